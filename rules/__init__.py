@@ -1,0 +1,34 @@
+"""tclint's built-in rules, registered like any third party's pack.
+
+Each rule is a file of its own in the folder of its category; being there is its registration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import Any
+
+from tclint.lint.rule import Rule
+
+
+def _modules(package: ModuleType) -> Iterator[ModuleType]:
+    for info in iter_modules(package.__path__, f"{package.__name__}."):
+        module = import_module(info.name)
+        yield module
+        if info.ispkg:
+            yield from _modules(module)
+
+
+def _rules() -> Iterator[type[Rule[Any]]]:
+    for module in _modules(import_module(__name__)):
+        for value in vars(module).values():
+            if isinstance(value, type) and issubclass(value, Rule) and "code" in vars(value):
+                yield value
+
+
+RULES: tuple[type[Rule[Any]], ...] = tuple(
+    sorted(dict.fromkeys(_rules()), key=lambda rule: rule.code)
+)

@@ -1,0 +1,128 @@
+"""TCL151: an asynchronous collective."""
+
+from __future__ import annotations
+
+import ast
+from typing import ClassVar
+
+from tclint.diagnostics import Applicability, Decline, Effect
+from tclint.lint.rewrite import Repair, Replace
+from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.semantics.events import Call
+
+from .collective_in_region import GROUP
+from .facts import PACKAGE, REWRITTEN, short_name
+
+
+class AsyncCollectiveInRegion(Rule[Call]):
+    """An asynchronous collective in compiled code.
+
+    What it does:
+        Reports `async_op=True` in the collectives that Dynamo can otherwise trace.
+
+    Why it hurts:
+        Dynamo replaces a collective by its functional form, which inductor schedules and overlaps
+        with other work by itself, but not an asynchronous one: the graph breaks at the call and
+        again at `work.wait()` (torch 2.13, gloo, one and two processes: 2 breaks against 0).
+
+    Fix safety:
+        Unsafe: results stay the same, but eager code no longer works between the call and its
+        `wait()`. Offered where the handle is used for nothing else.
+
+    References:
+        GB0172 at the call, GB0156 at `wait()`.
+    """
+
+    code = "TCL151"
+    name = "async-collective-in-region"
+    summary = "asynchronous collective"
+    on = Call
+    effects = (Effect.GRAPH_BREAK,)
+    gb_ids = ("GB0172",)
+    examples: ClassVar = (
+        Bad(
+            code=(
+                f"{GROUP}def f(x):\n    y = x * 2\n    work = dist.all_reduce(y, async_op=True)\n"
+                "    z = x + 1\n    work.wait()\n    return y + z\n"
+            ),
+            unsafe=(
+                f"{GROUP}def f(x):\n    y = x * 2\n    dist.all_reduce(y)\n"
+                "    z = x + 1\n    return y + z\n"
+            ),
+            proves=("GB0172",),
+            title="waited for later",
+        ),
+        Untouched(
+            code=(
+                f"{GROUP}def f(x):\n    y = x * 2\n"
+                "    works = [dist.all_reduce(y, async_op=True)]\n"
+                "    for work in works:\n        work.wait()\n    return y\n"
+            ),
+            reason="more than `wait()`",
+            proves=("GB0172",),
+            title="handles in a list",
+        ),
+        Good(
+            code=GROUP + "def f(x):\n    y = x * 2\n    dist.all_reduce(y)\n    return y + 1\n",
+            title="synchronous",
+        ),
+    )
+
+    def check(self, event: Call) -> Finding | None:
+        """Look for a literal ``async_op=True``."""
+        name = short_name(event.function)
+        if not event.function.startswith(PACKAGE) or name not in REWRITTEN:
+            return None
+        options = {k.arg: k.value for k in event.call.keywords}
+        if not isinstance(flag := options.get("async_op"), ast.Constant) or flag.value is not True:
+            return None
+        return Finding(
+            f"`{name}` breaks the graph only because of `async_op=True`: without it, it becomes "
+            "part of the graph and inductor overlaps it with other work",
+            fix=_repair(event),
+        )
+
+
+def _repair(event: Call) -> Repair | Decline:
+    """Call synchronously and drop every ``wait()``."""
+    statement = event.site.statement
+    waits = _waits(event, statement)
+    if waits is None:
+        return Decline("its handle is used for more than `wait()`")
+    arguments = {f"a{i}": node for i, node in enumerate(event.call.args)}
+    keywords = {k.arg: k.value for k in event.call.keywords if k.arg and k.arg != "async_op"}
+    if len(keywords) + 1 != len(event.call.keywords):
+        return Decline("its keyword arguments are not all written out")
+    named = [f"{key}=$k_{key}" for key in keywords]
+    template = f"$function({', '.join([*(f'${key}' for key in arguments), *named])})"
+    parts = {**arguments, **{f"k_{key}": value for key, value in keywords.items()}}
+    return Repair(
+        "Drop `async_op=True` and the `wait()`",
+        (
+            Replace(statement, template, {"function": event.call.func, **parts}),
+            *(Replace(wait, "") for wait in waits),
+        ),
+        Applicability.UNSAFE,
+        changes="in eager mode, the communication no longer overlaps with the work before `wait()`",
+    )
+
+
+def _waits(event: Call, statement: ast.stmt) -> list[ast.stmt] | None:
+    """The statements that wait for the handle; None when it serves for anything else."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=handle)], value=value) if value is event.call:
+            waits = [_wait(event, load) for load in event.site.loads(handle)]
+            found = [wait for wait in waits if wait is not None]
+            alone = len(event.site.stores(handle)) == 1 and len(found) == len(waits) > 0
+            return found if alone else None
+        case ast.Expr() if _wait(event, event.call) is statement:
+            return []
+    return None
+
+
+def _wait(event: Call, handle: ast.AST) -> ast.stmt | None:
+    """The statement ``handle.wait()``."""
+    match list(event.site.ancestors(handle))[:3]:
+        case [ast.Attribute(attr="wait"), ast.Call(args=[], keywords=[]), ast.Expr() as statement]:
+            return statement
+    return None

@@ -1,0 +1,1 @@
+"""Rules about calls of ``torch.compile``: what it accepts, and what is best compiled."""

@@ -1,0 +1,68 @@
+"""What the rules in this folder ask about the arguments of a ``torch.compile`` call."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.diagnostics import Applicability, Decline
+from tclint.lint.rewrite import Repair, Replace
+from tclint.semantics.events import CompileCall
+from tclint.semantics.values import Static
+from tclint.torch_api.compile_names import CompileNames, compile_names
+
+from .nearest import Nearest
+
+
+def names_for(event: CompileCall) -> CompileNames:
+    """What the torch version that the project targets accepts."""
+    return compile_names(event.site.settings.target_torch)
+
+
+def version_of(event: CompileCall) -> str:
+    """The targeted torch version, for messages."""
+    major, minor = event.site.settings.target_torch
+    return f"torch {major}.{minor}"
+
+
+def known(event: CompileCall, node: ast.expr) -> Static | None:
+    """The constant that an argument is, wherever it comes from; None when that is not known."""
+    if isinstance(node, ast.Constant):
+        return Static(type(node.value).__name__, node.value, known=True)
+    value = event.site.value(node)
+    return value if isinstance(value, Static) and value.known else None
+
+
+def text(event: CompileCall, keyword: str) -> str | None:
+    """The string passed for a keyword; None when there is none or it is not known."""
+    node = event.keywords.get(keyword)
+    constant = known(event, node) if node else None
+    return constant.value if constant and isinstance(constant.value, str) else None
+
+
+def given(event: CompileCall, keyword: str) -> bool:
+    """True when the keyword certainly gets a value other than None."""
+    node = event.keywords.get(keyword)
+    if node is None:
+        return False
+    constant = known(event, node)
+    return constant.value is not None if constant else isinstance(node, ast.Dict)
+
+
+def uses_inductor(event: CompileCall) -> bool:
+    """True when the backend is inductor, the only one that judges ``mode`` and ``options``."""
+    return "backend" not in event.keywords or text(event, "backend") == "inductor"
+
+
+def rename(event: CompileCall, node: ast.expr, nearest: Nearest | None) -> Repair | Decline:
+    """Put the nearest accepted name in the place of a literal."""
+    if nearest is None:
+        return Decline("no accepted name resembles it")
+    if not isinstance(node, ast.Constant):
+        return Decline(f"the name is not written here but comes from `{event.site.text(node)}`")
+    quote = "'" if event.site.text(node).endswith("'") else '"'
+    return Repair(
+        f'Use "{nearest.name}"',
+        (Replace(node, f"{quote}{nearest.name}{quote}"),),
+        Applicability.UNSAFE if nearest.clear else Applicability.DISPLAY,
+        changes=f'the call no longer raises, and compiles with "{nearest.name}"',
+    )

@@ -1,0 +1,100 @@
+"""TCL402: a backend that torch does not have."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.semantics.events import CompileCall
+
+from .arguments import names_for, rename, text, version_of
+from .nearest import nearest
+
+REMOVED = frozenset({"aot_nvfuser", "aot_ts_nvfuser", "ansor", "fx2trt", "nnc", "nvfuser", "ofi"})
+FROM_PACKAGES = frozenset(
+    {"hidet", "hpu_backend", "ipex", "neuron", "neuronx", "npu", "onnxrt", "openvino"}
+    | {"openvino_fx", "qaic", "tensorrt", "torch_tensorrt", "tt"}
+)
+REGISTER = ("torch._dynamo.register_backend", "torch._dynamo.backends.registry.register_backend")
+
+
+class UnknownCompileBackend(Rule[CompileCall]):
+    """A backend that torch does not have.
+
+    What it does:
+        Reports `torch.compile(..., backend="NAME")` where no backend of that name comes with
+        torch. Names that well-known packages register (`tensorrt`, `openvino`, ...) and files that
+        register a backend themselves are left alone.
+
+    Why it hurts:
+        `torch.compile` raises `InvalidBackend` as soon as it is called. `nvfuser` and its
+        relatives were removed from torch.
+
+    Fix safety:
+        Unsafe: the call raised and now compiles. It is offered only where spelling alone
+        separates the name from a known one.
+
+    References:
+        `torch._dynamo.list_backends(exclude_tags=())` lists those of the installed torch.
+    """
+
+    code = "TCL402"
+    name = "unknown-compile-backend"
+    summary = "backend that torch does not have"
+    on = CompileCall
+    effects = (Effect.INVALID,)
+    outside_regions = True
+    examples: ClassVar = (
+        Bad(
+            code='@torch.compile(backend="aot-eager")\ndef f(x):\n    return torch.relu(x)\n',
+            unsafe='@torch.compile(backend="aot_eager")\ndef f(x):\n    return torch.relu(x)\n',
+            proves=("raises",),
+            title="a hyphen for an underscore",
+        ),
+        Good(
+            code='@torch.compile(backend="aot_eager")\ndef f(x):\n    return torch.relu(x)\n',
+            title="a backend of torch",
+        ),
+        Good(
+            code=(
+                "def mine(graph, inputs):\n    return graph.forward\n\n\n"
+                "@torch.compile(backend=mine)\ndef f(x):\n    return torch.relu(x)\n"
+            ),
+            title="a function as backend",
+        ),
+        Untouched(
+            code='@torch.compile(backend="nvfuser")\ndef f(x):\n    return torch.relu(x)\n',
+            reason="was removed",
+            proves=("raises",),
+            title="a removed backend",
+        ),
+    )
+
+    def check(self, event: CompileCall) -> Finding | None:
+        """Compare the backend with those that torch brings along."""
+        backend = text(event, "backend")
+        known = names_for(event).backends
+        if backend is None or backend in known | FROM_PACKAGES or _registers(event):
+            return None
+        node = event.keywords["backend"]
+        lead = f'"{backend}" is no backend of {version_of(event)}, so torch.compile raises'
+        if backend in REMOVED:
+            gone = Decline("this backend was removed; drop the argument to use inductor")
+            return Finding(lead, fix=gone, node=node, confidence=Confidence.HIGH)
+        suggestion = nearest(backend, known)
+        clear = suggestion is not None and suggestion.clear
+        ending = suggestion.question if suggestion and clear else "unless a package registers it"
+        return Finding(
+            f"{lead}; {ending}" if clear else f"{lead} {ending}",
+            fix=rename(event, node, suggestion if clear else None),
+            node=node,
+            confidence=Confidence.HIGH if clear else Confidence.LOW,
+        )
+
+
+def _registers(event: CompileCall) -> bool:
+    """True when the file registers backends of its own."""
+    module = event.site.module
+    decorators = (d for f in module.functions.values() for d in f.decorators)
+    return any(name in REGISTER for name in (*decorators, *module.imports.values()))

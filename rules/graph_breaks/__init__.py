@@ -1,0 +1,1 @@
+"""Code that ends a graph: host reads, asserts, branches, output."""

@@ -1,0 +1,122 @@
+"""TCL102: `float()`, `int()`, `bool()` or `complex()` of a tensor in compiled code."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tclint.diagnostics import Decline, Effect
+from tclint.lint.rewrite import Repair
+from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.semantics.events import HostRead
+
+from ..proofs.promotion import FLOAT_OF_INTEGER
+from ..proofs.reads import is_captured, is_judged_elsewhere, repair_read
+from ..proofs.verdict import Changes
+
+
+class PythonNumberOfTensor(Rule[HostRead]):
+    """A tensor is turned into a Python number where Dynamo traces.
+
+    ## What it does
+    Reports `float(t)`, `int(t)`, `bool(t)` and `complex(t)` of tensors in compiled code. Except
+    for `complex`, regions that capture scalars (`fullgraph=True`) trace these.
+
+    ## Why it hurts
+    It is `.item()` by another name: the graph ends there and the CPU waits for the GPU.
+
+    ## Fix safety
+    As for TCL101, where the conversion changes nothing: `float` of a floating-point tensor, `int`
+    of an integer tensor, `bool` of a boolean one. `float` of an integer tensor is dropped where
+    the number only meets floating-point tensors. Other conversions are declined.
+
+    ## References
+    - [Graph break GB0124](https://meta-pytorch.org/compile-graph-break-site/gb/gb0124.html)
+    - [Graph break GB0059](https://meta-pytorch.org/compile-graph-break-site/gb/gb0059.html)
+    """
+
+    code = "TCL102"
+    name = "python-number-of-tensor"
+    summary = "`float(tensor)` and its like break the graph and wait for the device"
+    on = HostRead
+    effects = (Effect.GRAPH_BREAK,)
+    gb_ids = ("GB0124", "GB0059")
+    examples = (
+        Bad(
+            """
+def f(x):
+    mean = float(x.float().mean())
+    return x.float() - mean
+""",
+            fixed="""
+def f(x):
+    mean = x.float().mean().detach()
+    return x.float() - mean
+""",
+            proves=("GB0124", "host-sync"),
+        ),
+        Bad(
+            """
+def f(x):
+    positive = int((x > 0).sum())
+    return x.float() / positive
+""",
+            fixed="""
+def f(x):
+    positive = (x > 0).sum().detach()
+    return x.float() / positive
+""",
+            proves=("GB0124", "host-sync"),
+            title="a count",
+        ),
+        Untouched(
+            """
+def f(x):
+    return x * int(x.float().mean())
+""",
+            reason="`int` cuts the fraction off",
+            proves=("GB0124", "host-sync"),
+            title="the conversion rounds",
+        ),
+        Untouched(
+            """
+def f(x):
+    return x, complex(x.sum())
+""",
+            reason="complex",
+            proves=("GB0059", "host-sync"),
+            title="a complex number",
+        ),
+        Good(
+            """
+def f(x):
+    return x / float(x.shape[0])
+""",
+            title="a number of the shape",
+        ),
+    )
+
+    def check(self, event: HostRead) -> Finding | None:
+        """Report the conversion unless it is traced."""
+        if event.via not in ("float", "int", "bool", "complex") or is_judged_elsewhere(event):
+            return None
+        if is_captured(event) and event.via != "complex":
+            return None
+        source = event.site.text(event.source)
+        ids = ("GB0059",) if event.via == "complex" else ("GB0124",)
+        message = f"`{event.via}({source})` reads a tensor on the host"
+        return Finding(message, _repair(event), gb_ids=ids)
+
+
+def _repair(event: HostRead) -> Repair | Decline:
+    dtype = event.tensor.dtype
+    category = dtype.category if dtype else None
+    if event.via == category:
+        return repair_read(event)
+    if event.via == "float" and category in ("int", "bool"):
+        return repair_read(event, read=replace(event.tensor, dtype=FLOAT_OF_INTEGER))
+    if event.via == "float" and category is None:
+        return repair_read(event, extra=Changes("an integer tensor would not become a float"))
+    if event.via == "int" and category == "float":
+        return Decline("`int` cuts the fraction off, which no tensor operation here does")
+    return Decline(f"`{event.via}` of a tensor of unknown or another dtype makes another number")
+

@@ -1,0 +1,119 @@
+"""TCL104: text made from a tensor in compiled code."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.diagnostics import Decline, Effect
+from tclint.lint.rewrite import Repair, Replace
+from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.semantics.events import HostRead
+from tclint.semantics.site import Site
+
+from ..proofs.reads import is_judged_elsewhere
+from ..proofs.strings import enclosing_text, is_handed_out
+
+_IDS = {"str": ("GB0059",), "repr": ("GB0569",)}
+
+
+class TensorFormatted(Rule[HostRead]):
+    """A tensor is turned into text where Dynamo traces.
+
+    ## What it does
+    Reports `str(t)`, `repr(t)`, `"%s" % t`, `f"{t!r}"` and `format(t, ...)` of tensors in compiled
+    code, and f-strings and `"{}".format(t)` whose text the code goes on to use. A text that is only
+    returned or stored is made after the graph has run, so it breaks nothing. Texts for `print`,
+    loggers, exceptions and asserts are left to the rules about those.
+
+    ## Why it hurts
+    The text depends on values on the device. The graph ends there, mostly with the whole function
+    in eager, and the CPU waits for the GPU once for every element shown.
+
+    ## Fix safety
+    `str(t)` and `repr(t)` of a tensor that has dimensions become `f"{t}"`, which writes the same,
+    where the text is only returned or stored. All else is declined.
+
+    ## References
+    - [Graph break GB0059](https://meta-pytorch.org/compile-graph-break-site/gb/gb0059.html)
+    - [Graph break GB0088](https://meta-pytorch.org/compile-graph-break-site/gb/gb0088.html)
+    """
+
+    code = "TCL104"
+    name = "tensor-formatted"
+    summary = "Text made from a tensor in compiled code breaks the graph"
+    on = HostRead
+    effects = (Effect.GRAPH_BREAK,)
+    gb_ids = ("GB0059", "GB0088", "GB0569", "GB0208", "GB0033")
+    examples = (
+        Bad(
+            """
+def f(x):
+    y = torch.zeros(2, 3) + x.sum()
+    return y, str(y)
+""",
+            fixed="""
+def f(x):
+    y = torch.zeros(2, 3) + x.sum()
+    return y, f"{y}"
+""",
+            proves=("GB0059",),
+        ),
+        Untouched(
+            """
+def f(x):
+    y = x * 2
+    text = f"{y}"
+    return y + len(text)
+""",
+            reason="goes on to use the text",
+            proves=("GB0088",),
+            title="the text is used",
+        ),
+        Untouched(
+            """
+def f(x):
+    return x, "%.3f" % x.sum()
+""",
+            reason="another text",
+            proves=("GB0033",),
+            title="percent formatting",
+        ),
+        Good(
+            """
+def f(x):
+    return x, f"{x.sum():.4f}"
+""",
+            title="the text is only returned",
+        ),
+    )
+
+    def check(self, event: HostRead) -> Finding | None:
+        """Report the text unless Dynamo can put off making it."""
+        if event.via != "format" or is_judged_elsewhere(event):
+            return None
+        site, node = event.site, event.node
+        assert isinstance(node, ast.expr)
+        deferrable = _is_deferrable(site, node, event.source)
+        if deferrable and is_handed_out(site, node):
+            return None
+        function = site.text(node.func) if isinstance(node, ast.Call) else ""
+        message = f"`{site.text(event.source)}` is a tensor; its text is made on the host"
+        ids = ("GB0088",) if deferrable else _IDS.get(function, self.gb_ids)
+        return Finding(message, _repair(event, node, function), event.source, gb_ids=ids)
+
+
+def _is_deferrable(site: Site, node: ast.expr, source: ast.expr) -> bool:
+    field = site.parent(source)
+    if isinstance(field, ast.FormattedValue) and enclosing_text(site, field) is node:
+        return field.conversion == -1
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+
+
+def _repair(event: HostRead, node: ast.expr, function: str) -> Repair | Decline:
+    if not is_handed_out(event.site, node):
+        return Decline("the code goes on to use the text")
+    plain = not set("\"'\\\n") & set(event.site.text(event.source))
+    if function in ("str", "repr") and event.tensor.rank and plain:
+        rewrite = Replace(node, 'f"{$source}"', {"source": event.source})
+        return Repair("Format with an f-string", (rewrite,))
+    return Decline("an f-string would write another text, or none is certain to write the same")

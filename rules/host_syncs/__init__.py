@@ -1,0 +1,1 @@
+"""Code that makes the host wait for the device."""

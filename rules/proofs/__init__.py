@@ -1,0 +1,1 @@
+"""Shared proofs: when may a rewriting be offered, and as what?"""

@@ -1,0 +1,92 @@
+"""Which arguments of torch's functions take a 0-d tensor as well as a number?"""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.semantics.site import Site
+from tclint.semantics.values import Function, Tensor, options
+
+from .promotion import promotion
+from .verdict import Changes, Refused, Verdict
+
+# name: the parameters after the tensor itself that take a 0-d tensor, by position and by name.
+_BINARY = ("other",)
+_TAKES_TENSOR: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        "add sub subtract mul multiply div divide true_divide floor_divide remainder "
+        "eq ne lt le gt ge greater less less_equal greater_equal not_equal".split(),
+        _BINARY,
+    ),
+    "clamp": ("min", "max"),
+    "clip": ("min", "max"),
+    "clamp_min": ("min",),
+    "clamp_max": ("max",),
+    "fill": ("value",),
+    "masked_fill": ("mask", "value"),
+    "where": ("condition", "input", "other"),
+}
+
+
+def judge_argument(site: Site, use: ast.expr, read: Tensor) -> Verdict:
+    """Judge a number that is an argument of a call."""
+    keyword = site.parent(use)
+    call = site.parent(keyword) if isinstance(keyword, ast.keyword) else keyword
+    if not isinstance(call, ast.Call):
+        return Refused("the number is unpacked into a call")
+    name = keyword.arg if isinstance(keyword, ast.keyword) else None
+    dotted = site.dotted(call.func) or ""
+    if dotted.startswith("torch."):
+        function = dotted.rpartition(".")[2]
+        return _torch(site, call, use, name, read, (function, call.args[:1], call.args[1:]))
+    if isinstance(call.func, ast.Attribute) and isinstance(site.value(call.func.value), Tensor):
+        parts = (call.func.attr, [call.func.value], call.args)
+        return _torch(site, call, use, name, read, parts)
+    if isinstance(site.value(call.func), Function):
+        return Changes(f"`{site.text(call.func)}` is given a tensor instead of a Python number")
+    return Refused(f"`{site.text(call.func)}` needs a Python number")
+
+
+def _torch(
+    site: Site,
+    call: ast.Call,
+    use: ast.expr,
+    keyword: str | None,
+    read: Tensor,
+    parts: tuple[str, list[ast.expr], list[ast.expr]],
+) -> Verdict:
+    function, owner, rest = parts
+    name = function.removesuffix("_")
+    known = _TAKES_TENSOR.get(name, ())
+    if name == "where":
+        return _where(site, call, use, read)
+    position = next((i for i, argument in enumerate(rest) if argument is use), None)
+    parameter = keyword or (
+        known[position] if position is not None and position < len(known) else None
+    )
+    if parameter is None or parameter not in known or parameter == "mask":
+        what = f"`{parameter}=`" if parameter else "this argument"
+        return Refused(f"{what} of `{site.text(call.func)}` is not known to take a tensor")
+    if name in ("clamp", "clip") and len(call.keywords) + len(rest) > 1:
+        return Refused("`clamp` with two bounds takes either two numbers or two tensors")
+    tensor = certain_tensor(site, owner[0]) if owner else None
+    if tensor is None:
+        return Refused(f"`{site.text(call.func)}` is not certainly called with a tensor")
+    return promotion(tensor, read)
+
+
+def _where(site: Site, call: ast.Call, use: ast.expr, read: Tensor) -> Verdict:
+    """``torch.where(condition, a, b)``: the other arm must be a tensor."""
+    if not isinstance(call.func, ast.Attribute) or not (site.dotted(call.func) or ""):
+        return Refused("`Tensor.where` is not followed")
+    others = [a for a in call.args[1:] if a is not use]
+    tensor = certain_tensor(site, others[0]) if len(call.args) == 3 and len(others) == 1 else None
+    if tensor is None:
+        return Refused("both arms of `torch.where` are Python numbers")
+    return promotion(tensor, read)
+
+
+def certain_tensor(site: Site, node: ast.expr) -> Tensor | None:
+    """The tensor that a node certainly is; a value that may be None does not count."""
+    found = list(options(site.value(node)))
+    return found[0] if len(found) == 1 and isinstance(found[0], Tensor) else None

@@ -1,0 +1,88 @@
+"""The messages of asserts: which ones Dynamo takes, and the literal nearest to one."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.diagnostics import Applicability, Decline
+from tclint.lint.rewrite import Repair, Replace
+from tclint.semantics.site import Site
+
+from .conditions import caught
+
+_GUARDED = """\
+if {guard}():
+    assert $test, {message}
+else:
+    assert $test, $message
+"""
+
+
+def folded(node: ast.expr) -> object:
+    """The constant that CPython makes of a message, or the node itself when it makes none."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        parts = [folded(value) for value in node.values]
+        return "".join(parts) if all(isinstance(p, str) for p in parts) else node
+    if isinstance(node, ast.Tuple):
+        items = tuple(map(folded, node.elts))
+        return node if any(isinstance(i, ast.AST) for i in items) else items
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = folded(node.left), folded(node.right)
+        if isinstance(left, str) and isinstance(right, str):
+            return left + right
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        left, right = folded(node.left), folded(node.right)
+        if isinstance(left, str) and isinstance(right, int):
+            return left * right
+    return node
+
+
+def guard(site: Site, statement: ast.Assert) -> Repair | Decline:
+    """Give compiled code a literal message, and leave eager code as it is."""
+    assert statement.msg is not None
+    refusal = caught(site)
+    if refusal is not None:
+        return refusal
+    is_compiling = site.spell("torch.compiler.is_compiling")
+    if is_compiling is None:
+        return Decline("the file does not import torch")
+    text = nearest_literal(site, statement)
+    template = _GUARDED.format(guard=is_compiling, message=_quoted(text).replace("$", "$$"))
+    parts = {"test": statement.test, "message": statement.msg}
+    rewrite = Replace(statement, template.rstrip("\n"), parts)
+    return Repair("Use a literal message in compiled code", (rewrite,), Applicability.SAFE)
+
+
+def nearest_literal(site: Site, statement: ast.Assert) -> str:
+    """A text that says what the message would, with its placeholders as they are written."""
+    message = statement.msg
+    if isinstance(message, ast.Name):
+        constant = site.module.assigned.get(message.id)
+        message = constant if constant is not None else message
+    if isinstance(message, ast.BinOp) and isinstance(message.op, ast.Mod):
+        message = message.left
+    if isinstance(message, ast.Call) and isinstance(message.func, ast.Attribute):
+        message = message.func.value if message.func.attr == "format" else message
+    if isinstance(message, ast.JoinedStr):
+        return "".join(map(_written, message.values))
+    constant = folded(message) if message is not None else message
+    if isinstance(constant, ast.AST):
+        return f"assertion failed: {' '.join(site.text(statement.test).split())}"
+    return str(constant)
+
+
+def _written(part: ast.expr) -> str:
+    if isinstance(part, ast.Constant):
+        return str(part.value)
+    assert isinstance(part, ast.FormattedValue)
+    return "{" + ast.unparse(part.value) + "}"
+
+
+def _quoted(text: str) -> str:
+    """The literal in double quotes, as formatters like it."""
+    literal = repr(text)
+    if literal.startswith("'") and '"' not in text and "\\'" not in literal:
+        return f'"{literal[1:-1]}"'
+    return literal

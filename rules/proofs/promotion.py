@@ -1,0 +1,57 @@
+"""Does ``tensor op number`` have the same dtype and bits when the number stays a 0-d tensor?
+
+A Python number never changes the dtype within its category (bool < int < float < complex). A 0-d
+tensor behaves the same towards tensors that have dimensions, but takes part in promotion against
+other 0-d tensors, and its own dtype decides where its category is the higher one.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tclint.semantics.values import DType, Tensor
+
+from .verdict import PROVED, Changes, Verdict
+
+# What `float(t)` makes of an integer tensor: a float that widens nothing when it stays an integer.
+FLOAT_OF_INTEGER: Final = DType("~float of integer", "float")
+_ORDER = {"bool": 0, "int": 1, "float": 2, "complex": 3}
+_WIDE = frozenset({"float32", "float64", "int64", "complex64", "complex128"})
+_NARROW = frozenset({"float16", "bfloat16"})
+
+
+def promotion(operand: Tensor, read: Tensor) -> Verdict:
+    """Judge an operation between ``operand`` and the number that was read from ``read``."""
+    if operand.device != read.device and "cpu" in (operand.device, read.device):
+        return Changes("the operation fails when the tensors are on different devices")
+    return _dtypes(operand, read)
+
+
+def _dtypes(operand: Tensor, read: Tensor) -> Verdict:
+    left, right = operand.dtype, read.dtype
+    if left is None or right is None:
+        return _unknown()
+    if left.symbol == right.symbol:
+        return PROVED
+    if left.category is None or right.category is None:
+        return _unknown()
+    if right == FLOAT_OF_INTEGER:
+        exact = left.category in ("float", "complex") and _name(left) not in _NARROW
+        return PROVED if exact else Changes("without `float` the result may be an integer")
+    difference = _ORDER[left.category] - _ORDER[right.category]
+    if difference > 0:
+        narrow = _name(left) in _NARROW
+        return Changes("the number is rounded to half precision first") if narrow else PROVED
+    if difference == 0 and _name(left) in _WIDE:
+        if operand.rank is not None and operand.rank >= 1:
+            return PROVED
+        return Changes("the result takes the wider dtype if both tensors have no dimensions")
+    return Changes("the result's dtype may become that of the tensor that was read")
+
+
+def _unknown() -> Verdict:
+    return Changes("the result's dtype may differ: the dtypes of both tensors are not known")
+
+
+def _name(dtype: DType) -> str:
+    return dtype.symbol.removeprefix("torch.")

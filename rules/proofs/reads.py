@@ -1,0 +1,121 @@
+"""The repair of a host read: leave the value on the device, as the 0-d tensor that it is."""
+
+from __future__ import annotations
+
+import ast
+import struct
+
+from tclint.diagnostics import Applicability, Decline
+from tclint.lint.rewrite import Repair, Replace
+from tclint.semantics.events import HostRead
+from tclint.semantics.site import Site
+from tclint.semantics.values import Tensor
+
+from .contexts import judge
+from .mutation import needs_copy
+from .purity import cannot_raise
+from .uses import Uses, uses_of
+from .verdict import PROVED, Changes, Refused, Verdict, combine
+
+_ONE = Changes("a tensor of several elements raises another error, or none")
+
+
+def repair_read(
+    event: HostRead,
+    template: str = "$source",
+    read: Tensor | None = None,
+    extra: Verdict = PROVED,
+) -> Repair | Decline:
+    """Replace a read by ``template`` on the device, as far as all uses of the number allow it.
+
+    ``read`` is the tensor to judge promotion by, if it is not the event's own; ``extra`` is a
+    verdict of the rule on the template itself.
+    """
+    site, node = event.site, event.node
+    assert isinstance(node, ast.expr)
+    literal = constant_content(site, event.source)
+    if literal is not None and event.via == "item":
+        return Repair("Use the number itself", (Replace(node, repr(literal)),))
+    uses = uses_of(site, node)
+    if uses.lost:
+        return Decline(f"{uses.lost}, so its uses cannot be followed")
+    rank = PROVED if event.tensor.rank == 0 else _ONE
+    if uses.statement is not None:
+        return _unused(event, uses, rank)
+    tensor = read or event.tensor
+    verdict = combine([extra, rank, *(judge(site, use, tensor) for use in uses.nodes)])
+    if isinstance(verdict, Refused):
+        return Decline(verdict.why)
+    return _keep(event, template, verdict)
+
+
+def _keep(event: HostRead, template: str, verdict: Verdict) -> Repair:
+    written = f"{template}.detach()"
+    if event.tensor.rank != 0:
+        written += ".reshape(())"
+    if template == "$source" and needs_copy(event.site, event.source):
+        written += ".clone()"
+    rewrite = Replace(event.node, written, {"source": event.source})
+    return _repair("Keep the value on the device as a 0-d tensor", rewrite, verdict)
+
+
+def _unused(event: HostRead, uses: Uses, rank: Verdict) -> Repair:
+    statement = uses.statement
+    assert statement is not None
+    if cannot_raise(event.site, event.source):
+        return _repair("Remove the unused read", Replace(statement, ""), rank)
+    if isinstance(statement, ast.Expr):
+        kept = Replace(event.node, "$source", {"source": event.source})
+    else:
+        kept = Replace(event.node, "$source.detach()", {"source": event.source})
+    return _repair("Do not read the unused value", kept, rank)
+
+
+def _repair(message: str, rewrite: Replace, verdict: Verdict) -> Repair:
+    if isinstance(verdict, Changes):
+        return Repair(message, (rewrite,), Applicability.UNSAFE, verdict.what)
+    return Repair(message, (rewrite,))
+
+
+def constant_content(site: Site, node: ast.expr) -> int | float | bool | None:
+    """The number in ``torch.tensor(3.0)``, if no rounding happens on its way through float32."""
+    if not isinstance(node, ast.Call) or site.dotted(node.func) != "torch.tensor":
+        return None
+    if len(node.args) != 1 or node.keywords or not isinstance(node.args[0], ast.Constant):
+        return None
+    value = node.args[0].value
+    if isinstance(value, float):
+        try:
+            exact = struct.unpack("f", struct.pack("f", value))[0] == value
+        except OverflowError:
+            return None
+        return value if exact else None
+    fits = isinstance(value, int) and -(2**63) <= value < 2**63
+    return value if fits else None
+
+
+def is_captured(event: HostRead) -> bool:
+    """True where Dynamo traces reads of single numbers instead of breaking."""
+    region = event.site.region
+    return region is not None and region.capture_scalars
+
+
+def is_judged_elsewhere(event: HostRead) -> bool:
+    """True inside an assert or a call that writes output: those have rules of their own."""
+    site = event.site
+    if isinstance(site.statement, ast.Assert):
+        return True
+    around = site.ancestors(event.node)
+    return any(isinstance(a, ast.Call) and _writes_output(site, a) for a in around)
+
+
+_LOG_METHODS = frozenset("debug info warning warn error critical exception log write".split())
+
+
+def _writes_output(site: Site, call: ast.Call) -> bool:
+    dotted = site.dotted(call.func) or ""
+    if dotted in ("print", "warnings.warn") or dotted.startswith("logging."):
+        return True
+    return isinstance(call.func, ast.Attribute) and (
+        call.func.attr in _LOG_METHODS and not isinstance(site.value(call.func.value), Tensor)
+    )

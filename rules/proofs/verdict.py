@@ -1,0 +1,40 @@
+"""How far a rewriting is proved, and how several verdicts make one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """The program does exactly the same afterwards."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The rewriting works, but ``what`` may differ: only for an unsafe fix."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The rewriting would not work, or would not remove the graph break: ``why``."""
+
+    why: str
+
+
+Verdict = Proved | Changes | Refused
+PROVED = Proved()
+
+
+def combine(verdicts: Iterable[Verdict]) -> Verdict:
+    """The weakest of several verdicts; all changes are named."""
+    changes: dict[str, None] = {}
+    for verdict in verdicts:
+        if isinstance(verdict, Refused):
+            return verdict
+        if isinstance(verdict, Changes):
+            changes[verdict.what] = None
+    return Changes("; ".join(changes)) if changes else PROVED

@@ -1,0 +1,70 @@
+"""Write tclint's table about torch's API from the installed torch.
+
+Usage: ``python scripts/generate_torch_api.py [FILE]``. The table holds what torch's stubs,
+schemas and annotations say, and what calling torch on small samples shows. It is committed, so
+that linting never needs torch.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch_tables import behaviour, classes, returns
+from torch_tables.annotations import Annotations
+
+HERE = Path(__file__).parent
+
+
+def build() -> dict[str, Any]:
+    """All tables, as plain data."""
+    torch.set_num_threads(1)
+    reader = Annotations(returns.named_tuples())
+    methods, attributes = returns.tensor_members(reader)
+    functions = returns.functions(reader)
+    probed = behaviour.operations(_tensors(methods), _tensors(functions))
+    reducing = behaviour.operations(methods, functions)
+    unary = {name: behaviour.unary(call) for name, call in sorted(probed.items())}
+    binary = {name: behaviour.binary(call) for name, call in sorted(probed.items())}
+    return {
+        "torch": ".".join(torch.__version__.split(".")[:2]),
+        "along_dim": sorted(n for n, call in reducing.items() if behaviour.along_dim(call)),
+        "attributes": attributes,
+        "binary": {name: rule for name, rule in binary.items() if rule},
+        "functions": functions,
+        "mean_losses": sorted(n for n, call in probed.items() if behaviour.mean_loss(call)),
+        "methods": methods,
+        "modules": classes.modules(reader),
+        "optimizers": classes.optimizers(),
+        "schedulers": classes.schedulers(),
+        "tensor_lr": classes.tensor_lr(),
+        "unary": {name: rule for name, rule in unary.items() if rule},
+    }
+
+
+def _tensors(table: dict[str, str]) -> list[str]:
+    return [name for name, code in table.items() if "tensor" in code.split("|")]
+
+
+def text(table: dict[str, Any]) -> str:
+    """The table as stable JSON: one line a section, so that diffs name what changed."""
+    sections = (
+        f"{json.dumps(name)}: {json.dumps(table[name], sort_keys=True, separators=(',', ':'))}"
+        for name in sorted(table)
+    )
+    return "{\n" + ",\n".join(sections) + "\n}\n"
+
+
+def main() -> None:
+    """Write the table to the file named on the command line, or to its place in the package."""
+    version = ".".join(torch.__version__.split(".")[:2]).replace(".", "_")
+    default = HERE.parent / "tclint" / "torch_api" / f"torch_{version}.json"
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else default
+    target.write_text(text(build()), encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()

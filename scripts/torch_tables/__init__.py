@@ -1,0 +1,1 @@
+"""The parts of the generator of tclint's tables about torch; each reads one kind of source."""

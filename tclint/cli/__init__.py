@@ -1,0 +1,18 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import sys
+
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run the command that the process's arguments name, and exit with its code."""
+    try:
+        # Typer is imported here so that Ctrl-C is quiet even while it loads.
+        from tclint.cli.app import build
+
+        build().main(prog_name="tclint")
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)

@@ -1,0 +1,81 @@
+"""The Typer application: the list of commands; each one's module is imported when it is run."""
+
+from importlib import import_module
+from typing import Annotated, Any, cast
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from tclint import __version__
+from tclint.cli.terminal import prepare_streams
+
+COMMANDS = {
+    "check": "Tell where compiled code breaks, recompiles, waits or starts slowly.",
+    "fix": "Rewrite what can be proved to stay the same.",
+    "verify": "Compile, run and measure programs, before and after fixes.",
+    "rule": "Explain a rule, or list all.",
+    "config": "Explain the configuration.",
+    "server": "Serve editors (LSP on standard input and output).",
+    "review": "Review a pull request.",
+    "new-rule": "Write a rule to start from.",
+}
+"""Command names and what they do; each is a function in the module of the same name."""
+
+
+class LazyGroup(TyperGroup):
+    """A group that knows its commands' names and imports only the one that is run."""
+
+    def __init__(self, **attrs: Any) -> None:
+        super().__init__(**attrs)
+        self.commands.update(
+            {name: TyperCommand(name, short_help=text) for name, text in COMMANDS.items()}
+        )
+
+    def resolve_command(
+        self, ctx: Any, args: list[str]
+    ) -> tuple[str | None, TyperCommand | None, list[str]]:
+        """Put the real command in the place of the one that only has a name."""
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, load(name) if name else None, rest
+
+
+def load(name: str) -> TyperCommand:
+    """Import a command."""
+    function = name.replace("-", "_")
+    module = import_module(f"tclint.cli.{function}")
+    single = typer.Typer(add_completion=False, rich_markup_mode=None)
+    single.command(name)(getattr(module, function))
+    return cast("TyperCommand", typer.main.get_command(single))
+
+
+def build() -> TyperGroup:
+    """The whole command line."""
+    return cast("TyperGroup", typer.main.get_command(app))
+
+
+app = typer.Typer(
+    cls=LazyGroup,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"tclint {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def tclint(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", "-V", callback=_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Find, fix and verify PyTorch code that torch.compile cannot digest."""
+    prepare_streams()

@@ -1,0 +1,107 @@
+"""From files and options to the one configuration of a run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from tclint.cli.terminal import fail
+from tclint.config import (
+    Config,
+    ConfigError,
+    check_codes,
+    describe_keys,
+    load_config,
+    read_config,
+    with_overrides,
+)
+from tclint.config_keys import nearest
+from tclint.lint.registry import load_rules
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """What the command line says about the configuration; None means nothing.
+
+    ``entries`` are the values of ``--config``: files, or ``key=value`` with a TOML value.
+    """
+
+    select: Sequence[str] | None = None
+    extend_select: Sequence[str] | None = None
+    ignore: Sequence[str] | None = None
+    exclude: Sequence[str] | None = None
+    force_exclude: bool = False
+    scope: str | None = None
+    target_torch: str | None = None
+    entries: Sequence[str] = ()
+    isolated: bool = False
+
+
+def configure(overrides: Overrides, start: Path) -> Config:
+    """The configuration of a run that starts at ``start``; ends the command if there is none."""
+    try:
+        return _configure(overrides, start)
+    except ConfigError as error:
+        fail(str(error))
+
+
+def _configure(overrides: Overrides, start: Path) -> Config:
+    files = [entry for entry in overrides.entries if _is_file(entry)]
+    if len(files) > 1:
+        raise ConfigError(f"--config: only one file can be given, not {' and '.join(files)}")
+    if files and overrides.isolated:
+        raise ConfigError(f"--config {files[0]}: --isolated reads no configuration file")
+    config = _base(overrides, start, files[0] if files else None)
+    for entry in overrides.entries:
+        if not _is_file(entry):
+            config = with_overrides(config, **_entry(entry))
+    config = with_overrides(
+        config,
+        select=_codes(overrides.select),
+        extend_select=_codes(overrides.extend_select),
+        ignore=_codes(overrides.ignore),
+        exclude=overrides.exclude,
+        force_exclude=overrides.force_exclude or None,
+        scope=overrides.scope,
+        target_torch=overrides.target_torch,
+    )
+    check_codes(config, [rule.code for rule in load_rules()])
+    return config
+
+
+def _base(overrides: Overrides, start: Path, file: str | None) -> Config:
+    if overrides.isolated:
+        return Config(start.resolve())
+    return load_config(start) if file is None else read_config(Path(file))
+
+
+def _is_file(entry: str) -> bool:
+    return "=" not in entry or Path(entry).is_file()
+
+
+def _entry(entry: str) -> dict[str, Any]:
+    """``key=value`` as keyword arguments of ``with_overrides``."""
+    tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    try:
+        table: dict[str, Any] = tomllib.loads(entry)
+    except ValueError as error:
+        key = entry.partition("=")[0].strip()
+        raise ConfigError(
+            f"--config {entry}: not TOML ({error}); strings need quotes: '{key}=\"...\"'"
+        ) from error
+    names = [key.name for key in describe_keys()]
+    for name in table:
+        if name not in names:
+            raise ConfigError(f"--config: unknown key {name!r}{nearest(name, names)}")
+    return {name.replace("-", "_"): value for name, value in table.items()}
+
+
+def _codes(given: Sequence[str] | None) -> list[str] | None:
+    """``["TCL1,TCL2", "TCL301"]`` as three codes."""
+    if given is None:
+        return None
+    return [code.strip() for part in given for code in part.split(",") if code.strip()]

@@ -1,0 +1,60 @@
+"""What ``tclint rule`` prints."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from tclint.cli.terminal import fail
+from tclint.lint.rule import Example, Good, Rule, Untouched
+from tclint.report.page import fix_kinds, page
+from tclint.semantics.events import Event
+
+
+def pick(rules: Sequence[Rule[Event]], wanted: str) -> Rule[Event]:
+    """The rule of a code or name, however it is capitalised."""
+    named = {key: rule for rule in rules for key in (rule.code.lower(), rule.name.lower())}
+    if wanted.lower() not in named:
+        near = get_close_matches(wanted.lower(), named, n=3, cutoff=0.5)
+        codes = dict.fromkeys(named[key].code for key in near)
+        hint = f"did you mean {' or '.join(codes)}?" if codes else "`tclint rule` lists all"
+        fail(f"unknown rule `{wanted}`; {hint}")
+    return named[wanted.lower()]
+
+
+def list_rules(rules: Sequence[Rule[Event]]) -> str:
+    """One line a rule: code, name, summary."""
+    wide = max((len(rule.name) for rule in rules), default=0)
+    return "".join(f"{rule.code}  {rule.name:<{wide}}  {rule.summary}\n" for rule in rules)
+
+
+def explain_rules(rules: Sequence[Rule[Event]], *, as_json: bool, single: bool) -> str:
+    """The rules' pages, or their JSON: one object for a single rule, else a list."""
+    if not as_json:
+        return "\n".join(page(rule) for rule in rules)
+    objects = [_object(rule) for rule in rules]
+    return json.dumps(objects[0] if single else objects, indent=2) + "\n"
+
+
+def _object(rule: Rule[Event]) -> dict[str, object]:
+    return {
+        "code": rule.code,
+        "name": rule.name,
+        "summary": rule.summary,
+        "effects": [effect.value for effect in rule.effects],
+        "gb_ids": list(rule.gb_ids),
+        "fix": fix_kinds(rule),
+        "explanation": inspect.cleandoc(type(rule).__doc__ or ""),
+        "examples": [_example(example) for example in rule.examples],
+    }
+
+
+def _example(example: Example) -> dict[str, str | None]:
+    if isinstance(example, Good):
+        return {"kind": "good", "title": example.title, "code": example.code}
+    shown: dict[str, str | None] = {"title": example.title, "code": example.code}
+    if isinstance(example, Untouched):
+        return {"kind": "untouched", **shown, "reason": example.reason}
+    return {"kind": "bad", **shown, "fixed": example.fixed, "unsafe": example.unsafe}

@@ -1,0 +1,26 @@
+"""``tclint new-rule``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def new_rule(
+    code: Annotated[str, typer.Argument(help="The rule's code, e.g. ABC101.")],
+    name: Annotated[str, typer.Argument(help="Its name, e.g. item-in-compiled-region.")],
+    folder: Annotated[
+        Path, typer.Argument(help="The package folder that the rule belongs to.")
+    ] = Path("rules"),
+) -> None:
+    """Write a rule that works, for you to change: its verdict, documentation and examples."""
+    from tclint.cli.scaffold import scaffold
+    from tclint.cli.terminal import write
+
+    path, class_name = scaffold(code, name, folder)
+    write(
+        f"Wrote {path}. Two steps are left:\n"
+        f"1. Change what it listens to, its verdict, its documentation and its examples.\n"
+        f"2. Add `{class_name}()` to the RULES that the package's entry point in the group"
+        " `tclint.rules` names.\n"
+    )

@@ -1,0 +1,38 @@
+"""``tclint rule``."""
+
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+
+class RuleFormat(str, Enum):
+    """How a rule's page is printed."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def rule(
+    code: Annotated[
+        str | None, typer.Argument(help="A rule's code or name.", show_default=False)
+    ] = None,
+    *,
+    every: Annotated[bool, typer.Option("--all", help="Explain all rules.")] = False,
+    output_format: Annotated[RuleFormat, typer.Option(help="How to print it.")] = RuleFormat.TEXT,
+) -> None:
+    """Explain a rule: what it finds, why it hurts, what the fix does. Without a code, list all."""
+    from tclint.cli.explaining import explain_rules, list_rules, pick
+    from tclint.cli.terminal import fail, write
+    from tclint.lint.registry import load_rules
+
+    rules = load_rules()
+    as_json = output_format is RuleFormat.JSON
+    if code is not None and every:
+        fail("name a rule or pass --all, not both")
+    if code is not None:
+        rules = (pick(rules, code),)
+    elif not every and not as_json:
+        write(list_rules(rules))
+        return
+    write(explain_rules(rules, as_json=as_json, single=code is not None))

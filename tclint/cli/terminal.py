@@ -1,0 +1,70 @@
+"""Writing to the terminal: encodings, colours, readers that hang up, and messages."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from typing import NoReturn, TextIO
+
+import typer
+
+from tclint.cli.exits import ERROR
+from tclint.report.colour import BOLD, RED, YELLOW, Paint, wants_colour
+
+
+def prepare_streams() -> None:
+    """Make sure that no character of anybody's source can fail to print."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            encoding = stream.encoding if stream.isatty() else "utf-8"
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
+
+
+def colour_on(stream: TextIO) -> bool:
+    """Whether to colour what is written to a stream."""
+    return wants_colour(stream, os.environ)
+
+
+def write(text: str) -> None:
+    """Print to standard output; when its reader has gone (``| head``), print no more."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_output()
+
+
+def write_bytes(data: bytes) -> None:
+    """Print bytes as they are, without the platform's line ends."""
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        _discard_output()
+
+
+def _discard_output() -> None:
+    # The interpreter flushes once more at exit: give it a stream that still takes bytes.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def note(text: str) -> None:
+    """Tell people something that does not belong to the report."""
+    sys.stderr.write(text + "\n")
+
+
+def warn(message: str) -> None:
+    """A warning on standard error."""
+    note(f"{Paint(colour_on(sys.stderr))('warning', YELLOW, BOLD)}: {message}")
+
+
+def complain(message: str) -> None:
+    """An error on standard error; the run goes on."""
+    note(f"{Paint(colour_on(sys.stderr))('error', RED, BOLD)}: {message}")
+
+
+def fail(message: str) -> NoReturn:
+    """End the command because nothing can be done."""
+    complain(message)
+    raise typer.Exit(ERROR)

@@ -1,0 +1,251 @@
+"""Configuration: what ``[tool.tclint]`` may say, as one frozen object."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from tclint.config_keys import (
+    DEFAULT_EXCLUDE,
+    KEYS,
+    SCOPES,
+    SIDE_EFFECT_STYLES,
+    ConfigError,
+    Key,
+    VerifyTarget,
+    describe_keys,
+    nearest,
+    parse_value,
+    parse_values,
+)
+from tclint.config_schema import json_schema
+
+__all__ = [
+    "DEFAULT_EXCLUDE",
+    "SCOPES",
+    "SIDE_EFFECT_STYLES",
+    "Config",
+    "ConfigError",
+    "Key",
+    "Settings",
+    "VerifyTarget",
+    "check_codes",
+    "describe_keys",
+    "effective",
+    "find_config",
+    "json_schema",
+    "load_config",
+    "read_config",
+    "with_overrides",
+]
+
+NEWEST_TORCH: Final = (2, 13)
+PYPROJECT: Final = "pyproject.toml"
+FILE_NAMES: Final = ("tclint.toml", PYPROJECT)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The part of the configuration that rules may read.
+
+    ``target_torch`` is ``(major, minor)`` of the torch that the code will run on.
+    """
+
+    target_torch: tuple[int, int] = NEWEST_TORCH
+    side_effects: str = "guard"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything a run is steered by.
+
+    ``root`` is the folder that patterns are relative to: that of ``source``, the file it came
+    from. ``tclint.config_keys`` documents the other fields.
+    """
+
+    root: Path
+    settings: Settings = field(default_factory=Settings)
+    select: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    fixable: tuple[str, ...] = ()
+    unfixable: tuple[str, ...] = ()
+    per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    include: tuple[str, ...] = ("*.py",)
+    exclude: tuple[str, ...] = DEFAULT_EXCLUDE
+    extend_exclude: tuple[str, ...] = ()
+    force_exclude: bool = False
+    respect_gitignore: bool = True
+    scope: str = "modules"
+    compiled: tuple[str, ...] = ()
+    verify_targets: tuple[VerifyTarget, ...] = ()
+    source: Path | None = None
+
+
+def load_config(start: Path, known_codes: Collection[str] | None = None) -> Config:
+    """The configuration that holds for ``start``, a file or a folder.
+
+    The nearest folder upwards with a ``tclint.toml``, or a ``pyproject.toml`` that has a table
+    ``[tool.tclint]``, decides alone. With ``known_codes`` the codes in it are checked too.
+
+    Raises:
+        ConfigError: the file found cannot be read or says something it must not.
+    """
+    found = find_config(start)
+    if found is not None:
+        return read_config(found, known_codes)
+    root = start.resolve()
+    return Config(root if root.is_dir() else root.parent, Settings(_installed_torch()))
+
+
+def find_config(start: Path) -> Path | None:
+    """The file that configures ``start``, or None.
+
+    Raises:
+        ConfigError: a file on the way cannot be read.
+    """
+    start = start.resolve()
+    for folder in (start, *start.parents):
+        for name in FILE_NAMES:
+            file = folder / name
+            if file.is_file() and (name != PYPROJECT or _table(file) is not None):
+                return file
+    return None
+
+
+def read_config(file: Path, known_codes: Collection[str] | None = None) -> Config:
+    """Read one configuration file.
+
+    Raises:
+        ConfigError: it cannot be read or says something it must not.
+    """
+    table = _table(file)
+    values = parse_values(table or {}, str(file))
+    values.setdefault("target-torch", _installed_torch())
+    config = _assign(Config(file.resolve().parent, source=file), values)
+    if known_codes is not None:
+        check_codes(config, known_codes)
+    return config
+
+
+def with_overrides(config: Config, **given: Any) -> Config:
+    """Put what the command line says over a configuration; None means not said.
+
+    The arguments are named and shaped like the keys, with underscores. A ``select`` replaces the
+    file's whole selection, ``ignore`` and the ``extend_`` keys add to it, others replace.
+
+    Raises:
+        ConfigError: a value is not of the key's type.
+    """
+    values = {}
+    for key in KEYS:
+        raw = given.pop(key.name.replace("-", "_"), None)
+        if raw is not None:
+            values[key.name] = parse_value(key, raw, "--" + key.name)
+    if given:
+        raise TypeError(f"no such configuration keys: {', '.join(given)}")
+    if "select" in values:
+        config = replace(config, extend_select=(), ignore=())
+    for name, old in (
+        ("ignore", config.ignore),
+        ("extend-select", config.extend_select),
+        ("extend-exclude", config.extend_exclude),
+    ):
+        if name in values:
+            values[name] = (*old, *values[name])
+    return _assign(config, values)
+
+
+def check_codes(config: Config, known: Collection[str]) -> None:
+    """Check that every code, or prefix of codes, belongs to a rule that exists.
+
+    Raises:
+        ConfigError: one does not.
+    """
+    for key in KEYS:
+        if not key.codes:
+            continue
+        value = getattr(config, key.field)
+        if key.kind == "globs-to-codes":
+            value = [code for _, codes in value for code in codes]
+        for code in value:
+            if code != "ALL" and not (code and any(k.startswith(code) for k in known)):
+                where = config.source or "command line"
+                hint = nearest(code, known)
+                raise ConfigError(f"{where}: {key.name}: no rule has the code {code!r}{hint}")
+
+
+def effective(config: Config) -> dict[str, Any]:
+    """The values in force by key name, in plain types that JSON and TOML can hold."""
+    return {key.name: _plain(key, _get(config, key)) for key in KEYS}
+
+
+def _get(config: Config, key: Key) -> Any:
+    owner: Config | Settings = config
+    if key.field.startswith("settings."):
+        owner = config.settings
+    return getattr(owner, key.field.rpartition(".")[2])
+
+
+def _plain(key: Key, value: Any) -> Any:
+    if key.kind == "version":
+        return ".".join(map(str, value))
+    if key.kind == "globs-to-codes":
+        return {pattern: list(codes) for pattern, codes in value}
+    if key.kind == "targets":
+        return [{"target": item.target, "name": item.name} for item in value]
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _assign(config: Config, values: dict[str, Any]) -> Config:
+    fields = {key.field: values[key.name] for key in KEYS if key.name in values}
+    settings = {
+        name.removeprefix("settings."): fields.pop(name)
+        for name in list(fields)
+        if name.startswith("settings.")
+    }
+    return replace(config, settings=replace(config.settings, **settings), **fields)
+
+
+def _table(file: Path) -> dict[str, Any] | None:
+    """The table that a file holds for tclint; None when a ``pyproject.toml`` has none."""
+    try:
+        text = file.read_text("utf-8")
+    except OSError as error:
+        raise ConfigError(f"{file}: cannot read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{file}: not UTF-8, as TOML must be (byte {error.start})") from error
+    if file.name != PYPROJECT:
+        return _load(file, text)
+    if "tclint" not in text:
+        return None
+    tool = _load(file, text).get("tool")
+    table = tool.get("tclint") if isinstance(tool, dict) else None
+    if table is not None and not isinstance(table, dict):
+        raise ConfigError(f"{file}: tool.tclint: expected a table, got {type(table).__name__}")
+    return table
+
+
+def _load(file: Path, text: str) -> dict[str, Any]:
+    """Parse TOML; Python 3.10 has no parser of its own."""
+    tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    try:
+        data: dict[str, Any] = tomllib.loads(text)
+    except ValueError as error:
+        raise ConfigError(f"{file}: not valid TOML: {error}") from error
+    return data
+
+
+def _installed_torch() -> tuple[int, int]:
+    """The torch release beside tclint, read from its metadata, never by importing it."""
+    from importlib import metadata
+
+    try:
+        major, minor = metadata.version("torch").split(".")[:2]
+        return int(major), int(minor)
+    except (metadata.PackageNotFoundError, ValueError):
+        return NEWEST_TORCH

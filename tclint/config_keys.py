@@ -1,0 +1,232 @@
+"""The configuration's keys in one table: parsing, documentation and JSON schema come from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+SIDE_EFFECT_STYLES: Final = ("guard", "trace-time", "reorder", "graph-print", "remove")
+SCOPES: Final = ("compiled", "modules", "all")
+DEFAULT_EXCLUDE: Final = (
+    ".bzr",
+    ".direnv",
+    ".eggs",
+    ".git",
+    ".hg",
+    ".ipynb_checkpoints",
+    ".mypy_cache",
+    ".nox",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".svn",
+    ".tclint_cache",
+    ".tox",
+    ".venv",
+    ".vscode",
+    "__pycache__",
+    "__pypackages__",
+    "_build",
+    "build",
+    "dist",
+    "node_modules",
+    "site-packages",
+    "venv",
+)
+
+
+class ConfigError(Exception):
+    """A configuration that cannot be used: the message names the file, the key and a way out."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyTarget:
+    """A program for ``tclint verify``: ``pkg.mod:factory``, and what reports call it."""
+
+    target: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key: ``kind`` names the shape of its value, ``field`` the attribute that holds it.
+
+    A dotted ``field`` (``settings.target_torch``) belongs to what rules may read.
+    """
+
+    name: str
+    field: str
+    kind: str
+    default: Any
+    doc: str
+    choices: tuple[str, ...] = ()
+    codes: bool = False
+
+    @property
+    def type(self) -> str:
+        """The shape of the value in words for people."""
+        return " | ".join(f'"{c}"' for c in self.choices) if self.choices else _TYPES[self.kind]
+
+
+_TYPES: Final = {
+    "strings": "list of strings",
+    "globs": "list of patterns as in .gitignore",
+    "string": "string",
+    "bool": "true or false",
+    "version": 'string such as "2.13"',
+    "globs-to-codes": "table: pattern = list of codes",
+    "targets": "tables with target and name",
+}
+
+KEYS: Final = (
+    Key("select", "select", "strings", (), "Rules to use: codes or prefixes of codes. Empty or "
+        '"ALL" means every rule.', codes=True),
+    Key("extend-select", "extend_select", "strings", (), "Rules to use besides `select`.",
+        codes=True),
+    Key("ignore", "ignore", "strings", (), "Rules not to use: codes or prefixes of codes.",
+        codes=True),
+    Key("fixable", "fixable", "strings", (), "Rules whose fixes may be applied. Empty means all.",
+        codes=True),
+    Key("unfixable", "unfixable", "strings", (), "Rules whose fixes are never applied.",
+        codes=True),
+    Key("per-file-ignores", "per_file_ignores", "globs-to-codes", (), "Rules not to use in the "
+        "files that match a pattern.", codes=True),
+    Key("include", "include", "globs", ("*.py",), "Files that a walk through folders takes."),
+    Key("exclude", "exclude", "globs", DEFAULT_EXCLUDE, "Files and folders that a walk through "
+        "folders leaves out. Replaces the default list."),
+    Key("extend-exclude", "extend_exclude", "globs", (), "Files and folders to leave out besides "
+        "`exclude`."),
+    Key("force-exclude", "force_exclude", "bool", False, "Leave excluded files out even when they "
+        "are named on the command line, as pre-commit does."),
+    Key("respect-gitignore", "respect_gitignore", "bool", True, "Leave out what .gitignore files "
+        "and .git/info/exclude ignore."),
+    Key("target-torch", "settings.target_torch", "version", None, "The torch release that the "
+        "code will run on. The default is the torch that is installed beside tclint, else the "
+        "newest release that tclint knows."),
+    Key("scope", "scope", "string", "modules", "Which functions count as compiled: those that a "
+        "torch.compile in the project reaches (`compiled`), also the forward of every module "
+        "(`modules`), or every function (`all`).", choices=SCOPES),
+    Key("compiled", "compiled", "strings", (), "Functions and classes that other code compiles, "
+        "by their dotted names (`pkg.model.Net`)."),
+    Key("side-effects", "settings.side_effects", "string", "guard", "How prints, logger calls and "
+        "warnings are taken out of compiled code.", choices=SIDE_EFFECT_STYLES),
+    Key("verify", "verify_targets", "targets", (), "Programs that `tclint verify` compiles: "
+        "`target` is `pkg.mod:factory`, `name` is what reports call it."),
+)  # fmt: skip
+"""Every key of ``[tool.tclint]``."""
+
+_BY_NAME: Final = {key.name: key for key in KEYS}
+_VERSION: Final = re.compile(r"(\d+)\.(\d+)([.+].*)?")
+_TARGET: Final = re.compile(r"[\w.]+:[\w.]+")
+
+
+def describe_keys() -> tuple[Key, ...]:
+    """Every key with its type, default and documentation, in the order of the documentation."""
+    return KEYS
+
+
+def parse_values(table: dict[str, Any], where: str) -> dict[str, Any]:
+    """Turn a TOML table into values by key name; ``where`` begins the message of an error.
+
+    Raises:
+        ConfigError: a key is unknown or its value is not of the key's type.
+    """
+    values = {}
+    for name, raw in table.items():
+        key = _BY_NAME.get(name)
+        if key is None:
+            hint = nearest(name, _BY_NAME)
+            raise ConfigError(f"{where}: unknown key {name!r}{hint}")
+        values[name] = parse_value(key, raw, f"{where}: {name}")
+    return values
+
+
+def parse_value(key: Key, raw: Any, where: str) -> Any:
+    """Turn one raw value into what the configuration holds.
+
+    Raises:
+        ConfigError: the value is not of the key's type.
+    """
+    if key.kind == "bool":
+        return _require(raw, bool, key, where)
+    if key.kind == "string":
+        return _choice(_require(raw, str, key, where), key, where)
+    if key.kind == "version":
+        return _version(raw, where)
+    if key.kind == "globs-to-codes":
+        table = _require(raw, dict, key, where)
+        return tuple(
+            (_glob(pattern, where), _strings(codes, f"{where}: {pattern!r}"))
+            for pattern, codes in table.items()
+        )
+    if key.kind == "targets":
+        return tuple(_target(item, where) for item in _require(raw, list, key, where))
+    strings = _strings(raw, where)
+    return tuple(_glob(s, where) for s in strings) if key.kind == "globs" else strings
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint for a misspelled name: ``; did you mean 'x'?``, or nothing."""
+    import difflib
+
+    close = difflib.get_close_matches(name, sorted(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def _require(raw: Any, kind: type, key: Key, where: str) -> Any:
+    if not isinstance(raw, kind):
+        raise ConfigError(f"{where}: expected {key.type}, got {_shown(raw)}")
+    return raw
+
+
+def _strings(raw: Any, where: str) -> tuple[str, ...]:
+    if isinstance(raw, (list, tuple)) and all(isinstance(item, str) for item in raw):
+        return tuple(raw)
+    if isinstance(raw, str):
+        raise ConfigError(f"{where}: expected a list of strings; write [{raw!r}]")
+    raise ConfigError(f"{where}: expected a list of strings, got {_shown(raw)}")
+
+
+def _choice(value: str, key: Key, where: str) -> str:
+    if key.choices and value not in key.choices:
+        names = ", ".join(key.choices)
+        hint = nearest(value, key.choices)
+        raise ConfigError(f"{where}: {value!r} is none of {names}{hint}")
+    return value
+
+
+def _version(raw: Any, where: str) -> tuple[int, int]:
+    match = _VERSION.fullmatch(raw) if isinstance(raw, str) else None
+    if match is None:
+        # A bare 2.10 is the number 2.1, so numbers are refused even where they would be right.
+        raise ConfigError(f'{where}: expected a string such as "2.13", got {_shown(raw)}')
+    return int(match[1]), int(match[2])
+
+
+def _glob(pattern: str, where: str) -> str:
+    from tclint.source.patterns import is_valid
+
+    if not is_valid(pattern):
+        raise ConfigError(f"{where}: {pattern!r} is not a pattern as in .gitignore")
+    return pattern
+
+
+def _target(raw: Any, where: str) -> VerifyTarget:
+    if not isinstance(raw, dict):
+        raise ConfigError(f"{where}: expected a table with `target`, got {_shown(raw)}")
+    for name, value in raw.items():
+        if name not in {"target", "name"}:
+            raise ConfigError(f"{where}: unknown key {name!r}{nearest(name, ('target', 'name'))}")
+        if not isinstance(value, str):
+            raise ConfigError(f"{where}: {name}: expected a string, got {_shown(value)}")
+    target = raw.get("target")
+    if not isinstance(target, str) or not _TARGET.fullmatch(target):
+        raise ConfigError(
+            f'{where}: target: expected "package.module:function", got {_shown(target)}'
+        )
+    return VerifyTarget(target, raw.get("name", target))
+
+
+def _shown(raw: Any) -> str:
+    return "nothing" if raw is None else f"{type(raw).__name__} {raw!r:.60}"

@@ -1,0 +1,112 @@
+"""What tclint tells people: diagnostics, and the fixes that go with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+
+class Effect(str, Enum):
+    """What a finding costs when the code runs."""
+
+    GRAPH_BREAK = "graph-break"
+    RECOMPILE = "recompile"
+    HOST_SYNC = "host-sync"
+    DEVICE_COPY = "device-copy"
+    LAUNCH_OVERHEAD = "launch-overhead"
+    COLD_START = "cold-start"
+    INVALID = "invalid"
+
+
+class Confidence(str, Enum):
+    """How sure the analysis is that the effect happens when the line runs."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+class Applicability(str, Enum):
+    """Whether a fix may be applied without a human reading it first."""
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+    DISPLAY = "display"
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Position:
+    """A place in a text file: both numbers are 1-based, columns count characters."""
+
+    row: int
+    column: int
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Span:
+    """A half-open stretch of text: ``end`` is the first place after it."""
+
+    start: Position
+    end: Position
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Edit:
+    """Replace the text of ``span`` by ``content``; an empty span inserts."""
+
+    span: Span
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """Edits of one file that belong together: all of them are applied, or none."""
+
+    message: str
+    applicability: Applicability
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Decline:
+    """Why a finding has no fix, in words that name the obstacle in the user's code."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChainLink:
+    """One step from a compiled region's root towards the reported line."""
+
+    function: str
+    filename: str
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One reported place.
+
+    ``fixable`` says how a fix would be applied, if there is one; its edits are worked out only
+    when someone asks for them, because that needs LibCST.
+    """
+
+    code: str
+    name: str
+    message: str
+    effect: Effect
+    confidence: Confidence
+    path: Path
+    span: Span
+    gb_ids: tuple[str, ...] = ()
+    chain: tuple[ChainLink, ...] = ()
+    fixable: Applicability | None = None
+    fix_message: str | None = None
+    declined: Decline | None = None
+    url: str | None = None
+
+    @property
+    def sort_key(self) -> tuple[str, Span, str]:
+        """Order of reports: by file, then place, then code."""
+        return (str(self.path), self.span, self.code)

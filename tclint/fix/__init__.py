@@ -1,0 +1,1 @@
+"""Fixes: repairs, which are data, become edits of the text; all of LibCST's use is here."""

@@ -1,0 +1,126 @@
+"""From a repair, which is data, to the edits of the file's text that carry it out."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from bisect import bisect_right
+from collections import Counter
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
+
+from tclint.diagnostics import Decline, Edit, Position, Span
+from tclint.fix.imports import import_edit
+from tclint.fix.obstacle import ObstacleError
+from tclint.fix.reduce import Stretch, changed_stretches
+from tclint.fix.rewriter import Plan, rewrite_module
+from tclint.fix.snippet import AstNode, Snippet, cut
+from tclint.lint.rewrite import Import, Insert, Repair, Replace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from tclint.source.file import SourceFile
+
+
+def edits_for(file: SourceFile, tree: ast.Module, repair: Repair) -> tuple[Edit, ...] | Decline:
+    """Work out a repair's edits: in order, disjoint, and as small as the changes are.
+
+    The repair's nodes are found by their places, so ``tree`` may be any parse of ``file``.
+    """
+    try:
+        return _edits(file, tree, repair)
+    except ObstacleError as obstacle:
+        return Decline(str(obstacle))
+
+
+def _edits(file: SourceFile, tree: ast.Module, repair: Repair) -> tuple[Edit, ...]:
+    edits: list[Edit] = []
+    for rewrite in repair.rewrites:
+        if isinstance(rewrite, Import):
+            edit = import_edit(file, tree, rewrite)
+            edits += [] if edit is None or edit in edits else [edit]
+    local = [rewrite for rewrite in repair.rewrites if not isinstance(rewrite, Import)]
+    if local:
+        edits += _local_edits(file, tree, local)
+    edits.sort()
+    if not edits:
+        raise ObstacleError("the code already reads as the fix would write it")
+    if any(one.span.end > other.span.start for one, other in pairwise(edits)):
+        raise ObstacleError("the import would land inside the rewritten code")
+    return tuple(edits)
+
+
+def _local_edits(
+    file: SourceFile, tree: ast.Module, rewrites: Sequence[Replace | Insert]
+) -> list[Edit]:
+    snippet = cut(file, tree, [node for rewrite in rewrites for node in _nodes(rewrite)])
+    plan = Plan(snippet)
+    for rewrite in rewrites:
+        plan.add(rewrite)
+    code = rewrite_module(plan)
+    if not code.startswith(snippet.header):
+        raise ObstacleError("LibCST does not reproduce this function")
+    _check_syntax(code)
+    _check_comments(snippet, code, rewrites)
+    after = code[len(snippet.header) :]
+    stretches = changed_stretches(snippet.text, after, _targets(snippet, rewrites))
+    return _place(file, snippet.start, stretches)
+
+
+def _nodes(rewrite: Replace | Insert) -> list[AstNode]:
+    anchor = rewrite.node if isinstance(rewrite, Replace) else rewrite.anchor
+    return [anchor, *rewrite.parts.values()]
+
+
+def _targets(snippet: Snippet, rewrites: Iterable[Replace | Insert]) -> list[tuple[int, int]]:
+    """The places of the replaced nodes, except for blocks: those are compared line by line."""
+    return [
+        snippet.offsets(rewrite.node)
+        for rewrite in rewrites
+        if isinstance(rewrite, Replace)
+        and not (isinstance(rewrite.node, ast.stmt) and hasattr(rewrite.node, "body"))
+    ]
+
+
+def _check_syntax(code: str) -> None:
+    try:
+        ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise ObstacleError("the rewritten code would not parse") from error
+
+
+def _check_comments(snippet: Snippet, code: str, rewrites: Iterable[Replace | Insert]) -> None:
+    """People's comments survive, except at the end of a statement that is taken out."""
+    before = snippet.header + snippet.text
+    if before.count("#") <= code.count("#"):
+        return
+    lost = _comments(before) - _comments(code)
+    for rewrite in rewrites:
+        if isinstance(rewrite, Replace) and not rewrite.template.strip():
+            last = snippet.file.lines[(rewrite.node.end_lineno or rewrite.node.lineno) - 1]
+            lost -= Counter(c for c in lost if last.rstrip().endswith(c))
+    if lost:
+        raise ObstacleError(f"the comment `{next(iter(lost))}` would be lost")
+
+
+def _comments(code: str) -> Counter[str]:
+    tokens = tokenize.generate_tokens(io.StringIO(code, newline="").readline)
+    try:
+        return Counter(t.string for t in tokens if t.type == tokenize.COMMENT)
+    except (tokenize.TokenError, SyntaxError) as error:
+        raise ObstacleError("the comments of this function cannot be read") from error
+
+
+def _place(file: SourceFile, start: int, stretches: Iterable[Stretch]) -> list[Edit]:
+    """Turn places in the snippet into rows and columns of the file."""
+    begins = [0, *accumulate(map(len, file.lines))]
+
+    def position(offset: int) -> Position:
+        row = min(bisect_right(begins, offset), max(len(file.lines), 1))
+        return Position(row, offset - begins[row - 1] + 1)
+
+    return [
+        Edit(Span(position(start + s.start), position(start + s.end)), s.text) for s in stretches
+    ]

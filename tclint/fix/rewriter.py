@@ -1,0 +1,201 @@
+"""Carry out the rewrites of one repair on a snippet's LibCST tree."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from tclint.fix import template
+from tclint.fix.block import Block, Change, inline, split
+from tclint.fix.obstacle import ObstacleError
+from tclint.fix.template import Parenthesizer, Part, Statement
+from tclint.lint.rewrite import Insert, Replace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tclint.fix.snippet import AstNode, CstStatement, Snippet
+
+
+@dataclass(slots=True)
+class Plan:
+    """Rewrites by the LibCST node that they are about."""
+
+    snippet: Snippet
+    replaced: dict[cst.CSTNode, Replace] = field(default_factory=dict)
+    inserts: dict[cst.CSTNode, list[Insert]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, rewrite: Replace | Insert) -> None:
+        """Find the node that a rewrite is about."""
+        if isinstance(rewrite, Insert):
+            self.inserts[self.snippet.statement(rewrite.anchor)].append(rewrite)
+            return
+        node = self.find(rewrite.node)
+        if node in self.replaced:
+            raise ObstacleError("the fix replaces the same code twice")
+        self.replaced[node] = rewrite
+
+    def find(self, node: AstNode) -> cst.BaseExpression | CstStatement:
+        """The LibCST node of an expression or statement."""
+        if isinstance(node, ast.stmt):
+            return self.snippet.statement(node)
+        return self.snippet.expression(node)
+
+    def concerns(self, node: cst.CSTNode) -> bool:
+        """True when a statement is replaced or gets a neighbour."""
+        return node in self.replaced or node in self.inserts
+
+
+def rewrite_module(plan: Plan) -> str:
+    """The snippet's text after all rewrites, header included."""
+    rewriter = _Rewriter(plan)
+    try:
+        code = plan.snippet.parsed.module.visit(rewriter).code
+    except cst.CSTValidationError as error:
+        raise ObstacleError("the code leaves no blank where the fix needs one") from error
+    except RecursionError as error:
+        raise ObstacleError("the code is nested too deeply") from error
+    if rewriter.done != {*plan.replaced, *plan.inserts}:
+        raise ObstacleError("the statement is not in a block of its own")
+    return code
+
+
+class _Rewriter(Parenthesizer):
+    def __init__(self, plan: Plan) -> None:
+        super().__init__()
+        self._plan = plan
+        self._moving: list[cst.CSTNode] = []
+        self.done: set[cst.CSTNode] = set()
+
+    def replacement(self, original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        if isinstance(original, (cst.Module, cst.IndentedBlock)):
+            return self._block(original, updated)
+        if isinstance(original, cst.SimpleStatementSuite):
+            return self._suite(original, updated)
+        if not isinstance(original, cst.BaseExpression) or original in self._moving:
+            return updated
+        replace = self._plan.replaced.get(original)
+        return updated if replace is None else self._expression(original, replace)
+
+    def _expression(self, node: cst.BaseExpression, replace: Replace) -> cst.BaseExpression:
+        self.done.add(node)
+        new = template.expression(replace.template, self._parts(replace.parts))
+        lpar, rpar = list(node.lpar), list(node.rpar)
+        if isinstance(node, (cst.Tuple, cst.GeneratorExp)) and lpar:
+            lpar, rpar = lpar[:-1], rpar[1:]
+        if not lpar:
+            return self.insert(new)
+        if isinstance(new, (cst.Tuple, cst.GeneratorExp)) and new.lpar:
+            lpar, rpar = [*lpar, new.lpar[-1]], [new.rpar[0], *rpar]
+        return self.insert(new.with_changes(lpar=lpar, rpar=rpar), keep=True)
+
+    def _block(self, original: cst.Module | cst.IndentedBlock, updated: cst.CSTNode) -> cst.CSTNode:
+        if not isinstance(updated, (cst.Module, cst.IndentedBlock)) or not any(
+            self._concerned(statement) for statement in original.body
+        ):
+            return updated
+        block = Block()
+        for old, new in zip(original.body, updated.body, strict=True):
+            self._append(block, old, new)
+        if not block.statements and isinstance(updated, cst.IndentedBlock):
+            block.append(cst.SimpleStatementLine([cst.Pass()]))
+        footer = [*block.waiting, *updated.footer]
+        return updated.with_changes(body=block.statements, footer=footer)
+
+    def _append(self, block: Block, old: cst.BaseStatement, new: cst.BaseStatement) -> None:
+        """Add what becomes of one statement, or of several that share a line."""
+        if isinstance(old, cst.SimpleStatementLine) and isinstance(new, cst.SimpleStatementLine):
+            self._append_line(block, old, new)
+        elif isinstance(new, cst.BaseCompoundStatement):
+            _add(block, new, self._change(old))
+
+    def _append_line(
+        self, block: Block, old: cst.SimpleStatementLine, new: cst.SimpleStatementLine
+    ) -> None:
+        changes = [self._change(small) for small in old.body]
+        if not any(changes):
+            block.append(new)
+            return
+        if len(changes) > 1 and all(change is None or change.inline for change in changes):
+            smalls = inline(new.body, changes)
+            if smalls:
+                block.append(new.with_changes(body=smalls))
+            else:
+                block.change(new, Change(main=[]))
+            return
+        for line, change in zip(split(new), changes, strict=True):
+            _add(block, line, change)
+
+    def _suite(self, original: cst.SimpleStatementSuite, updated: cst.CSTNode) -> cst.CSTNode:
+        """Rewrite ``if x: a; b``, opening a block where the rewriting needs one."""
+        changes = [self._change(small) for small in original.body]
+        if not isinstance(updated, cst.SimpleStatementSuite) or not any(changes):
+            return updated
+        if all(change is None or change.inline for change in changes):
+            body = inline(updated.body, changes) or [cst.Pass()]
+            return updated.with_changes(body=body)
+        block = Block()
+        for line, change in zip(split(updated), changes, strict=True):
+            _add(block, line, change)
+        return cst.IndentedBlock(block.statements)
+
+    def _concerned(self, statement: cst.BaseStatement) -> bool:
+        if isinstance(statement, cst.SimpleStatementLine):
+            return any(self._plan.concerns(small) for small in statement.body)
+        return self._plan.concerns(statement)
+
+    def _change(self, statement: cst.CSTNode) -> Change | None:
+        """What the plan makes of a statement; None when it leaves it alone."""
+        if not self._plan.concerns(statement):
+            return None
+        self.done.add(statement)
+        change = Change()
+        for insert in self._plan.inserts.get(statement, ()):
+            side = change.after if insert.after else change.before
+            side += template.statements(insert.template, self._parts(insert.parts))
+        replace = self._plan.replaced.get(statement)
+        if replace is not None:
+            parts = self._parts(replace.parts)
+            change.main = template.statements(replace.template, parts)
+            change.carries = any(
+                self._plan.find(part) is statement for part in replace.parts.values()
+            )
+        return change
+
+    def _parts(self, parts: Mapping[str, AstNode]) -> dict[str, Part]:
+        return {name: self._part(node) for name, node in parts.items()}
+
+    def _part(self, node: AstNode) -> Part:
+        """A node that a template moves: as it was written, with the plan's rewrites inside it."""
+        found = self._plan.find(node)
+        self._moving.append(found)
+        moved = found.visit(self)
+        self._moving.pop()
+        if isinstance(moved, cst.BaseExpression):
+            return moved
+        if isinstance(moved, cst.BaseCompoundStatement):
+            return moved.with_changes(leading_lines=[])
+        if not isinstance(moved, cst.BaseSmallStatement):
+            raise ObstacleError("a statement that the fix moves is rewritten as well")
+        return self._whole_line(found, moved)
+
+    def _whole_line(
+        self, found: cst.BaseExpression | CstStatement, moved: cst.BaseSmallStatement
+    ) -> Statement:
+        """A small statement as a line, with the comment at its end."""
+        line = self._plan.snippet.line(found)
+        moved = moved.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
+        if line is None or line.body[-1] is not found:
+            return cst.SimpleStatementLine([moved])
+        return cst.SimpleStatementLine([moved], trailing_whitespace=line.trailing_whitespace)
+
+
+def _add(block: Block, statement: Statement, change: Change | None) -> None:
+    if change is None:
+        block.append(statement)
+    else:
+        block.change(statement, change)

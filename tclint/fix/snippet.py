@@ -1,0 +1,258 @@
+"""Cut the smallest enclosing function or class out of a file and find syntax nodes in it.
+
+LibCST costs far more than CPython's parser, so it sees only the lines that a fix touches.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+import libcst as cst
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+
+from tclint.fix.obstacle import ObstacleError
+from tclint.source.file import SourceFile, split_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+AstNode = ast.expr | ast.stmt
+CstStatement = cst.BaseSmallStatement | cst.BaseCompoundStatement
+Line = cst.SimpleStatementLine | cst.SimpleStatementSuite
+
+_SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_KEPT_SNIPPETS: Final = 16
+_SHOWN: Final = 60
+_CONTEXT: Final = re.compile(r"(?:Store|Del)\(\)")
+
+Corner = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parsed:
+    """A snippet's LibCST tree with its nodes by position."""
+
+    module: cst.Module
+    expressions: dict[tuple[Corner, Corner], cst.BaseExpression]
+    statements: dict[Corner, CstStatement]
+    lines: dict[cst.CSTNode, Line]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snippet:
+    """Whole lines of a file, parsed: ``start`` is their offset, ``header`` what was put before."""
+
+    file: SourceFile
+    text: str
+    start: int
+    first_row: int
+    header: str
+    parsed: Parsed
+
+    def expression(self, node: ast.expr) -> cst.BaseExpression:
+        """The LibCST node of an expression."""
+        found = self.parsed.expressions.get(self._corners(node))
+        if found is None or not _same(node, found):
+            raise ObstacleError(f"{_excerpt(self.file, node)} cannot be moved as one piece")
+        return found
+
+    def statement(self, node: ast.stmt) -> CstStatement:
+        """The LibCST node of a statement: a small one, without its line, or a compound one."""
+        found = self.parsed.statements.get(self._corners(node)[0])
+        if found is None:
+            raise ObstacleError(f"{_excerpt(self.file, node)} cannot be moved as one piece")
+        return found
+
+    def line(self, statement: cst.CSTNode) -> Line | None:
+        """The line, or one-line suite, that a small statement stands in."""
+        return self.parsed.lines.get(statement)
+
+    def offsets(self, node: AstNode) -> tuple[int, int]:
+        """Where a node starts and ends in ``text``."""
+        span = self.file.span(node)
+        return (
+            self.file.offset(span.start) - self.start,
+            self.file.offset(span.end) - self.start,
+        )
+
+    def _corners(self, node: AstNode) -> tuple[Corner, Corner]:
+        span = self.file.span(node)
+        shift = len(split_lines(self.header)) - self.first_row + 1
+        return (
+            (span.start.row + shift, span.start.column - 1),
+            (span.end.row + shift, span.end.column - 1),
+        )
+
+
+def cut(file: SourceFile, tree: ast.Module, nodes: Sequence[AstNode]) -> Snippet:
+    """Cut out the smallest function, class or run of top-level statements around all nodes."""
+    scope = _scope(tree, nodes)
+    first, last = _rows(scope) if scope else _top_level_rows(tree, nodes)
+    last = min(last, len(file.lines))
+    text = "".join(file.lines[first - 1 : last])
+    header = _header(file, scope, file.lines[first - 1] if file.lines else "")
+    start = sum(map(len, file.lines[: first - 1]))
+    return Snippet(file, text, start, first, header, parse(header + text))
+
+
+@lru_cache(maxsize=_KEPT_SNIPPETS)
+def parse(text: str) -> Parsed:
+    """Parse a text with LibCST and index it; several fixes of one function share the work."""
+    try:
+        module = cst.parse_module(text)
+        if module.code != text:
+            raise ObstacleError("LibCST does not reproduce this function")
+        wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
+        return _index(module, wrapper.resolve(PositionProvider))
+    except cst.ParserSyntaxError as error:
+        raise ObstacleError("LibCST cannot parse this function") from error
+    except RecursionError as error:
+        raise ObstacleError("the code is nested too deeply") from error
+
+
+def newline(file: SourceFile) -> str:
+    """The line end that a file uses, judged by its first line."""
+    first = file.lines[0] if file.lines else ""
+    end = first[len(first.rstrip("\r\n")) :]
+    return end or "\n"
+
+
+def _index(module: cst.Module, positions: Mapping[cst.CSTNode, CodeRange]) -> Parsed:
+    expressions: dict[tuple[Corner, Corner], cst.BaseExpression] = {}
+    statements: dict[Corner, CstStatement] = {}
+    lines: dict[cst.CSTNode, Line] = {}
+    for node, place in positions.items():
+        if isinstance(node, cst.BaseExpression):
+            expressions.setdefault(_extent(node, place, positions), node)
+        elif isinstance(node, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
+            statements[place.start.line, place.start.column] = node
+        elif isinstance(node, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
+            lines.update(dict.fromkeys(node.body, node))
+    return Parsed(module, expressions, statements, lines)
+
+
+def _extent(
+    node: cst.BaseExpression, place: CodeRange, positions: Mapping[cst.CSTNode, CodeRange]
+) -> tuple[Corner, Corner]:
+    """Where CPython says that an expression is: tuples and generators include parentheses."""
+    start = (place.start.line, place.start.column)
+    end = (place.end.line, place.end.column)
+    if isinstance(node, (cst.Tuple, cst.GeneratorExp)) and node.lpar:
+        first, last = positions[node.lpar[-1]], positions[node.rpar[0]]
+        return (first.start.line, first.start.column), (last.end.line, last.end.column)
+    if isinstance(node, cst.GeneratorExp):
+        return (start[0], start[1] - 1), (end[0], end[1] + 1)
+    return start, end
+
+
+def _scope(tree: ast.Module, nodes: Sequence[AstNode]) -> ast.stmt | None:
+    """The innermost function or class that all nodes are in; None where that is the module."""
+    scope: ast.stmt | None = None
+    body: Sequence[ast.stmt] = tree.body
+    while True:
+        inner = next((s for s in _scopes(body, nodes) if all(_holds(s, n) for n in nodes)), None)
+        if inner is None:
+            return scope
+        scope, body = inner, inner.body
+
+
+def _scopes(
+    body: Sequence[ast.stmt], nodes: Sequence[AstNode]
+) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
+    """The definitions in a block around the first node, also below ``if``, ``try`` and so on."""
+    for statement in body:
+        first, last = _rows(statement)
+        if not first <= nodes[0].lineno <= last:
+            continue
+        if isinstance(statement, _SCOPES):
+            yield statement
+            continue
+        for child in ast.iter_child_nodes(statement):
+            if isinstance(child, ast.stmt):
+                yield from _scopes([child], nodes)
+            elif isinstance(child, (ast.ExceptHandler, ast.match_case)):
+                yield from _scopes(child.body, nodes)
+
+
+def _holds(scope: ast.stmt, node: AstNode) -> bool:
+    """True when a node is inside a definition, and not the definition itself."""
+    if isinstance(node, ast.stmt) and _place(node) == _place(scope):
+        return False
+    first, last = _rows(scope)
+    return first <= node.lineno and (node.end_lineno or node.lineno) <= last
+
+
+def _place(node: ast.stmt) -> tuple[int, int]:
+    return (node.lineno, node.col_offset)
+
+
+def _rows(node: ast.stmt) -> tuple[int, int]:
+    """The first and last row of a statement with its decorators."""
+    first = node.lineno
+    if isinstance(node, _SCOPES):
+        first = min([first, *(d.lineno for d in node.decorator_list)])
+    return first, node.end_lineno or node.lineno
+
+
+def _top_level_rows(tree: ast.Module, nodes: Sequence[AstNode]) -> tuple[int, int]:
+    """The rows of the top-level statements around the nodes, and the comments above them."""
+    first = min(node.lineno for node in nodes)
+    last = max(node.end_lineno or node.lineno for node in nodes)
+    above = 0
+    for statement in tree.body:
+        start, end = _rows(statement)
+        if end < first:
+            above = end
+        elif start <= last:
+            first, last = min(first, start), max(last, end)
+    return above + 1, last
+
+
+def _header(file: SourceFile, scope: ast.stmt | None, first_line: str) -> str:
+    """Lines that teach LibCST the file's style, and open a block where the cut is indented."""
+    end = newline(file)
+    header = f"if 1:{end}{_unit(file, scope)}pass{end}"
+    return f"{header}if 1:{end}" if _indentation(first_line) else header
+
+
+def _unit(file: SourceFile, scope: ast.stmt | None) -> str:
+    """One step of indentation as the code around uses it."""
+    if isinstance(scope, _SCOPES):
+        outer = _indentation(file.lines[scope.lineno - 1])
+        inner = _indentation(file.lines[scope.body[0].lineno - 1])
+        if inner.startswith(outer) and len(inner) > len(outer):
+            return inner[len(outer) :]
+    for line in file.lines:
+        step = _indentation(line)
+        if step and line.strip() and not line.lstrip().startswith("#"):
+            return step
+    return "    "
+
+
+def _indentation(line: str) -> str:
+    """The blanks before a line's first token."""
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _same(node: ast.expr, found: cst.BaseExpression) -> bool:
+    """Check that a LibCST node says what the syntax node says."""
+    text = cst.Module([]).code_for_node(found)
+    try:
+        parsed = ast.parse(f"({text})", mode="eval").body
+    except SyntaxError:
+        return False
+    return _dump(parsed) == _dump(node)
+
+
+def _dump(node: ast.expr) -> str:
+    return _CONTEXT.sub("Load()", ast.dump(node))
+
+
+def _excerpt(file: SourceFile, node: AstNode) -> str:
+    """A short quotation for messages."""
+    text = " ".join(file.excerpt(file.span(node)).split())
+    return f"`{text[:_SHOWN]}...`" if len(text) > _SHOWN else f"`{text}`"

@@ -1,0 +1,144 @@
+"""Templates: Python source in which ``$name`` stands for a piece of the user's program."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from dataclasses import fields
+from typing import TYPE_CHECKING, Final, TypeVar, cast
+
+import libcst as cst
+
+from tclint.fix.obstacle import ObstacleError
+from tclint.fix.precedence import fit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Statement = cst.BaseCompoundStatement | cst.SimpleStatementLine
+Part = cst.BaseExpression | Statement
+
+Filled = TypeVar("Filled", bound=cst.CSTNode)
+_NAME: Final = re.compile(r"\$([A-Za-z_]\w*)")
+
+
+def expression(template: str, parts: Mapping[str, Part]) -> cst.BaseExpression:
+    """Build the expression that a template describes."""
+    source, names = _placeholders(template, parts)
+    try:
+        node = cst.parse_expression(source)
+    except cst.ParserSyntaxError as error:
+        raise ObstacleError(f"the fix's template is not an expression: {template}") from error
+    filled = node.visit(_Filling(names, parts))
+    if not isinstance(filled, cst.BaseExpression):
+        raise ObstacleError(f"the fix's template is not an expression: {template}")
+    return _all_filled(filled, names)
+
+
+def statements(template: str, parts: Mapping[str, Part]) -> list[Statement]:
+    """Build the statements that a template describes."""
+    source, names = _placeholders(template, parts)
+    try:
+        module = cst.parse_module(source if source.endswith("\n") else source + "\n")
+    except cst.ParserSyntaxError as error:
+        raise ObstacleError(f"the fix's template is not Python: {template}") from error
+    if not module.body:
+        return []
+    first = module.body[0]
+    first = first.with_changes(leading_lines=[*module.header, *first.leading_lines])
+    body = cst.Module([first, *module.body[1:]]).visit(_Filling(names, parts)).body
+    return [_all_filled(statement, names) for statement in body]
+
+
+class Parenthesizer(cst.CSTTransformer):
+    """Base of the transformers that put expressions into new places: it adds the parentheses."""
+
+    def __init__(self) -> None:
+        """Start with nothing inserted."""
+        super().__init__()
+        self._inserted: dict[int, tuple[cst.BaseExpression, bool]] = {}
+
+    def insert(self, node: cst.BaseExpression, *, keep: bool = False) -> cst.BaseExpression:
+        """Remember that ``node`` is new where it stands; ``keep`` its parentheses if it is told."""
+        self._inserted[id(node)] = (node, keep)
+        return node
+
+    def on_leave(self, original_node: cst.CSTNodeT, updated_node: cst.CSTNodeT) -> cst.CSTNodeT:
+        """Settle the node's children, then let the subclass replace it."""
+        # LibCST checks while it runs which node may stand where; its types cannot say that.
+        return cast("cst.CSTNodeT", self.replacement(original_node, self._settle(updated_node)))
+
+    @abstractmethod
+    def replacement(self, original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        """What to put in the place of a node whose children are done."""
+
+    def _settle(self, parent: cst.CSTNode) -> cst.CSTNode:
+        """Give the inserted children of ``parent`` the parentheses that they need."""
+        if not self._inserted:
+            return parent
+        changes: dict[str, cst.BaseExpression] = {}
+        for field in fields(parent):
+            child = getattr(parent, field.name)
+            if isinstance(child, cst.BaseExpression) and id(child) in self._inserted:
+                keep = self._inserted[id(child)][1]
+                fitted = fit(parent, field.name, child, keep=keep)
+                if fitted is not child:
+                    changes[field.name] = fitted
+        return parent.with_changes(**changes) if changes else parent
+
+
+class _Filling(Parenthesizer):
+    """Puts the parts into the places that hold their placeholders."""
+
+    def __init__(self, names: Mapping[str, str], parts: Mapping[str, Part]) -> None:
+        super().__init__()
+        self._names = names
+        self._parts = parts
+
+    def replacement(self, original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
+        if isinstance(updated, cst.Name) and updated.value in self._names:
+            part = self._parts[self._names[updated.value]]
+            return self.insert(part) if isinstance(part, cst.BaseExpression) else updated
+        if isinstance(updated, cst.SimpleStatementLine):
+            statement = self._statement(updated)
+            if statement is not None:
+                lines = [*updated.leading_lines, *statement.leading_lines]
+                return statement.with_changes(leading_lines=lines)
+        return updated
+
+    def _statement(self, line: cst.SimpleStatementLine) -> Statement | None:
+        """The statement part that a line consists of."""
+        small = line.body[0]
+        if len(line.body) != 1 or not isinstance(small, cst.Expr):
+            return None
+        if not isinstance(small.value, cst.Name):
+            return None
+        part = self._parts.get(self._names.get(small.value.value, ""))
+        return None if part is None or isinstance(part, cst.BaseExpression) else part
+
+
+def _placeholders(template: str, parts: Mapping[str, Part]) -> tuple[str, dict[str, str]]:
+    """Replace each ``$name`` by an identifier that occurs nowhere else."""
+    taken = template
+    names: dict[str, str] = {}
+
+    def identifier(match: re.Match[str]) -> str:
+        name = match.group(1)
+        if name not in parts:
+            raise ObstacleError(f"the fix's template has no part for ${name}")
+        unique = f"_part_{name}"
+        while unique in taken:
+            unique += "_"
+        names[unique] = name
+        return unique
+
+    return _NAME.sub(identifier, template), names
+
+
+def _all_filled(node: Filled, names: Mapping[str, str]) -> Filled:
+    """Check that no placeholder is left, for instance inside a string."""
+    text = cst.Module([]).code_for_node(node)
+    for unique, name in names.items():
+        if unique in text:
+            raise ObstacleError(f"the fix's template uses ${name} where no part can stand")
+    return node

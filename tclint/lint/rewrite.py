@@ -1,0 +1,62 @@
+"""A fix as data: what to put in the place of which syntax node.
+
+Rules describe a rewriting with these; :mod:`tclint.fix` carries it out with LibCST, so that
+comments, spacing and every untouched byte stay. A template is Python source in which ``$name``
+stands for a node of the user's program, moved there as it was written.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tclint.diagnostics import Applicability
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """Put ``template`` in the place of an expression or a statement.
+
+    For a statement the template may be several lines; an empty template removes the statement
+    (``pass`` stays behind when its block would be empty).
+    """
+
+    node: ast.expr | ast.stmt
+    template: str
+    parts: Mapping[str, ast.expr | ast.stmt] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """Put statements before or after an existing statement, at its indentation."""
+
+    anchor: ast.stmt
+    template: str
+    parts: Mapping[str, ast.expr | ast.stmt] = field(default_factory=dict)
+    after: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """Make sure that the file has ``import module`` (or ``from module import name``)."""
+
+    module: str
+    name: str | None = None
+
+
+Rewrite = Replace | Insert | Import
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A fix that a rule offers: all rewrites are carried out, or none.
+
+    ``message`` completes "this fix would ..." in the imperative ("Use `range`"). An ``UNSAFE``
+    repair must name in ``changes`` what may differ afterwards.
+    """
+
+    message: str
+    rewrites: tuple[Rewrite, ...]
+    applicability: Applicability = Applicability.SAFE
+    changes: str = ""

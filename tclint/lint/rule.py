@@ -1,0 +1,112 @@
+"""The interface that every rule implements, the built-in ones and third parties' alike."""
+
+from __future__ import annotations
+
+import ast
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Generic, TypeVar
+
+from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.lint.rewrite import Repair
+from tclint.semantics.events import Event
+
+E = TypeVar("E", bound=Event)
+
+
+@dataclass(frozen=True, slots=True)
+class Bad:
+    """Code on which the rule fires.
+
+    ``code`` is a module without its imports (:data:`PRELUDE` is put in front) that defines ``f``: a
+    function, or a ``torch.nn.Module`` class that can be made without arguments. ``inputs`` is the
+    source of a tuple of arguments, or of a list of such tuples for several calls. ``fixed`` is what
+    ``tclint fix`` makes of it, None when the finding has no safe fix; ``unsafe`` is what
+    ``--unsafe-fixes`` makes of it. ``proves`` is what compiling ``f`` shows: the GB ids, or one of
+    ``"recompile"``, ``"host-sync"``, ``"raises"``, or ``()`` when only the finding is checked.
+    ``fails_on`` are inputs on which eager raises: the fix must raise the same.
+    """
+
+    code: str
+    inputs: str = "(torch.ones(4, 3),)"
+    fixed: str | None = None
+    unsafe: str | None = None
+    proves: tuple[str, ...] = ()
+    fails_on: str | None = None
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Good:
+    """Code on which the rule stays silent, and that shows none of its effects."""
+
+    code: str
+    inputs: str = "(torch.ones(4, 3),)"
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Untouched:
+    """Code on which the rule fires but declines to fix; ``reason`` is part of what it says."""
+
+    code: str
+    reason: str
+    inputs: str = "(torch.ones(4, 3),)"
+    proves: tuple[str, ...] = ()
+    title: str = ""
+
+
+Example = Bad | Good | Untouched
+
+PRELUDE = """\
+import logging
+import math
+import warnings
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+logger = logging.getLogger(__name__)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule says about an event.
+
+    ``node`` overrides the event's node as the reported place. ``fix`` is the repair, the reason
+    why there is none, or None where the rule never fixes. ``effect`` and ``gb_ids`` default to the
+    rule's first effect and to its ids. A ``confidence`` of None lets the engine derive it: from
+    how sure the analysis is of the values and of the region.
+    """
+
+    message: str
+    fix: Repair | Decline | None = None
+    node: ast.expr | ast.stmt | None = None
+    effect: Effect | None = None
+    gb_ids: tuple[str, ...] | None = None
+    confidence: Confidence | None = None
+
+
+class Rule(ABC, Generic[E]):
+    """A claim about torch: code, documentation, examples that prove it, and a verdict on events.
+
+    The class docstring is the rule's page, in these sections: ``What it does``, ``Why it hurts``,
+    ``Fix safety``, ``References``. Rules hold no state: one instance serves all files.
+    """
+
+    code: ClassVar[str]
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    on: ClassVar[type[Event]]
+    effects: ClassVar[tuple[Effect, ...]]
+    gb_ids: ClassVar[tuple[str, ...]] = ()
+    examples: ClassVar[Sequence[Example]] = ()
+    outside_regions: ClassVar[bool] = False
+
+    @abstractmethod
+    def check(self, event: E) -> Finding | None:
+        """Judge one event; None means that there is nothing to say."""

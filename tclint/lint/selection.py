@@ -1,0 +1,58 @@
+"""Which rules run, and where: ``select``, ``ignore`` and ``per-file-ignores``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from tclint.config import Config
+from tclint.lint.rule import Rule
+from tclint.source.patterns import Patterns, compile_patterns
+
+
+def selected_rules(rules: Iterable[Rule[Any]], config: Config) -> tuple[Rule[Any], ...]:
+    """The rules that a configuration asks for; without ``select`` that is all of them."""
+    return tuple(rule for rule in rules if is_selected(rule.code, config))
+
+
+def is_selected(code: str, config: Config) -> bool:
+    """Whether a code runs: the longest prefix that names it decides, ``ignore`` wins a draw."""
+    wanted = longest_prefix(code, (*config.select, *config.extend_select))
+    if not config.select:
+        wanted = max(wanted, 0)
+    return wanted > longest_prefix(code, config.ignore)
+
+
+def longest_prefix(code: str, prefixes: Iterable[str]) -> int:
+    """The length of the longest of ``prefixes`` that ``code`` starts with; -1 for none.
+
+    ``ALL`` counts as the empty prefix.
+    """
+    lengths = (0 if p == "ALL" else len(p) for p in prefixes if p == "ALL" or code.startswith(p))
+    return max(lengths, default=-1)
+
+
+def file_ignores(config: Config) -> Callable[[Path, str], bool]:
+    """A test whether ``per-file-ignores`` silences a code in a file."""
+    tables = [(compile_patterns([glob]), codes) for glob, codes in config.per_file_ignores]
+
+    def ignored(path: Path, code: str) -> bool:
+        return any(
+            longest_prefix(code, codes) >= 0 and _matches(patterns, path, config.root)
+            for patterns, codes in tables
+        )
+
+    return ignored
+
+
+def _matches(patterns: Patterns, path: Path, root: Path) -> bool:
+    """Whether a file, or a folder above it, is meant by the patterns."""
+    relative = Path(os.path.relpath(path.absolute(), root.absolute())).as_posix()
+    parts = relative.split("/")
+    for count in range(1, len(parts) + 1):
+        head = "/".join(parts[:count])
+        if patterns.match(head, parts[count - 1], folder=count < len(parts)):
+            return True
+    return False

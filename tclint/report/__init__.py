@@ -1,0 +1,1 @@
+"""Reports: one module a format, each turning a run into text."""

@@ -1,0 +1,99 @@
+"""Lines of source around a finding, with carets below the reported place."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tclint.report.colour import BLUE, BOLD, RED, Paint
+
+if TYPE_CHECKING:
+    from tclint.diagnostics import Span
+    from tclint.source.file import SourceFile
+
+CONTEXT = 2
+TAB = "    "
+WIDEST = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Ready lines, and how wide the column of line numbers is."""
+
+    lines: tuple[str, ...]
+    gutter: int
+
+
+def excerpt(file: SourceFile, span: Span, paint: Paint) -> Excerpt:
+    """The reported line with its neighbours; of a span of several lines the first is marked."""
+    row = span.start.row
+    if not 1 <= row <= len(file.lines):
+        return Excerpt((), 2)
+    first, last = max(1, row - CONTEXT), min(len(file.lines), row + CONTEXT)
+    numbers = range(_skip_blank(file, first, row), last + 1)
+    gutter = len(str(last))
+    bar = paint("|", BLUE, BOLD)
+    lines = [f"{' ' * gutter} {bar}"]
+    for number in numbers:
+        line = file.lines[number - 1].rstrip("\r\n")
+        if number == row:
+            shown, carets = _marked(line, span)
+            lines.append(f"{paint(str(number).rjust(gutter), BLUE, BOLD)} {bar} {shown}".rstrip())
+            lines.append(f"{' ' * gutter} {bar} {paint(carets, RED, BOLD)}")
+        else:
+            shown = visible(line)[:WIDEST]
+            lines.append(f"{paint(str(number).rjust(gutter), BLUE, BOLD)} {bar} {shown}".rstrip())
+    lines.append(f"{' ' * gutter} {bar}")
+    return Excerpt(tuple(lines), gutter)
+
+
+def visible(text: str) -> str:
+    """Text that cannot move the cursor: tabs become spaces, control characters their pictures."""
+    if text.isprintable():
+        return text
+    return "".join(_picture(character) for character in text)
+
+
+def width(text: str) -> int:
+    """How many terminal cells a visible text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(_cells(character) for character in text)
+
+
+def _skip_blank(file: SourceFile, first: int, row: int) -> int:
+    while first < row and not file.lines[first - 1].strip():
+        first += 1
+    return first
+
+
+def _marked(line: str, span: Span) -> tuple[str, str]:
+    """The line and the carets below it; of a very long line the part around the span."""
+    start = min(span.start.column - 1, len(line))
+    end = min(span.end.column - 1, len(line)) if span.end.row == span.start.row else len(line)
+    lead, tail = "", ""
+    if len(line) > WIDEST:
+        cut = max(0, start - WIDEST // 4)
+        lead, tail = ("…" if cut else ""), ("…" if cut + WIDEST < len(line) else "")
+        line, start, end = line[cut : cut + WIDEST], start - cut, min(end - cut, WIDEST)
+    indent = width(lead + visible(line[:start]))
+    carets = max(1, width(visible(line[start:end])))
+    return lead + visible(line) + tail, " " * indent + "^" * carets
+
+
+def _picture(character: str) -> str:
+    if character == "\t":
+        return TAB
+    code = ord(character)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if character.isprintable() or unicodedata.category(character) == "Zs":
+        return character
+    return "\N{REPLACEMENT CHARACTER}"
+
+
+def _cells(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1

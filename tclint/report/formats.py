@@ -1,0 +1,43 @@
+"""The output formats by name; a format's module is imported when it is asked for."""
+
+from __future__ import annotations
+
+from enum import Enum
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tclint.lint.engine import Run
+    from tclint.report.view import View
+
+
+class OutputFormat(str, Enum):
+    """What ``--output-format`` accepts."""
+
+    TEXT = "text"
+    CONCISE = "concise"
+    JSON = "json"
+    JSON_LINES = "json-lines"
+    SARIF = "sarif"
+    GITHUB = "github"
+    GITLAB = "gitlab"
+    JUNIT = "junit"
+    RDJSON = "rdjson"
+
+    @property
+    def for_people(self) -> bool:
+        """Whether a summary line belongs below it."""
+        return self in {OutputFormat.TEXT, OutputFormat.CONCISE}
+
+
+_MODULES = {
+    OutputFormat.JSON: "as_json",
+    OutputFormat.JSON_LINES: "json_lines",
+}
+
+
+def render(output_format: OutputFormat, run: Run, view: View) -> str:
+    """The report of a run, every line ended; empty where a format has nothing to say."""
+    name = _MODULES.get(output_format, output_format.value)
+    text: str = import_module(f"tclint.report.{name}").render(run, view)
+    return text

@@ -1,0 +1,77 @@
+"""``junit``: findings as failed test cases, for CI servers that show test reports."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+from tclint.report.project import NAME
+from tclint.report.view import chain_text, effect_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tclint.lint.engine import Result, Run
+    from tclint.report.view import View
+
+# XML 1.0 cannot hold these, not even escaped.
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def render(run: Run, view: View) -> str:
+    """A test suite a file; a clean run is one passed test."""
+    root = ET.Element("testsuites", name=NAME)
+    for path, results in groupby(run.results, key=lambda result: result.diagnostic.path):
+        _failures(root, view.posix(path), results, view)
+    for error in run.errors:
+        case = _case(root, view.posix(error.path), "readable")
+        ET.SubElement(case, "error", message=_clean(error.message))
+    if not run.results and not run.errors:
+        _case(root, NAME, "no findings")
+    for suite in root:
+        _totals(suite, suite)
+    _totals(root, root)
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode", xml_declaration=False).join(
+        ('<?xml version="1.0" encoding="UTF-8"?>\n', "\n")
+    )
+
+
+def _failures(root: ET.Element, path: str, results: Iterable[Result], view: View) -> None:
+    suite = ET.SubElement(root, "testsuite", name=_clean(path))
+    for result in results:
+        diagnostic = result.diagnostic
+        start = diagnostic.span.start
+        case = ET.SubElement(
+            suite,
+            "testcase",
+            name=f"{diagnostic.code} {diagnostic.name}",
+            classname=_clean(path),
+            file=_clean(path),
+            line=str(start.row),
+        )
+        failure = ET.SubElement(
+            case, "failure", message=_clean(diagnostic.message), type=diagnostic.effect.value
+        )
+        text = f"{path}:{start.row}:{start.column}: {diagnostic.message}\n"
+        text += f"effect: {effect_text(diagnostic)}"
+        if diagnostic.chain:
+            text += f"\nreached: {chain_text(diagnostic, view)}"
+        failure.text = _clean(text)
+
+
+def _case(root: ET.Element, path: str, name: str) -> ET.Element:
+    suite = ET.SubElement(root, "testsuite", name=_clean(path))
+    return ET.SubElement(suite, "testcase", name=name, classname=_clean(path))
+
+
+def _totals(element: ET.Element, scope: ET.Element) -> None:
+    element.set("tests", str(len(list(scope.iter("testcase")))))
+    element.set("failures", str(len(list(scope.iter("failure")))))
+    element.set("errors", str(len(list(scope.iter("error")))))
+
+
+def _clean(text: str) -> str:
+    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,0 +1,82 @@
+"""A rule's page in Markdown, made of its docstring and its examples."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tclint.lint.rule import Bad, Example, Good, Untouched
+
+if TYPE_CHECKING:
+    from tclint.lint.rule import Rule
+    from tclint.semantics.events import Event
+
+REGISTRY = "https://meta-pytorch.org/compile-graph-break-site/gb/{}.html"
+
+
+def page(rule: Rule[Event]) -> str:
+    """The whole page."""
+    parts = [f"# {rule.name} ({rule.code})", _sentence(rule.summary), facts(rule)]
+    parts.append(inspect.cleandoc(type(rule).__doc__ or ""))
+    if rule.examples:
+        parts.append("## Examples")
+        parts.extend(part for example in rule.examples for part in _example(example))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def facts(rule: Rule[Event]) -> str:
+    """What the rule costs, which graph breaks it is about, and what kinds of fixes it has."""
+    lines = ["- Effect: " + ", ".join(effect.value for effect in rule.effects)]
+    if rule.gb_ids:
+        links = (f"[{gb}]({REGISTRY.format(gb.lower())})" for gb in rule.gb_ids)
+        lines.append("- Graph breaks: " + ", ".join(links))
+    lines.append(f"- Fix: {fix_kinds(rule)}")
+    return "\n".join(lines)
+
+
+def fix_kinds(rule: Rule[Event]) -> str:
+    """Which fixes the examples show: ``safe``, ``unsafe``, both or ``none``."""
+    bad = [example for example in rule.examples if isinstance(example, Bad)]
+    kinds = [
+        name
+        for name, shown in (
+            ("safe", any(example.fixed is not None for example in bad)),
+            ("unsafe", any(example.unsafe is not None for example in bad)),
+        )
+        if shown
+    ]
+    return ", ".join(kinds) or "none"
+
+
+def _example(example: Example) -> Iterator[str]:
+    if isinstance(example, Good):
+        yield _title("Not reported", example.title)
+        yield _code(example.code)
+    elif isinstance(example, Untouched):
+        yield _title("Reported, not fixed", example.title)
+        yield _code(example.code)
+        yield f"Why there is no fix: {_sentence(example.reason)}"
+    else:
+        yield _title("Reported", example.title)
+        yield _code(example.code)
+        if example.fixed is not None:
+            yield "`tclint fix` makes of it:"
+            yield _code(example.fixed)
+        if example.unsafe is not None:
+            yield "`tclint fix --unsafe-fixes` makes of it:"
+            yield _code(example.unsafe)
+
+
+def _title(kind: str, title: str) -> str:
+    return f"### {kind}: {title}" if title else f"### {kind}"
+
+
+def _code(code: str) -> str:
+    text = textwrap.dedent(code).strip("\n")
+    return f"```python\n{text}\n```"
+
+
+def _sentence(text: str) -> str:
+    return text if not text or text.endswith((".", "!", "?")) else text + "."

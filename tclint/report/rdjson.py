@@ -1,0 +1,73 @@
+"""``rdjson``: the Reviewdog Diagnostic Format; columns count UTF-8 bytes from 1, ends are open."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from tclint.diagnostics import Fix, Position, Span
+from tclint.report.project import NAME, homepage
+from tclint.report.repairs import fix_of
+from tclint.report.severity import level
+
+if TYPE_CHECKING:
+    from tclint.lint.engine import Result, Run
+    from tclint.report.view import View
+    from tclint.source.file import SourceFile
+
+_SEVERITIES = {"error": "ERROR", "warning": "WARNING", "note": "INFO"}
+
+
+def render(run: Run, view: View) -> str:
+    """The findings as one DiagnosticResult."""
+    source = {"name": NAME}
+    address = homepage()
+    if address:
+        source["url"] = address
+    report = {
+        "source": source,
+        "severity": "WARNING",
+        "diagnostics": [_diagnostic(result, view) for result in run.results],
+    }
+    return json.dumps(report, indent=2) + "\n"
+
+
+def _diagnostic(result: Result, view: View) -> dict[str, object]:
+    diagnostic = result.diagnostic
+    code = {"value": diagnostic.code}
+    if diagnostic.url:
+        code["url"] = diagnostic.url
+    found: dict[str, object] = {
+        "message": diagnostic.message,
+        "location": {
+            "path": view.posix(diagnostic.path),
+            "range": _range(result.file, diagnostic.span),
+        },
+        "severity": _SEVERITIES[level(diagnostic)],
+        "code": code,
+    }
+    fix = fix_of(result)
+    if isinstance(fix, Fix) and fix.edits:
+        span, text = merged(result.file, fix)
+        found["suggestions"] = [{"range": _range(result.file, span), "text": text}]
+    return found
+
+
+def merged(file: SourceFile, fix: Fix) -> tuple[Span, str]:
+    """All edits as one: reviewers accept suggestions one by one, but a fix is all or nothing."""
+    edits = sorted(fix.edits)
+    text = edits[0].content
+    for before, after in pairwise(edits):
+        text += file.excerpt(Span(before.span.end, after.span.start)) + after.content
+    return Span(edits[0].span.start, max(edit.span.end for edit in edits)), text
+
+
+def _range(file: SourceFile, span: Span) -> dict[str, object]:
+    return {"start": _place(file, span.start), "end": _place(file, span.end)}
+
+
+def _place(file: SourceFile, position: Position) -> dict[str, int]:
+    line = file.lines[position.row - 1] if position.row <= len(file.lines) else ""
+    before = line[: position.column - 1].encode("utf-8", "surrogatepass")
+    return {"line": position.row, "column": len(before) + 1}

@@ -1,0 +1,57 @@
+"""``text``: everything a person wants to know about a finding, below its line of source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tclint.diagnostics import Applicability, Confidence
+from tclint.report.colour import BLUE, BOLD, Paint
+from tclint.report.excerpt import excerpt
+from tclint.report.head import head
+from tclint.report.view import chain_text, effect_text
+
+if TYPE_CHECKING:
+    from tclint.lint.engine import Result, Run
+    from tclint.report.view import View
+
+
+def render(run: Run, view: View) -> str:
+    """All findings, a blank line after each."""
+    return "".join(_finding(result, view) + "\n" for result in run.results)
+
+
+def _finding(result: Result, view: View) -> str:
+    paint = Paint(view.colour)
+    source = excerpt(result.file, result.diagnostic.span, paint)
+    lines = [head(result.diagnostic, view), *source.lines]
+    equals = paint("=", BLUE, BOLD)
+    for label, text in _notes(result, view):
+        lines.append(f"{' ' * source.gutter} {equals} {paint(label, BOLD)}: {text}")
+    return "".join(line + "\n" for line in lines)
+
+
+def _notes(result: Result, view: View) -> Iterator[tuple[str, str]]:
+    diagnostic = result.diagnostic
+    sure = diagnostic.confidence is Confidence.HIGH
+    doubt = "" if sure else f", {diagnostic.confidence.value} confidence"
+    yield "effect", effect_text(diagnostic) + doubt
+    if diagnostic.chain:
+        yield "reached", chain_text(diagnostic, view)
+    if diagnostic.fixable is not None:
+        yield _fix_note(result, diagnostic.fixable)
+    elif diagnostic.declined is not None and view.show_declined:
+        yield "not fixed", diagnostic.declined.reason
+    if diagnostic.url:
+        yield "help", diagnostic.url
+
+
+def _fix_note(result: Result, applicability: Applicability) -> tuple[str, str]:
+    repair = result.repair
+    message = result.diagnostic.fix_message or (repair.message if repair else "")
+    if applicability is Applicability.SAFE:
+        return "fix", message
+    if applicability is Applicability.DISPLAY:
+        return "suggestion", message
+    changes = f" ({repair.changes})" if repair and repair.changes else ""
+    return "unsafe fix", message + changes

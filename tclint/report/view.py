@@ -1,0 +1,72 @@
+"""How a report is to be shown, and the words that several formats share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tclint.diagnostics import Diagnostic
+    from tclint.lint.rule import Rule
+    from tclint.semantics.events import Event
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a format may know besides the run.
+
+    Paths are shown relative to ``base`` where they lie below it. ``rules`` are the loaded rules,
+    for the formats that describe them.
+    """
+
+    base: Path
+    colour: bool = False
+    show_declined: bool = False
+    rules: Sequence[Rule[Event]] = ()
+
+    def path(self, path: Path) -> str:
+        """A path as people read it: relative to the base, in the platform's own spelling."""
+        text = str(path)
+        base = str(self.base)
+        if not path.is_absolute() or not text.startswith(base):
+            return text
+        relative = os.path.relpath(text, base)
+        return text if relative.startswith(os.pardir) else relative
+
+    def posix(self, path: Path) -> str:
+        """The same with forward slashes, for formats that other machines read."""
+        return Path(self.path(path)).as_posix()
+
+
+def absolute(path: Path) -> str:
+    """A path that means the same in every folder; ``-`` (standard input) stays."""
+    return str(path) if str(path) == "-" else str(path.absolute())
+
+
+def effect_text(diagnostic: Diagnostic) -> str:
+    """What the finding costs, in words: ``graph break (GB0124)``."""
+    words = diagnostic.effect.value.replace("-", " ")
+    ids = f" ({', '.join(diagnostic.gb_ids)})" if diagnostic.gb_ids else ""
+    return words + ids
+
+
+def chain_text(diagnostic: Diagnostic, view: View) -> str:
+    """The way from the region's root to the line: ``Net.forward → helper (ops.py:12)``.
+
+    A step names its file only where it is another one than the finding's.
+    """
+    steps = [
+        link.function
+        if Path(link.filename) == diagnostic.path
+        else f"{link.function} ({view.path(Path(link.filename))}:{link.row})"
+        for link in diagnostic.chain
+    ]
+    return " → ".join(steps)
+
+
+def count(number: int, noun: str) -> str:
+    """``1 finding``, ``2 findings``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,1 @@
+"""tclint in the pull request: findings on the lines that a range of commits adds."""

@@ -1,0 +1,118 @@
+"""Read one parsed file's names: imports, functions, classes, top-level assignments."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
+from tclint.source.file import SourceFile
+
+
+def collect_module(name: str, file: SourceFile, tree: ast.Module) -> ModuleInfo:
+    """Make the module's symbol table; function bodies are searched for imports only."""
+    module = ModuleInfo(name, file, tree)
+    is_package = file.path.stem == "__init__"
+    for node in _statements(tree.body):
+        match node:
+            case ast.Import() | ast.ImportFrom():
+                _bind_import(module, node, is_package=is_package)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                module.functions[node.name] = function_info(module, node, "", None)
+            case ast.ClassDef():
+                module.classes[node.name] = class_info(module, node, "")
+            case ast.Assign(targets=[ast.Name(id=target)], value=value):
+                module.assigned[target] = value
+            case ast.AnnAssign(target=ast.Name(id=target), value=ast.expr() as value):
+                module.assigned[target] = value
+    return module
+
+
+def local_imports(
+    module: ModuleInfo, node: ast.Import | ast.ImportFrom
+) -> Iterator[tuple[str, str]]:
+    """The (local name, dotted name) pairs that an import statement binds."""
+    yield from _imported(module.name, node, is_package=module.file.path.stem == "__init__")
+
+
+def function_info(
+    module: ModuleInfo,
+    node: ast.FunctionDef | ast.AsyncFunctionDef,
+    prefix: str,
+    cls: ClassInfo | None,
+) -> FunctionInfo:
+    """Describe a function; decorators are kept as the dotted names that they resolve to."""
+    names = tuple(filter(None, (decorator_name(module, d) for d in node.decorator_list)))
+    return FunctionInfo(module, f"{prefix}{node.name}", node, cls, names)
+
+
+def decorator_name(module: ModuleInfo, node: ast.expr) -> str | None:
+    """The dotted name of a decorator, called or not."""
+    return dotted_name(module, node.func if isinstance(node, ast.Call) else node)
+
+
+def dotted_name(module: ModuleInfo, node: ast.expr) -> str | None:
+    """Resolve ``a.b.c`` through the module's imports; None for anything but names."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None
+    return ".".join([module.imports.get(node.id, node.id), *reversed(parts)])
+
+
+def class_info(module: ModuleInfo, node: ast.ClassDef, prefix: str) -> ClassInfo:
+    """Describe a class and its own methods."""
+    info = ClassInfo(module, f"{prefix}{node.name}", node, tuple(node.bases))
+    for item in _statements(node.body):
+        if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            info.methods[item.name] = function_info(module, item, f"{info.qualname}.", info)
+    return info
+
+
+def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a scope, looking into ``if``, ``try`` and ``with`` but not into functions.
+
+    The ``else`` of ``if TYPE_CHECKING`` and import fall-backs come later, so the usual branch wins.
+    """
+    for node in body:
+        yield node
+        match node:
+            case ast.If():
+                yield from _statements(node.orelse)
+                yield from _statements(node.body)
+            case ast.Try():
+                for handler in node.handlers:
+                    yield from _statements(handler.body)
+                yield from _statements([*node.body, *node.orelse, *node.finalbody])
+            case ast.With():
+                yield from _statements(node.body)
+
+
+def _bind_import(
+    module: ModuleInfo, node: ast.Import | ast.ImportFrom, *, is_package: bool
+) -> None:
+    for local, target in _imported(module.name, node, is_package=is_package):
+        module.imports[local] = target
+
+
+def _imported(
+    name: str, node: ast.Import | ast.ImportFrom, *, is_package: bool
+) -> Iterator[tuple[str, str]]:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            if alias.asname:
+                yield alias.asname, alias.name
+            else:
+                top = alias.name.partition(".")[0]
+                yield top, top
+        return
+    base = node.module or ""
+    if node.level:
+        package = name.split(".") if is_package else name.split(".")[:-1]
+        kept = package[: len(package) - (node.level - 1)] if node.level > 1 else package
+        base = ".".join([*kept, *([node.module] if node.module else [])])
+    for alias in node.names:
+        if alias.name != "*":
+            yield alias.asname or alias.name, f"{base}.{alias.name}" if base else alias.name

@@ -1,0 +1,209 @@
+"""What the analysis reports to rules: typed events, each at one place of one analysed function.
+
+The interpreter walks a function once and says what it saw; rules judge. An event carries the
+abstract values of its operands and its ``site``: where it is, how the compiled region was
+reached, and what surrounds it.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from tclint.semantics.site import Site
+from tclint.semantics.values import UNKNOWN, Object, Tensor, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Base of all events: ``node`` is the syntax to report."""
+
+    node: ast.expr | ast.stmt
+    site: Site
+
+
+@dataclass(frozen=True, slots=True)
+class HostRead(Event):
+    """A tensor's value is read into Python.
+
+    ``via`` is ``"item"``, ``"tolist"``, ``"numpy"``, ``"float"``, ``"int"``, ``"bool"``,
+    ``"complex"``, ``"format"`` (f-string, ``str()``, ``%``), ``"math"`` (``math.f(t)``), ``"range"``
+    or ``"contains"``. ``source`` is the tensor's expression, ``tensor`` its value.
+    """
+
+    via: str
+    source: ast.expr
+    tensor: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class TensorAssert(Event):
+    """``assert`` whose test reads a tensor; ``node`` is the statement.
+
+    ``test`` is the statement's test; the values of its parts are asked from ``site.value``.
+    """
+
+    statement: ast.Assert
+
+
+@dataclass(frozen=True, slots=True)
+class TensorBranch(Event):
+    """Python decides on a tensor's value.
+
+    ``kind`` is ``"if"``, ``"while"``, ``"ternary"``, ``"and"``, ``"or"``, ``"not"``, ``"compare"``
+    (a chain), ``"any"``, ``"all"``, ``"max"``, ``"min"``, ``"sorted"`` or ``"in"``; ``test`` is the
+    expression whose truth is asked.
+    """
+
+    kind: str
+    test: ast.expr
+
+
+@dataclass(frozen=True, slots=True)
+class Loop(Event):
+    """A ``for`` statement or comprehension clause over something worth judging.
+
+    ``over`` is ``"numpy"`` (``np.arange``, ``np.linspace``...), ``"tensor"`` (rows), ``"shape"`` (a
+    range or list whose length is a tensor's size) or ``"data"`` (a range bounded by a host read).
+    ``breaking_uses`` are the uses of a numpy loop variable where Python needs a number.
+    """
+
+    over: str
+    target: ast.expr
+    iterable: ast.expr
+    breaking_uses: tuple[ast.expr, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TensorIndex(Event):
+    """A tensor is indexed by a Python sequence or a range made from a shape.
+
+    ``items`` are the index expressions of interest with what they are: ``"range"``,
+    ``"list(range)"``, ``"numpy"`` or ``"list"``. ``store`` is true on the left of an assignment.
+    """
+
+    subscript: ast.Subscript
+    tensor: Tensor
+    items: tuple[tuple[ast.expr, str], ...]
+    store: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NumpyCall(Event):
+    """A numpy function is called in a region: ``function`` is dotted (``numpy.prod``)."""
+
+    function: str
+    call: ast.Call
+    arguments: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SideEffectCall(Event):
+    """Output is written from a region.
+
+    ``sink`` is ``"print"``, ``"logger"`` (a method of ``logging.Logger`` or of an object used like
+    one), ``"logging"`` (module functions), ``"warnings"``, ``"stdout"`` or ``"tqdm"``. ``method`` is
+    the last name called (``warning``). ``statement`` is the expression statement, when the call
+    stands alone. ``wraps`` is set for ``"tqdm"``: the iterable inside.
+    """
+
+    sink: str
+    method: str
+    call: ast.Call
+    statement: ast.Expr | None
+    wraps: ast.expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TensorFactory(Event):
+    """A tensor is created from Python data or sizes in a region.
+
+    ``function`` is dotted (``torch.tensor``). ``moved`` is the ``.to(...)``/``.cuda()`` call around
+    it, if any, and ``destination`` that call's device expression. ``constant`` is true when the
+    content is the same on every step (literals, or attributes that only ``__init__`` sets).
+    """
+
+    function: str
+    call: ast.Call
+    moved: ast.Call | None
+    destination: ast.expr | None
+    constant: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleConstruction(Event):
+    """An ``nn.Module`` or ``nn.Parameter`` is built inside a region.
+
+    ``function`` is dotted. ``has_parameters`` is None when that is not known. ``constant`` is true
+    when all arguments are the same on every step.
+    """
+
+    function: str
+    call: ast.Call
+    has_parameters: bool | None
+    constant: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LrChange:
+    """A place where an optimizer's learning rate changes: a scheduler, or a write to its groups."""
+
+    kind: str
+    name: str
+    node: ast.AST
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizerInit(Event):
+    """A ``torch.optim`` optimizer is made; everything the project does with it is attached.
+
+    ``optimizer`` is the class's dotted name, ``lr`` the learning-rate expression (None: default).
+    ``compiled_step`` is true when its ``step`` runs in a compiled region.
+    """
+
+    optimizer: str
+    call: ast.Call
+    lr: ast.expr | None
+    lr_value: Value
+    keywords: dict[str, ast.expr]
+    compiled_step: bool
+    lr_changes: tuple[LrChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CompileCall(Event):
+    """``torch.compile(...)``, ``@torch.compile``, ``module.compile(...)``.
+
+    ``keywords`` are the keyword arguments by name; ``target`` is the value compiled. ``discarded``
+    is true when the call is a statement of its own and its result is lost.
+    """
+
+    call: ast.expr
+    keywords: dict[str, ast.expr]
+    target: Value = UNKNOWN
+    discarded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Event):
+    """Any other call in a region of something outside the project.
+
+    ``function`` is dotted: a function (``torch.distributed.all_reduce``, ``time.time``) or a method
+    of a known class (``torch.Tensor.nonzero``); ``owner`` is the object for methods.
+    """
+
+    function: str
+    call: ast.Call
+    arguments: tuple[Value, ...] = ()
+    owner: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleWrite(Event):
+    """An attribute of a module (``self``) is assigned in a region."""
+
+    owner: Object
+    attribute: str
+    target: ast.Attribute
+    value: Value = field(default=UNKNOWN)
+    augmented: bool = False

@@ -1,0 +1,168 @@
+"""The state of analysing one project: events found so far, memory of calls, attributes, roots."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tclint.config import Settings
+from tclint.semantics.events import CompileCall, Event, LrChange, OptimizerInit
+from tclint.semantics.interpreter.frame import Env, Frame
+from tclint.semantics.project import Project
+from tclint.semantics.site import Body, Region, Site
+from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
+from tclint.semantics.values import (
+    UNKNOWN,
+    Class,
+    External,
+    Function,
+    Value,
+    join,
+)
+
+# Events that matter where no compiled region is: they say how regions come about.
+SETUP_EVENTS: Final = (CompileCall, OptimizerInit)
+MAX_DEPTH: Final = 24
+MAX_CONTEXTS: Final = 6
+
+
+@dataclass(slots=True, eq=False)
+class Optimizer:
+    """What the project does with one optimizer; reported when the analysis is done."""
+
+    name: str
+    call: ast.Call
+    site: Site
+    lr: ast.expr | None
+    lr_value: Value
+    keywords: dict[str, ast.expr]
+    compiled_step: bool = False
+    lr_changes: dict[ast.AST, LrChange] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Root:
+    """A function where a region starts, with the variables around it when it is nested."""
+
+    function: Function
+    region: Region
+    outer: Frame | None = None
+
+
+class Analysis:
+    """Everything that is known about the project while its functions are walked."""
+
+    def __init__(
+        self, project: Project, settings: Settings, events: Iterable[type[Event]]
+    ) -> None:
+        """``events`` are the types that some rule asks for; others are not kept."""
+        self.project = project
+        self.settings = settings
+        self.wanted = frozenset(events)
+        self.events: dict[tuple[type[Event], ast.AST], Event] = {}
+        self.roots: list[Root] = []
+        self.optimizers: dict[ast.AST, Optimizer] = {}
+        self.dynamo_config: dict[str, bool] = {}
+        self.attributes: dict[ClassInfo, dict[str, Value]] = {}
+        self.observed: dict[FunctionInfo, dict[str, Value]] = {}
+        self.visited: set[FunctionInfo] = set()
+        self.closures: dict[ast.AST, Frame] = {}
+        self.local_functions: dict[ast.AST, FunctionInfo] = {}
+        self.local_classes: dict[ast.AST, ClassInfo] = {}
+        self.depth = 0
+        self.active: set[FunctionInfo] = set()
+        self.memory: dict[tuple[FunctionInfo, Region | None], dict[Any, Value]] = {}
+        self._bodies: dict[ast.AST, Body] = {}
+        self._globals: dict[ModuleInfo, Env] = {}
+        self._resolved: dict[tuple[ModuleInfo | None, str], Value | None] = {}
+
+    def emit(
+        self, frame: Frame, event: type[Event], node: ast.AST, /, **fields: object
+    ) -> None:
+        """Report an event unless nobody asks, it is silenced here, or it is known already."""
+        if frame.region is None and event not in SETUP_EVENTS:
+            return
+        if event.__name__ in frame.quiet:
+            frame.quieted += 1
+            return
+        if event not in self.wanted or (event, node) in self.events:
+            return
+        self.events[event, node] = event(node=node, site=frame.site(), **fields)  # type: ignore[arg-type]
+
+    def body(self, module: ModuleInfo, function: FunctionInfo | None) -> Body:
+        """The shared record of a function's syntax and values."""
+        scope = function.node if function else module.tree
+        if scope not in self._bodies:
+            self._bodies[scope] = Body(module, function, scope)
+        return self._bodies[scope]
+
+    def global_value(self, module: ModuleInfo, name: str) -> Value | None:
+        """The value of a module's top-level name; None when the module does not bind it."""
+        if name in module.functions:
+            return Function(module.functions[name])
+        if name in module.classes:
+            return Class(module.classes[name])
+        if name in module.assigned:
+            return self.module_env(module).get(name, UNKNOWN)
+        if name in module.imports:
+            return self.external(module.imports[name], module)
+        return None
+
+    def external(self, dotted: str, importer: ModuleInfo | None = None) -> Value:
+        """The value of a dotted name: something of the project, or a library's."""
+        key = (importer, dotted)
+        if key not in self._resolved:
+            self._resolved[key] = self._resolve(dotted, importer)
+        return self._resolved[key] or External(dotted)
+
+    def _resolve(self, dotted: str, importer: ModuleInfo | None) -> Value | None:
+        if dotted.startswith(("torch.", "numpy.", "builtins.")):
+            return None
+        match self.project.lookup(dotted, importer):
+            case FunctionInfo() as function:
+                return Function(function)
+            case ClassInfo() as cls:
+                return Class(cls)
+            case (ModuleInfo() as module, str() as name):
+                return self.global_value(module, name)
+        return None
+
+    def module_env(self, module: ModuleInfo) -> Env:
+        """A module's top-level variables, from walking its body once."""
+        if module not in self._globals:
+            from tclint.semantics.interpreter.statements import walk_module  # noqa: PLC0415 (cycle)
+
+            self._globals[module] = {}
+            self._globals[module] = walk_module(self, module)
+        return self._globals[module]
+
+    def record_attribute(self, cls: ClassInfo, name: str, value: Value) -> None:
+        """Remember what a method assigns to ``self.name``."""
+        attributes = self.attributes.setdefault(cls, {})
+        known = attributes.get(name)
+        attributes[name] = value if known is None else join((known, value))
+
+    def observe(self, function: FunctionInfo, env: Env) -> None:
+        """Remember the arguments that a call passes, for analysing the function as a root."""
+        seen = self.observed.setdefault(function, {})
+        for name, value in env.items():
+            seen[name] = join((seen[name], value)) if name in seen else value
+
+    def finish(self) -> list[Event]:
+        """All events, with the optimizers' stories now complete."""
+        for optimizer in self.optimizers.values():
+            event = OptimizerInit(
+                node=optimizer.call,
+                site=optimizer.site,
+                optimizer=optimizer.name,
+                call=optimizer.call,
+                lr=optimizer.lr,
+                lr_value=optimizer.lr_value,
+                keywords=optimizer.keywords,
+                compiled_step=optimizer.compiled_step,
+                lr_changes=tuple(optimizer.lr_changes.values()),
+            )
+            self.events[OptimizerInit, optimizer.call] = event
+        return list(self.events.values())

@@ -1,0 +1,120 @@
+"""Binding values to targets: names, tuples, attributes of ``self``, items."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence as Items
+
+from tclint.semantics.events import ModuleWrite
+from tclint.semantics.interpreter.evaluate import evaluate, need_number
+from tclint.semantics.interpreter.frame import Frame
+from tclint.semantics.interpreter.indexing import index_tensor
+from tclint.semantics.interpreter.iteration import element_of, row_of
+from tclint.semantics.interpreter.methods import note_lr_change
+from tclint.semantics.interpreter.narrowing import path_of
+from tclint.semantics.values import (
+    UNKNOWN,
+    External,
+    Mapping,
+    Object,
+    Sequence,
+    Static,
+    Tensor,
+    Value,
+    join,
+    options,
+)
+
+
+def assign(frame: Frame, target: ast.expr, value: Value, *, augmented: bool = False) -> None:
+    """Bind ``value`` to an assignment target."""
+    frame.body.values[target] = value
+    match target:
+        case ast.Name(id=name):
+            frame.env = _without_paths(frame.env, name)
+            frame.env[name] = value
+        case ast.Tuple(elts=targets) | ast.List(elts=targets):
+            _unpack(frame, targets, value)
+        case ast.Starred(value=inner):
+            assign(frame, inner, Sequence("list", element_of(value)))
+        case ast.Attribute():
+            _assign_attribute(frame, target, value, augmented=augmented)
+        case ast.Subscript():
+            _assign_item(frame, target, value)
+
+
+def _without_paths(env: dict[str, Value], name: str) -> dict[str, Value]:
+    prefix = f"{name}."
+    return {key: value for key, value in env.items() if not key.startswith(prefix)}
+
+
+def _unpack(frame: Frame, targets: Items[ast.expr], value: Value) -> None:
+    starred = any(isinstance(target, ast.Starred) for target in targets)
+    for place, target in enumerate(targets):
+        members = [
+            _member(option, place, len(targets), exact=not starred) for option in options(value)
+        ]
+        assign(frame, target, join(members))
+
+
+def _member(value: Value, place: int, count: int, *, exact: bool) -> Value:
+    match value:
+        case Sequence(items=tuple() as items) if exact and len(items) == count:
+            return items[place]
+        case Tensor():
+            return row_of(value)
+    return element_of(value)
+
+
+def _assign_attribute(
+    frame: Frame, target: ast.Attribute, value: Value, *, augmented: bool
+) -> None:
+    owner = evaluate(frame, target.value)
+    path = path_of(target)
+    if path is not None:
+        frame.env = {**frame.env, path: value}
+    if isinstance(owner, External):
+        _note_config(frame, owner.name, target.attr, value)
+    if not isinstance(owner, Object) or owner.cls is None:
+        return
+    if frame.region is None:
+        frame.analysis.record_attribute(owner.cls, target.attr, value)
+    elif owner.is_module:
+        frame.analysis.emit(
+            frame, ModuleWrite, target, owner=owner, attribute=target.attr, target=target,
+            value=value, augmented=augmented,
+        )  # fmt: skip
+
+
+def _note_config(frame: Frame, owner: str, attribute: str, value: Value) -> None:
+    if owner == "torch._dynamo.config" and isinstance(value, Static) and value.known:
+        frame.analysis.dynamo_config[attribute] = bool(value.value)
+
+
+def _assign_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
+    base = evaluate(frame, target.value)
+    index = evaluate(frame, target.slice)
+    match base:
+        case Tensor():
+            index_tensor(frame, target, base, store=True)
+        case Mapping():
+            _store(frame, target, base, index, value)
+        case Sequence():
+            need_number(frame, target.slice, index)
+        case Object(name="torch.optim.param_group") if index == Static("str", "lr", known=True):
+            note_lr_change(frame, base, "write", "param_groups", target)
+
+
+def _store(
+    frame: Frame, target: ast.Subscript, base: Mapping, index: Value, value: Value
+) -> None:
+    need_number(frame, target.slice, index)
+    path = path_of(target.value)
+    if path is None:
+        return
+    if isinstance(index, Static) and index.known and isinstance(index.value, (str, int)):
+        items = dict(base.items) | {index.value: value}
+        changed = Mapping(tuple(items.items()), base.element)
+    else:
+        changed = Mapping(base.items, value if base.element == UNKNOWN else join((base.element, value)))
+    frame.env = {**frame.env, path: changed}

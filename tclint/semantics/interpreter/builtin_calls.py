@@ -1,0 +1,250 @@
+"""Python's builtin functions on abstract values."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Final
+
+from tclint.semantics.events import TensorBranch
+from tclint.semantics.interpreter.evaluate import need_number
+from tclint.semantics.interpreter.expressions import host_read
+from tclint.semantics.interpreter.frame import Frame
+from tclint.semantics.interpreter.functions import Arguments
+from tclint.semantics.interpreter.iteration import element_of, loop_source
+from tclint.semantics.interpreter.operators import binary
+from tclint.semantics.values import (
+    STATIC,
+    SYMINT,
+    UNKNOWN,
+    Class,
+    DataScalar,
+    Function,
+    Iteration,
+    Mapping,
+    NumpyScalar,
+    Object,
+    Sequence,
+    Static,
+    SymInt,
+    Tensor,
+    Value,
+    is_static,
+    is_tensor,
+    join,
+    options,
+    tensor_in,
+)
+
+Builtin = Callable[[Frame, ast.Call, Arguments], Value]
+
+
+def _number(kind: str) -> Builtin:
+    def convert(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+        if not arguments.positional:
+            return Static(kind)
+        value = arguments.positional[0]
+        tensor = tensor_in(value)
+        if tensor is not None and is_tensor(value):
+            host_read(frame, node, kind, node.args[0], tensor)
+            return DataScalar(kind)
+        need_number(frame, node.args[0], value)
+        match value:
+            case DataScalar() | NumpyScalar():
+                return DataScalar(kind)
+            case SymInt():
+                return SYMINT if kind == "int" else Static(kind)
+            case Static():
+                return Static(kind)
+        return UNKNOWN
+
+    return convert
+
+
+def _string(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+    tensor = tensor_in(arguments.positional[0]) if arguments.positional else None
+    if tensor is not None:
+        host_read(frame, node, "format", node.args[0], tensor)
+    return Static("str")
+
+
+def _range(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+    source = "static"
+    for place, value in enumerate(arguments.positional):
+        tensor = tensor_in(value)
+        if tensor is not None:
+            host_read(frame, node, "range", node.args[place], tensor)
+            source = "data"
+        need_number(frame, node.args[min(place, len(node.args) - 1)], value)
+        if isinstance(value, DataScalar):
+            source = "data"
+        elif isinstance(value, SymInt) and source == "static":
+            source = "shape"
+    return Iteration(Static("int"), source if source != "static" else "range")
+
+
+def _length(frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
+    value = arguments.positional[0] if arguments.positional else UNKNOWN
+    match value:
+        case Tensor():
+            return SYMINT
+        case Sequence(items=tuple() as items):
+            return Static("int", len(items), known=True)
+    return Static("int")
+
+
+def _enumerate(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
+    inner = arguments.positional[0] if arguments.positional else UNKNOWN
+    pair = Sequence("tuple", items=(Static("int"), element_of(inner)))
+    return Iteration(pair, _passed_on(inner))
+
+
+def _zip(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
+    members = tuple(element_of(value) for value in arguments.positional)
+    sources = {_passed_on(value) for value in arguments.positional}
+    return Iteration(Sequence("tuple", items=members), sources.pop() if len(sources) == 1 else "other")
+
+
+def _passed_on(value: Value) -> str:
+    source = loop_source(value)
+    return source if source in ("tensor", "shape", "data", "numpy") else "other"
+
+
+def _truths(kind: str) -> Builtin:
+    def ask(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+        value = arguments.positional[0] if arguments.positional else UNKNOWN
+        if is_tensor(element_of(value)):
+            frame.analysis.emit(frame, TensorBranch, node, kind=kind, test=node.args[0])
+        return Static("bool")
+
+    return ask
+
+
+def _extreme(kind: str) -> Builtin:
+    def pick(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+        values = arguments.positional
+        if len(values) == 1:
+            member = element_of(values[0])
+            if is_tensor(member) and not isinstance(values[0], Tensor):
+                frame.analysis.emit(frame, TensorBranch, node, kind=kind, test=node.args[0])
+            return member
+        if any(is_tensor(value) for value in values):
+            return Tensor(why=f"builtin `{kind}` of tensors")
+        return join(values) if all(map(is_static, values)) else UNKNOWN
+
+    return pick
+
+
+def _sum(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
+    member = element_of(arguments.positional[0]) if arguments.positional else UNKNOWN
+    return binary(ast.Add(), member, Static("int")) if is_tensor(member) else member
+
+
+def _sorted(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+    member = element_of(arguments.positional[0]) if arguments.positional else UNKNOWN
+    if is_tensor(member) and "key" not in arguments.keywords:
+        frame.analysis.emit(frame, TensorBranch, node, kind="sorted", test=node.args[0])
+    return Sequence("list", member)
+
+
+def _listed(kind: str) -> Builtin:
+    def make(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
+        if not arguments.positional:
+            return Sequence(kind, items=())
+        value = arguments.positional[0]
+        if isinstance(value, Sequence):
+            return Sequence(kind, value.element, value.items)
+        if isinstance(value, Iteration) and value.source in ("range", "shape"):
+            return Sequence(f"{kind}({value.source})", value.element)
+        return Sequence(kind, element_of(value))
+
+    return make
+
+
+def _dict(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
+    base = arguments.positional[0] if arguments.positional else Mapping()
+    items = dict(base.items) if isinstance(base, Mapping) else {}
+    element = base.element if isinstance(base, Mapping) else UNKNOWN
+    return Mapping(tuple((items | arguments.keywords).items()), element)
+
+
+def _isinstance(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+    if len(arguments.positional) != 2:
+        return Static("bool")
+    verdict = instance_verdict(arguments.positional[0], frame.body.values.get(node.args[1]))
+    return Static("bool") if verdict is None else Static("bool", verdict, known=True)
+
+
+_DECIDABLE = (Tensor, Sequence, Mapping, Static, SymInt)
+
+
+def instance_verdict(value: Value, types: Value | None) -> bool | None:
+    """Whether ``isinstance(value, types)`` is certain; None when it is not."""
+    from tclint.semantics.interpreter.narrowing import type_test  # noqa: PLC0415 (cycle)
+
+    members = types.items if isinstance(types, Sequence) and types.items is not None else (types,)
+    tests = [type_test(member) for member in members]
+    kinds = list(options(value))
+    if not all(isinstance(kind, _DECIDABLE) and kind != STATIC for kind in kinds):
+        return None
+    hits = {any(test is not None and test(kind) for test in tests) for kind in kinds}
+    if hits == {True}:
+        return True
+    return False if hits == {False} and all(tests) else None
+
+
+def _getattr(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+    from tclint.semantics.interpreter.attributes import attribute_of  # noqa: PLC0415 (cycle)
+
+    if len(arguments.positional) < 2:
+        return UNKNOWN
+    base, name = arguments.positional[:2]
+    if not (isinstance(name, Static) and isinstance(name.value, str)):
+        return UNKNOWN
+    found = attribute_of(frame, base, name.value, node)
+    if len(arguments.positional) > 2:
+        default = arguments.positional[2]
+        if isinstance(default, Static) and default.value is False and isinstance(found, Static):
+            return Static("bool", default_off=True)
+        return join((found, default)) if found != UNKNOWN else UNKNOWN
+    return found
+
+
+def _constant(value: Value) -> Builtin:
+    return lambda _frame, _node, _arguments: value
+
+
+def _same(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
+    return arguments.positional[0] if arguments.positional else UNKNOWN
+
+
+def _map(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+    from tclint.semantics.interpreter.calls import call_value  # noqa: PLC0415 (cycle)
+
+    function, *iterables = arguments.positional or (UNKNOWN,)
+    if not isinstance(function, (Function, Object, Class)):
+        return Iteration(UNKNOWN)
+    members = Arguments(tuple(element_of(value) for value in iterables))
+    return Iteration(call_value(frame, node, function, members))
+
+
+def _next(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
+    return element_of(arguments.positional[0]) if arguments.positional else UNKNOWN
+
+
+BUILTINS: Final[dict[str, Builtin]] = {
+    f"builtins.{name}": function
+    for name, function in {
+        "float": _number("float"), "int": _number("int"), "bool": _number("bool"),
+        "complex": _number("complex"), "str": _string, "repr": _string, "format": _string,
+        "range": _range, "len": _length, "enumerate": _enumerate, "zip": _zip,
+        "any": _truths("any"), "all": _truths("all"), "max": _extreme("max"),
+        "min": _extreme("min"), "sum": _sum, "sorted": _sorted, "list": _listed("list"),
+        "tuple": _listed("tuple"), "set": _listed("set"), "dict": _dict,
+        "isinstance": _isinstance, "getattr": _getattr, "hasattr": _constant(Static("bool")),
+        "callable": _constant(Static("bool")), "abs": _same, "round": _same, "reversed": _same,
+        "iter": _same, "map": _map, "next": _next, "type": _constant(STATIC),
+        "id": _constant(Static("int")), "issubclass": _constant(Static("bool")),
+    }.items()
+}  # fmt: skip
+

@@ -1,0 +1,164 @@
+"""Calls: what is called decides who answers."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint import torch_api
+from tclint.semantics.events import Call
+from tclint.semantics.interpreter.attributes import attribute_of
+from tclint.semantics.interpreter.builtin_calls import BUILTINS
+from tclint.semantics.interpreter.compiling import compile_module, library_setup
+from tclint.semantics.interpreter.evaluate import evaluate, handles
+from tclint.semantics.interpreter.frame import Frame
+from tclint.semantics.interpreter.functions import Arguments, call_function, instantiate
+from tclint.semantics.interpreter.library import call_library
+from tclint.semantics.interpreter.methods import call_bound
+from tclint.semantics.interpreter.operators import elements
+from tclint.semantics.interpreter.sinks import report_sink, sink_of
+from tclint.semantics.interpreter.tensor_calls import call_method
+from tclint.semantics.values import (
+    NONE,
+    UNKNOWN,
+    BoundExternal,
+    Class,
+    DType,
+    External,
+    Function,
+    Mapping,
+    Object,
+    Sequence,
+    Tensor,
+    Value,
+    join,
+    may_be_tensor,
+    options,
+)
+
+
+@handles(ast.Call)
+def _call(frame: Frame, node: ast.Call) -> Value:
+    callee = evaluate(frame, node.func)
+    sink = sink_of(node, callee)
+    if sink is not None:
+        with frame.silencing("format"):
+            arguments = arguments_of_call(frame, node)
+        report_sink(frame, node, *sink)
+        return arguments.positional[0] if sink[0] == "tqdm" and arguments.positional else UNKNOWN
+    if callee == External("builtins.super"):
+        return _super(frame, node)
+    arguments = arguments_of_call(frame, node)
+    kinds = [option for option in options(callee) if option != NONE]
+    return join(call_value(frame, node, kind, arguments) for kind in kinds)
+
+
+def arguments_of_call(frame: Frame, node: ast.Call) -> Arguments:
+    """Evaluate a call's arguments, spreading ``*`` and ``**`` where their content is known."""
+    positional: list[Value] = []
+    keywords: dict[str, Value] = {}
+    exact = True
+    for argument in node.args:
+        value = evaluate(frame, argument)
+        if not isinstance(argument, ast.Starred):
+            positional.append(value)
+        elif isinstance(value, Sequence) and value.items is not None:
+            positional.extend(value.items)
+        else:
+            exact = False
+    for keyword in node.keywords:
+        value = evaluate(frame, keyword.value)
+        if keyword.arg is not None:
+            keywords[keyword.arg] = value
+        elif isinstance(value, Mapping):
+            keywords.update({k: v for k, v in value.items if isinstance(k, str)})
+            exact = exact and value.element == UNKNOWN and bool(value.items)
+        else:
+            exact = False
+    return Arguments(tuple(positional), keywords, exact)
+
+
+def call_value(frame: Frame, node: ast.Call, callee: Value, arguments: Arguments) -> Value:
+    """The result of calling one known value."""
+    match callee:
+        case Function():
+            return call_function(frame, callee, arguments, node)
+        case Class(info=info):
+            return instantiate(frame, info, arguments, node)
+        case External(name=name) if name in BUILTINS:
+            return BUILTINS[name](frame, node, arguments)
+        case External(name=name):
+            setup = library_setup(frame, node, name, arguments)
+            return setup if setup is not None else call_library(frame, node, name, arguments)
+        case BoundExternal(name=name, owner=Tensor() as tensor):
+            return call_method(frame, node, tensor, name.removeprefix("torch.Tensor."), arguments)
+        case BoundExternal():
+            compiled = compile_module(frame, node, callee)
+            return compiled if compiled is not None else call_bound(frame, node, callee, arguments)
+        case Object():
+            return call_object(frame, node, callee, arguments)
+        case Sequence(type="Sequential"):
+            return _call_sequential(frame, node, callee, arguments)
+    return UNKNOWN
+
+
+def call_object(frame: Frame, node: ast.Call, callee: Object, arguments: Arguments) -> Value:
+    """Call an instance: ``forward`` of modules, ``__call__`` of others, layers of torch."""
+    if callee.cls is None:
+        return call_layer(frame, node, callee, arguments)
+    if callee.is_module and frame.region is None:
+        return UNKNOWN
+    name = "forward" if callee.is_module else "__call__"
+    method = attribute_of(frame, callee, name, node)
+    if isinstance(method, Function):
+        return call_function(frame, method, arguments, node)
+    return UNKNOWN
+
+
+def call_layer(frame: Frame, node: ast.Call, callee: Object, arguments: Arguments) -> Value:
+    """Call a layer of ``torch.nn``."""
+    first = next((v for v in arguments.values() if may_be_tensor(v)), None)
+    returns = torch_api.module_returns(callee.name)
+    if returns is None:
+        return UNKNOWN
+    frame.analysis.emit(
+        frame, Call, node, function=f"{callee.name}.__call__", call=node,
+        arguments=tuple(arguments.positional), owner=callee,
+    )  # fmt: skip
+    if returns != "tensor":
+        return Sequence("tuple", Tensor(why=f"output of `{callee.name}`"))
+    result = torch_api.module_result(callee.name)
+    tensor = first if isinstance(first, Tensor) else None
+    if result is not None and tensor is not None and result.rank == "same":
+        dtype = tensor.dtype if result.dtype == "same" else _fresh_float(frame, node)
+        return Tensor(tensor.rank, dtype, None, assumed=False, why=f"output of `{callee.name}`")
+    return Tensor(None, _fresh_float(frame, node), why=f"output of `{callee.name}`")
+
+
+def _fresh_float(frame: Frame, node: ast.Call) -> DType:
+    return DType(f"~{frame.body.module.name}:{node.lineno}:{node.col_offset}", "float")
+
+
+def _call_sequential(
+    frame: Frame, node: ast.Call, callee: Sequence, arguments: Arguments
+) -> Value:
+    if callee.items is None:
+        element = elements(callee)
+        return call_value(frame, node, element, arguments) if element != UNKNOWN else UNKNOWN
+    value: Value = arguments.positional[0] if arguments.positional else UNKNOWN
+    for member in callee.items:
+        kinds = [option for option in options(member) if option != NONE]
+        value = join(call_value(frame, node, kind, Arguments((value,))) for kind in kinds)
+    return value
+
+
+def _super(frame: Frame, node: ast.Call) -> Value:
+    """``super()`` looks like the instance itself; :func:`super_method` skips the class."""
+    function = frame.body.function
+    for argument in node.args:
+        evaluate(frame, argument)
+    if function is None or function.cls is None or not function.node.args.args:
+        return UNKNOWN
+    receiver = frame.lookup(function.node.args.args[0].arg)
+    if isinstance(receiver, Object) and receiver.cls is not None:
+        return Object("super", receiver.cls, site=function.cls.node, is_module=receiver.is_module)
+    return UNKNOWN

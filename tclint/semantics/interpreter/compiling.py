@@ -1,0 +1,126 @@
+"""What a program says about compilation: ``torch.compile``, optimizers, schedulers."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint import torch_api
+from tclint.semantics.events import CompileCall
+from tclint.semantics.interpreter.analysis import Optimizer, Root
+from tclint.semantics.interpreter.frame import Frame
+from tclint.semantics.interpreter.functions import Arguments
+from tclint.semantics.interpreter.methods import note_lr_change
+from tclint.semantics.site import Region
+from tclint.semantics.symbols import ClassInfo
+from tclint.semantics.values import (
+    STATIC,
+    UNKNOWN,
+    BoundExternal,
+    Class,
+    External,
+    Function,
+    Object,
+    Value,
+    options,
+)
+
+COMPILE = frozenset({"torch.compile", "torch._dynamo.optimize"})
+
+
+def library_setup(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value | None:
+    """Answer the calls that set up compilation and training; None for all others."""
+    if name in COMPILE:
+        return compile_target(frame, node, arguments)
+    canonical = torch_api.canonical(name)
+    if canonical in torch_api.optimizers():
+        return _optimizer(frame, node, canonical, arguments)
+    if name in torch_api.lr_schedulers():
+        subject = next(iter(arguments.values()), UNKNOWN)
+        last = name.rpartition(".")[2]
+        note_lr_change(frame, subject, "scheduler", last, node)
+        return Object(name, site=node)
+    return None
+
+
+def compile_target(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+    """``torch.compile(target, ...)``: report the call, start a region, answer the target."""
+    keywords = {k.arg: k.value for k in node.keywords if k.arg is not None}
+    target = next(iter(arguments.positional), arguments.keywords.get("model", UNKNOWN))
+    statement = frame.statement
+    discarded = isinstance(statement, ast.Expr) and statement.value is node
+    frame.analysis.emit(
+        frame, CompileCall, node, call=node, keywords=keywords, target=target, discarded=discarded
+    )
+    if not arguments.positional and "model" not in arguments.keywords:
+        return External("torch.compile")
+    for option in options(target):
+        add_root(frame, option, region_of(frame, option, keywords))
+    return target
+
+
+def compile_module(frame: Frame, node: ast.Call, callee: BoundExternal) -> Value | None:
+    """``module.compile(...)``, which compiles in place."""
+    owner = callee.owner
+    if callee.name != "torch.nn.Module.compile" or not isinstance(owner, Object):
+        return None
+    keywords = {k.arg: k.value for k in node.keywords if k.arg is not None}
+    frame.analysis.emit(frame, CompileCall, node, call=node, keywords=keywords, target=owner)
+    add_root(frame, owner, region_of(frame, owner, keywords))
+    return STATIC
+
+
+def region_of(frame: Frame, target: Value, keywords: dict[str, ast.expr]) -> Region:
+    """The region that compiling ``target`` with these keywords makes."""
+    fullgraph = _is_true(keywords.get("fullgraph"))
+    config = frame.analysis.dynamo_config
+    backend = keywords.get("backend")
+    return Region(
+        _name_of(target),
+        explicit=True,
+        fullgraph=fullgraph,
+        capture_scalars=fullgraph or config.get("capture_scalar_outputs", False),
+        capture_dynamic_shapes=fullgraph or config.get("capture_dynamic_output_shape_ops", False),
+        backend=backend.value if isinstance(backend, ast.Constant) else None,
+    )
+
+
+def _is_true(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
+
+
+def _name_of(target: Value) -> str:
+    match target:
+        case Function(info=info):
+            return info.qualname
+        case Object(cls=ClassInfo() as cls) | Class(info=cls):
+            return cls.qualname
+    return "torch.compile"
+
+
+def add_root(frame: Frame, target: Value, region: Region) -> None:
+    """Start a region at what was compiled, where it is a function or module of the project."""
+    analysis = frame.analysis
+    match target:
+        case Function(info=info):
+            analysis.roots.append(Root(target, region, analysis.closures.get(info.node)))
+        case Object(cls=ClassInfo() as cls) | Class(info=cls):
+            forward = analysis.project.method(cls, "forward")
+            if forward is not None:
+                bound = Object(cls.qualname, cls, is_module=True)
+                analysis.roots.append(Root(Function(forward, bound), region))
+        case BoundExternal(owner=Object(is_optimizer=True, site=site)) if target.name.endswith(
+            ".step"
+        ):
+            if site in analysis.optimizers:
+                analysis.optimizers[site].compiled_step = True
+
+
+def _optimizer(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
+    if frame.region is None and node not in frame.analysis.optimizers:
+        keywords = {k.arg: k.value for k in node.keywords if k.arg is not None}
+        lr = keywords.get("lr") or (node.args[1] if len(node.args) > 1 else None)
+        positional = arguments.positional[1] if len(arguments.positional) > 1 else STATIC
+        frame.analysis.optimizers[node] = Optimizer(
+            name, node, frame.site(), lr, arguments.keywords.get("lr", positional), keywords
+        )
+    return Object(name, site=node, is_optimizer=True)

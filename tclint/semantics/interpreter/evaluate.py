@@ -1,0 +1,116 @@
+"""Evaluate expressions to abstract values; each kind of syntax has a function of its own."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TypeVar
+
+from tclint.semantics.events import TensorBranch
+from tclint.semantics.interpreter.frame import Frame
+from tclint.semantics.values import (
+    NONE,
+    UNKNOWN,
+    Class,
+    Function,
+    NumpyScalar,
+    Object,
+    Sequence,
+    Static,
+    Value,
+    is_tensor,
+    join,
+    options,
+)
+
+N = TypeVar("N", bound=ast.expr)
+Handler = Callable[[Frame, N], Value]
+HANDLERS: dict[type[ast.expr], Callable[[Frame, ast.expr], Value]] = {}
+
+
+def handles(kind: type[N]) -> Callable[[Handler[N]], Handler[N]]:
+    """Register the function that evaluates one kind of expression."""
+
+    def register(handler: Handler[N]) -> Handler[N]:
+        HANDLERS[kind] = handler  # type: ignore[assignment]  # keyed by the very type it takes
+        return handler
+
+    return register
+
+
+def evaluate(frame: Frame, node: ast.expr) -> Value:
+    """The value of an expression; remembered in the body for the rules' questions."""
+    handler = HANDLERS.get(type(node))
+    value = handler(frame, node) if handler else UNKNOWN
+    values = frame.body.values
+    known = values.get(node)
+    if known is None:
+        values[node] = value
+    elif known is not value and known != value:
+        values[node] = join((known, value))
+    return value
+
+
+def truth(frame: Frame, node: ast.expr, kind: str) -> bool | None:
+    """Ask for the truth of an expression the way ``if`` does; None when it is not known.
+
+    Reports a :class:`TensorBranch` of the given kind where a tensor decides.
+    """
+    match node:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            verdict = truth(frame, operand, kind)
+            frame.body.values[node] = Static("bool")
+            return None if verdict is None else not verdict
+        case ast.BoolOp():
+            return _truth_of_bool_op(frame, node, kind)
+    return decide(frame, node, evaluate(frame, node), kind)
+
+
+def _truth_of_bool_op(frame: Frame, node: ast.BoolOp, kind: str) -> bool | None:
+    from tclint.semantics.interpreter.narrowing import refine  # noqa: PLC0415 (cycle)
+
+    conjunction = isinstance(node.op, ast.And)
+    before = frame.env
+    certain = True
+    for operand in node.values:
+        verdict = truth(frame, operand, kind)
+        if verdict is (not conjunction):
+            frame.env = before
+            return not conjunction if certain else None
+        certain = certain and verdict is not None
+        frame.env = refine(frame, frame.env, operand, outcome=conjunction)
+    frame.env = before
+    frame.body.values[node] = Static("bool")
+    return conjunction if certain else None
+
+
+def decide(frame: Frame, node: ast.expr, value: Value, kind: str) -> bool | None:
+    """What Python's truth test of a value gives; reports the branch where a tensor decides."""
+    if value == NONE:
+        return False
+    if is_tensor(value):
+        frame.analysis.emit(frame, TensorBranch, node, kind=kind, test=node)
+        return None
+    verdicts = {_plain_truth(option) for option in options(value)}
+    if any(isinstance(option, NumpyScalar) for option in options(value)):
+        need_number(frame, node, value)
+        if isinstance(value, NumpyScalar) and not value.from_loop:
+            frame.analysis.emit(frame, TensorBranch, node, kind=kind, test=node)
+    return verdicts.pop() if len(verdicts) == 1 else None
+
+
+def _plain_truth(value: Value) -> bool | None:
+    match value:
+        case Static(known=True, value=constant):
+            return bool(constant)
+        case Sequence(items=tuple() as items):
+            return bool(items)
+        case Object(is_module=True) | Class() | Function():
+            return True
+    return None
+
+
+def need_number(frame: Frame, node: ast.expr, value: Value) -> None:
+    """Note that Python needs a number here, which a numpy loop variable is not to Dynamo."""
+    if any(isinstance(option, NumpyScalar) and option.from_loop for option in options(value)):
+        frame.numpy_uses.append(node)

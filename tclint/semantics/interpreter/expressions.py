@@ -1,0 +1,331 @@
+"""Literals, names, operators, comprehensions and the other plain expressions."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.semantics.events import HostRead, Loop, TensorBranch
+from tclint.semantics.interpreter import operators
+from tclint.semantics.interpreter.evaluate import evaluate, handles, need_number, truth
+from tclint.semantics.interpreter.frame import Frame
+from tclint.semantics.interpreter.functions import local_function
+from tclint.semantics.interpreter.iteration import element_of, loop_source
+from tclint.semantics.interpreter.narrowing import refine
+from tclint.semantics.values import (
+    NONE,
+    UNKNOWN,
+    Function,
+    Iteration,
+    Mapping,
+    Sequence,
+    Static,
+    Tensor,
+    Unknown,
+    Value,
+    is_tensor,
+    join,
+    may_be_tensor,
+    options,
+    tensor_in,
+)
+
+
+@handles(ast.Constant)
+def _constant(_frame: Frame, node: ast.Constant) -> Value:
+    return Static(type(node.value).__name__, node.value, known=True)
+
+
+@handles(ast.Name)
+def _name(frame: Frame, node: ast.Name) -> Value:
+    return frame.lookup(node.id)
+
+
+@handles(ast.BinOp)
+def _bin_op(frame: Frame, node: ast.BinOp) -> Value:
+    left = evaluate(frame, node.left)
+    right = evaluate(frame, node.right)
+    if isinstance(node.op, ast.Mod) and isinstance(left, Static) and left.type == "str":
+        _read_formatted(frame, node.right, right)
+        return Static("str")
+    return operators.binary(node.op, left, right)
+
+
+def _read_formatted(frame: Frame, node: ast.expr, value: Value) -> None:
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    for part in parts:
+        inner = frame.body.values.get(part, value)
+        tensor = tensor_in(inner)
+        if tensor is not None:
+            host_read(frame, node, "format", part, tensor)
+
+
+def host_read(frame: Frame, node: ast.expr, via: str, source: ast.expr, tensor: Tensor) -> None:
+    """Report that a tensor is read into Python, unless formatting is silenced here."""
+    if via == "format" and "format" in frame.quiet:
+        frame.quieted += 1
+        return
+    frame.analysis.emit(frame, HostRead, node, via=via, source=source, tensor=tensor)
+
+
+@handles(ast.UnaryOp)
+def _unary_op(frame: Frame, node: ast.UnaryOp) -> Value:
+    if isinstance(node.op, ast.Not):
+        verdict = truth(frame, node.operand, "not")
+        return Static("bool") if verdict is None else Static("bool", not verdict, known=True)
+    value = evaluate(frame, node.operand)
+    if isinstance(value, Static) and value.known and isinstance(value.value, (int, float)):
+        if isinstance(node.op, ast.USub):
+            return Static(value.type, -value.value, known=True)
+        return value if isinstance(node.op, ast.UAdd) else Static("int")
+    return value
+
+
+@handles(ast.BoolOp)
+def _bool_op(frame: Frame, node: ast.BoolOp) -> Value:
+    conjunction = isinstance(node.op, ast.And)
+    kind = "and" if conjunction else "or"
+    before = frame.env
+    results: list[Value] = []
+    for operand in node.values[:-1]:
+        verdict = truth(frame, operand, kind)
+        value = frame.body.values.get(operand, UNKNOWN)
+        if verdict is (not conjunction):
+            frame.env = before
+            return join([*results, value])
+        if verdict is None:
+            results.append(_falsy_part(value) if conjunction else _truthy_part(value))
+        frame.env = refine(frame, frame.env, operand, outcome=conjunction)
+    results.append(evaluate(frame, node.values[-1]))
+    frame.env = before
+    return join(results)
+
+
+def _truthy_part(value: Value) -> Value:
+    return join([option for option in options(value) if option != NONE] or [value])
+
+
+def _falsy_part(value: Value) -> Value:
+    return join([o for o in options(value) if not isinstance(o, Function)] or [value])
+
+
+@handles(ast.Compare)
+def _compare(frame: Frame, node: ast.Compare) -> Value:
+    left_node, left = node.left, evaluate(frame, node.left)
+    result: Value = UNKNOWN
+    last = len(node.ops) - 1
+    for place, (op, right_node) in enumerate(zip(node.ops, node.comparators, strict=True)):
+        right = evaluate(frame, right_node)
+        result = _compare_one(frame, node, op, (left_node, left), (right_node, right))
+        if place < last and is_tensor(result):
+            frame.analysis.emit(frame, TensorBranch, node, kind="compare", test=node)
+        left_node, left = right_node, right
+    return result
+
+
+def _compare_one(
+    frame: Frame,
+    node: ast.Compare,
+    op: ast.cmpop,
+    left: tuple[ast.expr, Value],
+    right: tuple[ast.expr, Value],
+) -> Value:
+    if isinstance(op, (ast.Is, ast.IsNot)):
+        return _identity(op, left[1], right[1])
+    if isinstance(op, (ast.In, ast.NotIn)):
+        _membership(frame, node, left, right)
+        return Static("bool")
+    return join(operators.compare(op, a, b) for a in options(left[1]) for b in options(right[1]))
+
+
+def _identity(op: ast.cmpop, left: Value, right: Value) -> Value:
+    same = isinstance(op, ast.Is)
+    if right == NONE:
+        kinds = list(options(left))
+        if all(kind == NONE for kind in kinds):
+            return Static("bool", same, known=True)
+        if not any(kind == NONE or kind == Static() or _vague(kind) for kind in kinds):
+            return Static("bool", not same, known=True)
+    return Static("bool")
+
+
+def _vague(value: Value) -> bool:
+    return isinstance(value, Unknown) or (isinstance(value, Static) and not value.known)
+
+
+def _membership(
+    frame: Frame, node: ast.Compare, left: tuple[ast.expr, Value], right: tuple[ast.expr, Value]
+) -> None:
+    container = tensor_in(right[1])
+    if container is not None:
+        host_read(frame, node, "contains", right[0], container)
+    elif isinstance(right[1], Sequence) and right[1].type != "set":
+        inner = operators.elements(right[1])
+        if is_tensor(left[1]) and may_be_tensor(inner):
+            frame.analysis.emit(frame, TensorBranch, node, kind="in", test=node)
+    need_number(frame, left[0], left[1])
+
+
+@handles(ast.IfExp)
+def _if_exp(frame: Frame, node: ast.IfExp) -> Value:
+    verdict = truth(frame, node.test, "ternary")
+    before = frame.env
+    results: list[Value] = []
+    for branch, outcome in ((node.body, True), (node.orelse, False)):
+        if verdict is not (not outcome):
+            frame.env = refine(frame, before, node.test, outcome=outcome)
+            results.append(evaluate(frame, branch))
+    frame.env = before
+    return join(results)
+
+
+@handles(ast.NamedExpr)
+def _named_expr(frame: Frame, node: ast.NamedExpr) -> Value:
+    value = evaluate(frame, node.value)
+    frame.env = {**frame.env, node.target.id: value}
+    frame.body.values[node.target] = value
+    return value
+
+
+@handles(ast.Lambda)
+def _lambda(frame: Frame, node: ast.Lambda) -> Value:
+    return Function(local_function(frame, node))
+
+
+@handles(ast.Tuple)
+def _tuple(frame: Frame, node: ast.Tuple) -> Value:
+    return _display(frame, node.elts, "tuple")
+
+
+@handles(ast.List)
+def _list(frame: Frame, node: ast.List) -> Value:
+    return _display(frame, node.elts, "list")
+
+
+@handles(ast.Set)
+def _set(frame: Frame, node: ast.Set) -> Value:
+    return _display(frame, node.elts, "set")
+
+
+def _display(frame: Frame, nodes: list[ast.expr], kind: str) -> Value:
+    values = [evaluate(frame, node) for node in nodes]
+    if any(isinstance(node, ast.Starred) for node in nodes):
+        return Sequence(kind, join(element_of(v) for v in values))
+    return Sequence(kind, items=tuple(values))
+
+
+@handles(ast.Starred)
+def _starred(frame: Frame, node: ast.Starred) -> Value:
+    return evaluate(frame, node.value)
+
+
+@handles(ast.Dict)
+def _dict(frame: Frame, node: ast.Dict) -> Value:
+    items: list[tuple[object, Value]] = []
+    rest: list[Value] = []
+    for key, value_node in zip(node.keys, node.values, strict=True):
+        value = evaluate(frame, value_node)
+        if key is None:
+            rest.append(element_of_mapping(value))
+            continue
+        name = evaluate(frame, key)
+        if isinstance(name, Static) and name.known and isinstance(name.value, (str, int)):
+            items.append((name.value, value))
+        else:
+            rest.append(value)
+    return Mapping(tuple(items), join(rest) if rest else UNKNOWN)
+
+
+def element_of_mapping(value: Value) -> Value:
+    """Any value stored in a mapping."""
+    if isinstance(value, Mapping):
+        return join([v for _, v in value.items] + [value.element])
+    return UNKNOWN
+
+
+@handles(ast.JoinedStr)
+def _joined_str(frame: Frame, node: ast.JoinedStr) -> Value:
+    for part in node.values:
+        if isinstance(part, ast.FormattedValue):
+            value = evaluate(frame, part.value)
+            tensor = tensor_in(value)
+            if tensor is not None:
+                host_read(frame, node, "format", part.value, tensor)
+            if part.format_spec is not None:
+                evaluate(frame, part.format_spec)
+    return Static("str")
+
+
+@handles(ast.ListComp)
+def _list_comp(frame: Frame, node: ast.ListComp) -> Value:
+    return Sequence("list", _comprehend(frame, node.generators, node.elt))
+
+
+@handles(ast.SetComp)
+def _set_comp(frame: Frame, node: ast.SetComp) -> Value:
+    return Sequence("set", _comprehend(frame, node.generators, node.elt))
+
+
+@handles(ast.GeneratorExp)
+def _generator(frame: Frame, node: ast.GeneratorExp) -> Value:
+    return Iteration(_comprehend(frame, node.generators, node.elt))
+
+
+@handles(ast.DictComp)
+def _dict_comp(frame: Frame, node: ast.DictComp) -> Value:
+    return Mapping((), _comprehend(frame, node.generators, node.value, node.key))
+
+
+def _comprehend(
+    frame: Frame, generators: list[ast.comprehension], *nodes: ast.expr
+) -> Value:
+    from tclint.semantics.interpreter.assignment import assign  # noqa: PLC0415 (cycle)
+
+    before = frame.env
+    uses_before = len(frame.numpy_uses)
+    frame.env = dict(before)
+    loops: list[tuple[ast.comprehension, str]] = []
+    for generator in generators:
+        iterable = evaluate(frame, generator.iter)
+        assign(frame, generator.target, element_of(iterable))
+        loops.append((generator, loop_source(iterable)))
+        for condition in generator.ifs:
+            truth(frame, condition, "if")
+            frame.env = refine(frame, frame.env, condition, outcome=True)
+    results = [evaluate(frame, node) for node in nodes]
+    for generator, over in loops:
+        uses = tuple(frame.numpy_uses[uses_before:])
+        report_loop(frame, generator.iter, over, generator.target, uses)
+    del frame.numpy_uses[uses_before:]
+    frame.env = before
+    return results[0]
+
+
+def report_loop(
+    frame: Frame, iterable: ast.expr, over: str, target: ast.expr, uses: tuple[ast.expr, ...]
+) -> None:
+    """Report a loop whose elements come from numpy, a tensor, a shape or a host read."""
+    if over in ("numpy", "tensor", "shape", "data"):
+        breaking = uses if over == "numpy" else ()
+        frame.analysis.emit(
+            frame, Loop, iterable, over=over, target=target, iterable=iterable,
+            breaking_uses=breaking,
+        )  # fmt: skip
+
+
+@handles(ast.Await)
+def _await(frame: Frame, node: ast.Await) -> Value:
+    return evaluate(frame, node.value)
+
+
+@handles(ast.Yield)
+def _yield(frame: Frame, node: ast.Yield) -> Value:
+    frame.yields.append(evaluate(frame, node.value) if node.value else NONE)
+    return UNKNOWN
+
+
+@handles(ast.YieldFrom)
+def _yield_from(frame: Frame, node: ast.YieldFrom) -> Value:
+    frame.yields.append(element_of(evaluate(frame, node.value)))
+    return UNKNOWN
+
+

@@ -1,0 +1,128 @@
+"""One activation of one function: its variables, what surrounds the current statement."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from tclint.diagnostics import ChainLink
+from tclint.semantics.site import Body, Facts, Region, Site
+from tclint.semantics.values import External, Value, join
+
+if TYPE_CHECKING:
+    from tclint.semantics.interpreter.analysis import Analysis
+
+Env = dict[str, Value]
+
+
+@dataclass(slots=True, eq=False)
+class LoopExits:
+    """The variables as they are where a loop is left or continued early."""
+
+    breaks: list[Env] = field(default_factory=list)
+    continues: list[Env] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Frame:
+    """The state of walking one function body.
+
+    ``live`` is false after a statement that never falls through. ``quiet`` names the events that
+    are not reported at the moment (inside an ``assert``, a ``raise``, the arguments of a ``print``);
+    ``quieted`` counts them. ``numpy_uses`` collects places where a numpy loop variable is needed
+    as a Python number.
+    """
+
+    analysis: Analysis
+    body: Body
+    region: Region | None
+    chain: tuple[ChainLink, ...]
+    env: Env
+    statement: ast.stmt
+    outer: Frame | None = None
+    facts: Facts = Facts()
+    live: bool = True
+    quiet: frozenset[str] = frozenset()
+    quieted: int = 0
+    returns: list[Value] = field(default_factory=list)
+    yields: list[Value] = field(default_factory=list)
+    loops: list[LoopExits] = field(default_factory=list)
+    numpy_uses: list[ast.expr] = field(default_factory=list)
+
+    def lookup(self, name: str) -> Value:
+        """The value of a variable: local, of an enclosing function, global or builtin."""
+        frame: Frame | None = self
+        while frame is not None:
+            value = frame.env.get(name)
+            if value is not None:
+                return value
+            frame = frame.outer
+        found = self.analysis.global_value(self.body.module, name)
+        return found if found is not None else External(f"builtins.{name}")
+
+    def site(self) -> Site:
+        """The current place, for an event."""
+        return Site(
+            self.body,
+            self.region,
+            self.statement,
+            self.facts,
+            (*self.chain, self.link(self.statement.lineno)),
+            self.analysis.settings,
+        )
+
+    def link(self, row: int) -> ChainLink:
+        """The chain link of this function at a line."""
+        info = self.body.function
+        name = info.qualname if info else "<module>"
+        return ChainLink(name, str(self.body.module.file.path), row)
+
+    @contextmanager
+    def silencing(self, *events: str) -> Iterator[None]:
+        """Do not report the named events inside the block."""
+        before = self.quiet
+        self.quiet = before | set(events)
+        try:
+            yield
+        finally:
+            self.quiet = before
+
+    @contextmanager
+    def within(
+        self,
+        *,
+        loop: ast.stmt | None = None,
+        attempt: ast.Try | None = None,
+        context: ast.With | ast.AsyncWith | None = None,
+        default_off: bool = False,
+    ) -> Iterator[None]:
+        """Mark what surrounds the statements walked inside the block."""
+        before = self.facts
+        self.facts = replace(
+            before,
+            loops=(*before.loops, loop) if loop else before.loops,
+            tries=(*before.tries, attempt) if attempt else before.tries,
+            contexts=(*before.contexts, context) if context else before.contexts,
+            default_off=before.default_off or default_off,
+        )
+        try:
+            yield
+        finally:
+            self.facts = before
+
+
+def merge(envs: Iterable[Env]) -> Env:
+    """The variables after branches meet; a variable bound on some paths keeps those values."""
+    first, *others = envs
+    merged = dict(first)
+    for other in others:
+        for name, value in other.items():
+            known = merged.get(name)
+            if known is None:
+                merged[name] = value
+            elif known is not value and known != value:
+                merged[name] = join((known, value))
+    return merged

@@ -1,0 +1,138 @@
+"""Subscripts: tensors by anything, sequences and mappings by constants."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.semantics.events import TensorIndex
+from tclint.semantics.interpreter.evaluate import evaluate, handles, need_number
+from tclint.semantics.interpreter.expressions import host_read
+from tclint.semantics.interpreter.frame import Frame
+from tclint.semantics.interpreter.operators import elements
+from tclint.semantics.values import (
+    STATIC,
+    UNKNOWN,
+    External,
+    Iteration,
+    Mapping,
+    NDArray,
+    NumpyScalar,
+    Object,
+    Sequence,
+    Static,
+    SymInt,
+    Tensor,
+    Value,
+    is_tensor,
+    join,
+    options,
+    tensor_in,
+)
+
+
+@handles(ast.Subscript)
+def _subscript(frame: Frame, node: ast.Subscript) -> Value:
+    base = evaluate(frame, node.value)
+    index = evaluate(frame, node.slice)
+    return join(_item(frame, node, option, index) for option in options(base))
+
+
+@handles(ast.Slice)
+def _slice(frame: Frame, node: ast.Slice) -> Value:
+    for bound in (node.lower, node.upper, node.step):
+        if bound is not None:
+            value = evaluate(frame, bound)
+            need_number(frame, bound, value)
+    return Static("slice")
+
+
+def _item(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
+    need_number(frame, node.slice, index)
+    match base:
+        case Tensor():
+            return index_tensor(frame, node, base, store=False)
+        case Sequence():
+            return _sequence_item(frame, node, base, index)
+        case Mapping():
+            known = isinstance(index, Static) and index.known
+            if known:
+                return base.get(index.value)  # type: ignore[union-attr]
+            return join([value for _, value in base.items] + [base.element])
+        case NDArray():
+            return NumpyScalar() if isinstance(index, (Static, SymInt)) else NDArray()
+        case Object(name="torch.optim.param_groups"):
+            return Object("torch.optim.param_group", site=base.site)
+        case Static():
+            return STATIC
+        case External(name=name) if name.startswith(("typing.", "builtins.")):
+            return STATIC
+    return UNKNOWN
+
+
+def _sequence_item(frame: Frame, node: ast.Subscript, base: Sequence, index: Value) -> Value:
+    tensor = tensor_in(index)
+    if tensor is not None:
+        host_read(frame, node, "index", node.slice, tensor)
+        return elements(base)
+    if isinstance(node.slice, ast.Slice):
+        return _sliced(base, node.slice)
+    if isinstance(index, Static) and index.known and isinstance(index.value, int) and base.items:
+        if -len(base.items) <= index.value < len(base.items):
+            return base.items[index.value]
+    return elements(base)
+
+
+def _sliced(base: Sequence, node: ast.Slice) -> Value:
+    bounds = (node.lower, node.upper, node.step)
+    constants = [b.value if isinstance(b, ast.Constant) else None for b in bounds]
+    literal = all(b is None or isinstance(b, ast.Constant) for b in bounds)
+    if base.items is not None and literal:
+        return Sequence(base.type, items=base.items[slice(*constants)])
+    return Sequence(base.type, elements(base))
+
+
+def index_tensor(frame: Frame, node: ast.Subscript, tensor: Tensor, *, store: bool) -> Value:
+    """Index a tensor, reporting the parts of the index that live on the host."""
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    values = [frame.body.values.get(part, UNKNOWN) for part in parts]
+    found = [(part, kind) for part, value in zip(parts, values, strict=True)
+             if (kind := _host_index(value)) is not None]  # fmt: skip
+    if found:
+        frame.analysis.emit(
+            frame, TensorIndex, node, subscript=node, tensor=tensor, items=tuple(found), store=store
+        )
+    for part, value in zip(parts, values, strict=True):
+        need_number(frame, part, value)
+    return Tensor(_indexed_rank(tensor, values), tensor.dtype, None, assumed=tensor.assumed,
+                  random=tensor.random, why="indexed tensor")  # fmt: skip
+
+
+def _host_index(value: Value) -> str | None:
+    match value:
+        case Iteration(source="range" | "shape" | "data"):
+            return "range"
+        case Iteration(source="numpy") | NDArray():
+            return "numpy"
+        case Sequence(type="list(range)" | "list(shape)" | "tuple(range)" | "tuple(shape)"):
+            return "list(range)"
+        case Sequence(type="list"):
+            return None if is_tensor(elements(value)) else "list"
+    return None
+
+
+def _indexed_rank(tensor: Tensor, values: list[Value]) -> int | None:
+    if tensor.rank is None:
+        return None
+    rank = tensor.rank
+    for value in values:
+        match value:
+            case SymInt() | Static(type="int"):
+                rank -= 1
+            case Static(type="NoneType"):
+                rank += 1
+            case Static(type="slice" | "ellipsis"):
+                pass
+            case _:
+                return None
+    return max(rank, 0)
+

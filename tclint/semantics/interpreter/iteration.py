@@ -1,0 +1,73 @@
+"""What a ``for`` loop draws from a value."""
+
+from __future__ import annotations
+
+from tclint.semantics.interpreter.operators import elements
+from tclint.semantics.values import (
+    UNKNOWN,
+    Iteration,
+    Mapping,
+    NDArray,
+    NumpyScalar,
+    Object,
+    Sequence,
+    Static,
+    Tensor,
+    Value,
+    join,
+    options,
+)
+
+
+def element_of(value: Value) -> Value:
+    """One element of an iterable."""
+    return join(_element(option) for option in options(value))
+
+
+def _element(value: Value) -> Value:
+    match value:
+        case Iteration(element=element):
+            return element
+        case Sequence():
+            return elements(value)
+        case Tensor():
+            return row_of(value)
+        case NDArray():
+            return NumpyScalar(from_loop=True)
+        case Mapping():
+            return Static()
+        case Object(name="torch.optim.param_groups"):
+            return Object("torch.optim.param_group", site=value.site)
+        case Static(type="str"):
+            return Static("str")
+        case Static():
+            return Static()
+    return UNKNOWN
+
+
+def row_of(tensor: Tensor) -> Tensor:
+    """A tensor indexed once along its first dimension."""
+    return Tensor(
+        rank=tensor.rank - 1 if tensor.rank else None,
+        dtype=tensor.dtype,
+        device=tensor.device,
+        assumed=tensor.assumed,
+        why="row of a tensor",
+    )
+
+
+def loop_source(value: Value) -> str:
+    """Where a loop's elements come from: ``numpy``, ``tensor``, ``shape``, ``data`` or ``other``."""
+    sources = {_source(option) for option in options(value)}
+    return sources.pop() if len(sources) == 1 else "other"
+
+
+def _source(value: Value) -> str:
+    match value:
+        case Iteration(source=source):
+            return source
+        case NDArray():
+            return "numpy"
+        case Tensor():
+            return "tensor"
+    return "other"

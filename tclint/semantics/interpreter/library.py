@@ -1,0 +1,120 @@
+"""Calls of libraries: torch, numpy, math, logging and whatever else a region reaches."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tclint import torch_api
+from tclint.semantics.events import Call, NumpyCall
+from tclint.semantics.interpreter.evaluate import need_number
+from tclint.semantics.interpreter.expressions import host_read
+from tclint.semantics.interpreter.factories import create_module, create_parameter, create_tensor
+from tclint.semantics.interpreter.frame import Frame
+from tclint.semantics.interpreter.functions import Arguments
+from tclint.semantics.interpreter.sinks import LOGGER
+from tclint.semantics.interpreter.tensor_calls import call_function_of_torch
+from tclint.semantics.values import (
+    FALSE,
+    TRUE,
+    UNKNOWN,
+    Iteration,
+    NDArray,
+    NumpyScalar,
+    Object,
+    Static,
+    SymInt,
+    Tensor,
+    Value,
+    is_static,
+    tensor_in,
+)
+
+COMPILING: Final = frozenset(
+    {
+        "torch.compiler.is_compiling", "torch.compiler.is_dynamo_compiling",
+        "torch._dynamo.is_compiling", "torch._dynamo.external_utils.is_compiling",
+        "torch._utils.is_compiling",
+    }
+)  # fmt: skip
+COMPILING_NAMES: Final = frozenset({"is_torchdynamo_compiling", "is_dynamo_compiling"})
+NOT_COMPILING: Final = frozenset(
+    {
+        "torch.jit.is_scripting", "torch.jit.is_tracing", "torch.onnx.is_in_onnx_export",
+        "torch.compiler.is_exporting", "torch._C._get_tracing_state",
+    }
+)  # fmt: skip
+_LOGGERS: Final = frozenset({"getLogger", "get_logger"})
+
+
+def call_library(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
+    """The result of calling a library's function or class by its dotted name."""
+    last = name.rpartition(".")[2]
+    if frame.region is not None and (name in COMPILING or last in COMPILING_NAMES):
+        return TRUE
+    if name in NOT_COMPILING:
+        return FALSE
+    if last in _LOGGERS:
+        frame.analysis.emit(frame, Call, node, function=name, call=node)
+        return Object(LOGGER, site=node)
+    if name.startswith("torch."):
+        return _call_torch(frame, node, name, arguments)
+    if name.startswith("numpy."):
+        return _call_numpy(frame, node, name, arguments)
+    if name.startswith("math."):
+        return _call_math(frame, node, arguments)
+    frame.analysis.emit(
+        frame, Call, node, function=name, call=node, arguments=arguments.positional
+    )
+    return UNKNOWN
+
+
+def _call_torch(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
+    if name in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
+        return create_parameter(frame, node, "torch.nn.Parameter", arguments)
+    if torch_api.factory(name) is not None:
+        return create_tensor(frame, node, name, arguments)
+    if torch_api.is_module(name):
+        return create_module(frame, node, name, arguments)
+    if name == "torch.is_tensor":
+        return _is_tensor(arguments)
+    return call_function_of_torch(frame, node, name, arguments)
+
+
+def _is_tensor(arguments: Arguments) -> Value:
+    if arguments.positional and isinstance(arguments.positional[0], Tensor):
+        return TRUE
+    return Static("bool")
+
+
+def _call_numpy(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
+    frame.analysis.emit(
+        frame, NumpyCall, node, function=name, call=node, arguments=arguments.positional
+    )
+    kind = torch_api.numpy_returns(name)
+    values = arguments.positional
+    numbers = bool(values) and all(is_static(v) or isinstance(v, NumpyScalar) for v in values)
+    if name == "numpy.arange":
+        return Iteration(NumpyScalar("int" if _whole(arguments) else None, from_loop=True), "numpy")
+    if kind == "pointwise":
+        return NumpyScalar(from_loop=False) if numbers else NDArray()
+    if kind == "scalar":
+        return NumpyScalar()
+    return NDArray() if kind == "array" else UNKNOWN
+
+
+def _whole(arguments: Arguments) -> bool:
+    return all(
+        isinstance(v, SymInt) or (isinstance(v, Static) and v.type == "int")
+        for v in arguments.positional
+    )
+
+
+def _call_math(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+    for place, value in enumerate(arguments.positional):
+        tensor = tensor_in(value)
+        if tensor is not None and place < len(node.args):
+            host_read(frame, node, "math", node.args[place], tensor)
+        elif place < len(node.args):
+            need_number(frame, node.args[place], value)
+    return Static("float")

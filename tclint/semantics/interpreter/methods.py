@@ -1,0 +1,178 @@
+"""Methods of containers, strings, modules, optimizers and other library objects."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.semantics.events import Call, LrChange
+from tclint.semantics.interpreter.expressions import element_of_mapping, host_read
+from tclint.semantics.interpreter.frame import Frame
+from tclint.semantics.interpreter.functions import Arguments
+from tclint.semantics.interpreter.narrowing import path_of
+from tclint.semantics.interpreter.operators import elements
+from tclint.semantics.values import (
+    NONE,
+    STATIC,
+    UNKNOWN,
+    BoundExternal,
+    Iteration,
+    Mapping,
+    NDArray,
+    NumpyScalar,
+    Object,
+    Sequence,
+    Static,
+    Tensor,
+    Value,
+    join,
+    tensor_in,
+)
+
+OPTIMIZER_STEP = "step"
+
+
+def call_bound(frame: Frame, node: ast.Call, callee: BoundExternal, arguments: Arguments) -> Value:
+    """The result of a method of something that is not a tensor."""
+    name = callee.name.rpartition(".")[2]
+    match callee.owner:
+        case Sequence() as sequence:
+            return _sequence_method(frame, node, sequence, name, arguments)
+        case Mapping() as mapping:
+            return _mapping_method(frame, node, mapping, name, arguments)
+        case NDArray() as array:
+            return _array_method(array, name, arguments)
+        case Static(type="str"):
+            return _string_method(frame, node, name, arguments)
+        case Static():
+            return STATIC
+        case Object() as owner:
+            return _object_method(frame, node, owner, callee.name, arguments)
+    return UNKNOWN
+
+
+def _sequence_method(
+    frame: Frame, node: ast.Call, sequence: Sequence, name: str, arguments: Arguments
+) -> Value:
+    if name in ("append", "add", "insert", "extend"):
+        added = arguments.positional[-1] if arguments.positional else UNKNOWN
+        if name == "extend" and isinstance(added, Sequence):
+            added = elements(added)
+        known = elements(sequence) if sequence.items != () else None
+        _rebind(frame, node, Sequence(sequence.type, join(filter(None, (known, added)))))
+        return NONE
+    if name == "numel":
+        return Static("int")
+    if name in ("pop", "__getitem__"):
+        return elements(sequence)
+    if name in ("copy", "__iter__"):
+        return sequence
+    if name in ("index", "count"):
+        return Static("int")
+    return UNKNOWN
+
+
+def _rebind(frame: Frame, node: ast.Call, value: Value) -> None:
+    """Track what a mutating method did to the variable that it was called on."""
+    if isinstance(node.func, ast.Attribute):
+        path = path_of(node.func.value)
+        if path is not None and (path in frame.env or "." in path):
+            frame.env = {**frame.env, path: value}
+
+
+def _mapping_method(
+    frame: Frame, node: ast.Call, mapping: Mapping, name: str, arguments: Arguments
+) -> Value:
+    first = arguments.positional[0] if arguments.positional else UNKNOWN
+    everything = element_of_mapping(mapping)
+    if name in ("get", "pop", "setdefault"):
+        default = arguments.positional[1] if len(arguments.positional) > 1 else NONE
+        if isinstance(first, Static) and first.known:
+            found = mapping.get(first.value)
+            return found if found != UNKNOWN else (UNKNOWN if mapping.element == UNKNOWN else default)
+        return UNKNOWN
+    if name == "values":
+        return Iteration(everything)
+    if name == "items":
+        return Iteration(Sequence("tuple", items=(Static(), everything)))
+    if name == "keys":
+        return Iteration(Static())
+    if name == "update":
+        if isinstance(first, Mapping):
+            merged = dict(mapping.items) | dict(first.items)
+            _rebind(frame, node, Mapping(tuple(merged.items()), mapping.element))
+        return NONE
+    if name == "copy":
+        return mapping
+    return UNKNOWN
+
+
+def _array_method(array: NDArray, name: str, arguments: Arguments) -> Value:
+    if name in ("item", "tolist"):
+        return UNKNOWN
+    reduces = name in ("sum", "mean", "max", "min", "prod", "std", "any", "all")
+    return NumpyScalar() if reduces and not arguments.positional else array
+
+
+def _string_method(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
+    if name == "format":
+        for place, argument in enumerate(node.args):
+            tensor = tensor_in(arguments.positional[place]) if place < len(arguments.positional) else None
+            if tensor is not None:
+                host_read(frame, node, "format", argument, tensor)
+        return Static("str")
+    if name in ("split", "splitlines", "rsplit", "partition"):
+        return Sequence("list", Static("str"))
+    if name in ("startswith", "endswith", "isdigit", "isalpha"):
+        return Static("bool")
+    return Static("str") if name in ("lower", "upper", "strip", "replace", "join") else STATIC
+
+
+def _object_method(
+    frame: Frame, node: ast.Call, owner: Object, dotted: str, arguments: Arguments
+) -> Value:
+    name = dotted.rpartition(".")[2]
+    if owner.is_optimizer and name == OPTIMIZER_STEP and frame.region is not None:
+        mark_compiled_step(frame, owner)
+    if dotted.startswith("torch.nn.Module."):
+        return _module_method(frame, owner, name, arguments)
+    frame.analysis.emit(
+        frame, Call, node, function=dotted, call=node, arguments=tuple(arguments.positional),
+        owner=owner,
+    )  # fmt: skip
+    return UNKNOWN
+
+
+def mark_compiled_step(frame: Frame, optimizer: Object) -> None:
+    """Remember that an optimizer's ``step`` runs in a compiled region."""
+    story = frame.analysis.optimizers.get(optimizer.site) if optimizer.site else None
+    if story is not None:
+        story.compiled_step = True
+
+
+def note_lr_change(frame: Frame, optimizer: Value, kind: str, name: str, node: ast.AST) -> None:
+    """Remember that something changes an optimizer's learning rate."""
+    if isinstance(optimizer, Object) and optimizer.site in frame.analysis.optimizers:
+        story = frame.analysis.optimizers[optimizer.site]
+        story.lr_changes[node] = LrChange(kind, name, node)
+
+
+def _module_method(frame: Frame, owner: Object, name: str, arguments: Arguments) -> Value:
+    if name in ("register_buffer", "register_parameter") and len(arguments.positional) > 1:
+        key, value = arguments.positional[:2]
+        if isinstance(key, Static) and key.known and owner.cls is not None:
+            role = "buffer" if name == "register_buffer" else "parameter"
+            tensor = tensor_in(value)
+            known = tensor or Tensor()
+            stored = Tensor(known.rank, known.dtype, None, role=role, why=f"registered {role}")
+            if value != NONE or role == "buffer":
+                frame.analysis.record_attribute(
+                    owner.cls, str(key.value), join((stored, NONE)) if value == NONE else stored
+                )
+        return NONE
+    if name in ("parameters", "buffers"):
+        return Iteration(Tensor(role=name[:-1]))
+    if name in ("named_parameters", "named_buffers"):
+        return Iteration(Sequence("tuple", items=(Static("str"), Tensor(role="parameter"))))
+    if name in ("eval", "train", "to", "cuda", "cpu", "half", "float", "requires_grad_", "apply"):
+        return owner
+    return UNKNOWN

@@ -1,0 +1,141 @@
+"""What a test's outcome says about variables: ``is None``, ``isinstance``, truthiness."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from tclint.semantics.interpreter.frame import Env, Frame
+from tclint.semantics.values import (
+    NONE,
+    STATIC,
+    Class,
+    External,
+    Mapping,
+    NDArray,
+    Object,
+    Sequence,
+    Static,
+    SymInt,
+    Tensor,
+    Unknown,
+    Value,
+    join,
+    options,
+)
+
+TENSOR_TYPES = frozenset(
+    {"torch.Tensor", "torch.nn.Parameter", "torch.FloatTensor", "torch.LongTensor"}
+)
+
+
+def path_of(node: ast.expr) -> str | None:
+    """The key under which a variable or an attribute path is tracked: ``x``, ``self.cache``."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None
+    return ".".join([node.id, *reversed(parts)])
+
+
+def refine(frame: Frame, env: Env, test: ast.expr, *, outcome: bool) -> Env:
+    """The variables after ``test`` came out as ``outcome``; ``env`` itself stays as it is."""
+    refined = dict(env)
+    _apply(frame, refined, test, outcome)
+    return refined
+
+
+def _apply(frame: Frame, env: Env, test: ast.expr, outcome: bool) -> None:
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            _apply(frame, env, operand, not outcome)
+        case ast.BoolOp(op=ast.And(), values=values) if outcome:
+            for value in values:
+                _apply(frame, env, value, True)
+        case ast.BoolOp(op=ast.Or(), values=values) if not outcome:
+            for value in values:
+                _apply(frame, env, value, False)
+        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as op], comparators=[right]):
+            if isinstance(right, ast.Constant) and right.value is None:
+                wanted = isinstance(op, ast.Is) == outcome
+                _keep(frame, env, left, (lambda v: v == NONE) if wanted else (lambda v: v != NONE))
+        case ast.Call(func=ast.Name(id="isinstance"), args=[subject, types]):
+            _instance(frame, env, subject, types, outcome)
+        case ast.Call(func=func, args=[subject]) if _names_is_tensor(frame, func):
+            _keep(frame, env, subject, lambda v: isinstance(v, Tensor) == outcome, Tensor())
+        case ast.NamedExpr(target=target):
+            _apply(frame, env, target, outcome)
+        case ast.Name() | ast.Attribute() if outcome:
+            _keep(frame, env, test, lambda v: v != NONE)
+
+
+def _names_is_tensor(frame: Frame, func: ast.expr) -> bool:
+    value = frame.body.values.get(func)
+    return isinstance(value, External) and value.name == "torch.is_tensor"
+
+
+def _keep(
+    frame: Frame,
+    env: Env,
+    subject: ast.expr,
+    wanted: Callable[[Value], bool],
+    instead: Value | None = None,
+) -> None:
+    path = path_of(subject)
+    value = frame.body.values.get(subject) if path not in env else env[path]
+    if path is None or value is None:
+        return
+    if isinstance(value, Unknown):
+        if instead is not None and wanted(instead):
+            env[path] = instead
+        return
+    kept = [option for option in options(value) if wanted(option)]
+    if kept:
+        env[path] = join(kept)
+
+
+def _instance(
+    frame: Frame, env: Env, subject: ast.expr, types: ast.expr, outcome: bool
+) -> None:
+    nodes = types.elts if isinstance(types, ast.Tuple) else [types]
+    tests = [type_test(frame.body.values.get(node)) for node in nodes]
+    if any(test is None for test in tests):
+        return
+
+    def matches(value: Value) -> bool:
+        return any(test(value) for test in tests if test)
+
+    known = frame.body.values.get(nodes[0])
+    instead = None
+    if outcome and isinstance(known, External) and known.name in TENSOR_TYPES:
+        instead = Tensor()
+    elif outcome and isinstance(known, External) and known.name.startswith("builtins."):
+        instead = Static(known.name.removeprefix("builtins."))
+    _keep(frame, env, subject, lambda v: matches(v) == outcome, instead)
+
+
+def type_test(value: Value | None) -> Callable[[Value], bool] | None:
+    """The test that one class of an ``isinstance`` stands for; None when it is not known."""
+    match value:
+        case External(name=name) if name in TENSOR_TYPES:
+            return lambda v: isinstance(v, Tensor)
+        case External(name="numpy.ndarray"):
+            return lambda v: isinstance(v, NDArray)
+        case External(name="builtins.dict"):
+            return lambda v: isinstance(v, Mapping)
+        case External(name="builtins.list" | "builtins.tuple" as name):
+            kind = name.removeprefix("builtins.")
+            return lambda v: isinstance(v, Sequence) and v.type.startswith(kind)
+        case External(name="builtins.int"):
+            return lambda v: isinstance(v, SymInt) or _static_of(v, "int", "bool")
+        case External(name="builtins.float" | "builtins.bool" | "builtins.str" as name):
+            return lambda v: _static_of(v, name.removeprefix("builtins."))
+        case Class(info=info):
+            return lambda v: isinstance(v, Object) and v.cls is info
+    return None
+
+
+def _static_of(value: Value, *types: str) -> bool:
+    return isinstance(value, Static) and (value.type in types or value == STATIC)

@@ -1,0 +1,251 @@
+"""Operators on abstract values: ranks and element types of tensor arithmetic, constant folding."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any, Final
+
+from tclint.semantics.values import (
+    SYMINT,
+    UNKNOWN,
+    DataScalar,
+    DType,
+    NDArray,
+    NumpyScalar,
+    Sequence,
+    Static,
+    SymInt,
+    Tensor,
+    Value,
+    join,
+    options,
+)
+
+BOOL: Final = DType("bool", "bool")
+INT64: Final = DType("int64", "int")
+CATEGORIES: Final = ("bool", "int", "float", "complex")
+_LONGEST_SYMBOL: Final = 96
+
+_FOLDED: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+_COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
+def derived(dtype: DType | None, how: str, category: str | None = None) -> DType | None:
+    """The element type that ``how`` makes of another, the same symbol for the same question."""
+    if dtype is None:
+        return None
+    return _symbol(f"~{how}({dtype.symbol})", category)
+
+
+def _symbol(text: str, category: str | None) -> DType | None:
+    return DType(text, category) if len(text) <= _LONGEST_SYMBOL else None
+
+
+def binary(op: ast.operator, left: Value, right: Value) -> Value:
+    """The value of ``left op right``."""
+    return join(_binary(op, a, b) for a in options(left) for b in options(right))
+
+
+def _binary(op: ast.operator, left: Value, right: Value) -> Value:
+    kinds = (left, right)
+    if any(isinstance(v, Tensor) for v in kinds):
+        return tensor_binary(op, left, right)
+    if any(isinstance(v, NDArray) for v in kinds):
+        return NDArray()
+    if any(isinstance(v, NumpyScalar) for v in kinds):
+        return _numpy_scalar(None, left, right)
+    if any(isinstance(v, DataScalar) for v in kinds):
+        return DataScalar(_number_type(op, left, right))
+    if isinstance(left, Sequence) or isinstance(right, Sequence):
+        return _sequence_binary(op, left, right)
+    if all(isinstance(v, (Static, SymInt)) for v in kinds):
+        return _static_binary(op, left, right)
+    return UNKNOWN
+
+
+def _numpy_scalar(kind: str | None, left: Value, right: Value) -> NumpyScalar:
+    drawn = any(isinstance(v, NumpyScalar) and v.from_loop for v in (left, right))
+    return NumpyScalar(kind, from_loop=drawn)
+
+
+def _number_type(op: ast.operator, left: Value, right: Value) -> str | None:
+    types = {v.type for v in (left, right) if isinstance(v, (DataScalar, Static))}
+    if isinstance(op, ast.Div) or "float" in types:
+        return "float"
+    return types.pop() if len(types) == 1 else None
+
+
+def _sequence_binary(op: ast.operator, left: Value, right: Value) -> Value:
+    if isinstance(op, ast.Add) and isinstance(left, Sequence) and isinstance(right, Sequence):
+        if left.items is not None and right.items is not None:
+            return Sequence(left.type, items=left.items + right.items)
+        return Sequence(left.type, join((elements(left), elements(right))))
+    if isinstance(op, ast.Mult):
+        source = left if isinstance(left, Sequence) else right
+        return Sequence("list", elements(source)) if isinstance(source, Sequence) else UNKNOWN
+    return UNKNOWN
+
+
+def elements(sequence: Sequence) -> Value:
+    """The join of all members of a sequence."""
+    if sequence.items is not None:
+        return join(sequence.items) if sequence.items else UNKNOWN
+    return sequence.element
+
+
+def _static_binary(op: ast.operator, left: Value, right: Value) -> Value:
+    if isinstance(left, SymInt) or isinstance(right, SymInt):
+        other = right if isinstance(left, SymInt) else left
+        floats = isinstance(op, ast.Div) or (isinstance(other, Static) and other.type == "float")
+        return Static("float") if floats else SYMINT
+    assert isinstance(left, Static)
+    assert isinstance(right, Static)
+    fold = _FOLDED.get(type(op))
+    if left.known and right.known and fold and _foldable(left.value) and _foldable(right.value):
+        try:
+            result = fold(left.value, right.value)
+        except (ArithmeticError, TypeError):
+            return Static()
+        return Static(type(result).__name__, result, known=True)
+    types = {left.type, right.type}
+    if isinstance(op, ast.Div) or "float" in types:
+        return Static("float")
+    return Static(left.type if len(types) == 1 else None)
+
+
+def _foldable(constant: object) -> bool:
+    return isinstance(constant, (int, float)) and abs(constant) < 2**53
+
+
+def compare(op: ast.cmpop, left: Value, right: Value) -> Value:
+    """The value of one comparison."""
+    for kind, result in _COMPARISON_RESULTS:
+        if isinstance(left, kind) or isinstance(right, kind):
+            if kind is Tensor:
+                return Tensor(
+                    rank=broadcast_rank(left, right),
+                    dtype=BOOL,
+                    assumed=_assumed(left, right),
+                    random=_random(left, right),
+                    why="comparison of a tensor",
+                )
+            if kind is NumpyScalar:
+                return _numpy_scalar("bool", left, right)
+            return result
+    fold = _COMPARED.get(type(op))
+    if fold and isinstance(left, Static) and isinstance(right, Static):
+        if left.known and right.known:
+            try:
+                return Static("bool", bool(fold(left.value, right.value)), known=True)
+            except TypeError:
+                return Static("bool")
+        return Static("bool")
+    if isinstance(left, (Static, SymInt)) and isinstance(right, (Static, SymInt)):
+        return Static("bool")
+    return UNKNOWN
+
+
+_COMPARISON_RESULTS: tuple[tuple[type[Value], Value], ...] = (
+    (Tensor, UNKNOWN),
+    (NDArray, NDArray()),
+    (NumpyScalar, UNKNOWN),
+    (DataScalar, DataScalar("bool")),
+)
+
+
+def tensor_binary(op: ast.operator, left: Value, right: Value) -> Value:
+    """The tensor that an arithmetic operator gives, with what is known of its rank and dtype."""
+    if not all(isinstance(v, _ARITHMETIC) for v in (left, right)):
+        return Tensor(assumed=True, why="arithmetic with a tensor")
+    if isinstance(op, ast.MatMult):
+        return Tensor(assumed=_assumed(left, right), why="matrix product")
+    return Tensor(
+        rank=broadcast_rank(left, right),
+        dtype=_promoted(op, left, right),
+        assumed=_assumed(left, right),
+        random=_random(left, right),
+        why="arithmetic with a tensor",
+    )
+
+
+_ARITHMETIC = (Tensor, Static, SymInt, DataScalar, NumpyScalar, NDArray)
+
+
+def broadcast_rank(left: Value, right: Value) -> int | None:
+    """The rank of an elementwise result; None when an operand's is not known."""
+    ranks = [v.rank for v in (left, right) if isinstance(v, Tensor)]
+    if any(isinstance(v, NDArray) for v in (left, right)):
+        return None
+    known = [rank for rank in ranks if rank is not None]
+    return max(known) if len(known) == len(ranks) else None
+
+
+def _assumed(*values: Value) -> bool:
+    tensors = [v for v in values if isinstance(v, Tensor)]
+    return all(v.assumed for v in tensors)
+
+
+def _random(*values: Value) -> bool:
+    return any(isinstance(v, Tensor) and v.random for v in values)
+
+
+def _promoted(op: ast.operator, left: Value, right: Value) -> DType | None:
+    if isinstance(left, Tensor) and isinstance(right, Tensor):
+        return _promoted_tensors(op, left.dtype, right.dtype)
+    tensor = left if isinstance(left, Tensor) else right
+    number = right if isinstance(left, Tensor) else left
+    assert isinstance(tensor, Tensor)
+    return _promoted_number(op, tensor.dtype, number_category(number))
+
+
+def _promoted_tensors(op: ast.operator, left: DType | None, right: DType | None) -> DType | None:
+    if left is None or right is None:
+        return None
+    if left == right:
+        floats = left.category in ("float", "complex")
+        keeps = not isinstance(op, ast.Div) or floats
+        return left if keeps and left.category != "bool" else derived(left, "op", None)
+    return _symbol(f"~({left.symbol}|{right.symbol})", _higher(left.category, right.category))
+
+
+def _higher(left: str | None, right: str | None) -> str | None:
+    if left is None or right is None:
+        return None
+    return max(left, right, key=CATEGORIES.index)
+
+
+def number_category(value: Value) -> str | None:
+    """The category that a Python number brings into type promotion."""
+    if isinstance(value, SymInt):
+        return "int"
+    if isinstance(value, (Static, DataScalar, NumpyScalar)):
+        return value.type if value.type in CATEGORIES else None
+    return None
+
+
+def _promoted_number(op: ast.operator, dtype: DType | None, category: str | None) -> DType | None:
+    if dtype is None or category is None:
+        return None
+    if dtype.category in ("float", "complex") and category != "complex":
+        return dtype
+    divides = isinstance(op, ast.Div)
+    if dtype.category == "int" and category in ("bool", "int") and not divides:
+        return dtype
+    floats = divides or category == "float"
+    return derived(dtype, "float" if floats else "number", None)

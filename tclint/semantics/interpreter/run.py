@@ -1,0 +1,160 @@
+"""Analyse a project: find where regions start, walk them, hand back the events."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Final
+
+from tclint.config import Config
+from tclint.semantics.collect import decorator_name
+from tclint.semantics.events import Event
+from tclint.semantics.interpreter import calls, indexing  # noqa: F401 (register handlers)
+from tclint.semantics.interpreter.analysis import Analysis, Root
+from tclint.semantics.interpreter.compiling import COMPILE
+from tclint.semantics.interpreter.frame import Frame
+from tclint.semantics.interpreter.functions import root_env, walk
+from tclint.semantics.interpreter.statements import report_decorator
+from tclint.semantics.project import Project
+from tclint.semantics.site import Region
+from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
+from tclint.semantics.values import UNKNOWN, Class, Function, Object
+
+# A file or function without one of these words sets nothing up.
+SETUP_WORDS: Final = ("compile", "optim", "_dynamo")
+
+
+def analyse(
+    project: Project, paths: Iterable[Path], config: Config, wanted: Iterable[type[Event]]
+) -> list[Event]:
+    """The events in the given files of a project, of the types that rules ask for."""
+    analysis = Analysis(project, config.settings, wanted)
+    modules = [module for path in paths if (module := project.module_at(path)) is not None]
+    for module in modules:
+        _walk_setup(analysis, module)
+    for root in analysis.roots:
+        _walk_root(analysis, root)
+    if config.compiled:
+        for root in _configured(analysis, modules, config.compiled):
+            _walk_root(analysis, root)
+    if config.scope in ("modules", "all"):
+        for root in _module_roots(analysis, modules):
+            _walk_root(analysis, root)
+    if config.scope == "all":
+        for root in _all_functions(analysis, modules):
+            _walk_root(analysis, root)
+    return analysis.finish()
+
+
+def _walk_root(analysis: Analysis, root: Root) -> None:
+    info = root.function.info
+    if info in analysis.active:
+        return
+    walk(analysis, info, root_env(analysis, root), root.region)
+
+
+def _walk_setup(analysis: Analysis, module: ModuleInfo) -> None:
+    text = module.file.text
+    if not any(word in text for word in SETUP_WORDS):
+        return
+    analysis.module_env(module)
+    for function in _functions(module):
+        _report_decorators(analysis, module, function)
+        if _sets_up(module, function):
+            walk(analysis, function, _setup_env(analysis, function), None)
+    for cls in module.classes.values():
+        _report_decorators(analysis, module, cls)
+
+
+def _sets_up(module: ModuleInfo, function: FunctionInfo) -> bool:
+    node = function.node
+    lines = module.file.lines[node.lineno - 1 : node.end_lineno]
+    return any(word in line for line in lines for word in SETUP_WORDS)
+
+
+def _setup_env(analysis: Analysis, function: FunctionInfo) -> dict[str, Object | object]:
+    bound = _receiver(analysis, function.cls) if function.cls else None
+    env = root_env(analysis, Root(Function(function, bound), Region("")))
+    return {name: (UNKNOWN if getattr(v, "assumed", False) else v) for name, v in env.items()}
+
+
+def _report_decorators(
+    analysis: Analysis, module: ModuleInfo, target: FunctionInfo | ClassInfo
+) -> None:
+    node = target.node
+    if isinstance(node, ast.Lambda) or not node.decorator_list:
+        return
+    frame = Frame(analysis, analysis.body(module, None), None, (), {}, node)
+    for decorator in node.decorator_list:
+        if decorator_name(module, decorator) in COMPILE:
+            report_decorator(frame, decorator, _value(analysis, target))
+
+
+def _value(analysis: Analysis, target: FunctionInfo | ClassInfo) -> Function | Class:
+    if isinstance(target, ClassInfo):
+        return Class(target)
+    return Function(target, _receiver(analysis, target.cls) if target.cls else None)
+
+
+def _receiver(analysis: Analysis, cls: ClassInfo) -> Object:
+    return Object(cls.qualname, cls, is_module=analysis.project.is_module_class(cls))
+
+
+def _functions(module: ModuleInfo) -> Iterator[FunctionInfo]:
+    yield from module.functions.values()
+    for cls in module.classes.values():
+        yield from cls.methods.values()
+
+
+def _configured(
+    analysis: Analysis, modules: Iterable[ModuleInfo], patterns: Iterable[str]
+) -> Iterator[Root]:
+    for module in modules:
+        names = {f"{module.name}:{f.qualname}": f for f in _functions(module)}
+        names |= {
+            f"{module.name}:{cls.qualname}": cls.methods["forward"]
+            for cls in module.classes.values()
+            if "forward" in cls.methods
+        }
+        for name, function in names.items():
+            if any(fnmatchcase(name, pattern) for pattern in patterns):
+                bound = _receiver(analysis, function.cls) if function.cls else None
+                region = Region(function.qualname, explicit=True)
+                yield Root(Function(function, bound), region)
+
+
+def _module_roots(analysis: Analysis, modules: list[ModuleInfo]) -> Iterator[Root]:
+    """Every module's ``forward``, outermost modules first so that calls tell the arguments."""
+    classes = [
+        cls
+        for module in modules
+        for cls in module.classes.values()
+        if "forward" in cls.methods and analysis.project.is_module_class(cls)
+    ]
+    inner = {name for module in modules for name in _constructed(module)}
+    for cls in sorted(classes, key=lambda cls: cls.name in inner):
+        forward = cls.methods["forward"]
+        yield Root(Function(forward, _receiver(analysis, cls)), Region(f"{cls.qualname}.forward"))
+
+
+def _constructed(module: ModuleInfo) -> Iterator[str]:
+    """Names of classes that other classes of the module build in their methods."""
+    for cls in module.classes.values():
+        for method in cls.methods.values():
+            if method.name == "forward":
+                continue
+            for node in ast.walk(method.node):
+                if isinstance(node, ast.Call):
+                    match node.func:
+                        case ast.Name(id=name) | ast.Attribute(attr=name):
+                            yield name
+
+
+def _all_functions(analysis: Analysis, modules: Iterable[ModuleInfo]) -> Iterator[Root]:
+    for module in modules:
+        for function in _functions(module):
+            if function not in analysis.visited and function.name != "__init__":
+                bound = _receiver(analysis, function.cls) if function.cls else None
+                yield Root(Function(function, bound), Region(function.qualname))

@@ -1,0 +1,341 @@
+"""Walk statements in order, following each branch with its own variables."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Final, TypeVar
+
+from tclint.semantics.collect import class_info, decorator_name, local_imports
+from tclint.semantics.events import CompileCall, TensorAssert
+from tclint.semantics.interpreter import operators
+from tclint.semantics.interpreter.analysis import Analysis
+from tclint.semantics.interpreter.assignment import assign
+from tclint.semantics.interpreter.compiling import COMPILE, add_root, region_of
+from tclint.semantics.interpreter.evaluate import evaluate, truth
+from tclint.semantics.interpreter.expressions import report_loop
+from tclint.semantics.interpreter.frame import Env, Frame, LoopExits, merge
+from tclint.semantics.interpreter.functions import local_function
+from tclint.semantics.interpreter.iteration import element_of, loop_source
+from tclint.semantics.interpreter.narrowing import path_of, refine
+from tclint.semantics.interpreter.parameters import annotation_value
+from tclint.semantics.symbols import ModuleInfo
+from tclint.semantics.values import (
+    UNKNOWN,
+    Class,
+    Function,
+    Static,
+    Tensor,
+    Value,
+    is_tensor,
+)
+
+S = TypeVar("S", bound=ast.stmt)
+WALKERS: Final[dict[type[ast.stmt], Callable[[Frame, ast.stmt], None]]] = {}
+QUIET_IN_TESTS: Final = ("HostRead", "TensorBranch")
+
+
+def walks(kind: type[S]) -> Callable[[Callable[[Frame, S], None]], Callable[[Frame, S], None]]:
+    """Register the function that walks one kind of statement."""
+
+    def register(walker: Callable[[Frame, S], None]) -> Callable[[Frame, S], None]:
+        WALKERS[kind] = walker  # type: ignore[assignment]  # keyed by the very type it takes
+        return walker
+
+    return register
+
+
+def walk_module(analysis: Analysis, module: ModuleInfo) -> Env:
+    """Walk a module's top level; the result are its variables."""
+    body = analysis.body(module, None)
+    if not module.tree.body:
+        return {}
+    frame = Frame(analysis, body, None, (), {}, module.tree.body[0])
+    walk_block(frame, module.tree.body)
+    return frame.env
+
+
+def walk_block(frame: Frame, statements: Sequence[ast.stmt]) -> None:
+    """Walk statements until one of them does not fall through."""
+    for statement in statements:
+        walker = WALKERS.get(type(statement))
+        if walker is not None:
+            frame.statement = statement
+            walker(frame, statement)
+        if not frame.live:
+            return
+
+
+@walks(ast.Expr)
+def _expr(frame: Frame, node: ast.Expr) -> None:
+    evaluate(frame, node.value)
+
+
+@walks(ast.Assign)
+def _assign(frame: Frame, node: ast.Assign) -> None:
+    value = evaluate(frame, node.value)
+    for target in node.targets:
+        assign(frame, target, value)
+
+
+@walks(ast.AnnAssign)
+def _ann_assign(frame: Frame, node: ast.AnnAssign) -> None:
+    if node.value is not None:
+        value = evaluate(frame, node.value)
+        if value == UNKNOWN and frame.body.function is not None:
+            value = annotation_value(frame.analysis, frame.body.function, node.annotation)
+        assign(frame, node.target, value)
+
+
+@walks(ast.AugAssign)
+def _aug_assign(frame: Frame, node: ast.AugAssign) -> None:
+    right = evaluate(frame, node.value)
+    left = _load(frame, node.target)
+    if isinstance(left, Tensor):
+        kept = operators.binary(node.op, left, right)
+        value: Value = left if not isinstance(kept, Tensor) else kept
+    else:
+        value = operators.binary(node.op, left, right)
+    assign(frame, node.target, value, augmented=True)
+
+
+def _load(frame: Frame, target: ast.Name | ast.Attribute | ast.Subscript) -> Value:
+    """The value of an augmented assignment's target, with its reads reported."""
+    if isinstance(target, ast.Name):
+        return frame.lookup(target.id)
+    return evaluate(frame, target)
+
+
+@walks(ast.Return)
+def _return(frame: Frame, node: ast.Return) -> None:
+    frame.returns.append(evaluate(frame, node.value) if node.value else Static("NoneType", None, True))
+    frame.live = False
+
+
+@walks(ast.Raise)
+def _raise(frame: Frame, node: ast.Raise) -> None:
+    with frame.silencing("HostRead", "TensorBranch", "SideEffectCall", "Call", "NumpyCall"):
+        for part in (node.exc, node.cause):
+            if part is not None:
+                evaluate(frame, part)
+    frame.live = False
+
+
+@walks(ast.Assert)
+def _assert(frame: Frame, node: ast.Assert) -> None:
+    before = frame.quieted
+    with frame.silencing(*QUIET_IN_TESTS):
+        verdict = truth(frame, node.test, "assert")
+    reads_tensor = frame.quieted > before or is_tensor(frame.body.values.get(node.test, UNKNOWN))
+    if reads_tensor and verdict is None:
+        frame.analysis.emit(frame, TensorAssert, node, statement=node)
+    if node.msg is not None:
+        with frame.silencing("HostRead", "TensorBranch", "SideEffectCall", "Call", "NumpyCall"):
+            evaluate(frame, node.msg)
+    frame.env = refine(frame, frame.env, node.test, outcome=True)
+
+
+@walks(ast.If)
+def _if(frame: Frame, node: ast.If) -> None:
+    verdict = truth(frame, node.test, "if")
+    off = verdict is None and off_by_default(frame, node.test)
+    before, ends = frame.env, []
+    for block, outcome in ((node.body, True), (node.orelse, False)):
+        if verdict is (not outcome):
+            continue
+        frame.env, frame.live = refine(frame, before, node.test, outcome=outcome), True
+        with frame.within(default_off=off and outcome):
+            walk_block(frame, block)
+        if frame.live:
+            ends.append(frame.env)
+    frame.live = bool(ends)
+    frame.env = merge(ends) if ends else before
+
+
+def off_by_default(frame: Frame, test: ast.expr) -> bool:
+    """True when a test asks for a flag that nobody has turned on."""
+    match test:
+        case ast.BoolOp(op=ast.And(), values=values):
+            return any(off_by_default(frame, value) for value in values)
+        case ast.Name() | ast.Attribute() | ast.Call():
+            value = frame.body.values.get(test)
+            return isinstance(value, Static) and value.default_off
+    return False
+
+
+@walks(ast.For)
+@walks(ast.AsyncFor)
+def _for(frame: Frame, node: ast.For) -> None:
+    iterable = evaluate(frame, node.iter)
+    element, over = element_of(iterable), loop_source(iterable)
+    uses_before = len(frame.numpy_uses)
+
+    def draw() -> bool | None:
+        assign(frame, node.target, element)
+        return None
+
+    _loop(frame, node, draw)
+    uses = tuple(dict.fromkeys(frame.numpy_uses[uses_before:]))
+    frame.statement = node
+    report_loop(frame, node.iter, over, node.target, uses)
+    if not frame.loops:
+        del frame.numpy_uses[uses_before:]
+
+
+@walks(ast.While)
+def _while(frame: Frame, node: ast.While) -> None:
+    def test() -> bool | None:
+        frame.statement = node
+        verdict = truth(frame, node.test, "while")
+        frame.env = refine(frame, frame.env, node.test, outcome=True)
+        return verdict
+
+    _loop(frame, node, test)
+
+
+def _loop(frame: Frame, node: ast.For | ast.While, begin: Callable[[], bool | None]) -> None:
+    """Walk a loop's body twice, so that what one round assigns is seen by the next.
+
+    A loop is taken to run at least once: what matters is the code that runs.
+    """
+    before = frame.env
+    exits = LoopExits()
+    frame.loops.append(exits)
+    always = isinstance(node, ast.While)
+    for _ in range(2):
+        with frame.within(loop=node):
+            verdict = begin()
+            if verdict is not False:
+                walk_block(frame, node.body)
+        always = always and verdict is True
+        ends = [*([frame.env] if frame.live else []), *exits.continues]
+        frame.live = True
+        frame.env = merge([before, *ends])
+        after = merge(ends) if ends else None
+    frame.loops.pop()
+    leaving = [*([after] if after is not None and not always else []), *exits.breaks]
+    frame.env = merge(leaving) if leaving else before
+    frame.live = bool(leaving) or not always
+    if frame.live:
+        walk_block(frame, node.orelse)
+
+
+@walks(ast.Break)
+def _break(frame: Frame, _node: ast.Break) -> None:
+    if frame.loops:
+        frame.loops[-1].breaks.append(frame.env)
+    frame.live = False
+
+
+@walks(ast.Continue)
+def _continue(frame: Frame, _node: ast.Continue) -> None:
+    if frame.loops:
+        frame.loops[-1].continues.append(frame.env)
+    frame.live = False
+
+
+@walks(ast.With)
+@walks(ast.AsyncWith)
+def _with(frame: Frame, node: ast.With) -> None:
+    for item in node.items:
+        value = evaluate(frame, item.context_expr)
+        if item.optional_vars is not None:
+            assign(frame, item.optional_vars, value)
+    with frame.within(context=node):
+        walk_block(frame, node.body)
+
+
+@walks(ast.Try)
+def _try(frame: Frame, node: ast.Try) -> None:
+    before = frame.env
+    with frame.within(attempt=node):
+        walk_block(frame, node.body)
+        ends = []
+        if frame.live:
+            walk_block(frame, node.orelse)
+        middle = frame.env
+        if frame.live:
+            ends.append(frame.env)
+        for handler in node.handlers:
+            frame.env, frame.live = merge([before, middle]), True
+            if handler.name:
+                frame.env[handler.name] = UNKNOWN
+            walk_block(frame, handler.body)
+            if frame.live:
+                ends.append(frame.env)
+    falls_through = bool(ends)
+    frame.env, frame.live = (merge(ends) if ends else merge([before, middle])), True
+    walk_block(frame, node.finalbody)
+    frame.live = frame.live and falls_through
+
+
+@walks(ast.Match)
+def _match(frame: Frame, node: ast.Match) -> None:
+    evaluate(frame, node.subject)
+    before, ends = frame.env, [frame.env]
+    for case in node.cases:
+        frame.env, frame.live = dict(before), True
+        for inner in ast.walk(case.pattern):
+            name = getattr(inner, "name", None)
+            if isinstance(inner, (ast.MatchAs, ast.MatchStar)) and name:
+                frame.env[name] = UNKNOWN
+        if case.guard is not None:
+            truth(frame, case.guard, "if")
+        walk_block(frame, case.body)
+        if frame.live:
+            ends.append(frame.env)
+    frame.env, frame.live = merge(ends), True
+
+
+@walks(ast.Delete)
+def _delete(frame: Frame, node: ast.Delete) -> None:
+    for target in node.targets:
+        path = path_of(target)
+        if path is not None:
+            frame.env = {key: value for key, value in frame.env.items() if key != path}
+
+
+@walks(ast.Import)
+@walks(ast.ImportFrom)
+def _import(frame: Frame, node: ast.Import | ast.ImportFrom) -> None:
+    if frame.body.function is None:
+        return
+    module = frame.body.module
+    for local, dotted in local_imports(module, node):
+        frame.env = {**frame.env, local: frame.analysis.external(dotted, module)}
+
+
+@walks(ast.FunctionDef)
+@walks(ast.AsyncFunctionDef)
+def _function(frame: Frame, node: ast.FunctionDef) -> None:
+    if frame.body.function is None:
+        return
+    value = Function(local_function(frame, node))
+    frame.env = {**frame.env, node.name: value}
+    for decorator in node.decorator_list:
+        if decorator_name(frame.body.module, decorator) in COMPILE:
+            report_decorator(frame, decorator, value)
+
+
+def report_decorator(frame: Frame, decorator: ast.expr, target: Value) -> None:
+    """``@torch.compile`` and ``@torch.compile(...)``."""
+    call = decorator if isinstance(decorator, ast.Call) else None
+    keywords = {k.arg: k.value for k in call.keywords if k.arg} if call else {}
+    for keyword in keywords.values():
+        evaluate(frame, keyword)
+    frame.analysis.emit(
+        frame, CompileCall, decorator, call=decorator, keywords=keywords, target=target
+    )
+    add_root(frame, target, region_of(frame, target, keywords))
+
+
+@walks(ast.ClassDef)
+def _class(frame: Frame, node: ast.ClassDef) -> None:
+    if frame.body.function is None:
+        return
+    known = frame.analysis.local_classes.get(node)
+    if known is None:
+        known = class_info(frame.body.module, node, f"{frame.body.function.qualname}.")
+        frame.analysis.local_classes[node] = known
+    frame.env = {**frame.env, node.name: Class(known)}
+

@@ -1,0 +1,207 @@
+"""Methods of tensors and functions of torch on tensors: what they give, what they read."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tclint import torch_api
+from tclint.semantics.events import Call
+from tclint.semantics.interpreter.expressions import host_read
+from tclint.semantics.interpreter.frame import Frame
+from tclint.semantics.interpreter.functions import Arguments
+from tclint.semantics.interpreter.operators import BOOL, INT64, derived
+from tclint.semantics.values import (
+    NONE,
+    SYMINT,
+    UNKNOWN,
+    DataScalar,
+    DType,
+    NDArray,
+    Sequence,
+    Static,
+    Tensor,
+    Value,
+    is_tensor,
+    options,
+)
+
+_CASTS: Final = {
+    "float": DType("float32", "float"), "double": DType("float64", "float"),
+    "half": DType("float16", "float"), "bfloat16": DType("bfloat16", "float"),
+    "long": INT64, "int": DType("int32", "int"), "short": DType("int16", "int"),
+    "bool": BOOL, "byte": DType("uint8", "int"),
+}  # fmt: skip
+_PLAIN: Final = {
+    "int": Static("int"), "bool": Static("bool"), "size": Sequence("Size", SYMINT),
+    "dtype": Static("dtype"), "device": Static("device"), "str": Static("str"),
+    "float": Static("float"), "none": NONE,
+}  # fmt: skip
+_SHAPE_INTS: Final = frozenset({"numel", "nelement", "size", "stride", "__len__"})
+_READ_TYPES: Final = {"item": None, "tolist": "list", "bool": "bool", "int": "int", "float": "float"}
+_KEEPING: Final = frozenset({"detach", "clone", "contiguous", "requires_grad_", "cpu", "cuda"})
+_VIEWING_METHODS: Final = frozenset({"view", "reshape", "expand"})
+
+
+def call_method(
+    frame: Frame, node: ast.Call, tensor: Tensor, name: str, arguments: Arguments
+) -> Value:
+    """The result of ``tensor.name(...)``; host reads are reported."""
+    via = torch_api.reads_host(name)
+    if via is not None and via != "copy":
+        return _read(frame, node, tensor, name, via)
+    frame.analysis.emit(
+        frame, Call, node, function=f"torch.Tensor.{name}", call=node,
+        arguments=tuple(arguments.positional), owner=tensor,
+    )  # fmt: skip
+    if name in _CASTS:
+        return _like(tensor, _CASTS[name])
+    if name in _KEEPING:
+        return _like(tensor, tensor.dtype)
+    if name in ("to", "type_as", "type"):
+        return _like(tensor, None)
+    if name in _SHAPE_INTS:
+        bare = name in ("size", "stride") and not node.args
+        return _PLAIN["size"] if bare else SYMINT
+    if name in _VIEWING_METHODS:
+        return _viewed(tensor, node, arguments)
+    if name.startswith("new_"):
+        return Tensor(assumed=tensor.assumed, why=f"`{name}()`")
+    return _returned(frame, node, name, name, [tensor], torch_api.method_returns(name))
+
+
+def _read(frame: Frame, node: ast.Call, tensor: Tensor, name: str, via: str) -> Value:
+    assert isinstance(node.func, ast.Attribute)
+    host_read(frame, node, name if via == "bool" and name != "bool" else via, node.func.value, tensor)
+    if via == "numpy":
+        return NDArray(from_tensor=True)
+    if via == "item":
+        category = tensor.dtype.category if tensor.dtype else None
+        return DataScalar(category)
+    return DataScalar(_READ_TYPES.get(via))
+
+
+def _like(tensor: Tensor, dtype: DType | None) -> Tensor:
+    return Tensor(tensor.rank, dtype, None, assumed=tensor.assumed, random=tensor.random,
+                  why=tensor.why)  # fmt: skip
+
+
+def _viewed(tensor: Tensor, node: ast.Call, arguments: Arguments) -> Tensor:
+    sizes = arguments.positional
+    rank: int | None = len(sizes)
+    if len(sizes) == 1:
+        only = sizes[0]
+        rank = None
+        if isinstance(only, Sequence):
+            rank = len(only.items) if only.items is not None else None
+        elif only == SYMINT or (isinstance(only, Static) and only.type == "int"):
+            rank = 1
+    if not arguments.exact or not node.args or isinstance(node.args[0], ast.Starred):
+        rank = None
+    return Tensor(rank, tensor.dtype, tensor.device, assumed=tensor.assumed, why="reshaped tensor")
+
+
+def call_function_of_torch(
+    frame: Frame, node: ast.Call, name: str, arguments: Arguments
+) -> Value:
+    """The result of a ``torch.*`` function that is neither a factory nor a class."""
+    name = torch_api.canonical(name)
+    tensors = [v for v in arguments.positional if is_tensor(v)]
+    first = next((o for v in tensors for o in options(v) if isinstance(o, Tensor)), None)
+    via = torch_api.reads_host(name)
+    if via is not None and first is not None and node.args and via != "sizes":
+        host_read(frame, node, name.rpartition(".")[2], node.args[0], first)
+        return Static("bool") if via == "bool" else DataScalar()
+    frame.analysis.emit(
+        frame, Call, node, function=name, call=node, arguments=tuple(arguments.positional)
+    )
+    found = [o for v in tensors for o in options(v) if isinstance(o, Tensor)]
+    return _returned(frame, node, name, name.rpartition(".")[2], found,
+                     torch_api.function_returns(name))  # fmt: skip
+
+
+def _returned(
+    frame: Frame, node: ast.Call, key: str, name: str, tensors: list[Tensor], kind: str | None
+) -> Value:
+    if kind is None:
+        return UNKNOWN
+    codes = kind.split("|")
+    if "tensor" in codes:
+        return _tensor_result(frame, node, key, name, tensors)
+    code = codes[0]
+    if code.startswith("tensor*"):
+        count = int(code.partition("*")[2])
+        return Sequence("tuple", items=(_loose(node, name, tensors),) * count)
+    if code == "tensors":
+        return Sequence("tuple", _loose(node, name, tensors))
+    return _PLAIN.get(code, UNKNOWN) if len(codes) == 1 else UNKNOWN
+
+
+def _loose(node: ast.Call, name: str, tensors: list[Tensor]) -> Tensor:
+    assumed = bool(tensors) and all(t.assumed for t in tensors)
+    return Tensor(assumed=assumed, random=any(t.random for t in tensors), why=f"result of `{name}`")
+
+
+def _tensor_result(
+    frame: Frame, node: ast.Call, key: str, name: str, tensors: list[Tensor]
+) -> Tensor:
+    loose = _loose(node, name, tensors)
+    if name.endswith("_") and tensors and not name.endswith("__"):
+        return _like(tensors[0], tensors[0].dtype)
+    plain = len(node.args) == (0 if "." not in key else 1) and not node.keywords
+    if len(tensors) == 1 and plain:
+        return _unary_result(key, tensors[0], loose)
+    if torch_api.binary_dtype(key) == "bool":
+        return Tensor(None, BOOL, assumed=loose.assumed, random=loose.random, why=loose.why)
+    if len(tensors) == 1 and torch_api.reduces_along_dim(key) and tensors[0].rank is not None:
+        drop = not any(k.arg == "keepdim" for k in node.keywords)
+        category = tensors[0].dtype.category if tensors[0].dtype else None
+        dtype = tensors[0].dtype if category == "float" and name != "argmax" else None
+        return Tensor(tensors[0].rank - (1 if drop else 0) if _one_dim(node, key) else None, dtype,
+                      assumed=loose.assumed, why=loose.why)  # fmt: skip
+    if torch_api.reduces_to_scalar(key) and not _has_dim(node, key, len(tensors)):
+        return Tensor(0, _dtype_symbol(frame, node), assumed=loose.assumed, why=loose.why)
+    return Tensor(None, _dtype_symbol(frame, node), assumed=loose.assumed, random=loose.random,
+                  why=loose.why)  # fmt: skip
+
+
+def _one_dim(node: ast.Call, key: str) -> bool:
+    given = [*node.args[(0 if "." not in key else 1) :]]
+    given += [k.value for k in node.keywords if k.arg == "dim"]
+    return len(given) == 1 and isinstance(given[0], (ast.Constant, ast.UnaryOp))
+
+
+def _has_dim(node: ast.Call, key: str, tensors: int) -> bool:
+    extra = len(node.args) > (0 if "." not in key else tensors)
+    return extra or any(k.arg in ("dim", "axis", "reduction", None) for k in node.keywords)
+
+
+def _dtype_symbol(frame: Frame, node: ast.Call) -> DType:
+    return DType(f"~{frame.body.module.name}:{node.lineno}:{node.col_offset}")
+
+
+def _unary_result(key: str, tensor: Tensor, loose: Tensor) -> Tensor:
+    result = torch_api.call_result(key)
+    if result is None:
+        return loose
+    ranks = {"same": tensor.rank, "zero": 0, "one": 1, "two": 2}
+    rank = ranks.get(result.rank)
+    if result.rank.startswith(("-", "+")) and tensor.rank is not None:
+        rank = tensor.rank + int(result.rank)
+    return Tensor(rank, _result_dtype(result.dtype, tensor.dtype), None, assumed=loose.assumed,
+                  random=loose.random, why=loose.why)  # fmt: skip
+
+
+def _result_dtype(rule: str, dtype: DType | None) -> DType | None:
+    if rule == "same":
+        return dtype
+    if rule in ("float", "sum", "varies"):
+        if rule != "varies" and dtype is not None and dtype.category in ("float", "complex"):
+            return dtype
+        if rule == "sum" and dtype is not None and dtype.category in ("int", "bool"):
+            return INT64
+        return derived(dtype, rule, "float" if rule == "float" else None)
+    categories = {"bool": "bool"} | {"int64": "int", "int32": "int"}
+    return DType(rule, categories.get(rule, "float" if rule.startswith("float") else None))
+
+

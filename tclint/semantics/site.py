@@ -1,0 +1,178 @@
+"""Where an event is, and the questions about its surroundings that a proof may ask."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tclint.config import Settings
+from tclint.diagnostics import ChainLink
+from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
+from tclint.semantics.values import UNKNOWN, Value
+
+Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.Module
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A compiled region: what a compiled callable, or a module's ``forward``, reaches.
+
+    ``explicit`` is true when a ``torch.compile`` in the project says so; else the region is a
+    ``forward`` that somebody may compile. ``capture_scalars`` is true when ``.item()`` is traced
+    (``fullgraph=True`` or ``capture_scalar_outputs``).
+    """
+
+    root: str
+    explicit: bool = False
+    fullgraph: bool = False
+    capture_scalars: bool = False
+    capture_dynamic_shapes: bool = False
+    backend: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What surrounds a place inside its function.
+
+    ``loops``, ``tries`` and ``contexts`` are the enclosing loop, try and with statements, outermost
+    first; ``default_off`` is true below a flag that is off unless somebody turns it on.
+    """
+
+    loops: tuple[ast.stmt, ...] = ()
+    tries: tuple[ast.Try, ...] = ()
+    contexts: tuple[ast.With | ast.AsyncWith, ...] = ()
+    default_off: bool = False
+
+    @property
+    def drops_frame(self) -> bool:
+        """True where a graph break sends the whole frame to eager instead of splitting it."""
+        return bool(self.loops or self.tries)
+
+
+@dataclass(slots=True, eq=False)
+class Body:
+    """One analysed function's syntax with lazily built look-ups, shared by its events."""
+
+    module: ModuleInfo
+    function: FunctionInfo | None
+    scope: Scope
+    values: dict[ast.AST, Value] = field(default_factory=dict)
+    _parents: dict[ast.AST, ast.AST] | None = None
+    _names: dict[str, list[ast.Name]] | None = None
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        """The syntax node directly around ``node``, up to the function itself."""
+        if self._parents is None:
+            self._parents = {
+                child: outer for outer in ast.walk(self.scope) for child in ast.iter_child_nodes(outer)
+            }
+        return self._parents.get(node)
+
+    def names(self, name: str) -> list[ast.Name]:
+        """All occurrences of a variable in the function, nested functions included, in order."""
+        if self._names is None:
+            found: dict[str, list[ast.Name]] = {}
+            for node in ast.walk(self.scope):
+                if isinstance(node, ast.Name):
+                    found.setdefault(node.id, []).append(node)
+            for occurrences in found.values():
+                occurrences.sort(key=lambda n: (n.lineno, n.col_offset))
+            self._names = found
+        return self._names.get(name, [])
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The place of an event and everything a rule may ask about it."""
+
+    body: Body
+    region: Region | None
+    statement: ast.stmt
+    facts: Facts
+    chain: tuple[ChainLink, ...]
+    settings: Settings
+
+    @property
+    def function(self) -> FunctionInfo | None:
+        """The function that the event is in; None at module level."""
+        return self.body.function
+
+    @property
+    def cls(self) -> ClassInfo | None:
+        """The class whose method the event is in."""
+        return self.body.function.cls if self.body.function else None
+
+    @property
+    def module(self) -> ModuleInfo:
+        """The file's module."""
+        return self.body.module
+
+    def value(self, node: ast.AST) -> Value:
+        """The value of an expression of this function, joined over all the ways it was reached."""
+        return self.body.values.get(node, UNKNOWN)
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        """The syntax node directly around ``node``."""
+        return self.body.parent(node)
+
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around ``node``, innermost first, up to the function."""
+        outer = self.body.parent(node)
+        while outer is not None:
+            yield outer
+            outer = self.body.parent(outer)
+
+    def loads(self, name: str) -> list[ast.Name]:
+        """Every read of a local variable in this function."""
+        return [n for n in self.body.names(name) if isinstance(n.ctx, ast.Load)]
+
+    def stores(self, name: str) -> list[ast.Name]:
+        """Every binding or deletion of a local variable in this function."""
+        return [n for n in self.body.names(name) if not isinstance(n.ctx, ast.Load)]
+
+    def text(self, node: ast.expr | ast.stmt) -> str:
+        """The source text of a node."""
+        file = self.module.file
+        return file.excerpt(file.span(node))
+
+    def dotted(self, node: ast.expr) -> str | None:
+        """The dotted name that an expression stands for, following imports: ``torch.arange``."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return None
+        base = self.module.imports.get(node.id, node.id)
+        if self._shadowed(node.id):
+            return None
+        return ".".join([base, *reversed(parts)])
+
+    def spell(self, dotted: str) -> str | None:
+        """How this file can write a library name with the imports that it has; None if it cannot.
+
+        ``torch.nn.functional.relu`` may come back as ``F.relu``.
+        """
+        best: str | None = None
+        for local, target in self.module.imports.items():
+            if dotted != target and not dotted.startswith(target + "."):
+                continue
+            if self._shadowed(local):
+                continue
+            spelled = local + dotted[len(target) :]
+            if best is None or len(spelled) < len(best):
+                best = spelled
+        return best
+
+    def _shadowed(self, name: str) -> bool:
+        return any(not isinstance(n.ctx, ast.Load) for n in self.body.names(name)) or any(
+            arg.arg == name for arg in self._arguments()
+        )
+
+    def _arguments(self) -> Iterator[ast.arg]:
+        if isinstance(self.body.scope, ast.Module):
+            return
+        arguments = self.body.scope.args
+        yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+        yield from (a for a in (arguments.vararg, arguments.kwarg) if a)

@@ -1,0 +1,61 @@
+"""The named things of a project: modules, classes, functions. They hold syntax, never verdicts."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tclint.source.file import SourceFile
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FunctionInfo:
+    """A function of the project: ``qualname`` is dotted from its module (``Net.forward``)."""
+
+    module: ModuleInfo
+    qualname: str
+    node: FunctionNode
+    cls: ClassInfo | None = None
+    decorators: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The last part of the qualified name."""
+        return self.qualname.rpartition(".")[2]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassInfo:
+    """A class of the project with its own methods (not the inherited ones)."""
+
+    module: ModuleInfo
+    qualname: str
+    node: ast.ClassDef
+    bases: tuple[ast.expr, ...]
+    methods: dict[str, FunctionInfo] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The last part of the qualified name."""
+        return self.qualname.rpartition(".")[2]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModuleInfo:
+    """One parsed file: what its top level binds, and to what.
+
+    ``imports`` maps local names to the dotted names that they stand for; ``assigned`` maps
+    top-level variables to the expressions last assigned to them.
+    """
+
+    name: str
+    file: SourceFile
+    tree: ast.Module
+    imports: dict[str, str] = field(default_factory=dict)
+    functions: dict[str, FunctionInfo] = field(default_factory=dict)
+    classes: dict[str, ClassInfo] = field(default_factory=dict)
+    assigned: dict[str, ast.expr] = field(default_factory=dict)

@@ -1,0 +1,291 @@
+"""The abstract values that the analysis computes with.
+
+A value says what Dynamo would know about an expression when it traces it: is it a tensor, a
+Python number that was read from one, a shape, a constant of the program, an object whose class
+is known? ``Unknown`` is the honest answer everywhere else, and no finding rests on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    import ast
+
+    from tclint.semantics.symbols import ClassInfo, FunctionInfo
+
+
+class Value:
+    """Base of all abstract values; they are immutable and compare by content."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown(Value):
+    """Nothing is known."""
+
+
+UNKNOWN: Final = Unknown()
+
+
+@dataclass(frozen=True, slots=True)
+class DType:
+    """An element type: a concrete name, or a symbol shared by tensors that must have the same one.
+
+    ``category`` is ``"bool"``, ``"int"``, ``"float"``, ``"complex"`` or None when not known.
+    """
+
+    symbol: str
+    category: str | None = None
+
+    @property
+    def concrete(self) -> bool:
+        """True when the symbol is a torch dtype's own name such as ``float32``."""
+        return not self.symbol.startswith("~")
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor(Value):
+    """A ``torch.Tensor``.
+
+    ``rank`` is the number of dimensions. ``device`` is ``"cpu"`` for tensors certainly made on
+    the host, ``"like:NAME"`` when placed by an expression, None when not known. ``role`` tells
+    parameters and buffers from other tensors. ``assumed`` marks tensors believed for lack of
+    better knowledge (an unannotated parameter of ``forward``); findings on them are less sure.
+    ``random`` marks tensors drawn from torch's generator in this region.
+    """
+
+    rank: int | None = None
+    dtype: DType | None = None
+    device: str | None = None
+    role: str | None = None
+    assumed: bool = False
+    random: bool = False
+    why: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DataScalar(Value):
+    """A Python number, or a structure of them, read from a tensor's storage.
+
+    ``type`` is ``"int"``, ``"float"``, ``"bool"``, ``"list"`` or None. Dynamo sees an unbacked
+    symbol or, without scalar capture, a graph break.
+    """
+
+    type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SymInt(Value):
+    """An integer computed from tensor shapes: symbolic under dynamic shapes, guarded on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Static(Value):
+    """A Python constant of the program: literals, configuration, flags. Dynamo specialises on it.
+
+    ``type`` is the Python type's name or None; ``value`` is the constant where it is known.
+    ``default_off`` marks flags whose default is false (``debug=False``).
+    """
+
+    type: str | None = None
+    value: Any = None
+    known: bool = False
+    default_off: bool = False
+
+
+NONE: Final = Static("NoneType", None, known=True)
+TRUE: Final = Static("bool", True, known=True)
+FALSE: Final = Static("bool", False, known=True)
+STATIC: Final = Static()
+SYMINT: Final = SymInt()
+
+
+@dataclass(frozen=True, slots=True)
+class NDArray(Value):
+    """A numpy array. ``traced`` is true when Dynamo traces it as a tensor (made in the region)."""
+
+    traced: bool = True
+    from_tensor: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NumpyScalar(Value):
+    """An element of a numpy array or the result of a numpy function on numbers.
+
+    Inside a compiled region Dynamo represents it as a 0-d tensor, so using it where Python needs
+    a number (an index, ``if``, ``int()``) breaks the graph.
+    """
+
+    type: str | None = None
+    from_loop: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Object(Value):
+    """An instance of a class: of the project (``cls``) or of a library (``name``, dotted).
+
+    ``site`` is the expression that made it, so that an optimizer or a logger keeps its identity.
+    """
+
+    name: str
+    cls: ClassInfo | None = None
+    site: ast.AST | None = None
+    is_module: bool = False
+    is_optimizer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Function(Value):
+    """A function or method of the project; ``bound`` is ``self`` for methods."""
+
+    info: FunctionInfo
+    bound: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Class(Value):
+    """A class of the project."""
+
+    info: ClassInfo
+
+
+@dataclass(frozen=True, slots=True)
+class External(Value):
+    """A name that lives outside the project, e.g. ``torch.nn.functional.relu`` or ``numpy``."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class BoundExternal(Value):
+    """A method of a library object: ``name`` is e.g. ``torch.Tensor.item``, ``owner`` the object."""
+
+    name: str
+    owner: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence(Value):
+    """A tuple or list. ``items`` is known for fixed lengths, else ``element`` joins all members."""
+
+    type: str
+    element: Value = UNKNOWN
+    items: tuple[Value, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping(Value):
+    """A dict with the values of its constant keys and the join of all others."""
+
+    items: tuple[tuple[Any, Value], ...] = ()
+    element: Value = UNKNOWN
+
+    def get(self, key: object) -> Value:
+        """The value stored under a constant key, or the join of the others."""
+        for name, value in self.items:
+            if type(name) is type(key) and name == key:
+                return value
+        return self.element
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration(Value):
+    """A ``range``, ``enumerate`` or other iterable whose elements are ``element``.
+
+    ``source`` is ``"range"``, ``"numpy"``, ``"tensor"`` or ``"other"``.
+    """
+
+    element: Value
+    source: str = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Union(Value):
+    """One of several values, from branches that join."""
+
+    options: frozenset[Value]
+
+
+MAX_OPTIONS: Final = 6
+
+
+def options(value: Value) -> Iterator[Value]:
+    """The alternatives of a value: itself, or each option of a union."""
+    if isinstance(value, Union):
+        yield from value.options
+    else:
+        yield value
+
+
+def join(values: Iterable[Value]) -> Value:
+    """The least value that covers all of ``values``; Unknown when there are none."""
+    flat: dict[Value, None] = {}
+    for value in values:
+        for option in options(value):
+            flat[option] = None
+    if len(flat) == 1:
+        return next(iter(flat))
+    tensors = [v for v in flat if isinstance(v, Tensor)]
+    if len(tensors) > 1:
+        for tensor in tensors:
+            del flat[tensor]
+        flat[_join_tensors(tensors)] = None
+    statics = [v for v in flat if isinstance(v, Static) and v.type != "NoneType"]
+    if len(statics) > 1:
+        for static in statics:
+            del flat[static]
+        types = {s.type for s in statics}
+        flat[Static(types.pop() if len(types) == 1 else None)] = None
+    if not flat or len(flat) > MAX_OPTIONS:
+        return UNKNOWN
+    return next(iter(flat)) if len(flat) == 1 else Union(frozenset(flat))
+
+
+def _join_tensors(tensors: list[Tensor]) -> Tensor:
+    first = tensors[0]
+
+    def common(name: str) -> Any:
+        seen = {getattr(t, name) for t in tensors}
+        return seen.pop() if len(seen) == 1 else None
+
+    return Tensor(
+        rank=common("rank"),
+        dtype=common("dtype"),
+        device=common("device"),
+        role=common("role"),
+        assumed=any(t.assumed for t in tensors),
+        random=any(t.random for t in tensors),
+        why=first.why,
+    )
+
+
+def tensor_in(value: Value) -> Tensor | None:
+    """The tensor that a value certainly is, ignoring a None alternative; else None."""
+    found: Tensor | None = None
+    for option in options(value):
+        if isinstance(option, Tensor):
+            found = option
+        elif option != NONE:
+            return None
+    return found
+
+
+def is_tensor(value: Value) -> bool:
+    """True when the value certainly is a tensor (or None)."""
+    return tensor_in(value) is not None
+
+
+def may_be_tensor(value: Value) -> bool:
+    """True when some alternative is a tensor."""
+    return any(isinstance(option, Tensor) for option in options(value))
+
+
+def is_static(value: Value) -> bool:
+    """True when Dynamo certainly knows the value while tracing (constants, shapes, modules)."""
+    return all(
+        isinstance(v, (Static, SymInt, Class, External, Function)) for v in options(value)
+    )

@@ -1,0 +1,1 @@
+"""tclint in the editor: a language server that reports while you type and carries out fixes."""

@@ -1,0 +1,73 @@
+"""From findings to what the protocol calls a diagnostic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lsprotocol import types
+
+from tclint.diagnostics import ChainLink, Confidence, Effect
+from tclint.server.document import Analysis, Reported
+from tclint.server.positions import Columns
+
+SOURCE = "tclint"
+
+_SEVERITIES = {
+    Effect.INVALID: types.DiagnosticSeverity.Error,
+    Effect.GRAPH_BREAK: types.DiagnosticSeverity.Warning,
+    Effect.RECOMPILE: types.DiagnosticSeverity.Warning,
+    Effect.HOST_SYNC: types.DiagnosticSeverity.Information,
+    Effect.DEVICE_COPY: types.DiagnosticSeverity.Information,
+    Effect.LAUNCH_OVERHEAD: types.DiagnosticSeverity.Information,
+    Effect.COLD_START: types.DiagnosticSeverity.Information,
+}
+
+
+def severity(effect: Effect, confidence: Confidence) -> types.DiagnosticSeverity:
+    """How loudly an editor should show a finding: one step milder when it is a guess."""
+    level = _SEVERITIES[effect]
+    if confidence is Confidence.LOW:
+        return types.DiagnosticSeverity(level + 1)
+    return level
+
+
+def to_lsp(analysis: Analysis, reported: Reported, columns: Columns) -> types.Diagnostic:
+    """The diagnostic that the client is told; ``data`` leads back to the finding."""
+    diagnostic = reported.result.diagnostic
+    url = diagnostic.url
+    return types.Diagnostic(
+        range=columns.range(analysis.file, diagnostic.span),
+        message=diagnostic.message,
+        severity=severity(diagnostic.effect, diagnostic.confidence),
+        code=diagnostic.code,
+        code_description=types.CodeDescription(url) if url else None,
+        source=SOURCE,
+        related_information=_related(analysis, diagnostic.chain) or None,
+        data={"id": reported.id},
+    )
+
+
+def _related(
+    analysis: Analysis, chain: tuple[ChainLink, ...]
+) -> list[types.DiagnosticRelatedInformation]:
+    return [
+        types.DiagnosticRelatedInformation(
+            location=types.Location(_uri(analysis, link.filename), _start_of(link.row)),
+            message=f"`{link.function}` leads here from the compiled region's root",
+        )
+        for link in chain
+    ]
+
+
+def _uri(analysis: Analysis, filename: str) -> str:
+    path = Path(filename)
+    if not path.is_absolute():
+        path = analysis.config.root / path
+    if path == analysis.document.path:
+        return analysis.document.uri
+    return path.absolute().as_uri()
+
+
+def _start_of(row: int) -> types.Range:
+    place = types.Position(max(row - 1, 0), 0)
+    return types.Range(place, place)

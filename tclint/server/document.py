@@ -1,0 +1,91 @@
+"""What the server remembers of a document: its text, and what the last analysis said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlparse
+
+from pygls.uris import to_fs_path
+
+from tclint.config import Config
+from tclint.diagnostics import Position, Span
+from tclint.source.file import SourceFile
+
+if TYPE_CHECKING:
+    from tclint.lint.engine import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One state of an open document. ``path`` need not exist on disk."""
+
+    uri: str
+    path: Path
+    version: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A finding together with the id under which the client knows it."""
+
+    id: str
+    result: Result
+
+    @property
+    def span(self) -> Span:
+        """The reported place."""
+        return self.result.diagnostic.span
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What tclint said of one state of a document."""
+
+    document: Document
+    file: SourceFile
+    config: Config
+    reported: tuple[Reported, ...]
+
+    def find(self, ids: Iterable[str]) -> tuple[Reported, ...]:
+        """The findings with these ids; those of an earlier analysis are not found."""
+        wanted = set(ids)
+        return tuple(r for r in self.reported if r.id in wanted)
+
+    def touching(self, start: Position, end: Position) -> tuple[Reported, ...]:
+        """The findings that share a place with a stretch of the document."""
+        return tuple(r for r in self.reported if r.span.start <= end and start <= r.span.end)
+
+    def on_rows(self, first: int, last: int) -> tuple[Reported, ...]:
+        """The findings that share a line with a stretch of the document."""
+        return tuple(
+            r for r in self.reported if r.span.start.row <= last and first <= r.span.end.row
+        )
+
+
+def report_ids(version: int, results: Iterable[Result]) -> tuple[Reported, ...]:
+    """Name the findings of one state of a document.
+
+    The names depend on the version and the place alone, so that asking twice yields the same ones
+    and a change of the document makes all of them stale.
+    """
+    reported: dict[str, Reported] = {}
+    for result in results:
+        start = result.diagnostic.span.start
+        name = f"{version}:{result.diagnostic.code}:{start.row}:{start.column}"
+        twins = sum(1 for known in reported if known.startswith(f"{name}:"))
+        unique = f"{name}:{twins}"
+        reported[unique] = Reported(unique, result)
+    return tuple(reported.values())
+
+
+def document_path(uri: str, root: Path) -> Path:
+    """The path of a document; one that was never saved is placed in the workspace's root."""
+    path = to_fs_path(uri)
+    if path is not None:
+        return Path(path)
+    name = Path(unquote(urlparse(uri).path)).name or "untitled"
+    return root / (name if name.endswith((".py", ".pyi")) else f"{name}.py")

@@ -1,0 +1,1 @@
+"""Files as text: finding, decoding, positions, suppressions, edits and atomic writes."""

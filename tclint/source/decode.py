@@ -1,0 +1,151 @@
+"""From bytes to text: marks, coding lines (PEP 263), and errors that name the place."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+import stat
+import tokenize
+from pathlib import Path
+from typing import Final
+
+from tclint.diagnostics import Position, Span
+from tclint.source.errors import SourceError, reason
+from tclint.source.file import SourceFile
+
+MAX_BYTES: Final = 16 * 1024 * 1024
+"""No file written by people comes near this; a bigger one is data or a generator's mistake."""
+
+_UTF16_32_MARKS: Final = (
+    codecs.BOM_UTF32_LE,
+    codecs.BOM_UTF32_BE,
+    codecs.BOM_UTF16_LE,
+    codecs.BOM_UTF16_BE,
+)
+_LINE_END: Final = re.compile(rb"\r\n|\r|\n")
+_NOT_ASCII: Final = re.compile(rb"[\x80-\xff]")
+
+
+def read_source(path: Path) -> SourceFile:
+    """Read and decode one file.
+
+    Raises:
+        SourceError: the file cannot be read, is not a regular file, is too big, or its bytes are
+            not text in the encoding that it declares.
+    """
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise SourceError(path, "cannot read: it is not a regular file")
+        if status.st_size > MAX_BYTES:
+            raise SourceError(path, _too_big(status.st_size))
+        data = path.read_bytes()
+    except OSError as error:
+        raise SourceError(path, f"cannot read: {reason(error)}") from error
+    return decode(path, data)
+
+
+def decode(path: Path, data: bytes) -> SourceFile:
+    """Decode bytes as Python would; ``path`` is only used in messages.
+
+    Raises:
+        SourceError: the bytes are not text in the encoding that they declare.
+    """
+    if len(data) > MAX_BYTES:
+        raise SourceError(path, _too_big(len(data)))
+    encoding = _encoding(path, data)
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise _undecodable(path, data, encoding, error) from error
+    except (UnicodeError, LookupError) as error:
+        message = f"cannot decode as {encoding}: {error}"
+        raise SourceError(path, message, _coding_line(data)) from error
+    return SourceFile.from_text(path, text, encoding)
+
+
+def _encoding(path: Path, data: bytes) -> str:
+    """The codec of a file's bytes."""
+    head = _first_two_lines(data)
+    if not data.startswith(codecs.BOM_UTF8) and b"coding" not in head:
+        if data.startswith(_UTF16_32_MARKS):
+            raise SourceError(
+                path,
+                "the file is UTF-16 or UTF-32, which Python does not read; save it as UTF-8",
+                _place(1, 1),
+            )
+        return "utf-8"
+    try:
+        return tokenize.detect_encoding(io.BytesIO(_ascii(head)).readline)[0]
+    except SyntaxError as error:
+        raise _bad_declaration(path, data, error) from error
+
+
+def _ascii(head: bytes) -> bytes:
+    """Make two lines harmless for detect_encoding, which is stricter than the parser.
+
+    It wants them to be UTF-8 even when the coding line says otherwise, and does not know that a
+    lone carriage return ends a line.
+    """
+    mark = codecs.BOM_UTF8 if head.startswith(codecs.BOM_UTF8) else b""
+    return mark + _LINE_END.sub(b"\n", _NOT_ASCII.sub(b"?", head[len(mark) :]))
+
+
+def _first_two_lines(data: bytes) -> bytes:
+    end = 0
+    for _ in range(2):
+        match = _LINE_END.search(data, end)
+        if match is None:
+            return data
+        end = match.end()
+    return data[:end]
+
+
+def _bad_declaration(path: Path, data: bytes, error: SyntaxError) -> SourceError:
+    """Say what is wrong with a coding line."""
+    text = str(error)
+    if text.startswith("unknown encoding"):
+        name = text.partition(":")[2].strip()
+        message = f"unknown encoding {name[:40]!r} in the coding line; name one that Python knows"
+    else:
+        message = (
+            "the file starts with a UTF-8 byte order mark but its coding line says otherwise; "
+            "remove one of the two"
+        )
+    return SourceError(path, message, _coding_line(data))
+
+
+def _undecodable(path: Path, data: bytes, encoding: str, error: UnicodeDecodeError) -> SourceError:
+    """Point at the first byte that is not text, and name the way out."""
+    mark = len(codecs.BOM_UTF8) if encoding == "utf-8-sig" else 0
+    start = error.start + mark
+    lines = _LINE_END.split(data[mark:start])
+    byte = f"byte 0x{data[start]:02x}" if start < len(data) else "the end of the file"
+    if encoding.startswith("utf-8"):
+        column = len(lines[-1].decode("utf-8", "replace")) + 1
+        message = (
+            f"{byte} is not UTF-8; save the file as UTF-8, or name its encoding in the first "
+            "line, e.g. `# -*- coding: latin-1 -*-`"
+        )
+    else:
+        column = len(lines[-1]) + 1
+        message = f"{byte} is not {encoding}, the encoding that the coding line names"
+    return SourceError(path, message, _place(len(lines), column))
+
+
+def _coding_line(data: bytes) -> Span:
+    lines = _LINE_END.split(_first_two_lines(data))
+    return _place(2 if len(lines) > 1 and b"coding" not in lines[0] else 1, 1)
+
+
+def _place(row: int, column: int) -> Span:
+    position = Position(row, column)
+    return Span(position, position)
+
+
+def _too_big(size: int) -> str:
+    return (
+        f"{size / 2**20:.1f} MB is over the limit of {MAX_BYTES // 2**20} MB for a Python file; "
+        "exclude it"
+    )

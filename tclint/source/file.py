@@ -1,0 +1,59 @@
+"""One decoded source file, with the arithmetic between the parser's positions and ours."""
+
+from __future__ import annotations
+
+import ast
+import io
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tclint.diagnostics import Position, Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SourceFile:
+    r"""Text as it was decoded, line ends kept, so that it can be written back byte for byte.
+
+    ``encoding`` is the codec of the bytes (``utf-8-sig`` when the file starts with a mark).
+    ``lines`` splits only where CPython's parser ends a line: ``\n``, ``\r\n`` and ``\r``.
+    """
+
+    path: Path
+    text: str
+    encoding: str = "utf-8"
+    lines: tuple[str, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def from_text(cls, path: Path, text: str, encoding: str = "utf-8") -> SourceFile:
+        """Make a file from text that is already decoded (stdin, an editor's buffer)."""
+        return cls(path, text, encoding, split_lines(text))
+
+    def position(self, line: int, byte_column: int) -> Position:
+        """Turn CPython's 1-based line and 0-based UTF-8 byte column into a Position."""
+        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        if text.isascii():
+            return Position(line, byte_column + 1)
+        prefix = text.encode("utf-8", "surrogatepass")[:byte_column]
+        return Position(line, len(prefix.decode("utf-8", "ignore")) + 1)
+
+    def span(self, node: ast.expr | ast.stmt | ast.excepthandler | ast.arg | ast.keyword) -> Span:
+        """The place of a syntax node."""
+        end_line, end_column = node.end_lineno, node.end_col_offset
+        start = self.position(node.lineno, node.col_offset)
+        if end_line is None or end_column is None:
+            return Span(start, start)
+        return Span(start, self.position(end_line, end_column))
+
+    def offset(self, position: Position) -> int:
+        """The index into ``text`` of a position."""
+        return sum(map(len, self.lines[: position.row - 1])) + position.column - 1
+
+    def excerpt(self, span: Span) -> str:
+        """The text of a span."""
+        return self.text[self.offset(span.start) : self.offset(span.end)]
+
+
+def split_lines(text: str) -> tuple[str, ...]:
+    """Split like CPython's tokenizer: form feeds and Unicode separators do not end a line."""
+    # An empty newline argument means: find all three line ends, and keep them as they are.
+    return tuple(io.StringIO(text, newline=""))

@@ -1,0 +1,62 @@
+"""The ``.gitignore`` files that hold for a folder: its own, and those up to the repository."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from tclint.source.patterns import Patterns, compile_patterns
+
+
+@dataclass(frozen=True, slots=True)
+class Ignores:
+    """Pattern files from the outermost folder inwards: the innermost that speaks decides."""
+
+    levels: tuple[tuple[str, Patterns], ...] = ()
+
+    @classmethod
+    def above(cls, folder: Path) -> Ignores:
+        """What holds for ``folder`` itself: the files of its repository above it.
+
+        A folder that was named is wanted, so patterns that ignore it or a folder above it are
+        left out. Without a repository only the folders walked themselves speak.
+        """
+        repository = next((p for p in (folder, *folder.parents) if (p / ".git").exists()), None)
+        if repository is None:
+            return cls()
+        ignores = cls()._with(repository, repository / ".git" / "info" / "exclude")
+        for parent in reversed(folder.parents):
+            if parent.is_relative_to(repository):
+                ignores = ignores._with(parent, parent / ".gitignore")
+        return cls(tuple(level for level in ignores.levels if not _ignored_below(level, folder)))
+
+    def enter(self, folder: str) -> Ignores:
+        """What holds for the entries of ``folder``."""
+        return self._with(Path(folder), Path(folder) / ".gitignore")
+
+    def match(self, path: str, name: str, *, folder: bool) -> bool:
+        """Whether one entry is ignored; the folders above it have been asked before."""
+        for base, patterns in reversed(self.levels):
+            relative = path[len(base) :].lstrip(os.sep).replace(os.sep, "/")
+            verdict = patterns.match(relative, name, folder=folder)
+            if verdict is not None:
+                return verdict
+        return False
+
+    def _with(self, base: Path, file: Path) -> Ignores:
+        try:
+            text = os.fsdecode(file.read_bytes())
+        except OSError:
+            return self
+        patterns = compile_patterns(text.removeprefix("\ufeff").split("\n"))
+        return Ignores((*self.levels, (str(base), patterns)))
+
+
+def _ignored_below(level: tuple[str, Patterns], folder: Path) -> bool:
+    base, patterns = level
+    parts = folder.relative_to(base).parts
+    return any(
+        patterns.match("/".join(parts[:n]), parts[n - 1], folder=True)
+        for n in range(1, len(parts) + 1)
+    )

@@ -1,0 +1,60 @@
+"""What torch's API returns and how Dynamo treats it: tables, read without importing torch.
+
+Names are dotted (``torch.nn.functional.relu``); tensor methods are bare (``relu``). Kinds are
+codes joined by ``|``: ``tensor``, ``tensors`` (any number of tensors), ``tensor*2`` (a tuple of
+two), ``int``, ``float``, ``bool``, ``number``, ``size``, ``dtype``, ``device``, ``str``, ``list``,
+``tuple``, ``none``, and ``other`` for everything that the analysis has no use for.
+"""
+
+from __future__ import annotations
+
+from tclint.torch_api.factories import Factory, factory
+from tclint.torch_api.host import dynamic_shape, host_read_gb_ids, reads_host
+from tclint.torch_api.modules import (
+    has_parameters,
+    is_module,
+    module_result,
+    module_returns,
+)
+from tclint.torch_api.numpy_functions import numpy_returns
+from tclint.torch_api.optim import Optimizer, Scheduler, lr_schedulers, optimizers
+from tclint.torch_api.results import (
+    CallResult,
+    binary_dtype,
+    call_result,
+    preserves_rank_and_dtype,
+    reduces_along_dim,
+    reduces_to_scalar,
+)
+from tclint.torch_api.returns import attribute_kind, function_returns, method_returns
+from tclint.torch_api.skipped import Skipped, skipped_by_dynamo
+from tclint.torch_api.table import canonical
+
+__all__ = [
+    "CallResult",
+    "Factory",
+    "Optimizer",
+    "Scheduler",
+    "Skipped",
+    "attribute_kind",
+    "binary_dtype",
+    "call_result",
+    "canonical",
+    "dynamic_shape",
+    "factory",
+    "function_returns",
+    "has_parameters",
+    "host_read_gb_ids",
+    "is_module",
+    "lr_schedulers",
+    "method_returns",
+    "module_result",
+    "module_returns",
+    "numpy_returns",
+    "optimizers",
+    "preserves_rank_and_dtype",
+    "reads_host",
+    "reduces_along_dim",
+    "reduces_to_scalar",
+    "skipped_by_dynamo",
+]

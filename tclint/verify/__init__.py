@@ -1,0 +1,1 @@
+"""The dynamic side: compile a target in child processes and report what really happened."""

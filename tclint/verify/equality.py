@@ -1,0 +1,174 @@
+"""Compare two frozen results: bit for bit first, within a stated tolerance else (child only)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import torch
+
+from tclint.verify.results import Equality
+from tclint.verify.snapshot import Nest, Opaque, Plain, Raised, Snapshot, TensorLeaf
+
+# Relative to the largest magnitude of the expected tensor. Inductor fuses, reorders sums and keeps
+# half-precision intermediates in float32, so compiled numbers are close, not equal.
+TOLERANCES = {
+    torch.float64: 1e-9,
+    torch.complex128: 1e-9,
+    torch.float32: 1e-4,
+    torch.complex64: 1e-4,
+    torch.float16: 1e-2,
+    torch.bfloat16: 5e-2,
+}
+_DEFAULT_TOLERANCE = 1e-4
+
+
+@dataclass(slots=True)
+class _Findings:
+    differences: list[str] = field(default_factory=list)
+    opaque: list[str] = field(default_factory=list)
+    compared: int = 0
+    max_abs: float = 0.0
+    max_rel: float = 0.0
+    tolerance: float = 0.0
+    exact: bool = True
+
+
+def compare(expected: Mapping[str, Snapshot], actual: Mapping[str, Snapshot]) -> Equality:
+    """Compare two runs: what each call gave, and whatever else has a name."""
+    found = _Findings()
+    if expected.keys() != actual.keys():
+        found.differences.append(f"{', '.join(expected)}, then {', '.join(actual)}")
+    for name in (name for name in expected if name in actual):
+        _compare(expected[name], actual[name], name, found)
+    return _verdict(found)
+
+
+def unknown(reason: str) -> Equality:
+    """The answer where two runs cannot be compared."""
+    return Equality("unknown", reason)
+
+
+def _verdict(found: _Findings) -> Equality:
+    numbers = (found.max_abs, found.max_rel, found.tolerance)
+    if found.differences:
+        return Equality("different", found.differences[0], *numbers)
+    if found.opaque and not found.compared:
+        return Equality("unknown", f"only objects came back: {found.opaque[0]}")
+    detail = f"not compared: {', '.join(found.opaque[:3])}" if found.opaque else ""
+    return Equality("identical" if found.exact else "close", detail, *numbers)
+
+
+def _compare(expected: Snapshot, actual: Snapshot, path: str, found: _Findings) -> None:
+    match expected, actual:
+        case TensorLeaf(), TensorLeaf():
+            _compare_tensors(expected, actual, path, found)
+        case Plain(one), Plain(other):
+            _compare_plain(one, other, path, found)
+        case Raised(), Raised():
+            found.compared += 1
+            if expected != actual:
+                found.differences.append(f"{path}: {_text(expected)}, then {_text(actual)}")
+        case Nest(), Nest():
+            _compare_nests(expected, actual, path, found)
+        case Opaque(one), Opaque(other) if one == other:
+            found.opaque.append(f"{path} ({one})")
+        case _:
+            found.differences.append(f"{path}: {_text(expected)}, then {_text(actual)}")
+
+
+def _compare_nests(expected: Nest, actual: Nest, path: str, found: _Findings) -> None:
+    keys, other_keys = [k for k, _ in expected.parts], [k for k, _ in actual.parts]
+    if expected.kind != actual.kind or keys != other_keys:
+        found.differences.append(f"{path}: {_text(expected)}, then {_text(actual)}")
+        return
+    if not keys:
+        found.compared += 1
+    for (key, one), (_, other) in zip(expected.parts, actual.parts, strict=True):
+        _compare(one, other, f"{path}[{key!r}]", found)
+
+
+def _compare_plain(expected: object, actual: object, path: str, found: _Findings) -> None:
+    found.compared += 1
+    if type(expected) is not type(actual):
+        found.differences.append(f"{path}: {expected!r}, then {actual!r}")
+        return
+    if expected == actual or (expected != expected and actual != actual):  # noqa: PLR0124 - NaN
+        return
+    if isinstance(expected, float) and isinstance(actual, float):
+        one, other = (torch.tensor(v, dtype=torch.float32) for v in (expected, actual))
+        _compare_values(one, other, path, found)
+        return
+    found.differences.append(f"{path}: {expected!r}, then {actual!r}")
+
+
+def _compare_tensors(
+    expected: TensorLeaf, actual: TensorLeaf, path: str, found: _Findings
+) -> None:
+    found.compared += 1
+    for what, one, other in _properties(expected, actual):
+        if one != other:
+            found.differences.append(f"{path}: {what} {one}, then {other}")
+            return
+    _compare_values(expected.values, actual.values, path, found)
+
+
+def _properties(one: TensorLeaf, other: TensorLeaf) -> Iterator[tuple[str, object, object]]:
+    yield "shape", tuple(one.values.shape), tuple(other.values.shape)
+    yield "dtype", one.values.dtype, other.values.dtype
+    yield "device", one.device, other.device
+    yield "requires_grad", one.requires_grad, other.requires_grad
+
+
+def _compare_values(
+    expected: torch.Tensor, actual: torch.Tensor, path: str, found: _Findings
+) -> None:
+    if expected.numel() == 0 or _same_bits(expected, actual):
+        return
+    if not (expected.is_floating_point() or expected.is_complex()):
+        found.differences.append(f"{path}: {_integers(expected, actual)}")
+        return
+    found.exact = False
+    tolerance = TOLERANCES.get(expected.dtype, _DEFAULT_TOLERANCE)
+    wide = torch.complex128 if expected.is_complex() else torch.float64
+    one, other = expected.to(wide), actual.to(wide)
+    finite = torch.isfinite(one)
+    if not torch.equal(finite, torch.isfinite(other)) or not _same_bits(one[~finite], other[~finite]):
+        found.differences.append(f"{path}: NaN or infinity in other places")
+        return
+    error = (one[finite] - other[finite]).abs().max().item() if finite.any() else 0.0
+    scale = one[finite].abs().max().item() if finite.any() else 0.0
+    relative = error / scale if scale else (float("inf") if error else 0.0)
+    found.max_abs, found.max_rel = max(found.max_abs, error), max(found.max_rel, relative)
+    found.tolerance = max(found.tolerance, tolerance)
+    if relative > tolerance:
+        found.differences.append(
+            f"{path}: off by {error:.3g} ({relative:.3g} of the largest value; "
+            f"tolerance {tolerance:g})"
+        )
+
+
+def _same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
+    # -0.0 and 0.0 count as the same; so do NaNs, whatever their payload.
+    if one.is_floating_point() or one.is_complex():
+        return bool(((one == other) | ((one != one) & (other != other))).all())  # noqa: PLR0124
+    return torch.equal(one, other)
+
+
+def _integers(expected: torch.Tensor, actual: torch.Tensor) -> str:
+    wrong = int((expected != actual).sum())
+    return f"{wrong} of {expected.numel()} {expected.dtype} values differ"
+
+
+def _text(value: Snapshot) -> str:
+    match value:
+        case TensorLeaf(values):
+            return f"a tensor {tuple(values.shape)} of {values.dtype}"
+        case Plain(plain):
+            return repr(plain)
+        case Raised(kind, message):
+            return f"{kind}: {message.splitlines()[0] if message else ''}"
+        case Nest(kind, parts):
+            return f"{kind} with {len(parts)} parts"
+        case Opaque(kind):
+            return kind

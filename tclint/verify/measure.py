@@ -1,0 +1,119 @@
+"""Time, memory and host syncs of a callable (child process only)."""
+
+from __future__ import annotations
+
+import sys
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import torch
+
+from tclint.verify.oracles import user_frame
+from tclint.verify.results import Frame, Memory, Sync
+
+_SAMPLE_MS = 2.0
+_MOST_CALLS = 200
+_SYNC_WARNING = "called a synchronizing CUDA operation"
+
+Call = Callable[[], object]
+
+
+def uses_cuda() -> bool:
+    """True once something has run on a GPU."""
+    return torch.cuda.is_available() and torch.cuda.is_initialized()
+
+
+def settle() -> None:
+    """Wait for the GPU, if there is one."""
+    if uses_cuda():
+        torch.cuda.synchronize()
+
+
+def seconds(call: Call) -> float:
+    """Wall-clock seconds of one call, the GPU's work included."""
+    settle()
+    start = time.perf_counter()
+    call()
+    settle()
+    return time.perf_counter() - start
+
+
+def milliseconds(call: Call, calls: int) -> float:
+    """Milliseconds per call, over ``calls`` calls in a row."""
+    if uses_cuda():
+        return _by_events(call, calls)
+    start = time.perf_counter()
+    for _ in range(calls):
+        call()
+    return (time.perf_counter() - start) * 1e3 / calls
+
+
+def calls_per_sample(call: Call) -> int:
+    """How many calls make a sample long enough for the clock."""
+    once = max(min(milliseconds(call, 1) for _ in range(3)), 1e-4)
+    return max(1, min(_MOST_CALLS, round(_SAMPLE_MS / once)))
+
+
+def peak_memory(call: Call) -> Memory:
+    """Peak memory of one call; on a CPU, of the process so far."""
+    if not uses_cuda():
+        return Memory(resident=_resident())
+    settle()
+    torch.cuda.reset_peak_memory_stats()
+    call()
+    settle()
+    return Memory(torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved())
+
+
+def host_syncs(call: Call) -> tuple[Sync, ...] | None:
+    """The lines of one call at which the CPU waits for the GPU; None without a GPU."""
+    if not uses_cuda():
+        return None
+    settle()
+    places: Counter[tuple[str, int]] = Counter()
+    with _sync_warnings(places):
+        call()
+    return tuple(Sync(file, row, count) for (file, row), count in sorted(places.items()))
+
+
+@contextmanager
+def _sync_warnings(places: Counter[tuple[str, int]]) -> Iterator[None]:
+    def note(message: Warning | str, *_: object) -> None:
+        if _SYNC_WARNING in str(message):
+            frames = traceback.extract_stack()[:-1]
+            stack = tuple(Frame(f.filename, f.lineno or 0, f.name) for f in frames)
+            at = user_frame(stack)
+            places[at.filename, at.row] += 1
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = note
+        torch.cuda.set_sync_debug_mode("warn")
+        try:
+            yield
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+
+
+def _by_events(call: Call, calls: int) -> float:
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    settle()
+    start.record()
+    for _ in range(calls):
+        call()
+    end.record()
+    end.synchronize()
+    return float(start.elapsed_time(end)) / calls
+
+
+def _resident() -> int | None:
+    if sys.platform == "win32":
+        return None
+    import resource  # noqa: PLC0415 - POSIX only
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

@@ -1,0 +1,163 @@
+"""One child process: started apart, asked in JSON lines, killed with all its children."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tclint.verify.results import Failure
+
+_PACKAGE_PARENT = Path(__file__).parents[2]
+_CHUNK = 8192
+_TAIL_CHUNKS = 8
+_POLL_SECONDS = 0.1
+_LAST_WORDS_SECONDS = 1.0
+# Would turn compilation off, or make torch write logs of its own.
+_DROPPED = ("TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE", "TORCH_LOGS", "TORCH_TRACE")
+_DUMPED_FRAME = re.compile(r'File "(.+?)", line (\d+)')
+
+
+class ChildFailed(Exception):
+    """The child could not answer; ``failure`` says why."""
+
+    def __init__(self, failure: Failure) -> None:
+        """Carry the failure."""
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+class Child:
+    """A worker with its own compile caches and a deadline for all that it does."""
+
+    def __init__(self, cache: Path, device: str | None, time_limit: float) -> None:
+        """Start the worker; ``cache`` is an empty folder for compiled code."""
+        self._limit = time_limit
+        self._deadline = time.monotonic() + time_limit
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tclint.verify.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=_PACKAGE_PARENT,
+            env=_environment(cache, device),
+            start_new_session=True,
+        )
+        self._lines: queue.Queue[bytes] = queue.Queue()
+        self._tail: deque[bytes] = deque(maxlen=_TAIL_CHUNKS)
+        self._pump(self._read_answers)
+        self._pump(self._read_errors)
+
+    def __enter__(self) -> Child:
+        """Use as a context manager: the child ends with the block."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the child."""
+        self.kill()
+
+    def ask(self, op: str, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+        """Send a request and wait for its answer; raises ChildFailed."""
+        stdin = self._process.stdin
+        assert stdin is not None
+        try:
+            stdin.write(json.dumps({"op": op, **request}).encode() + b"\n")
+            stdin.flush()
+        except BrokenPipeError:
+            raise ChildFailed(self._death()) from None
+        answer: dict[str, Any] = json.loads(self._line())
+        if "failure" in answer:
+            raise ChildFailed(Failure(**answer["failure"]))
+        result: dict[str, Any] = answer["ok"]
+        return result
+
+    def kill(self) -> None:
+        """Kill the child and everything that it started."""
+        if sys.platform == "win32":
+            self._process.kill()
+        else:
+            try:
+                os.killpg(self._process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        self._process.wait()
+
+    def _line(self) -> bytes:
+        while True:
+            try:
+                return self._lines.get(timeout=_POLL_SECONDS)
+            except queue.Empty:
+                pass
+            if self._process.poll() is not None:
+                return self._last_line()
+            if time.monotonic() > self._deadline:
+                self.kill()
+                message = f"took longer than the time limit of {self._limit:g} s"
+                raise ChildFailed(Failure("timeout", message))
+
+    def _last_line(self) -> bytes:
+        try:
+            return self._lines.get(timeout=_LAST_WORDS_SECONDS)
+        except queue.Empty:
+            raise ChildFailed(self._death()) from None
+
+    def _death(self) -> Failure:
+        status = self._process.wait()
+        if status == -signal.SIGKILL:
+            return Failure("out-of-memory", "was killed, as the system does when memory runs out")
+        if status < 0:
+            name = signal.Signals(-status).name
+            return Failure("crash", f"crashed with {name}{self._last_place()}")
+        words = self._last_words().splitlines()[-3:]
+        note = f": {' '.join(words)}" if words else ""
+        return Failure("exit", f"the process ended with status {status} before it answered{note}")
+
+    def _last_place(self) -> str:
+        for file, row in _DUMPED_FRAME.findall(self._last_words()):
+            if not file.startswith((sys.prefix, sys.base_prefix, str(_PACKAGE_PARENT / "tclint"))):
+                return f" at {file}:{row}"
+        return ""
+
+    def _last_words(self) -> str:
+        return b"".join(self._tail).decode("utf-8", "replace").strip()
+
+    def _read_answers(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._lines.put(line)
+
+    def _read_errors(self) -> None:
+        # Only the end is kept: user code may write without limit, and without line ends.
+        stderr: Any = self._process.stderr
+        while chunk := stderr.read1(_CHUNK):
+            self._tail.append(chunk)
+
+    @staticmethod
+    def _pump(read: Callable[[], None]) -> None:
+        threading.Thread(target=read, daemon=True).start()
+
+
+def _environment(cache: Path, device: str | None) -> dict[str, str]:
+    kept = {key: value for key, value in os.environ.items() if key not in _DROPPED}
+    kept["TORCHINDUCTOR_CACHE_DIR"] = str(cache)
+    kept["TRITON_CACHE_DIR"] = str(cache / "triton")
+    kept["PYTHONHASHSEED"] = "0"
+    if device == "cpu":
+        kept["CUDA_VISIBLE_DEVICES"] = ""
+    return kept

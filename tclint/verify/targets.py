@@ -1,0 +1,118 @@
+"""Targets: how one is written, and how its factory is called."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+
+class TargetError(Exception):
+    """A target that is misspelt, cannot be found, or whose factory breaks the contract."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """``module:factory`` or ``file.py:factory``; ``text`` is what the user wrote."""
+
+    text: str
+    place: str
+    factory: str
+
+    @property
+    def is_file(self) -> bool:
+        """True for the ``file.py:factory`` form."""
+        return self.place.endswith(".py")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a factory returned: something to call, and what to call it with."""
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+def parse_target(text: str) -> Target:
+    """Read a target as it stands on the command line."""
+    place, colon, factory = text.rpartition(":")
+    if not colon or not place or not factory:
+        raise TargetError(f"{text!r} is not a target: write pkg.mod:factory or path/file.py:factory")
+    names = factory.split(".")
+    if not place.endswith(".py"):
+        names += place.split(".")
+    if not all(name.isidentifier() for name in names):
+        raise TargetError(f"{text!r} is not a target: {place!r} with {factory!r} names no factory")
+    return Target(text, place, factory)
+
+
+def import_target(target: Target, root: Path) -> ModuleType:
+    """Import the target's module with ``root`` as the tree that its names are looked up in."""
+    for entry in (root / "src", root):
+        if entry.is_dir():
+            sys.path.insert(0, str(entry))
+    importlib.invalidate_caches()
+    if not target.is_file:
+        module = importlib.import_module(target.place)
+    else:
+        module = _import_file(root / target.place)
+    origin = Path(module.__file__ or "").resolve()
+    if not target.is_file and root.resolve() not in origin.parents and _shadowing(target, root):
+        raise TargetError(f"{target.place} was imported from {origin}, not from {root}")
+    return module
+
+
+def call_factory(target: Target, module: ModuleType) -> Loaded:
+    """Call the factory and hold it to its contract."""
+    factory: Any = module
+    for name in target.factory.split("."):
+        try:
+            factory = getattr(factory, name)
+        except AttributeError:
+            raise TargetError(f"{target.place} has no {target.factory!r}") from None
+    made = factory()
+    match made:
+        case (function, (*args,), dict(kwargs)) if callable(function):
+            return Loaded(function, tuple(args), kwargs)
+    raise TargetError(
+        f"{target.text} must return (module_or_callable, args, kwargs), "
+        f"not {_describe(made)}"
+    )
+
+
+def _import_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise TargetError(f"{path} does not exist")
+    package = path.parent
+    names = [path.stem]
+    while (package / "__init__.py").is_file():
+        names.insert(0, package.name)
+        package = package.parent
+    sys.path.insert(0, str(package))
+    if len(names) > 1:
+        return importlib.import_module(".".join(names))
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise TargetError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _shadowing(target: Target, root: Path) -> bool:
+    top = target.place.split(".")[0]
+    places = (base / top for base in (root, root / "src"))
+    return any(place.is_dir() or place.with_suffix(".py").is_file() for place in places)
+
+
+def _describe(made: object) -> str:
+    if isinstance(made, tuple):
+        return f"({', '.join(type(part).__name__ for part in made)})"
+    return type(made).__name__

@@ -1,0 +1,43 @@
+"""What all tests share: no colours, no caches outside the test, no clock."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+INSTALLABLE = ("pyproject.toml", "setup.py", "README.md", "LICENSE", ".pre-commit-hooks.yaml")
+
+settings.register_profile("tclint", deadline=None, derandomize=True)
+settings.load_profile("tclint")
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Make output independent of the terminal, and keep caches inside the test's folder."""
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """The checkout's root folder."""
+    return REPOSITORY
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what an installation is made from, so that builds leave the checkout alone."""
+    copy = tmp_path_factory.mktemp("sources")
+    for name in INSTALLABLE:
+        shutil.copy(REPOSITORY / name, copy)
+    for package in ("tclint", "rules"):
+        shutil.copytree(
+            REPOSITORY / package, copy / package, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    return copy

@@ -1,0 +1,1 @@
+"""Proofs by running: what the examples of a rule show when torch compiles them."""

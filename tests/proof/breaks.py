@@ -1,0 +1,90 @@
+"""Read from torch's structured trace where compiled code broke, recompiled or fell back."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch._dynamo.utils import clear_compilation_metrics, get_compilation_metrics
+
+BREAK_ID = re.compile(r"/(gb\d+)\.html")
+
+
+@dataclass(slots=True)
+class Compilation:
+    """What torch.compile did while it was watched."""
+
+    graphs: int = 0
+    reasons: list[str] = field(default_factory=list)
+    recompiles: int = 0
+
+    @property
+    def gb_ids(self) -> set[str]:
+        """The ids of all graph breaks, such as ``GB0124``."""
+        return {found.upper() for text in self.reasons for found in BREAK_ID.findall(text)}
+
+    def backend(self, module: torch.fx.GraphModule, _inputs: list[Any]) -> Callable[..., Any]:
+        """A backend that counts graphs and runs them as they are."""
+        self.graphs += 1
+        return module.forward
+
+
+class _Sink(logging.Handler):
+    def __init__(self, reasons: list[str]) -> None:
+        super().__init__()
+        self.reasons = reasons
+
+    def emit(self, record: logging.LogRecord) -> None:
+        artifact = getattr(record, "metadata", {}).get("artifact", {})
+        if artifact.get("name") == "dynamo_graph_break_reason":
+            text = str(getattr(record, "payload", ""))
+            self.reasons.append(text.partition("\nTraceback (most recent call last)")[0])
+
+
+@contextmanager
+def watch() -> Iterator[Compilation]:
+    """Watch all compilation inside the block, from a clean start."""
+    torch._dynamo.reset()
+    clear_compilation_metrics()
+    seen = Compilation()
+    sink = _Sink(seen.reasons)
+    trace = logging.getLogger("torch.__trace")
+    warner = logging.getLogger("torch._dynamo")
+    noise = warner.level
+    trace.addHandler(sink)
+    warner.setLevel(logging.ERROR)
+    try:
+        yield seen
+    finally:
+        warner.setLevel(noise)
+        trace.removeHandler(sink)
+        seen.recompiles = sum(bool(m.recompile_reason) for m in get_compilation_metrics())
+
+
+@contextmanager
+def compile_with(backend: Callable[..., Any]) -> Iterator[None]:
+    """Let ``torch.compile`` check its arguments as ever, but build with ``backend``.
+
+    Compilers for the machine are slow and not always there; what breaks does not depend on them.
+    """
+    real = torch.compile
+
+    def compile_(model: Any = None, **options: Any) -> Any:
+        if model is None:
+            return lambda decorated: compile_(decorated, **options)
+        checked = real(model, **options)
+        if options.get("backend", "inductor") != "inductor":
+            return checked
+        kept = {name: options[name] for name in ("fullgraph", "dynamic") if name in options}
+        return real(model, backend=backend, **kept)
+
+    torch.compile = compile_
+    try:
+        yield
+    finally:
+        torch.compile = real

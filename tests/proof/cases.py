@@ -1,0 +1,26 @@
+"""The examples of all rules, as cases for parametrised tests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tclint.lint.registry import load_rules
+
+if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
+
+    from tclint.lint.rule import Example
+
+
+def cases(*kinds: type[Example]) -> list[ParameterSet]:
+    """One case for each example of the given kinds, named after its rule and title."""
+    found = []
+    for rule in load_rules():
+        for number, example in enumerate(rule.examples, 1):
+            if isinstance(example, kinds):
+                kind = type(example).__name__.lower()
+                name = example.title.replace(" ", "-") or str(number)
+                found.append(pytest.param(rule, example, id=f"{rule.code}-{kind}-{name}"))
+    return found

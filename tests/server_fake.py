@@ -1,0 +1,104 @@
+"""A fake engine for the language server's tests: it reports every ``BAD`` in a document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from tclint.config import Config
+from tclint.diagnostics import (
+    Applicability,
+    ChainLink,
+    Confidence,
+    Decline,
+    Diagnostic,
+    Edit,
+    Effect,
+    Fix,
+    Position,
+    Span,
+)
+from tclint.server.analyze import analyze
+from tclint.server.document import Analysis, Document
+from tclint.server.engine import Engine
+from tclint.source.file import SourceFile
+
+APPLICABILITIES = {
+    "BAD": Applicability.SAFE,
+    "WILD": Applicability.UNSAFE,
+    "SHOWN": Applicability.DISPLAY,
+    "SAD": None,
+}
+
+
+@dataclass
+class FakeEngine(Engine):
+    """Says something of ``BAD`` (safe fix: ``GOOD``), ``WILD`` (unsafe), ``SHOWN`` and ``SAD``."""
+
+    overlays: list[dict[Path, str]] = field(default_factory=list)
+    error: Exception | None = None
+    excluded: bool = False
+
+    def config(self, path: Path) -> Config:
+        return Config(root=path.parent)
+
+    def excludes(self, path: Path, config: Config) -> bool:
+        return self.excluded
+
+    def check(self, paths: Sequence[Path], config: Config, overlay: Mapping[Path, str]) -> Any:
+        self.overlays.append(dict(overlay))
+        if self.error is not None:
+            raise self.error
+        results = [result for path in paths for result in _results(path, overlay[path])]
+        return SimpleNamespace(results=tuple(results), errors=(), files=len(paths))
+
+    def fix(self, result: Any) -> Fix | Decline | None:
+        if result.diagnostic.code == "TCL904":
+            return Decline("it is too sad")
+        edit = Edit(result.diagnostic.span, "GOOD")
+        return Fix("Be good", Applicability.SAFE, (edit,))
+
+    def fix_all(self, path: Path, config: Config, overlay: Mapping[Path, str]) -> str | None:
+        after = overlay[path].replace("BAD", "GOOD")
+        return None if after == overlay[path] else after
+
+    def summary(self, code: str) -> str | None:
+        return "Bad words are bad." if code == "TCL901" else None
+
+
+def _results(path: Path, text: str) -> Iterator[Any]:
+    file = SourceFile.from_text(path, text)
+    for row, line in enumerate(file.lines, 1):
+        for match in re.finditer("|".join(APPLICABILITIES), line):
+            span = Span(Position(row, match.start() + 1), Position(row, match.end() + 1))
+            yield SimpleNamespace(
+                diagnostic=_diagnostic(path, match[0], span), repair=None, file=file
+            )
+
+
+def _diagnostic(path: Path, word: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        code=f"TCL90{1 + list(APPLICABILITIES).index(word)}",
+        name="bad-word",
+        message=f"`{word}` is bad",
+        effect=Effect.GRAPH_BREAK,
+        confidence=Confidence.HIGH,
+        path=path,
+        span=span,
+        gb_ids=("GB0059",),
+        chain=(ChainLink("Net.forward", path.name, 1), ChainLink("helper", "other.py", 7)),
+        fixable=APPLICABILITIES[word],
+        fix_message="Be good" if APPLICABILITIES[word] else None,
+        declined=Decline("it is too sad") if word == "SAD" else None,
+        url="https://example.org/TCL901",
+    )
+
+
+def analysis_of(text: str, path: Path, version: int = 1, engine: Engine | None = None) -> Analysis:
+    """What the fake engine says of a text."""
+    document = Document(path.as_uri(), path, version, text)
+    return analyze(engine or FakeEngine(), document, (document,))

@@ -1,0 +1,161 @@
+"""``tclint rule``, ``tclint config`` and ``tclint new-rule``."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+from tclint.config import describe_keys
+from tclint.lint.registry import load_rules
+from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.report.page import page
+from tclint.semantics.events import Call
+from tests.test_cli_check import project, put, tclint
+
+__all__ = ["project"]
+
+
+class Sample(Rule[Call]):
+    """Something happens in compiled code.
+
+    ## What it does
+    Reports it.
+    """
+
+    code = "ABC101"
+    name = "sample-in-region"
+    summary = "Something happens in compiled code"
+    on = Call
+    effects = ()
+    gb_ids = ("GB0007",)
+    examples = (
+        Bad("\ndef f(x):\n    return g(x)\n", fixed="def f(x):\n    return x\n", title="a call"),
+        Good("def f(x):\n    return x\n"),
+        Untouched("def f(x): ...", reason="it is used"),
+    )
+
+    def check(self, event: Call) -> Finding | None:
+        return None
+
+
+def test_a_page_is_the_docstring_and_the_examples() -> None:
+    assert (
+        page(Sample())
+        == """\
+# sample-in-region (ABC101)
+
+Something happens in compiled code.
+
+- Effect:\N{SPACE}
+- Graph breaks: [GB0007](https://meta-pytorch.org/compile-graph-break-site/gb/gb0007.html)
+- Fix: safe
+
+Something happens in compiled code.
+
+## What it does
+Reports it.
+
+## Examples
+
+### Reported: a call
+
+```python
+def f(x):
+    return g(x)
+```
+
+`tclint fix` makes of it:
+
+```python
+def f(x):
+    return x
+```
+
+### Not reported
+
+```python
+def f(x):
+    return x
+```
+
+### Reported, not fixed
+
+```python
+def f(x): ...
+```
+
+Why there is no fix: it is used.
+"""
+    )
+
+
+def test_rules_are_explained_by_code_and_by_name(project: Path) -> None:
+    rule = load_rules()[0]
+    by_code = tclint("rule", rule.code.lower(), cwd=project)
+    assert by_code.returncode == 0
+    assert by_code.stdout == page(rule)
+    assert tclint("rule", rule.name, cwd=project).stdout == by_code.stdout
+
+
+def test_all_rules_as_json(project: Path) -> None:
+    objects = json.loads(tclint("rule", "--all", "--output-format=json", cwd=project).stdout)
+    assert [item["code"] for item in objects] == [rule.code for rule in load_rules()]
+    single = json.loads(
+        tclint("rule", objects[0]["code"], "--output-format=json", cwd=project).stdout
+    )
+    assert single == objects[0]
+
+
+def test_without_a_code_the_rules_are_listed(project: Path) -> None:
+    lines = tclint("rule", cwd=project).stdout.splitlines()
+    assert len(lines) == len(load_rules())
+    assert lines[0].startswith(load_rules()[0].code)
+
+
+def test_a_misspelled_code_gets_a_hint(project: Path) -> None:
+    code = load_rules()[0].code
+    done = tclint("rule", code[:-1], cwd=project)
+    assert done.returncode == 2
+    assert code in done.stderr
+
+
+def test_keys_are_explained(project: Path) -> None:
+    done = tclint("config", "scope", cwd=project)
+    assert 'Type: "compiled" | "modules" | "all"\nDefault: "modules"\n' in done.stdout
+    assert len(tclint("config", cwd=project).stdout.splitlines()) == len(describe_keys())
+
+
+def test_a_new_rule_is_complete_and_compiles(project: Path) -> None:
+    (project / "rules").mkdir()
+    done = tclint("new-rule", "ABC101", "seed-in-region", cwd=project)
+    assert done.returncode == 0, done.stderr
+    assert "Add `SeedInRegion()` to the RULES" in done.stdout
+    source = (project / "rules" / "seed_in_region.py").read_text(encoding="utf-8")
+    names = [n.name for n in ast.parse(source).body if isinstance(n, ast.ClassDef)]
+    assert names == ["SeedInRegion"]
+    namespace: dict[str, type[Rule[Call]]] = {}
+    exec(compile(source, "seed_in_region.py", "exec"), namespace)  # type: ignore[arg-type]
+    rule = namespace["SeedInRegion"]()
+    assert (rule.code, rule.name) == ("ABC101", "seed-in-region")
+    assert "There is no fix" in page(rule)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param(["abc", "seed-in-region"], "`abc` is not a code", id="bad code"),
+        pytest.param(["ABC101", "Seed"], "`Seed` is not a name", id="bad name"),
+        pytest.param(["ABC101", "a-b", "nosuch"], "no such folder: nosuch", id="no folder"),
+        pytest.param(["ABC101", "taken-rule", "."], "taken_rule.py exists already", id="taken"),
+    ],
+)
+def test_a_new_rule_never_overwrites_or_guesses(
+    project: Path, arguments: list[str], message: str
+) -> None:
+    put(project, "taken_rule.py", "")
+    done = tclint("new-rule", *arguments, cwd=project)
+    assert done.returncode == 2
+    assert message in done.stderr

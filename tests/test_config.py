@@ -1,0 +1,236 @@
+"""Finding, reading and overriding the configuration."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tclint.config import (
+    Config,
+    ConfigError,
+    VerifyTarget,
+    check_codes,
+    describe_keys,
+    effective,
+    find_config,
+    json_schema,
+    load_config,
+    read_config,
+    with_overrides,
+)
+
+KNOWN = {"TCL101", "TCL102", "TCL205"}
+
+EVERYTHING = """
+select = ["TCL1", "TCL205"]
+extend-select = ["TCL205"]
+ignore = ["TCL102"]
+fixable = ["ALL"]
+unfixable = ["TCL101"]
+include = ["*.py", "SConstruct"]
+exclude = ["gen"]
+extend-exclude = ["old/**"]
+force-exclude = true
+respect-gitignore = false
+target-torch = "2.11"
+scope = "compiled"
+compiled = ["pkg.model.Net"]
+side-effects = "graph-print"
+per-file-ignores = { "tests/*" = ["TCL1"] }
+verify = [{ target = "pkg.demo:make", name = "demo" }, { target = "pkg.demo:other" }]
+"""
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_every_key_is_read(tmp_path: Path) -> None:
+    file = write(tmp_path / "tclint.toml", EVERYTHING)
+    config = load_config(tmp_path, KNOWN)
+    assert config.source == file
+    assert config.root == tmp_path
+    assert config.select == ("TCL1", "TCL205")
+    assert config.settings.target_torch == (2, 11)
+    assert config.settings.side_effects == "graph-print"
+    assert config.per_file_ignores == (("tests/*", ("TCL1",)),)
+    assert config.verify_targets == (
+        VerifyTarget("pkg.demo:make", "demo"),
+        VerifyTarget("pkg.demo:other", "pkg.demo:other"),
+    )
+    defaults = effective(Config(tmp_path))
+    assert [k for k, v in effective(config).items() if v == defaults[k]] == []
+
+
+def test_toml_arrays_of_tables_name_the_programs_to_verify(tmp_path: Path) -> None:
+    write(
+        tmp_path / "pyproject.toml",
+        '[[tool.tclint.verify]]\ntarget = "a:b"\n[[tool.tclint.verify]]\ntarget = "a:c"\n',
+    )
+    assert [t.target for t in load_config(tmp_path).verify_targets] == ["a:b", "a:c"]
+
+
+def test_nearest_file_decides_alone(tmp_path: Path) -> None:
+    write(tmp_path / "tclint.toml", 'ignore = ["TCL101"]')
+    write(tmp_path / "a" / "pyproject.toml", "[tool.tclint]\nforce-exclude = true\n")
+    write(tmp_path / "a" / "b" / "pyproject.toml", "[tool.ruff]\n")
+    start = write(tmp_path / "a" / "b" / "c.py", "")
+    config = load_config(start)
+    assert config.root == tmp_path / "a"
+    assert config.force_exclude
+    assert config.ignore == ()
+
+
+def test_tclint_toml_goes_before_pyproject(tmp_path: Path) -> None:
+    write(tmp_path / "pyproject.toml", "[tool.tclint]\n")
+    file = write(tmp_path / "tclint.toml", "")
+    assert find_config(tmp_path) == file
+
+
+def test_without_a_file_the_folder_is_the_root(tmp_path: Path) -> None:
+    start = write(tmp_path / "pkg" / "a.py", "")
+    config = load_config(start)
+    assert (config.root, config.source) == (tmp_path / "pkg", None)
+
+
+def test_broken_pyproject_of_others_does_no_harm(tmp_path: Path) -> None:
+    write(tmp_path / "pyproject.toml", "[tool.ruff\n")
+    assert load_config(tmp_path).source is None
+
+
+@pytest.mark.parametrize(
+    ("version", "target"),
+    [("2.11.0+cu128", (2, 11)), ("2.10.0a0+git1", (2, 10)), ("unknown", (2, 13))],
+)
+def test_installed_torch_is_the_default_target(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, target: tuple[int, int]
+) -> None:
+    monkeypatch.setattr(metadata, "version", lambda _: version)
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    assert load_config(tmp_path).settings.target_torch == target
+    assert "torch" not in sys.modules
+
+
+def test_without_torch_the_newest_known_is_the_target(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def absent(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", absent)
+    assert load_config(tmp_path).settings.target_torch == (2, 13)
+
+
+BAD = [
+    ("ingore = []", "unknown key 'ingore'; did you mean 'ignore'?"),
+    ("zzz = 1", "unknown key 'zzz'"),
+    ('select = "TCL101"', "select: expected a list of strings; write ['TCL101']"),
+    ("select = [1]", "select: expected a list of strings, got list [1]"),
+    ("force-exclude = 1", "force-exclude: expected true or false, got int 1"),
+    (
+        'scope = "module"',
+        "scope: 'module' is none of compiled, modules, all; did you mean 'modules'?",
+    ),
+    ("target-torch = 2.10", 'target-torch: expected a string such as "2.13", got float 2.1'),
+    ('target-torch = "new"', "target-torch: expected a string such as"),
+    ("per-file-ignores = []", "per-file-ignores: expected table: pattern = list of codes"),
+    ('per-file-ignores = {"a" = "TCL101"}', "per-file-ignores: 'a': expected a list of strings"),
+    ('exclude = ["!"]', "exclude: '!' is not a pattern as in .gitignore"),
+    ("verify = [1]", "verify: expected a table with `target`, got int 1"),
+    ('verify = [{name = "x"}]', 'verify: target: expected "package.module:function", got nothing'),
+    ('verify = [{target = "x"}]', "got str 'x'"),
+    ('verify = [{target = "x:y", tagret = "x"}]', "unknown key 'tagret'; did you mean 'target'?"),
+    ('ignore = ["TCL20l"]', "ignore: no rule has the code 'TCL20l'; did you mean 'TCL205'?"),
+    ('ignore = [""]', "ignore: no rule has the code ''"),
+    ('per-file-ignores = {"a" = ["E501"]}', "per-file-ignores: no rule has the code 'E501'"),
+    ("select = [", "not valid TOML"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), BAD, ids=[text for text, _ in BAD])
+def test_mistake_names_the_file_the_key_and_the_way_out(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    file = write(tmp_path / "tclint.toml", text + "\n")
+    with pytest.raises(ConfigError, match=re.escape(message)) as caught:
+        load_config(tmp_path, KNOWN)
+    assert str(caught.value).startswith(f"{file}: ")
+
+
+def test_file_that_is_not_utf8_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "tclint.toml").write_bytes(b"# caf\xe9\n")
+    with pytest.raises(ConfigError, match="not UTF-8"):
+        load_config(tmp_path)
+
+
+def test_table_that_is_none_is_an_error(tmp_path: Path) -> None:
+    write(tmp_path / "pyproject.toml", "[tool]\ntclint = 3\n")
+    with pytest.raises(ConfigError, match=r"tool\.tclint: expected a table, got int"):
+        load_config(tmp_path)
+
+
+def test_missing_file_named_by_the_user_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"gone\.toml: cannot read"):
+        read_config(tmp_path / "gone.toml")
+
+
+def test_select_on_the_command_line_replaces_the_selection(tmp_path: Path) -> None:
+    config = Config(tmp_path, select=("TCL1",), extend_select=("TCL2",), ignore=("TCL101",))
+    config = with_overrides(config, select=["TCL101"], fixable=None)
+    assert (config.select, config.extend_select, config.ignore) == (("TCL101",), (), ())
+
+
+def test_ignore_and_extensions_on_the_command_line_add(tmp_path: Path) -> None:
+    config = Config(tmp_path, ignore=("TCL101",), extend_select=("TCL2",), extend_exclude=("a",))
+    config = with_overrides(config, ignore=["TCL102"], extend_select=["TCL3"], extend_exclude=["b"])
+    assert config.ignore == ("TCL101", "TCL102")
+    assert config.extend_select == ("TCL2", "TCL3")
+    assert config.extend_exclude == ("a", "b")
+
+
+def test_other_overrides_replace(tmp_path: Path) -> None:
+    config = with_overrides(
+        Config(tmp_path), target_torch="2.10", scope="all", side_effects="remove", compiled=["a.b"]
+    )
+    assert config.settings == dataclasses.replace(
+        config.settings, target_torch=(2, 10), side_effects="remove"
+    )
+    assert (config.scope, config.compiled) == ("all", ("a.b",))
+
+
+def test_bad_override_names_the_option(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="--scope: 'al' is none of"):
+        with_overrides(Config(tmp_path), scope="al")
+    with pytest.raises(TypeError, match="scoop"):
+        with_overrides(Config(tmp_path), scoop="all")
+    with pytest.raises(ConfigError, match="command line: select: no rule has the code 'X'"):
+        check_codes(with_overrides(Config(tmp_path), select=["X"]), KNOWN)
+
+
+def test_keys_describe_the_configuration_and_its_defaults(tmp_path: Path) -> None:
+    config = Config(tmp_path)
+    for key in describe_keys():
+        owner: Any = config.settings if key.field.startswith("settings.") else config
+        value = getattr(owner, key.field.rpartition(".")[2])
+        assert key.default in (value, None)
+        assert key.doc.endswith(".")
+        assert key.type
+    described = {key.field.rpartition(".")[2] for key in describe_keys()}
+    fields = {f.name for c in (config, config.settings) for f in dataclasses.fields(c)}
+    assert described == fields - {"root", "settings", "source"}
+
+
+def test_schema_covers_every_key() -> None:
+    schema = json_schema()
+    assert list(schema["properties"]) == [key.name for key in describe_keys()]
+    assert schema["properties"]["scope"]["enum"] == ["compiled", "modules", "all"]
+    assert schema["properties"]["exclude"]["items"] == {"type": "string"}
+    assert not schema["additionalProperties"]

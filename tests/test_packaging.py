@@ -1,0 +1,90 @@
+"""What is installed: every package, the rules under their own name, and no torch."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+from tclint.lint.registry import load_rules
+
+PROBE = """\
+import json, sys
+from importlib.metadata import entry_points
+from importlib.resources import files
+
+(builtin,) = entry_points(group="tclint.rules")
+codes = sorted(rule.code for rule in builtin.load())
+tables = sorted(f.name for f in files("tclint.torch_api").iterdir() if f.name.endswith(".json"))
+typed = files("tclint").joinpath("py.typed").is_file()
+print(json.dumps([codes, tables, typed, "torch" in sys.modules]))
+"""
+
+PROGRAM = """\
+import torch
+
+
+class Net(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * x.sum().item()
+"""
+
+
+@pytest.mark.parametrize("root", ["tclint", "rules"])
+def test_every_folder_with_modules_is_a_package(repository: Path, root: str) -> None:
+    folders = {path.parent for path in (repository / root).rglob("*.py")}
+    assert [folder for folder in folders if not (folder / "__init__.py").is_file()] == []
+
+
+def test_the_distribution_is_never_called_by_the_other_project_s_name(repository: Path) -> None:
+    other = "pip install " + "tclint"
+    texts = [*repository.glob("*.md"), *(repository / "docs").rglob("*.md")]
+    for path in texts:
+        words = path.read_text(encoding="utf-8").replace(f"{other}-torch", "")
+        assert other not in words, path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["sources", "editable", "wheel"])
+def test_an_installation_finds_the_built_in_rules(how: str, sources: Path, tmp_path: Path) -> None:
+    venv.create(tmp_path / "venv", with_pip=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    run([str(python), "-m", "pip", "install", "-q", *requirement(how, sources, tmp_path)], tmp_path)
+
+    codes, tables, typed, torch_imported = json.loads(run([str(python), "-c", PROBE], tmp_path))
+    assert codes == sorted(rule.code for rule in load_rules())
+    assert tables == sorted(path.name for path in (sources / "tclint/torch_api").glob("*.json"))
+    assert typed
+    assert not torch_imported
+
+
+@pytest.mark.slow
+def test_an_installed_tclint_checks_without_torch(sources: Path, tmp_path: Path) -> None:
+    venv.create(tmp_path / "venv", with_pip=True)
+    binaries = tmp_path / "venv" / "bin"
+    run([str(binaries / "pip"), "install", "-q", str(sources)], tmp_path)
+    (tmp_path / "net.py").write_text(PROGRAM, encoding="utf-8")
+
+    report = run([str(binaries / "tclint"), "check", "net.py"], tmp_path, status=1)
+    assert "net.py:6" in report
+    run([str(binaries / "python"), "-c", "import torch"], tmp_path, status=1)
+
+
+def requirement(how: str, sources: Path, workspace: Path) -> list[str]:
+    """What to hand to pip."""
+    if how == "wheel":
+        build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(workspace)]
+        run([*build, str(sources)], workspace)
+        return [str(path) for path in workspace.glob("*.whl")]
+    return ["-e", str(sources)] if how == "editable" else [str(sources)]
+
+
+def run(command: list[str], folder: Path, status: int = 0) -> str:
+    """Run a command that must end with this status; give its output."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout

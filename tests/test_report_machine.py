@@ -1,0 +1,230 @@
+"""What programs read: JSON, SARIF, GitHub, GitLab, JUnit and Reviewdog."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest  # noqa: TC002
+
+from tclint.diagnostics import Applicability
+from tclint.diagnostics import Confidence, Decline, Edit, Effect, Fix
+from tclint.lint.engine import Run
+from tclint.report.formats import OutputFormat, render
+from tclint.report.rdjson import merged
+from tclint.source.errors import FileError
+from tclint.source.file import SourceFile
+from tests.report_samples import (
+    DROP_ITEM,
+    item,
+    offer_edits,
+    run_of,
+    span,
+    unfixed,
+    view_of,
+)
+
+ROOT = Path("/my project")
+UNREADABLE = FileError(ROOT / "bad.py", "byte 0xff is not UTF-8", span(3, 1, 3, 1))
+
+
+def load(output_format: OutputFormat, run: Run) -> Any:
+    return json.loads(render(output_format, run, view_of(ROOT)))
+
+
+def test_json_is_a_list_of_objects_with_stable_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    offer_edits(monkeypatch, DROP_ITEM)
+    assert load(OutputFormat.JSON, run_of(item(ROOT))) == [
+        {
+            "code": "TCL101",
+            "name": "item-in-compiled-region",
+            "message": "`.item()` breaks the graph",
+            "effect": "graph-break",
+            "confidence": "high",
+            "filename": "/my project/model.py",
+            "location": {"row": 7, "column": 17},
+            "end_location": {"row": 7, "column": 32},
+            "gb_ids": ["GB0124"],
+            "chain": [
+                {"function": "Net.forward", "filename": "/my project/model.py", "row": 5},
+                {"function": "mean", "filename": "/my project/ops.py", "row": 12},
+            ],
+            "fix": {
+                "applicability": "safe",
+                "message": "Keep the tensor",
+                "edits": [
+                    {
+                        "content": "",
+                        "location": {"row": 7, "column": 25},
+                        "end_location": {"row": 7, "column": 32},
+                    }
+                ],
+            },
+            "declined": None,
+            "url": "https://example.org/TCL101",
+        }
+    ]
+
+
+def test_json_of_a_clean_run_is_an_empty_list() -> None:
+    assert render(OutputFormat.JSON, run_of(), view_of(ROOT)) == "[]\n"
+
+
+def test_json_gives_the_reason_of_a_decline() -> None:
+    [found] = load(OutputFormat.JSON, run_of(unfixed(ROOT, declined=Decline("it is returned"))))
+    assert found["fix"] is None
+    assert found["declined"] == "it is returned"
+
+
+def test_a_fix_that_meets_an_obstacle_is_a_decline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tclint.fix.edits.edits_for", lambda *_: Decline("a comment is in the way"))
+    [found] = load(OutputFormat.JSON, run_of(item(ROOT)))
+    assert (found["fix"], found["declined"]) == (None, "a comment is in the way")
+
+
+def test_json_lines_are_the_same_objects() -> None:
+    run = run_of(unfixed(ROOT), unfixed(ROOT, code="TCL2"))
+    shown = render(OutputFormat.JSON_LINES, run, view_of(ROOT))
+    assert [json.loads(line) for line in shown.splitlines()] == load(OutputFormat.JSON, run)
+
+
+def test_sarif_names_rules_places_fixes_and_the_way_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    offer_edits(monkeypatch, DROP_ITEM)
+    other = unfixed(ROOT, code="TCL001", effect=Effect.INVALID)
+    log = load(OutputFormat.SARIF, run_of(item(ROOT), other, errors=[UNREADABLE]))
+    assert log["version"] == "2.1.0"
+    [run] = log["runs"]
+    assert run["columnKind"] == "unicodeCodePoints"
+    assert run["originalUriBaseIds"] == {"%SRCROOT%": {"uri": "file:///my%20project/"}}
+    assert run["tool"]["driver"]["name"] == "tclint"
+    rules = run["tool"]["driver"]["rules"]
+    assert [rule["id"] for rule in rules] == ["TCL001", "TCL101"]
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+    first = run["results"][0]
+    assert first["level"] == "error"
+    assert first["locations"][0]["physicalLocation"] == {
+        "artifactLocation": {"uri": "model.py", "uriBaseId": "%SRCROOT%"},
+        "region": {"startLine": 7, "startColumn": 17, "endLine": 7, "endColumn": 32},
+    }
+    assert [place["message"]["text"] for place in first["relatedLocations"]] == [
+        "Net.forward",
+        "mean",
+    ]
+    assert first["fixes"][0]["artifactChanges"][0]["replacements"] == [
+        {
+            "deletedRegion": {"startLine": 7, "startColumn": 25, "endLine": 7, "endColumn": 32},
+            "insertedContent": {"text": ""},
+        }
+    ]
+    [problem] = run["invocations"][0]["toolExecutionNotifications"]
+    assert problem["message"]["text"] == "byte 0xff is not UTF-8"
+
+
+def test_sarif_escapes_odd_file_names() -> None:
+    outside = unfixed(Path("/other folder"))
+    odd = unfixed(ROOT / "100% é")
+    results = load(OutputFormat.SARIF, run_of(outside, odd))["runs"][0]["results"]
+    places = [r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for r in results]
+    assert places == ["file:///other%20folder/model.py", "100%25%20%C3%A9/model.py"]
+
+
+def test_fingerprints_stay_when_lines_move_and_differ_between_equal_lines() -> None:
+    moved = unfixed(ROOT, source="\n" + unfixed(ROOT).file.text, span=span(8, 17, 8, 32))
+    before = load(OutputFormat.GITLAB, run_of(unfixed(ROOT)))
+    after = load(OutputFormat.GITLAB, run_of(moved, moved))
+    assert before[0]["fingerprint"] == after[0]["fingerprint"]
+    assert after[0]["fingerprint"] != after[1]["fingerprint"]
+
+
+def test_github_escapes_what_its_commands_give_a_meaning() -> None:
+    result = unfixed(Path("/a,b:c"), message="100% of\nthe time", chain=())
+    assert render(OutputFormat.GITHUB, run_of(result), view_of(ROOT)) == (
+        "::error title=tclint (TCL101),file=/a%2Cb%3Ac/model.py,line=7,endLine=7,col=17,"
+        "endColumn=32::/a,b:c/model.py:7:17: TCL101 100%25 of%0Athe time"
+        "%0A  effect: graph break (GB0124)\n"
+    )
+
+
+def test_github_knows_three_levels_and_unreadable_files() -> None:
+    results = [
+        unfixed(ROOT, effect=Effect.HOST_SYNC),
+        unfixed(ROOT, confidence=Confidence.LOW, span=span(6, 9, 7, 3)),
+    ]
+    shown = render(OutputFormat.GITHUB, run_of(*results, errors=[UNREADABLE]), view_of(ROOT))
+    warning, notice, error = shown.splitlines()
+    assert warning.startswith("::warning title=")
+    assert notice.startswith("::notice ")
+    assert "line=6,endLine=7::" in notice, "columns are left out where lines differ"
+    assert error == "::error title=tclint,file=/my project/bad.py::byte 0xff is not UTF-8"
+
+
+def test_gitlab_reports_relative_paths_and_severities() -> None:
+    [issue] = load(OutputFormat.GITLAB, run_of(unfixed(ROOT)))
+    assert issue.pop("fingerprint")
+    assert issue == {
+        "check_name": "TCL101",
+        "description": "TCL101: `.item()` breaks the graph",
+        "severity": "major",
+        "location": {
+            "path": "model.py",
+            "positions": {"begin": {"line": 7, "column": 17}, "end": {"line": 7, "column": 32}},
+        },
+    }
+
+
+def test_junit_counts_failures_by_file() -> None:
+    run = run_of(unfixed(ROOT), unfixed(ROOT / "b"), errors=[UNREADABLE])
+    root = ET.fromstring(render(OutputFormat.JUNIT, run, view_of(ROOT)))
+    assert root.attrib == {"name": "tclint", "tests": "3", "failures": "2", "errors": "1"}
+    assert [suite.get("name") for suite in root] == ["model.py", "b/model.py", "bad.py"]
+    assert root.find("testsuite/testcase/failure").text == (  # type: ignore[union-attr]
+        "model.py:7:17: `.item()` breaks the graph\n"
+        "effect: graph break (GB0124)\n"
+        "reached: Net.forward → mean (ops.py:12)"
+    )
+
+
+def test_junit_of_a_clean_run_is_one_passed_test() -> None:
+    root = ET.fromstring(render(OutputFormat.JUNIT, run_of(), view_of(ROOT)))
+    assert (root.get("tests"), root.get("failures")) == ("1", "0")
+
+
+def test_junit_leaves_out_characters_that_xml_cannot_hold() -> None:
+    run = run_of(unfixed(ROOT, message="a\x00\x1b<&"))
+    root = ET.fromstring(render(OutputFormat.JUNIT, run, view_of(ROOT)))
+    failure = root.find("testsuite/testcase/failure")
+    assert failure is not None
+    assert failure.get("message") == "a\ufffd\ufffd<&"
+
+
+def test_rdjson_counts_bytes_from_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    offer_edits(monkeypatch, Edit(span(1, 3, 1, 9), "x"))
+    result = item(ROOT, source="é = x.item()\n", span=span(1, 5, 1, 13))
+    report = load(OutputFormat.RDJSON, run_of(result))
+    assert report["source"]["name"] == "tclint"
+    assert report["diagnostics"] == [
+        {
+            "message": "`.item()` breaks the graph",
+            "location": {
+                "path": "model.py",
+                "range": {"start": {"line": 1, "column": 6}, "end": {"line": 1, "column": 14}},
+            },
+            "severity": "ERROR",
+            "code": {"value": "TCL101", "url": "https://example.org/TCL101"},
+            "suggestions": [
+                {
+                    "range": {"start": {"line": 1, "column": 4}, "end": {"line": 1, "column": 10}},
+                    "text": "x",
+                }
+            ],
+        }
+    ]
+
+
+def test_edits_that_belong_together_become_one_suggestion() -> None:
+    file = SourceFile.from_text(Path("a.py"), "a = 1\nb = 2\n")
+    edits = (Edit(span(2, 5, 2, 6), "B"), Edit(span(1, 5, 1, 6), "A"))
+    assert merged(file, Fix("", Applicability.SAFE, edits)) == (span(1, 5, 2, 6), "A\nb = B")

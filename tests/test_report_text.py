@@ -1,0 +1,207 @@
+"""What people read: ``text``, ``concise``, the summary, statistics and colours."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from tclint.diagnostics import Applicability, Confidence, Decline, Effect
+from tclint.lint.rewrite import Repair
+from tclint.report import statistics
+from tclint.report.colour import Paint, wants_colour
+from tclint.report.diff import painted
+from tclint.report.excerpt import excerpt, visible
+from tclint.report.formats import OutputFormat, render
+from tclint.report.summary import summary
+from tclint.source.errors import FileError
+from tclint.source.file import SourceFile
+from tests.report_samples import item, run_of, span, unfixed, view_of, with_changes
+
+ROOT = Path("/project")
+
+
+def text(*results: object, **view: object) -> str:
+    return render(OutputFormat.TEXT, run_of(*results), view_of(ROOT, **view))  # type: ignore[arg-type]
+
+
+def test_text_shows_place_source_effect_way_fix_and_page() -> None:
+    assert (
+        text(item(ROOT))
+        == """\
+model.py:7:17: TCL101 [*] `.item()` breaks the graph
+  |
+5 |     def forward(self, x):
+6 |         if x.sum() > 0:
+7 |             y = x.mean().item()
+  |                 ^^^^^^^^^^^^^^^
+8 |         return helper(x) * y
+  |
+  = effect: graph break (GB0124)
+  = reached: Net.forward → mean (ops.py:12)
+  = fix: Keep the tensor
+  = help: https://example.org/TCL101
+
+"""
+    )
+
+
+def test_text_says_what_an_unsafe_fix_may_change_and_that_it_is_not_sure() -> None:
+    result = item(
+        ROOT,
+        fixable=Applicability.UNSAFE,
+        repair=Repair("Keep it", (), Applicability.UNSAFE, "gradients flow"),
+        confidence=Confidence.MEDIUM,
+        url=None,
+        chain=(),
+    )
+    shown = text(result)
+    assert shown.startswith("model.py:7:17: TCL101 `.item()`")
+    assert shown.endswith("""\
+  = effect: graph break (GB0124), medium confidence
+  = unsafe fix: Keep the tensor (gradients flow)
+
+""")
+
+
+def test_text_gives_the_reason_of_a_decline_only_when_asked() -> None:
+    result = unfixed(ROOT, declined=Decline("`y` is returned"))
+    assert "returned" not in text(result)
+    assert "  = not fixed: `y` is returned\n" in text(result, show_declined=True)
+
+
+def test_concise_is_one_line_a_finding() -> None:
+    run = run_of(item(ROOT), unfixed(ROOT))
+    assert render(OutputFormat.CONCISE, run, view_of(ROOT)) == (
+        "model.py:7:17: TCL101 [*] `.item()` breaks the graph\n"
+        "model.py:7:17: TCL101 `.item()` breaks the graph\n"
+    )
+
+
+def test_paths_outside_the_current_folder_stay_absolute() -> None:
+    run = run_of(unfixed(Path("/projects")))
+    assert render(OutputFormat.CONCISE, run, view_of(ROOT)).startswith("/projects/model.py:7")
+
+
+def test_colours_wrap_the_same_text() -> None:
+    shown = render(OutputFormat.CONCISE, run_of(unfixed(ROOT)), view_of(ROOT, colour=True))
+    assert shown == (
+        "\x1b[1mmodel.py\x1b[0m\x1b[36m:\x1b[0m7\x1b[36m:\x1b[0m17\x1b[36m:\x1b[0m"
+        " \x1b[31;1mTCL101\x1b[0m `.item()` breaks the graph\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("environment", "coloured"),
+    [
+        pytest.param({}, False, id="a pipe"),
+        pytest.param({"FORCE_COLOR": "1"}, True, id="a pipe, forced"),
+        pytest.param({"FORCE_COLOR": "0"}, False, id="forced off"),
+        pytest.param({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False, id="forbidden wins"),
+    ],
+)
+def test_whether_to_colour(environment: dict[str, str], coloured: bool) -> None:
+    assert wants_colour(io.StringIO(), environment) is coloured
+
+
+def lines(source: str, *place: int) -> list[str]:
+    file = SourceFile.from_text(Path("a.py"), source)
+    return list(excerpt(file, span(*place), Paint(enabled=False)).lines)
+
+
+def test_carets_stand_below_tabs_and_wide_characters() -> None:
+    assert lines("\t名 = f(x)\n", 1, 6, 1, 10) == [
+        "  |",
+        "1 |     名 = f(x)",
+        "  |          ^^^^",
+        "  |",
+    ]
+
+
+def test_of_a_span_of_several_lines_the_first_is_marked() -> None:
+    assert lines("f(\n  x\n)\n", 1, 1, 3, 2) == [
+        "  |",
+        "1 | f(",
+        "  | ^^",
+        "2 |   x",
+        "3 | )",
+        "  |",
+    ]
+
+
+def test_a_place_behind_the_end_of_the_line_still_gets_a_caret() -> None:
+    assert lines("x = (", 1, 6, 1, 6)[2] == "  |      ^"
+
+
+def test_a_place_behind_the_end_of_the_file_shows_no_source() -> None:
+    assert lines("", 1, 1, 1, 1) == []
+
+
+def test_of_a_very_long_line_the_part_around_the_span_is_shown() -> None:
+    source = "x = [" + "1, " * 500 + "y.item()]\n"
+    column = source.index("y.item") + 1
+    _, shown, carets, _ = lines(source, 1, column, 1, column + 8)
+    assert len(shown) < 180
+    start = carets.index("^")
+    assert shown[start : start + 8] == "y.item()"
+    assert carets.strip(" |") == "^" * 8
+
+
+def test_control_characters_cannot_reach_the_terminal() -> None:
+    assert visible("a\x1b[31mb\x9b\t") == "a␛[31mb\N{REPLACEMENT CHARACTER}    "
+
+
+@pytest.mark.parametrize(
+    ("findings", "line"),
+    [
+        pytest.param([], "All checks passed!", id="none"),
+        pytest.param(
+            [{}], "Found 1 finding (1 graph break). [*] 1 fixable with `tclint fix`.", id="one"
+        ),
+        pytest.param(
+            [{}, {"fixable": Applicability.UNSAFE}, {"fixable": None, "effect": Effect.HOST_SYNC}],
+            "Found 3 findings (2 graph breaks)."
+            " [*] 1 fixable with `tclint fix`, 1 more with `--unsafe-fixes`.",
+            id="all kinds",
+        ),
+        pytest.param(
+            [{"fixable": Applicability.UNSAFE, "effect": Effect.RECOMPILE}],
+            "Found 1 finding. 1 fixable with `tclint fix --unsafe-fixes`.",
+            id="unsafe only",
+        ),
+        pytest.param(
+            [{"fixable": Applicability.DISPLAY, "effect": Effect.RECOMPILE}] * 2,
+            "Found 2 findings.",
+            id="suggestions are not counted as fixes",
+        ),
+    ],
+)
+def test_summary(findings: list[dict[str, object]], line: str) -> None:
+    results = [with_changes(item(ROOT), **changes) for changes in findings]
+    assert summary(run_of(*results)) == line
+
+
+def test_a_run_with_unreadable_files_has_not_passed() -> None:
+    errors = [FileError(ROOT / "a.py", "cannot read"), FileError(ROOT / "b.py", "cannot read")]
+    assert summary(run_of(errors=errors)) == "No findings, but 2 files could not be checked."
+
+
+def test_statistics_count_rules_the_most_frequent_first() -> None:
+    other = unfixed(ROOT, code="TCL9", name="other")
+    run = run_of(other, item(ROOT), item(ROOT))
+    assert statistics.as_text(run) == (
+        "2  TCL101  [*]  item-in-compiled-region\n1  TCL9    [ ]  other\n"
+    )
+    assert statistics.rows(run)[0] == {
+        "code": "TCL101",
+        "name": "item-in-compiled-region",
+        "count": 2,
+        "fixable": 2,
+    }
+
+
+def test_diffs_are_coloured_by_line() -> None:
+    assert painted("--- a/m.py\n-x\r\n+y\n z\n") == (
+        "\x1b[1m--- a/m.py\x1b[0m\n\x1b[31m-x\x1b[0m\r\n\x1b[32m+y\x1b[0m\n z\n"
+    )

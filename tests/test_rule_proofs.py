@@ -1,0 +1,83 @@
+"""Every example of every rule is held to its word by torch itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tclint.diagnostics import Effect
+from tclint.lint.rule import Bad, Good, Rule, Untouched
+
+from .proof.cases import cases
+
+pytest.importorskip("torch", reason="the proofs run torch.compile")
+
+from .proof.equal import difference
+from .proof.run import count_syncs, run_compiled, run_eager
+
+if TYPE_CHECKING:
+    from .proof.run import Outcome
+
+
+@pytest.mark.parametrize(("rule", "example"), cases(Bad, Untouched))
+def test_torch_shows_the_effect(rule: Rule, example: Bad | Untouched) -> None:
+    if not example.proves:
+        pytest.skip("only the finding is claimed")
+    run = run_compiled(example.code, example.inputs)
+    ids = {claim for claim in example.proves if claim.startswith("GB")}
+    assert ids <= run.compilation.gb_ids, run.compilation.reasons
+    if "raises" in example.proves:
+        assert run.raised
+    if "recompile" in example.proves:
+        assert run.compilation.recompiles > 0
+    if "host-sync" in example.proves:
+        assert count_syncs(example.code, example.inputs).syncs
+
+
+@pytest.mark.parametrize(("rule", "example"), cases(Bad))
+def test_fixed_code_does_not_show_it(rule: Rule, example: Bad) -> None:
+    code = example.unsafe or example.fixed
+    if code is None:
+        pytest.skip("not fixed")
+    run = run_compiled(code, example.inputs)
+    assert not run.compilation.gb_ids & set(example.proves), run.compilation.reasons
+    assert not run.raised
+    before = run_compiled(example.code, example.inputs)
+    if "recompile" in example.proves:
+        assert run.compilation.recompiles < before.compilation.recompiles
+    if "host-sync" in example.proves:
+        reads = count_syncs(example.code, example.inputs).syncs
+        assert len(count_syncs(code, example.inputs).syncs) < len(reads)
+    eager = run_eager(code, example.inputs)
+    assert difference(eager.results, run.results, "compiled result") is None
+    assert difference(eager.state, run.state, "compiled state") is None
+
+
+@pytest.mark.parametrize(("rule", "example"), cases(Bad))
+def test_safe_fix_keeps_what_eager_does(rule: Rule, example: Bad) -> None:
+    if example.fixed is None:
+        pytest.skip("no safe fix")
+    before = run_eager(example.code, example.inputs)
+    after = run_eager(example.fixed, example.inputs)
+    _assert_same(before, after)
+    if example.fails_on is not None:
+        before = run_eager(example.code, example.fails_on)
+        assert before.raised, "eager was to fail on these inputs"
+        _assert_same(before, run_eager(example.fixed, example.fails_on))
+
+
+@pytest.mark.parametrize(("rule", "example"), cases(Good))
+def test_torch_shows_nothing_on_good_code(rule: Rule, example: Good) -> None:
+    run = run_compiled(example.code, example.inputs)
+    assert not run.raised
+    assert run.compilation.reasons == []
+    if rule.effects == (Effect.RECOMPILE,):
+        assert run.compilation.recompiles == 0
+
+
+def _assert_same(before: Outcome, after: Outcome) -> None:
+    assert difference(before.results, after.results) is None
+    assert difference(before.raised, after.raised, "exceptions") is None
+    assert difference(before.state, after.state, "state") is None
+    assert before.text == after.text

@@ -1,0 +1,98 @@
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+
+from tclint.diagnostics import Confidence, Effect
+from tclint.server.analyze import analyze
+from tclint.server.convert import severity, to_lsp
+from tclint.server.document import Document, document_path
+from tclint.server.hover import hover_text
+from tclint.server.positions import Columns
+from tests.server_fake import FakeEngine, analysis_of
+
+PATH = Path("/project/net.py")
+
+
+@pytest.mark.parametrize(
+    ("effect", "confidence", "expected"),
+    [
+        (Effect.INVALID, Confidence.HIGH, "Error"),
+        (Effect.INVALID, Confidence.LOW, "Warning"),
+        (Effect.GRAPH_BREAK, Confidence.HIGH, "Warning"),
+        (Effect.GRAPH_BREAK, Confidence.MEDIUM, "Warning"),
+        (Effect.GRAPH_BREAK, Confidence.LOW, "Information"),
+        (Effect.RECOMPILE, Confidence.HIGH, "Warning"),
+        (Effect.HOST_SYNC, Confidence.HIGH, "Information"),
+        (Effect.COLD_START, Confidence.LOW, "Hint"),
+    ],
+)
+def test_severity_follows_effect_and_confidence(
+    effect: Effect, confidence: Confidence, expected: str
+) -> None:
+    assert severity(effect, confidence).name == expected
+
+
+@pytest.mark.parametrize("effect", Effect)
+def test_every_effect_has_a_severity(effect: Effect) -> None:
+    assert severity(effect, Confidence.HIGH) in types.DiagnosticSeverity
+
+
+def test_a_diagnostic_says_where_what_and_how_it_was_reached() -> None:
+    analysis = analysis_of("x = BAD\n", PATH, version=4)
+    diagnostic = to_lsp(analysis, analysis.reported[0], Columns())
+    assert diagnostic.range == types.Range(types.Position(0, 4), types.Position(0, 7))
+    assert (diagnostic.source, diagnostic.code) == ("tclint", "TCL901")
+    assert diagnostic.code_description == types.CodeDescription("https://example.org/TCL901")
+    assert diagnostic.data == {"id": "4:TCL901:1:5:0"}
+    related = diagnostic.related_information or []
+    assert [(r.location.uri, r.location.range.start.line) for r in related] == [
+        ("file:///project/net.py", 0),
+        ("file:///project/other.py", 6),
+    ]
+
+
+def test_findings_keep_their_ids_while_the_version_stays() -> None:
+    first, second = analysis_of("BAD BAD\n", PATH), analysis_of("BAD BAD\n", PATH)
+    ids = [r.id for r in first.reported]
+    assert ids == [r.id for r in second.reported]
+    assert len(set(ids)) == 2
+    assert not analysis_of("BAD BAD\n", PATH, version=2).find(ids)
+
+
+def test_other_open_documents_are_part_of_the_analysis(tmp_path: Path) -> None:
+    engine = FakeEngine()
+    mine = Document("file:///a.py", tmp_path / "a.py", 1, "x = 1\n")
+    other = Document("file:///b.py", tmp_path / "b.py", 1, "y = BAD\n")
+    assert analyze(engine, mine, (mine, other)).reported == ()
+    assert engine.overlays == [{mine.path: "x = 1\n", other.path: "y = BAD\n"}]
+
+
+def test_excluded_files_have_no_findings(tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text("x = BAD\n")
+    assert analysis_of("x = BAD\n", path, engine=FakeEngine(excluded=True)).reported == ()
+    assert analysis_of("x = BAD\n", path, engine=FakeEngine()).reported
+
+
+@pytest.mark.parametrize(
+    ("uri", "path"),
+    [
+        ("file:///a%20b/n%C3%A4t.py", "/a b/nät.py"),
+        ("untitled:Untitled-1", "/root/Untitled-1.py"),
+        ("untitled:/tmp/new.py", "/root/new.py"),
+        ("vscode-vfs://github/a/b.py", "/root/b.py"),
+    ],
+)
+def test_every_document_has_a_path(uri: str, path: str) -> None:
+    assert document_path(uri, Path("/root")) == Path(path)
+
+
+def test_hover_tells_the_rule_and_why_there_is_no_fix() -> None:
+    text = hover_text(FakeEngine(), analysis_of("BAD SAD\n", PATH).reported).value
+    assert text == (
+        "**TCL901** `bad-word`: graph-break (GB0059)\n\nBad words are bad.\n\n`BAD` is bad\n\n"
+        "[Documentation](https://example.org/TCL901)\n\n---\n\n"
+        "**TCL904** `bad-word`: graph-break (GB0059)\n\n`SAD` is bad\n\n"
+        "No fix: it is too sad\n\n[Documentation](https://example.org/TCL901)"
+    )

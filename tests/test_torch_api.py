@@ -1,0 +1,266 @@
+"""The tables about torch: what they say, and that they still say what torch does."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tclint import torch_api
+from tclint.torch_api.factories import FACTORIES, TYPED
+from tclint.torch_api.table import FILE
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.parametrize(
+    ("dotted", "code"),
+    [
+        ("torch.relu", "tensor"),
+        ("torch.max", "tensor|tensor*2"),
+        ("torch.split", "tensors"),
+        ("torch.equal", "bool"),
+        ("torch.is_tensor", "bool"),
+        ("torch.numel", "int"),
+        ("torch._assert_async", "none"),
+        ("torch.linalg.svd", "tensor*3"),
+        ("torch.linalg.norm", "tensor"),
+        ("torch.fft.fft", "tensor"),
+        ("torch.special.expit", "tensor"),
+        ("torch.nn.functional.relu", "tensor"),
+        ("torch.nn.functional.conv2d", "tensor"),
+        ("torch.nn.functional.gelu", "tensor"),
+        ("torch.nn.functional.scaled_dot_product_attention", "tensor"),
+        ("torch.nn.functional.max_pool2d", "tensor|tensor*2"),
+        ("torch.nn.functional.multi_head_attention_forward", "tuple"),
+        ("torch.functional.einsum", "tensor"),
+        ("torch.cuda.is_available", "bool"),
+        ("torch.Tensor.item", "number"),
+        ("torch.no_such_function", None),
+    ],
+)
+def test_functions_return(dotted: str, code: str | None) -> None:
+    assert torch_api.function_returns(dotted) == code
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("view", "tensor"),
+        ("size", "int|size"),
+        ("dim", "int"),
+        ("tolist", "list"),
+        ("max", "tensor|tensor*2"),
+        ("topk", "tensor*2"),
+        ("chunk", "tensors"),
+        ("is_floating_point", "bool"),
+        ("backward", "none"),
+        ("frobnicate", None),
+    ],
+)
+def test_methods_return(name: str, code: str | None) -> None:
+    assert torch_api.method_returns(name) == code
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("shape", "size"),
+        ("dtype", "dtype"),
+        ("device", "device"),
+        ("T", "tensor"),
+        ("is_cuda", "bool"),
+        ("grad", "tensor|none"),
+        ("ndim", "int"),
+        ("frobnicate", None),
+    ],
+)
+def test_attributes_hold(name: str, code: str | None) -> None:
+    assert torch_api.attribute_kind(name) == code
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["sum", "mean", "torch.max", "argmax", "std", "torch.nn.functional.mse_loss", "torch.norm"],
+)
+def test_reductions_without_dim_give_a_scalar_tensor(name: str) -> None:
+    assert torch_api.reduces_to_scalar(name)
+
+
+@pytest.mark.parametrize("name", ["logsumexp", "relu", "cumsum", "torch.nn.functional.softmax"])
+def test_others_do_not_give_a_scalar_tensor(name: str) -> None:
+    assert not torch_api.reduces_to_scalar(name)
+
+
+@pytest.mark.parametrize("name", ["abs", "contiguous", "torch.relu", "torch.nn.functional.gelu"])
+def test_pointwise_functions_preserve_rank_and_dtype(name: str) -> None:
+    assert torch_api.preserves_rank_and_dtype(name)
+
+
+@pytest.mark.parametrize("name", ["exp", "squeeze", "flatten", "isnan", "to", "sum"])
+def test_other_functions_do_not_preserve_rank_and_dtype(name: str) -> None:
+    assert not torch_api.preserves_rank_and_dtype(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "rank", "dtype"),
+    [
+        ("exp", "same", "float"),
+        ("sum", "zero", "sum"),
+        ("argmax", "zero", "int64"),
+        ("isnan", "same", "bool"),
+        ("nonzero", "two", "int64"),
+        ("flatten", "one", "same"),
+        ("squeeze", "varies", "same"),
+    ],
+)
+def test_one_tensor_calls_give(name: str, rank: str, dtype: str) -> None:
+    assert torch_api.call_result(name) == torch_api.CallResult(rank, dtype)
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [("eq", "bool"), ("add", "promote"), ("torch.div", "float"), ("matmul", None)],
+)
+def test_two_tensor_calls_have_a_dtype_rule(name: str, rule: str | None) -> None:
+    assert torch_api.binary_dtype(name) == rule
+
+
+def test_reductions_take_a_dim() -> None:
+    assert torch_api.reduces_along_dim("logsumexp")
+    assert torch_api.reduces_along_dim("torch.max")
+    assert not torch_api.reduces_along_dim("softmax")
+
+
+@pytest.mark.parametrize(
+    ("dotted", "parameters", "returns"),
+    [
+        ("torch.nn.Linear", True, "tensor"),
+        ("torch.nn.modules.conv.Conv2d", True, "tensor"),
+        ("torch.nn.ReLU", False, "tensor"),
+        ("torch.nn.LSTM", True, "tuple"),
+        ("torch.nn.LSTMCell", True, "tensor*2"),
+        ("torch.nn.MultiheadAttention", True, "tuple"),
+        ("torch.nn.MaxPool2d", False, "tensor|tensor*2"),
+        ("torch.nn.ModuleList", None, "other"),
+    ],
+)
+def test_modules(dotted: str, parameters: bool | None, returns: str) -> None:
+    assert torch_api.is_module(dotted)
+    assert torch_api.has_parameters(dotted) is parameters
+    assert torch_api.module_returns(dotted) == returns
+
+
+def test_a_function_is_no_module() -> None:
+    assert not torch_api.is_module("torch.nn.functional.linear")
+    assert torch_api.has_parameters("torch.nn.Frobnicate") is None
+
+
+def test_a_convolution_keeps_the_rank() -> None:
+    result = torch_api.module_result("torch.nn.Conv2d")
+    assert result is not None
+    assert result.rank == "same"
+
+
+def test_optimizers_know_their_parameters() -> None:
+    adam = torch_api.optimizers()["torch.optim.AdamW"]
+    assert {"lr", "capturable", "foreach", "fused"} <= set(adam.parameters)
+    assert adam.tensor_lr
+    assert not torch_api.optimizers()["torch.optim.SparseAdam"].tensor_lr
+
+
+def test_only_cycling_schedulers_write_floats() -> None:
+    writing = {s.name for s in torch_api.lr_schedulers().values() if s.writes_floats}
+    assert writing == {"OneCycleLR", "CyclicLR"}
+
+
+@pytest.mark.parametrize(
+    ("name", "via", "ids"),
+    [
+        ("item", "item", ("GB0124",)),
+        ("torch.equal", "bool", ("GB0033",)),
+        ("numpy", "numpy", ()),
+        ("relu", None, ()),
+    ],
+)
+def test_host_reads(name: str, via: str | None, ids: tuple[str, ...]) -> None:
+    assert torch_api.reads_host(name) == via
+    assert torch_api.host_read_gb_ids(name) == ids
+
+
+def test_shapes_that_depend_on_data() -> None:
+    assert torch_api.dynamic_shape("nonzero") == ("GB0036", "always")
+    assert torch_api.dynamic_shape("torch.where") == ("GB0036", "one-argument")
+    assert torch_api.dynamic_shape("topk") is None
+
+
+def test_skipped_calls_carry_their_id() -> None:
+    found = torch_api.skipped_by_dynamo("time.time")
+    assert found is not None
+    assert found.gb_id == "GB0007"
+    assert torch_api.skipped_by_dynamo("os.getenv") is None
+
+
+def test_random_is_traced_from_a_later_version() -> None:
+    found = torch_api.skipped_by_dynamo("random.random")
+    assert found is not None
+    assert found.traced_from == (2, 15)
+
+
+@pytest.mark.parametrize(
+    ("dotted", "kind"),
+    [
+        ("numpy", "module"),
+        ("numpy.random", "module"),
+        ("numpy.arange", "array"),
+        ("numpy.prod", "scalar"),
+        ("numpy.sqrt", "pointwise"),
+        ("numpy.pi", "float"),
+        ("numpy.no_such", None),
+        ("scipy.sqrt", None),
+    ],
+)
+def test_numpy_functions_return(dotted: str, kind: str | None) -> None:
+    assert torch_api.numpy_returns(dotted) == kind
+
+
+def test_factories_of_legacy_types() -> None:
+    found = torch_api.factory("torch.cuda.FloatTensor")
+    assert found is not None
+    assert found.dtype == "float32"
+    assert torch_api.factory("torch.relu") is None
+
+
+def test_the_tables_need_no_torch() -> None:
+    code = (
+        "import sys; from tclint import torch_api; torch_api.function_returns('torch.relu');"
+        "print('torch' in sys.modules, 'libcst' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
+
+
+def test_the_committed_table_is_sorted() -> None:
+    table = json.loads(FILE.read_bytes())
+    assert list(table) == sorted(table)
+    assert all(list(part) == sorted(part) for part in table.values() if isinstance(part, dict))
+
+
+def test_factories_exist_in_torch() -> None:
+    torch = pytest.importorskip("torch")
+    for dotted in [*FACTORIES, *(f"torch.{name}" for name in TYPED)]:
+        assert callable(getattr(torch, dotted.removeprefix("torch."))), dotted
+
+
+@pytest.mark.slow
+def test_the_generator_still_makes_the_committed_table(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    if not torch.__version__.startswith("2.13."):
+        pytest.skip("the table is that of torch 2.13")
+    made = tmp_path / "table.json"
+    script = ROOT / "scripts" / "generate_torch_api.py"
+    subprocess.run([sys.executable, str(script), str(made)], check=True, capture_output=True)
+    assert made.read_bytes() == FILE.read_bytes()
