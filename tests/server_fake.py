@@ -90,7 +90,11 @@ def _diagnostic(path: Path, word: str, span: Span) -> Diagnostic:
         path=path,
         span=span,
         gb_ids=("GB0059",),
-        chain=(ChainLink("Net.forward", path.name, 1), ChainLink("helper", "other.py", 7)),
+        chain=(
+            ChainLink("Net.forward", path.name, 90),
+            ChainLink("helper", "other.py", 7),
+            ChainLink("here", str(path), span.start.row),
+        ),
         fixable=APPLICABILITIES[word],
         fix_message="Be good" if APPLICABILITIES[word] else None,
         declined=Decline("it is too sad") if word == "SAD" else None,

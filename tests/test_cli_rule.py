@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tclint.config import describe_keys
+from tclint.diagnostics import Effect
 from tclint.lint.registry import load_rules
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.report.page import page
@@ -29,7 +30,7 @@ class Sample(Rule[Call]):
     name = "sample-in-region"
     summary = "Something happens in compiled code"
     on = Call
-    effects = ()
+    effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0007",)
     examples = (
         Bad("\ndef f(x):\n    return g(x)\n", fixed="def f(x):\n    return x\n", title="a call"),
@@ -49,11 +50,9 @@ def test_a_page_is_the_docstring_and_the_examples() -> None:
 
 Something happens in compiled code.
 
-- Effect:\N{SPACE}
+- Effect: graph-break
 - Graph breaks: [GB0007](https://meta-pytorch.org/compile-graph-break-site/gb/gb0007.html)
 - Fix: safe
-
-Something happens in compiled code.
 
 ## What it does
 Reports it.
@@ -132,7 +131,7 @@ def test_a_new_rule_is_complete_and_compiles(project: Path) -> None:
     (project / "rules").mkdir()
     done = tclint("new-rule", "ABC101", "seed-in-region", cwd=project)
     assert done.returncode == 0, done.stderr
-    assert "Add `SeedInRegion()` to the RULES" in done.stdout
+    assert "name `SeedInRegion` there" in done.stdout
     source = (project / "rules" / "seed_in_region.py").read_text(encoding="utf-8")
     names = [n.name for n in ast.parse(source).body if isinstance(n, ast.ClassDef)]
     assert names == ["SeedInRegion"]

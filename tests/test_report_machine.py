@@ -9,8 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest  # noqa: TC002
 
-from tclint.diagnostics import Applicability
-from tclint.diagnostics import Confidence, Decline, Edit, Effect, Fix
+from tclint.diagnostics import Applicability, Confidence, Decline, Edit, Effect, Fix
 from tclint.lint.engine import Run
 from tclint.report.formats import OutputFormat, render
 from tclint.report.rdjson import merged

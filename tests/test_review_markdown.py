@@ -8,13 +8,15 @@ from tclint.review.markdown import block, code, link, prose
     [
         ("Use `range` here", "Use `range` here"),
         ("`a_b` and c_d*e", r"`a_b` and c\_d\*e"),
-        ("a <b> & [c](d)", r"a &lt;b&gt; &amp; \[c\]\(d\)"),
+        ("a <b> & [c](d)", r"a &lt;b&gt; &amp; \[c\](d)"),
         ("@torch.compile", "@\u200btorch.compile"),
         ("see #12", "see \\#\u200b12"),
         ("http://evil.example", "http://\u200bevil.example"),
+        ("- 1. max-autotune", r"\- 1. max-autotune"),
+        ("1. one", r"1\. one"),
         ("two\n\nlines", "two lines"),
         ("one ` tick", r"one \` tick"),
-        ("<!-- x -->", r"&lt;\!\-\- x \-\-&gt;"),
+        ("<!-- x -->", r"&lt;\!-- x --&gt;"),
         ("`@torch.compile` <x>", "`@torch.compile` &lt;x&gt;"),
     ],
 )

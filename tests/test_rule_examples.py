@@ -11,14 +11,15 @@ from tclint.fix.apply import FixRun, fix_files
 from tclint.lint.engine import Run, check_files
 from tclint.lint.rule import PRELUDE, Bad, Good, Rule, Untouched
 
-from .proof.cases import cases
+from .proof.cases import cases, compiles_itself
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def _config(rule: Rule, root: Path) -> Config:
-    return Config(root=root, select=(rule.code,), compiled=("f",))
+def _config(rule: Rule, root: Path, code: str) -> Config:
+    compiled = () if compiles_itself(code) else ("*:f",)
+    return Config(root=root, select=(rule.code,), compiled=compiled)
 
 
 def _write(root: Path, code: str) -> Path:
@@ -28,11 +29,11 @@ def _write(root: Path, code: str) -> Path:
 
 
 def _check(rule: Rule, root: Path, code: str) -> Run:
-    return check_files([_write(root, code)], _config(rule, root))
+    return check_files([_write(root, code)], _config(rule, root, code))
 
 
 def _fix(rule: Rule, root: Path, code: str, *, unsafe: bool) -> FixRun:
-    return fix_files([_write(root, code)], _config(rule, root), unsafe=unsafe)
+    return fix_files([_write(root, code)], _config(rule, root, code), unsafe=unsafe)
 
 
 def _fixed(rule: Rule, root: Path, code: str, *, unsafe: bool = False) -> str:

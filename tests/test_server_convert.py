@@ -47,7 +47,7 @@ def test_a_diagnostic_says_where_what_and_how_it_was_reached() -> None:
     assert diagnostic.data == {"id": "4:TCL901:1:5:0"}
     related = diagnostic.related_information or []
     assert [(r.location.uri, r.location.range.start.line) for r in related] == [
-        ("file:///project/net.py", 0),
+        ("file:///project/net.py", 89),
         ("file:///project/other.py", 6),
     ]
 

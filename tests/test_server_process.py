@@ -20,10 +20,11 @@ from torch import nn
 
 class Net(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        s = "ä😋"; print("shape", s)
+        print("ä😋")
         return x * 2
 """
-CLEAN = PRINTS.replace('; print("shape", s)', "")
+CLEAN = PRINTS.replace('        print("ä😋")\n', "")
+READS = PRINTS.replace('print("ä😋")', 'y = ("ä😋", x.sum().item())')
 BROKEN = "def f(:\n    print(1)\n"
 
 Scene = Callable[[LanguageClient], Awaitable[None]]
@@ -108,7 +109,7 @@ def test_a_print_in_forward_is_reported_fixed_and_gone(tmp_path: Path) -> None:
         client.text_document_did_open(opened(uri, PRINTS))
         (diagnostic,) = await reported(client)
         assert diagnostic.source == "tclint"
-        assert diagnostic.range.start == types.Position(6, len('        s = "ä') + 2 + len('"; '))
+        assert diagnostic.range.start == types.Position(6, 8)
         fix = (await offered(client, uri, diagnostic))[0]
         assert fix.kind == types.CodeActionKind.QuickFix
         resolved = await client.code_action_resolve_async(fix)
@@ -116,6 +117,19 @@ def test_a_print_in_forward_is_reported_fixed_and_gone(tmp_path: Path) -> None:
         compile(after, "net.py", "exec")
         client.text_document_did_change(changed(uri, 2, after))
         assert await reported(client) == []
+
+    play(tmp_path, scene)
+
+
+def test_columns_behind_an_emoji_are_in_utf_16_where_nothing_was_agreed(tmp_path: Path) -> None:
+    uri = (tmp_path / "net.py").as_uri()
+
+    async def scene(client: LanguageClient) -> None:
+        client.text_document_did_open(opened(uri, READS))
+        (diagnostic,) = await reported(client)
+        line = READS.splitlines()[diagnostic.range.start.line].encode("utf-16-le")
+        first, last = diagnostic.range.start.character, diagnostic.range.end.character
+        assert line[first * 2 : last * 2].decode("utf-16-le") == "x.sum().item()"
 
     play(tmp_path, scene)
 

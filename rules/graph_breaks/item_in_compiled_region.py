@@ -57,15 +57,15 @@ def f(x):
         Bad(
             """
 def f(x):
-    y = x * 1
-    first = y[0, 0].item()
+    y = x.reshape(-1) * 1
+    first = y[0].item()
     y.add_(1)
     return y * first
 """,
             fixed="""
 def f(x):
-    y = x * 1
-    first = y[0, 0].detach().clone()
+    y = x.reshape(-1) * 1
+    first = y[0].detach().clone()
     y.add_(1)
     return y * first
 """,

@@ -119,4 +119,3 @@ def _repair(event: HostRead) -> Repair | Decline:
     if event.via == "int" and category == "float":
         return Decline("`int` cuts the fraction off, which no tensor operation here does")
     return Decline(f"`{event.via}` of a tensor of unknown or another dtype makes another number")
-

@@ -110,7 +110,7 @@ def _is_deferrable(site: Site, node: ast.expr, source: ast.expr) -> bool:
 
 
 def _repair(event: HostRead, node: ast.expr, function: str) -> Repair | Decline:
-    if not is_handed_out(event.site, node):
+    if isinstance(node, (ast.Call, ast.JoinedStr)) and not is_handed_out(event.site, node):
         return Decline("the code goes on to use the text")
     plain = not set("\"'\\\n") & set(event.site.text(event.source))
     if function in ("str", "repr") and event.tensor.rank and plain:

@@ -97,8 +97,8 @@ def f(x):
         if is_captured(event) and category == "int":
             return None
         ids = {"int": ("GB0033",), None: self.gb_ids}.get(category, ("GB0109",))
-        source = event.site.text(event.source)
-        return Finding(f"`{source}.tolist()` copies a tensor to the host", _repair(event), gb_ids=ids)
+        message = f"`{event.site.text(event.source)}.tolist()` copies a tensor to the host"
+        return Finding(message, _repair(event), gb_ids=ids)
 
 
 def _repair(event: HostRead) -> Repair | Decline:

@@ -45,12 +45,18 @@ def tail(node: ast.expr) -> ast.expr:
     return node
 
 
+def is_plain(node: ast.expr) -> bool:
+    """True for a test that asks for one truth only."""
+    chain = isinstance(node, ast.Compare) and len(node.ops) > 1
+    return not (chain or isinstance(node, ast.BoolOp))
+
+
 def goes_on_after_tensor(site: Site, node: ast.expr) -> bool:
     """True when something is still evaluated after a tensor's truth was asked."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return isinstance(node.operand, ast.BoolOp) and is_tensor_condition(site, node.operand)
+        return not is_plain(node.operand) and is_tensor_condition(site, node.operand)
     if isinstance(node, ast.Compare):
-        return any(pair_reads_tensor(site, node, index) for index in range(len(node.ops) - 1))
+        return len(node.ops) > 1 and is_tensor_condition(site, node)
     if not isinstance(node, ast.BoolOp):
         return False
     *first, last = node.values

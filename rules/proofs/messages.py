@@ -23,8 +23,8 @@ def folded(node: ast.expr) -> object:
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.JoinedStr):
-        parts = [folded(value) for value in node.values]
-        return "".join(parts) if all(isinstance(p, str) for p in parts) else node
+        texts = [v.value for v in node.values if isinstance(v, ast.Constant)]
+        return "".join(map(str, texts)) if len(texts) == len(node.values) else node
     if isinstance(node, ast.Tuple):
         items = tuple(map(folded, node.elts))
         return node if any(isinstance(i, ast.AST) for i in items) else items
@@ -49,7 +49,7 @@ def guard(site: Site, statement: ast.Assert) -> Repair | Decline:
     if is_compiling is None:
         return Decline("the file does not import torch")
     text = nearest_literal(site, statement)
-    template = _GUARDED.format(guard=is_compiling, message=_quoted(text).replace("$", "$$"))
+    template = _GUARDED.format(guard=is_compiling, message=_quoted(text))
     parts = {"test": statement.test, "message": statement.msg}
     rewrite = Replace(statement, template.rstrip("\n"), parts)
     return Repair("Use a literal message in compiled code", (rewrite,), Applicability.SAFE)
@@ -59,15 +59,14 @@ def nearest_literal(site: Site, statement: ast.Assert) -> str:
     """A text that says what the message would, with its placeholders as they are written."""
     message = statement.msg
     if isinstance(message, ast.Name):
-        constant = site.module.assigned.get(message.id)
-        message = constant if constant is not None else message
+        message = site.module.assigned.get(message.id, message)
     if isinstance(message, ast.BinOp) and isinstance(message.op, ast.Mod):
         message = message.left
     if isinstance(message, ast.Call) and isinstance(message.func, ast.Attribute):
         message = message.func.value if message.func.attr == "format" else message
     if isinstance(message, ast.JoinedStr):
         return "".join(map(_written, message.values))
-    constant = folded(message) if message is not None else message
+    constant = folded(message) if message else None
     if isinstance(constant, ast.AST):
         return f"assertion failed: {' '.join(site.text(statement.test).split())}"
     return str(constant)
@@ -82,7 +81,7 @@ def _written(part: ast.expr) -> str:
 
 def _quoted(text: str) -> str:
     """The literal in double quotes, as formatters like it."""
-    literal = repr(text)
+    literal = repr(text).replace("$", r"\x24")  # a dollar would name a part of the template
     if literal.startswith("'") and '"' not in text and "\\'" not in literal:
         return f'"{literal[1:-1]}"'
     return literal

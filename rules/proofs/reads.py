@@ -90,8 +90,9 @@ def constant_content(site: Site, node: ast.expr) -> int | float | bool | None:
         except OverflowError:
             return None
         return value if exact else None
-    fits = isinstance(value, int) and -(2**63) <= value < 2**63
-    return value if fits else None
+    if isinstance(value, int) and -(2**63) <= value < 2**63:
+        return value
+    return None
 
 
 def is_captured(event: HostRead) -> bool:

@@ -58,10 +58,13 @@ def _unclear(site: Site, target: ast.Name) -> str:
     for node in ast.walk(site.body.scope):
         if isinstance(node, (ast.Global, ast.Nonlocal)) and name in node.names:
             return f"`{name}` belongs to an outer scope"
-        if isinstance(node, _SCOPES) and node is not site.body.scope:
-            if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node)):
-                return f"`{name}` is used in a nested function"
+        if isinstance(node, _SCOPES) and node is not site.body.scope and _mentions(node, name):
+            return f"`{name}` is used in a nested function"
     return ""
+
+
+def _mentions(scope: ast.AST, name: str) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(scope))
 
 
 def _dict_entry(site: Site, table: ast.Dict, node: ast.expr) -> Uses:

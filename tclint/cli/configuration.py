@@ -20,6 +20,7 @@ from tclint.config import (
     with_overrides,
 )
 from tclint.config_keys import nearest
+from tclint.lint.engine import SYNTAX_ERROR
 from tclint.lint.registry import load_rules
 
 
@@ -69,7 +70,11 @@ def _configure(overrides: Overrides, start: Path) -> Config:
         scope=overrides.scope,
         target_torch=overrides.target_torch,
     )
-    check_codes(config, [rule.code for rule in load_rules()])
+    rules = load_rules()
+    if not rules:
+        # Without rules everything would pass.
+        raise ConfigError("no rules are installed; tclint's own come with the package tclint-torch")
+    check_codes(config, [SYNTAX_ERROR, *(rule.code for rule in rules)])
     return config
 
 

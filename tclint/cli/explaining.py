@@ -6,31 +6,33 @@ import inspect
 import json
 from collections.abc import Sequence
 from difflib import get_close_matches
+from typing import Any
 
 from tclint.cli.terminal import fail
 from tclint.lint.rule import Example, Good, Rule, Untouched
 from tclint.report.page import fix_kinds, page
-from tclint.semantics.events import Event
 
 
-def pick(rules: Sequence[Rule[Event]], wanted: str) -> Rule[Event]:
+def pick(rules: Sequence[Rule[Any]], given: str) -> Rule[Any]:
     """The rule of a code or name, however it is capitalised."""
+    wanted = given.lower()
     named = {key: rule for rule in rules for key in (rule.code.lower(), rule.name.lower())}
-    if wanted.lower() not in named:
-        near = get_close_matches(wanted.lower(), named, n=3, cutoff=0.5)
-        codes = dict.fromkeys(named[key].code for key in near)
+    if wanted not in named:
+        begun = [key for key in named if key.startswith(wanted)]
+        near = begun or get_close_matches(wanted, named, n=3, cutoff=0.5)
+        codes = list(dict.fromkeys(named[key].code for key in near))[:3]
         hint = f"did you mean {' or '.join(codes)}?" if codes else "`tclint rule` lists all"
-        fail(f"unknown rule `{wanted}`; {hint}")
-    return named[wanted.lower()]
+        fail(f"unknown rule `{given}`; {hint}")
+    return named[wanted]
 
 
-def list_rules(rules: Sequence[Rule[Event]]) -> str:
+def list_rules(rules: Sequence[Rule[Any]]) -> str:
     """One line a rule: code, name, summary."""
     wide = max((len(rule.name) for rule in rules), default=0)
     return "".join(f"{rule.code}  {rule.name:<{wide}}  {rule.summary}\n" for rule in rules)
 
 
-def explain_rules(rules: Sequence[Rule[Event]], *, as_json: bool, single: bool) -> str:
+def explain_rules(rules: Sequence[Rule[Any]], *, as_json: bool, single: bool) -> str:
     """The rules' pages, or their JSON: one object for a single rule, else a list."""
     if not as_json:
         return "\n".join(page(rule) for rule in rules)
@@ -38,7 +40,7 @@ def explain_rules(rules: Sequence[Rule[Event]], *, as_json: bool, single: bool) 
     return json.dumps(objects[0] if single else objects, indent=2) + "\n"
 
 
-def _object(rule: Rule[Event]) -> dict[str, object]:
+def _object(rule: Rule[Any]) -> dict[str, object]:
     return {
         "code": rule.code,
         "name": rule.name,

@@ -19,8 +19,8 @@ def new_rule(
 
     path, class_name = scaffold(code, name, folder)
     write(
-        f"Wrote {path}. Two steps are left:\n"
-        f"1. Change what it listens to, its verdict, its documentation and its examples.\n"
-        f"2. Add `{class_name}()` to the RULES that the package's entry point in the group"
-        " `tclint.rules` names.\n"
+        f"Wrote {path}.\n"
+        "Change what it listens to, its verdict, its documentation and its examples.\n"
+        "A package whose entry point in the group `tclint.rules` lists its rules one by one has to"
+        f" name `{class_name}` there.\n"
     )

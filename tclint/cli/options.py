@@ -8,7 +8,8 @@ import typer
 Paths = Annotated[
     list[Path] | None,
     typer.Argument(
-        help="Files and folders; `-` reads standard input.  [default: .]", show_default=False
+        help="Files and folders, the current one if none is named; `-` reads standard input.",
+        show_default=False,
     ),
 ]
 Select = Annotated[

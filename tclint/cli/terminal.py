@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import warnings
 from typing import NoReturn, TextIO
 
 import typer
@@ -14,11 +15,12 @@ from tclint.report.colour import BOLD, RED, YELLOW, Paint, wants_colour
 
 
 def prepare_streams() -> None:
-    """Make sure that no character of anybody's source can fail to print."""
+    """Make sure that all text can be printed, and that warnings read like our own."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             encoding = stream.encoding if stream.isatty() else "utf-8"
             stream.reconfigure(encoding=encoding, errors="backslashreplace")
+    warnings.showwarning = _show_warning
 
 
 def colour_on(stream: TextIO) -> bool:
@@ -57,6 +59,18 @@ def note(text: str) -> None:
 def warn(message: str) -> None:
     """A warning on standard error."""
     note(f"{Paint(colour_on(sys.stderr))('warning', YELLOW, BOLD)}: {message}")
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Python's warnings without the line of code that raised them: it is not the user's."""
+    warn(str(message).removeprefix("tclint: "))
 
 
 def complain(message: str) -> None:

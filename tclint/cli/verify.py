@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tclint.cli.terminal import fail, write
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tclint.config import Config
     from tclint.verify.compare import Options
     from tclint.verify.results import TargetReport
+    from tclint.verify.session import Comparison
 
 _GIB = 1024**3
 
@@ -50,12 +53,14 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    *,
     before: Annotated[
         str | None,
         typer.Option(help="Compare with the same target in this folder, file or git revision."),
     ] = None,
     fixed: Annotated[
-        bool, typer.Option("--fixed", help="Compare with the target as `tclint fix` would leave it.")
+        bool,
+        typer.Option("--fixed", help="Compare with the target as `tclint fix` would leave it."),
     ] = False,
     output_format: Annotated[Format, typer.Option(help="How to print the report.")] = Format.TEXT,
     mode: Annotated[Mode, typer.Option(help="torch.compile mode to time.")] = Mode.DEFAULT,
@@ -74,7 +79,7 @@ def verify(
     """Compile targets in child processes: breaks, recompiles, syncs, equal numbers, speed."""
     from tclint.config import ConfigError, load_config
     from tclint.verify.compare import Options
-    from tclint.verify.session import exit_code
+    from tclint.verify.session import Comparison, exit_code
     from tclint.verify.targets import TargetError
 
     if before is not None and fixed:
@@ -89,27 +94,28 @@ def verify(
     )
     try:
         config = load_config(Path.cwd())
-        reports = _run(targets or list(config.verify_targets), before, fixed, options, config)
+        wanted = {text: text for text in targets or ()}
+        wanted = wanted or {entry.target: entry.name for entry in config.verify_targets}
+        comparison = Comparison(before, _fixed_texts(config) if fixed else None)
+        reports = _run(wanted, comparison, options, config)
     except (TargetError, ConfigError) as error:
-        typer.echo(f"error: {error}", err=True)
-        raise typer.Exit(2) from None
-    typer.echo(_render(reports, output_format))
+        fail(str(error))
+    write(_render(reports, output_format) + "\n")
     raise typer.Exit(exit_code(reports))
 
 
 def _run(
-    targets: Sequence[str], before: str | None, fixed: bool, options: Options, config: Config
+    targets: Mapping[str, str], comparison: Comparison, options: Options, config: Config
 ) -> list[TargetReport]:
     from tclint.verify.session import before_and_after, verify_target
     from tclint.verify.targets import TargetError
 
     if not targets:
         raise TargetError("no target: name one, or list verify-targets in the configuration")
-    texts = _fixed_texts(config) if fixed else None
     reports = []
-    for text in targets:
-        with before_and_after(text, Path.cwd(), before, texts) as sides:
-            reports.append(verify_target(text, sides, options, config))
+    for text, name in targets.items():
+        with before_and_after(text, Path.cwd(), comparison) as sides:
+            reports.append(verify_target(name, sides, options, config))
     return reports
 
 

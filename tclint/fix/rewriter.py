@@ -28,9 +28,12 @@ class Plan:
     snippet: Snippet
     replaced: dict[cst.CSTNode, Replace] = field(default_factory=dict)
     inserts: dict[cst.CSTNode, list[Insert]] = field(default_factory=lambda: defaultdict(list))
+    rows: set[int] = field(default_factory=set)
 
     def add(self, rewrite: Replace | Insert) -> None:
         """Find the node that a rewrite is about."""
+        anchor = rewrite.node if isinstance(rewrite, Replace) else rewrite.anchor
+        self.rows.add(self.snippet.row(anchor))
         if isinstance(rewrite, Insert):
             self.inserts[self.snippet.statement(rewrite.anchor)].append(rewrite)
             return
@@ -70,6 +73,10 @@ class _Rewriter(Parenthesizer):
         self._plan = plan
         self._moving: list[cst.CSTNode] = []
         self.done: set[cst.CSTNode] = set()
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        """Go only into statements that something happens in."""
+        return not self._plan.snippet.misses(node, self._plan.rows)
 
     def replacement(self, original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
         if isinstance(original, (cst.Module, cst.IndentedBlock)):

@@ -18,7 +18,7 @@ from tclint.fix.obstacle import ObstacleError
 from tclint.source.file import SourceFile, split_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
 AstNode = ast.expr | ast.stmt
 CstStatement = cst.BaseSmallStatement | cst.BaseCompoundStatement
@@ -34,12 +34,13 @@ Corner = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parsed:
-    """A snippet's LibCST tree with its nodes by position."""
+    """A snippet's LibCST tree with its nodes by position, and rows of undecorated statements."""
 
     module: cst.Module
     expressions: dict[tuple[Corner, Corner], cst.BaseExpression]
     statements: dict[Corner, CstStatement]
     lines: dict[cst.CSTNode, Line]
+    rows: dict[cst.CSTNode, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,6 +71,15 @@ class Snippet:
     def line(self, statement: cst.CSTNode) -> Line | None:
         """The line, or one-line suite, that a small statement stands in."""
         return self.parsed.lines.get(statement)
+
+    def misses(self, statement: cst.CSTNode, rows: Collection[int]) -> bool:
+        """True when a statement surely touches none of the snippet's ``rows``."""
+        place = self.parsed.rows.get(statement)
+        return place is not None and not any(place[0] <= row <= place[1] for row in rows)
+
+    def row(self, node: AstNode) -> int:
+        """The row of the snippet that a node starts in."""
+        return self._corners(node)[0][0]
 
     def offsets(self, node: AstNode) -> tuple[int, int]:
         """Where a node starts and ends in ``text``."""
@@ -125,14 +135,17 @@ def _index(module: cst.Module, positions: Mapping[cst.CSTNode, CodeRange]) -> Pa
     expressions: dict[tuple[Corner, Corner], cst.BaseExpression] = {}
     statements: dict[Corner, CstStatement] = {}
     lines: dict[cst.CSTNode, Line] = {}
+    rows: dict[cst.CSTNode, tuple[int, int]] = {}
     for node, place in positions.items():
         if isinstance(node, cst.BaseExpression):
             expressions.setdefault(_extent(node, place, positions), node)
         elif isinstance(node, (cst.BaseSmallStatement, cst.BaseCompoundStatement)):
             statements[place.start.line, place.start.column] = node
+            if not getattr(node, "decorators", ()):
+                rows[node] = (place.start.line, place.end.line)
         elif isinstance(node, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
             lines.update(dict.fromkeys(node.body, node))
-    return Parsed(module, expressions, statements, lines)
+    return Parsed(module, expressions, statements, lines, rows)
 
 
 def _extent(

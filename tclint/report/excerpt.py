@@ -30,21 +30,18 @@ def excerpt(file: SourceFile, span: Span, paint: Paint) -> Excerpt:
     row = span.start.row
     if not 1 <= row <= len(file.lines):
         return Excerpt((), 2)
-    first, last = max(1, row - CONTEXT), min(len(file.lines), row + CONTEXT)
-    numbers = range(_skip_blank(file, first, row), last + 1)
-    gutter = len(str(last))
-    bar = paint("|", BLUE, BOLD)
-    lines = [f"{' ' * gutter} {bar}"]
+    numbers = _around(file, row)
+    gutter = len(str(numbers[-1]))
+    empty, bar = " " * gutter, paint("|", BLUE, BOLD)
+    lines = [f"{empty} {bar}"]
     for number in numbers:
         line = file.lines[number - 1].rstrip("\r\n")
-        if number == row:
-            shown, carets = _marked(line, span)
-            lines.append(f"{paint(str(number).rjust(gutter), BLUE, BOLD)} {bar} {shown}".rstrip())
-            lines.append(f"{' ' * gutter} {bar} {paint(carets, RED, BOLD)}")
-        else:
-            shown = visible(line)[:WIDEST]
-            lines.append(f"{paint(str(number).rjust(gutter), BLUE, BOLD)} {bar} {shown}".rstrip())
-    lines.append(f"{' ' * gutter} {bar}")
+        shown, carets = _marked(line, span) if number == row else (visible(line)[:WIDEST], "")
+        lines.append(f"{paint(str(number).rjust(gutter), BLUE, BOLD)} {bar} {shown}".rstrip())
+        if carets:
+            indent = carets[: -len(carets.lstrip())]
+            lines.append(f"{empty} {bar} {indent}{paint(carets.lstrip(), RED, BOLD)}")
+    lines.append(f"{empty} {bar}")
     return Excerpt(tuple(lines), gutter)
 
 
@@ -62,10 +59,14 @@ def width(text: str) -> int:
     return sum(_cells(character) for character in text)
 
 
-def _skip_blank(file: SourceFile, first: int, row: int) -> int:
+def _around(file: SourceFile, row: int) -> range:
+    """The rows to show: neighbours of the reported one, without blank lines at the ends."""
+    first, last = max(1, row - CONTEXT), min(len(file.lines), row + CONTEXT)
     while first < row and not file.lines[first - 1].strip():
         first += 1
-    return first
+    while last > row and not file.lines[last - 1].strip():
+        last -= 1
+    return range(first, last + 1)
 
 
 def _marked(line: str, span: Span) -> tuple[str, str]:

@@ -5,28 +5,27 @@ from __future__ import annotations
 import inspect
 import textwrap
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tclint.lint.rule import Bad, Example, Good, Untouched
 
 if TYPE_CHECKING:
     from tclint.lint.rule import Rule
-    from tclint.semantics.events import Event
 
 REGISTRY = "https://meta-pytorch.org/compile-graph-break-site/gb/{}.html"
 
 
-def page(rule: Rule[Event]) -> str:
+def page(rule: Rule[Any]) -> str:
     """The whole page."""
-    parts = [f"# {rule.name} ({rule.code})", _sentence(rule.summary), facts(rule)]
-    parts.append(inspect.cleandoc(type(rule).__doc__ or ""))
+    first, _, rest = inspect.cleandoc(type(rule).__doc__ or rule.summary).partition("\n\n")
+    parts = [f"# {rule.name} ({rule.code})", first, facts(rule), rest]
     if rule.examples:
         parts.append("## Examples")
         parts.extend(part for example in rule.examples for part in _example(example))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def facts(rule: Rule[Event]) -> str:
+def facts(rule: Rule[Any]) -> str:
     """What the rule costs, which graph breaks it is about, and what kinds of fixes it has."""
     lines = ["- Effect: " + ", ".join(effect.value for effect in rule.effects)]
     if rule.gb_ids:
@@ -36,7 +35,7 @@ def facts(rule: Rule[Event]) -> str:
     return "\n".join(lines)
 
 
-def fix_kinds(rule: Rule[Event]) -> str:
+def fix_kinds(rule: Rule[Any]) -> str:
     """Which fixes the examples show: ``safe``, ``unsafe``, both or ``none``."""
     bad = [example for example in rule.examples if isinstance(example, Bad)]
     kinds = [

@@ -6,12 +6,11 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tclint.diagnostics import Diagnostic
     from tclint.lint.rule import Rule
-    from tclint.semantics.events import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +24,7 @@ class View:
     base: Path
     colour: bool = False
     show_declined: bool = False
-    rules: Sequence[Rule[Event]] = ()
+    rules: Sequence[Rule[Any]] = ()
 
     def path(self, path: Path) -> str:
         """A path as people read it: relative to the base, in the platform's own spelling."""

@@ -83,9 +83,14 @@ def _introduced(
         line = line_of(file.text, file.offset(result.diagnostic.span.start))
         for added in diff.get(path, ()):
             if added.holds(line, line):
-                chain = chain_text(result.diagnostic, view)
+                chain = _chain(result, view)
                 found.append(Introduced(result, path, line, added, fingerprint, chain))
     return tuple(found)
+
+
+def _chain(result: Result, view: View) -> str:
+    """The way to the line; empty where the line's own function is the whole way."""
+    return chain_text(result.diagnostic, view) if len(result.diagnostic.chain) > 1 else ""
 
 
 def _unreadable(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 _CODE: Final = re.compile(r"`([^`\n]+)`")
-_MARKUP: Final = re.compile(r"([\\`*_{}\[\]()#+!|~$^=-])")
+_MARKUP: Final = re.compile(r"([\\`*_\[\]#!|~$]|^[-+=]|(?<=^\d)[.)])")
 _REFERENCE: Final = re.compile(r"(@|#|GH-|://|www\.)(?=\S)", re.IGNORECASE)
 _ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _NO_WIDTH: Final = "\u200b"

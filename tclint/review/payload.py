@@ -71,7 +71,7 @@ def _comment(finding: Introduced, fix_of: FixOf) -> Comment:
         if isinstance(fix, Fix) and fix.applicability is not Applicability.DISPLAY
         else None
     )
-    paragraphs = [*_explanation(finding), *_remedy(finding.path, fix, offer)]
+    paragraphs = [*_explanation(finding), *_remedy(finding, fix, offer)]
     paragraphs.append(f"<!-- tclint:{finding.fingerprint} -->")
     body = "\n\n".join(paragraphs)
     if offer is None:
@@ -92,18 +92,21 @@ def _explanation(finding: Introduced) -> list[str]:
     return lines
 
 
-def _remedy(path: str, fix: Fix | Decline | None, offer: Suggestion | None) -> list[str]:
+def _remedy(finding: Introduced, fix: Fix | Decline | None, offer: Suggestion | None) -> list[str]:
     if fix is None:
         return []
     if isinstance(fix, Decline):
         return [f"No fix: {prose(fix.reason)}"]
     words = f"{fix.applicability.value.capitalize()} fix: {prose(fix.message)}"
+    repair = finding.result.repair
+    if repair is not None and repair.changes:
+        words += f" (what may change: {prose(repair.changes)})"
     if offer is not None:
         return [words, block("suggestion", offer.lines)]
     if fix.applicability is Applicability.DISPLAY:
         return [words]
     unsafe = fix.applicability is Applicability.UNSAFE
-    return [f"{words}: {code(_command([path], unsafe=unsafe))}"]
+    return [f"{words}: {code(_command([finding.path], unsafe=unsafe))}"]
 
 
 def _summary(outcome: Outcome, left_over: Sequence[Introduced]) -> str:

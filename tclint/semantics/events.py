@@ -27,8 +27,9 @@ class HostRead(Event):
     """A tensor's value is read into Python.
 
     ``via`` is ``"item"``, ``"tolist"``, ``"numpy"``, ``"float"``, ``"int"``, ``"bool"``,
-    ``"complex"``, ``"format"`` (f-string, ``str()``, ``%``), ``"math"`` (``math.f(t)``), ``"range"``
-    or ``"contains"``. ``source`` is the tensor's expression, ``tensor`` its value.
+    ``"complex"``, ``"format"`` (f-string, ``str()``, ``%``), ``"math"`` (``math.f(t)``), ``"range"``,
+    ``"contains"``, ``"index"`` (of a Python sequence), ``"slice"``, ``"size"`` (of a new tensor) or the
+    name of a function that reads (``equal``, ``allclose``). ``source`` is the tensor's expression, ``tensor`` its value.
     """
 
     via: str
@@ -52,11 +53,13 @@ class TensorBranch(Event):
 
     ``kind`` is ``"if"``, ``"while"``, ``"ternary"``, ``"and"``, ``"or"``, ``"not"``, ``"compare"``
     (a chain), ``"any"``, ``"all"``, ``"max"``, ``"min"``, ``"sorted"`` or ``"in"``; ``test`` is the
-    expression whose truth is asked.
+    expression whose truth is asked. ``sometimes`` is true where it is a tensor only on some paths
+    (``self.training and t < p``).
     """
 
     kind: str
     test: ast.expr
+    sometimes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +145,38 @@ class ModuleConstruction(Event):
     call: ast.Call
     has_parameters: bool | None
     constant: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicShape(Event):
+    """An operation whose result's shape depends on the tensor's data.
+
+    ``via`` is ``"mask"`` (indexing by a boolean tensor) or the function's name (``nonzero``);
+    ``gb_id`` is what Dynamo prints for it. ``store`` is true on the left of an assignment.
+    """
+
+    via: str
+    gb_id: str
+    source: ast.expr
+    tensor: Tensor
+    store: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TensorWrite(Event):
+    """An attribute of a tensor is assigned: ``requires_grad``, ``data``, ``grad``."""
+
+    attribute: str
+    target: ast.Attribute
+    tensor: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class ContextEntered(Event):
+    """A ``with`` statement of a region enters a library's context manager (a dotted name)."""
+
+    manager: str
+    statement: ast.With | ast.AsyncWith
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -31,6 +32,10 @@ class Project:
         for path, name in self._names.items():
             self._paths.setdefault(name, path)
         self._modules: dict[Path, ModuleInfo | None] = {}
+        self._by_text: dict[str, Path] = {str(path): path for path in self._names}
+        self._folders: dict[ModuleInfo, str] = {}
+        self._ancestries: dict[ClassInfo, tuple[ClassInfo | str, ...]] = {}
+        self._found: dict[tuple[str, str], Path | None] = {}
 
     def module_at(self, path: Path) -> ModuleInfo | None:
         """The symbol table of a file of the run; None when it does not parse."""
@@ -40,12 +45,25 @@ class Project:
 
     def module(self, name: str, importer: ModuleInfo | None = None) -> ModuleInfo | None:
         """The module that ``import name`` finds from ``importer``, within the run's files."""
-        if importer is not None:
-            sibling = importer.file.path.parent.joinpath(*name.split(".")).with_suffix(".py")
-            if sibling in self._names:
-                return self.module_at(sibling)
-        path = self._paths.get(name)
+        folder = self._folder(importer) if importer is not None else ""
+        key = (folder, name)
+        if key not in self._found:
+            self._found[key] = self._find(folder, name)
+        path = self._found[key]
         return self.module_at(path) if path else None
+
+    def _folder(self, module: ModuleInfo) -> str:
+        if module not in self._folders:
+            self._folders[module] = str(module.file.path.parent)
+        return self._folders[module]
+
+    def _find(self, folder: str, name: str) -> Path | None:
+        """A script's imports look in its own folder first."""
+        if folder:
+            sibling = os.path.join(folder, *name.split(".")) + ".py"  # noqa: PTH118 (hot path)
+            if sibling in self._by_text:
+                return self._by_text[sibling]
+        return self._paths.get(name)
 
     def lookup(
         self, dotted: str, importer: ModuleInfo | None = None, depth: int = 0
@@ -92,8 +110,13 @@ class Project:
             found = own if own is not None else self.lookup(name, cls.module)
             yield found if isinstance(found, ClassInfo) else name
 
-    def ancestry(self, cls: ClassInfo) -> Iterator[ClassInfo | str]:
+    def ancestry(self, cls: ClassInfo) -> tuple[ClassInfo | str, ...]:
         """The class and its bases, depth first and without repetition, nearest first."""
+        if cls not in self._ancestries:
+            self._ancestries[cls] = tuple(self._ancestry(cls))
+        return self._ancestries[cls]
+
+    def _ancestry(self, cls: ClassInfo) -> Iterator[ClassInfo | str]:
         seen: set[ClassInfo | str] = set()
         pending: list[ClassInfo | str] = [cls]
         while pending and len(seen) < MAX_BASES:

@@ -30,6 +30,11 @@ class Region:
     capture_dynamic_shapes: bool = False
     backend: str | None = None
 
+    @property
+    def behaviour(self) -> tuple[bool, ...]:
+        """What decides how code inside behaves, whichever root it is reached from."""
+        return (self.explicit, self.fullgraph, self.capture_scalars, self.capture_dynamic_shapes)
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:

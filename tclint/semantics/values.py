@@ -225,8 +225,10 @@ def join(values: Iterable[Value]) -> Value:
     """The least value that covers all of ``values``; Unknown when there are none."""
     flat: dict[Value, None] = {}
     for value in values:
-        for option in options(value):
-            flat[option] = None
+        if type(value) is Union:
+            flat.update(dict.fromkeys(value.options))
+        else:
+            flat[value] = None
     if len(flat) == 1:
         return next(iter(flat))
     tensors = [v for v in flat if isinstance(v, Tensor)]

@@ -13,6 +13,7 @@ from pathlib import Path
 from lsprotocol import types
 
 from tclint.diagnostics import Applicability, Decline, Edit, Fix
+from tclint.lint.engine import SYNTAX_ERROR
 from tclint.server.convert import to_lsp
 from tclint.server.document import Analysis, Reported
 from tclint.server.engine import Engine
@@ -21,9 +22,6 @@ from tclint.server.positions import Columns
 from tclint.server.textdiff import line_edits
 
 FIX_ALL_KIND = "source.fixAll.tclint"
-SYNTAX_ERROR = "TCL001"
-"""A file that does not parse has no statement for a comment to stand behind."""
-
 _APPLICABLE = (Applicability.SAFE, Applicability.UNSAFE)
 
 
@@ -134,6 +132,7 @@ def _one_per_code_and_row(chosen: Sequence[Reported]) -> list[Reported]:
     firsts: dict[tuple[str, int], Reported] = {}
     for reported in chosen:
         code = reported.result.diagnostic.code
+        # A file that does not parse has no statement for a comment to stand behind.
         if code != SYNTAX_ERROR:
             firsts.setdefault((code, reported.span.start.row), reported)
     return list(firsts.values())

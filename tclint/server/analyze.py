@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tclint.server.document import Analysis, Document, report_ids
-from tclint.server.engine import Engine
+from tclint.server.engine import Engine, around
 from tclint.source.file import SourceFile
 
 
@@ -21,6 +21,6 @@ def analyze(engine: Engine, document: Document, opened: Iterable[Document]) -> A
         return Analysis(document, file, config, ())
     overlay = {other.path: other.text for other in opened}
     overlay[document.path] = document.text
-    run = engine.check([document.path], config, overlay)
+    run = engine.check(around(document.path, config, overlay), config, overlay)
     results = [r for r in run.results if r.diagnostic.path == document.path]
     return Analysis(document, file, config, report_ids(document.version, results))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from tclint.diagnostics import ChainLink, Confidence, Effect
+from tclint.diagnostics import Confidence, Diagnostic, Effect
 from tclint.server.document import Analysis, Reported
 from tclint.server.positions import Columns
 
@@ -42,20 +42,24 @@ def to_lsp(analysis: Analysis, reported: Reported, columns: Columns) -> types.Di
         code=diagnostic.code,
         code_description=types.CodeDescription(url) if url else None,
         source=SOURCE,
-        related_information=_related(analysis, diagnostic.chain) or None,
+        related_information=_related(analysis, diagnostic) or None,
         data={"id": reported.id},
     )
 
 
 def _related(
-    analysis: Analysis, chain: tuple[ChainLink, ...]
+    analysis: Analysis, diagnostic: Diagnostic
 ) -> list[types.DiagnosticRelatedInformation]:
+    """The steps to the reported line; the line itself is where the reader is already."""
+    here = (analysis.document.uri, diagnostic.span.start.row)
+    steps = [(link.function, _uri(analysis, link.filename), link.row) for link in diagnostic.chain]
     return [
         types.DiagnosticRelatedInformation(
-            location=types.Location(_uri(analysis, link.filename), _start_of(link.row)),
-            message=f"`{link.function}` leads here from the compiled region's root",
+            location=types.Location(uri, _start_of(row)),
+            message=f"`{function}` leads here from the compiled region's root",
         )
-        for link in chain
+        for function, uri, row in steps
+        if (uri, row) != here
     ]
 
 

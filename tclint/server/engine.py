@@ -42,6 +42,15 @@ class Engine(Protocol):
         ...
 
 
+def around(path: Path, config: Config, overlay: Mapping[Path, str]) -> list[Path]:
+    """The files to check for the sake of one: itself, and the open ones that may call it.
+
+    Whether a helper is compiled depends on its callers.
+    """
+    others = (p for p in overlay if p != path and p.is_relative_to(config.root))
+    return [path, *others]
+
+
 class TclintEngine:
     """The engine of this installation. LibCST is loaded when the first fix is asked for."""
 
@@ -72,8 +81,17 @@ class TclintEngine:
     def fix_all(self, path: Path, config: Config, overlay: Mapping[Path, str]) -> str | None:
         """The text of a file after all safe fixes; None when there is nothing to fix."""
         from tclint.fix.apply import fix_files
+        from tclint.lint.engine import check_files
 
-        fixed = fix_files([path], config, overlay=overlay)
+        paths = around(path, config, overlay)
+
+        def check(
+            _: Sequence[Path], config: Config, texts: Mapping[Path, str] | None = None
+        ) -> Run:
+            run = check_files(paths, config, texts)
+            return replace(run, results=tuple(r for r in run.results if r.file.path == path))
+
+        fixed = fix_files([path], config, overlay=overlay, check=check)
         return next((file.after for file in fixed.changed if file.path == path), None)
 
     def summary(self, code: str) -> str | None:

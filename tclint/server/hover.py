@@ -17,12 +17,13 @@ def hover_text(engine: Engine, found: Sequence[Reported]) -> types.MarkupContent
 
 
 def _section(engine: Engine, reported: Reported) -> str:
-    diagnostic = reported.result.diagnostic
+    diagnostic, repair = reported.result.diagnostic, reported.result.repair
     ids = f" ({', '.join(diagnostic.gb_ids)})" if diagnostic.gb_ids else ""
     paragraphs = [
         f"**{diagnostic.code}** `{diagnostic.name}`: {diagnostic.effect.value}{ids}",
         engine.summary(diagnostic.code) or "",
         diagnostic.message,
+        f"The fix may change: {repair.changes}" if repair and repair.changes else "",
         f"No fix: {diagnostic.declined.reason}" if diagnostic.declined else "",
         f"[Documentation]({diagnostic.url})" if diagnostic.url else "",
     ]

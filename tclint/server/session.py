@@ -117,7 +117,11 @@ class TclintServer(LanguageServer):
         A rule may raise anything, and must not take the server down with it.
         """
         future = asyncio.get_running_loop().run_in_executor(self._worker, work)
-        await asyncio.wait({future})
+        try:
+            await asyncio.wait({future})
+        finally:
+            # Nobody waits any more: work that has not begun need not be done.
+            future.cancel()
         return future.exception() or future.result()
 
     def items(self, analysis: Analysis) -> list[types.Diagnostic]:

@@ -10,7 +10,7 @@ from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tclint.verify.process import Child, ChildFailed
+from tclint.verify.process import Child, ChildError
 from tclint.verify.results import (
     Arm,
     Equality,
@@ -75,7 +75,9 @@ def judge_speed(arms: tuple[Arm, ...], equality: Equality) -> tuple[float | None
     for arm in arms:
         if arm.speed is None:
             reason = arm.no_speed or (arm.failure.message if arm.failure else "not measured")
-            return None, f"no speed: {arm.name}: {reason}" if len(arms) > 1 else f"no speed: {reason}"
+            return None, f"no speed: {arm.name}: {reason}" if len(
+                arms
+            ) > 1 else f"no speed: {reason}"
     if len(arms) > 1 and equality.verdict == "unknown":
         return None, f"no speedup: the arms cannot be compared ({equality.detail})"
     after = arms[-1].speed
@@ -110,7 +112,7 @@ def _probe(side: Side, options: Options, desk: Path, *, follow: bool) -> Arm:
     with Child(_cache(desk, side, "probe"), options.device, options.time_limit) as child:
         try:
             answer = child.ask("probe", **_request(side, options, desk), follow=follow)
-        except ChildFailed as failed:
+        except ChildError as failed:
             return Arm(side.name, None, failure=failed.failure)
     return Arm(side.name, probe_from(answer))
 
@@ -142,21 +144,19 @@ def _time_all(
                 ready[number] = result
         try:
             speeds = _race(ready, options) if ready else {}
-        except ChildFailed as failed:
+        except ChildError as failed:
             return tuple(replace(arm, no_speed=failed.failure.message) for arm in timed)
     for number, speed in speeds.items():
         timed[number] = replace(arms[number], speed=speed)
     return tuple(timed)
 
 
-def _prepare(
-    child: Child, side: Side, probe: Probe, options: Options, desk: Path
-) -> _Ready | str:
+def _prepare(child: Child, side: Side, probe: Probe, options: Options, desk: Path) -> _Ready | str:
     request = _request(side, options, desk)
     more = {"backend": options.backend, "mode": options.mode, "whole": not probe.itself}
     try:
         answer = child.ask("prepare", **request, **more)
-    except ChildFailed as failed:
+    except ChildError as failed:
         return failed.failure.message
     if answer["problem"]:
         return f"the compiled call raised {answer['problem']}"
@@ -173,7 +173,9 @@ def _race(ready: dict[int, _Ready], options: Options) -> dict[int, Speed]:
             answer = ready[number].child.ask("sample", eager_first=turn % 2 == 0)
             eager[number].append(answer["eager"])
             compiled[number].append(answer["compiled"])
-        slow = any(samples[-1] > _SHORT_ROUND_MS for samples in (*eager.values(), *compiled.values()))
+        slow = any(
+            samples[-1] > _SHORT_ROUND_MS for samples in (*eager.values(), *compiled.values())
+        )
         if slow and turn + 1 >= _FEWEST_ROUNDS:
             break
     return {

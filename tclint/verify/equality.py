@@ -102,9 +102,7 @@ def _compare_plain(expected: object, actual: object, path: str, found: _Findings
     found.differences.append(f"{path}: {expected!r}, then {actual!r}")
 
 
-def _compare_tensors(
-    expected: TensorLeaf, actual: TensorLeaf, path: str, found: _Findings
-) -> None:
+def _compare_tensors(expected: TensorLeaf, actual: TensorLeaf, path: str, found: _Findings) -> None:
     found.compared += 1
     for what, one, other in _properties(expected, actual):
         if one != other:
@@ -133,7 +131,9 @@ def _compare_values(
     wide = torch.complex128 if expected.is_complex() else torch.float64
     one, other = expected.to(wide), actual.to(wide)
     finite = torch.isfinite(one)
-    if not torch.equal(finite, torch.isfinite(other)) or not _same_bits(one[~finite], other[~finite]):
+    if not torch.equal(finite, torch.isfinite(other)) or not _same_bits(
+        one[~finite], other[~finite]
+    ):
         found.differences.append(f"{path}: NaN or infinity in other places")
         return
     error = (one[finite] - other[finite]).abs().max().item() if finite.any() else 0.0
@@ -152,7 +152,7 @@ def _same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
     # -0.0 and 0.0 count as the same; so do NaNs, whatever their payload.
     if one.is_floating_point() or one.is_complex():
         return bool(((one == other) | ((one != one) & (other != other))).all())  # noqa: PLR0124
-    return torch.equal(one, other)
+    return bool(torch.equal(one, other))
 
 
 def _integers(expected: torch.Tensor, actual: torch.Tensor) -> str:

@@ -14,7 +14,7 @@ def join(
     arm: str, probe: Probe, root: Path, config: Config, overlay: Mapping[str, str]
 ) -> tuple[Joined, ...]:
     """Check the files that the arm ran, and match the findings with its breaks by line."""
-    from tclint.lint.engine import check_files  # noqa: PLC0415 - the probe alone needs no engine
+    from tclint.lint.engine import check_files
 
     files = _files(probe, root)
     texts = {Path(path): text for path, text in overlay.items()}

@@ -24,7 +24,7 @@ Call = Callable[[], object]
 
 def uses_cuda() -> bool:
     """True once something has run on a GPU."""
-    return torch.cuda.is_available() and torch.cuda.is_initialized()
+    return bool(torch.cuda.is_available() and torch.cuda.is_initialized())
 
 
 def settle() -> None:
@@ -91,7 +91,7 @@ def _sync_warnings(places: Counter[tuple[str, int]]) -> Iterator[None]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        warnings.showwarning = note
+        warnings.showwarning = note  # type: ignore[assignment]
         torch.cuda.set_sync_debug_mode("warn")
         try:
             yield
@@ -113,7 +113,7 @@ def _by_events(call: Call, calls: int) -> float:
 def _resident() -> int | None:
     if sys.platform == "win32":
         return None
-    import resource  # noqa: PLC0415 - POSIX only
+    import resource
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024

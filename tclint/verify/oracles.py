@@ -32,6 +32,8 @@ _INSERTED = "GB0025"
 _METRICS_KEPT = 100_000
 
 _TORCH = str(Path(torch.__file__).parent)
+# Stepping an optimizer that has a scheduler calls a wrapper that Dynamo is told to leave alone.
+_OPTIMIZERS = str(Path(_TORCH, "optim"))
 _STANDARD = sysconfig.get_paths()["stdlib"]
 _OURS = str(Path(__file__).parent)
 
@@ -57,7 +59,8 @@ class CountingBackend:
     ) -> Callable[..., Any]:
         """Be a ``torch.compile`` backend."""
         self.ops.append(sum(node.op.startswith("call") for node in graph.graph.nodes))
-        return graph.forward
+        forward: Callable[..., Any] = graph.forward
+        return forward
 
 
 class _Sink(logging.Handler):
@@ -112,7 +115,7 @@ def gate(call: Callable[[], object]) -> tuple[str, Break | None]:
 
 def read_break(payload: str) -> Break:
     """Read one graph break from Dynamo's text about it."""
-    head = payload.split("\nTraceback (most recent call last)")[0]
+    head = payload.split("\nTraceback (most recent call last)", maxsplit=1)[0]
     message, _, user = head.partition("User code traceback:")
     if not user:
         message, _, user = head.partition("from user code:")
@@ -124,6 +127,7 @@ def read_break(payload: str) -> Break:
     at = user_frame(stack)
     reason, explanation = _reason(message)
     in_torch = bool(stack) and stack[-1].filename.startswith(_TORCH)
+    inserted = in_torch and gb_ids[:1] == (_INSERTED,)
     return Break(
         gb_id=gb_ids[0] if gb_ids else None,
         gb_ids=gb_ids,
@@ -133,7 +137,7 @@ def read_break(payload: str) -> Break:
         row=at.row,
         stack=stack,
         drops_frame="falling back to eager" in message,
-        by_torch=in_torch and gb_ids[:1] == (_INSERTED,),
+        by_torch=inserted or f"`{_OPTIMIZERS}" in explanation,
     )
 
 
@@ -181,11 +185,11 @@ def _reason(message: str) -> tuple[str, str]:
     return "unknown reason", explanation
 
 
-def _is_recompile(metric: Any) -> bool:  # noqa: ANN401 - torch's own record has no public type
+def _is_recompile(metric: Any) -> bool:
     return bool(metric.recompile_reason)
 
 
-def _recompile(metric: Any) -> Recompile:  # noqa: ANN401
+def _recompile(metric: Any) -> Recompile:
     reason = metric.recompile_reason.split("\n")[0].split(": ", 1)[-1]
     guard, _, where = reason.partition("  # ")
     place = re.search(r"(\S+\.py):(\d+) in ", where)
@@ -199,11 +203,11 @@ def _recompile(metric: Any) -> Recompile:  # noqa: ANN401
     )
 
 
-def _gave_up(metric: Any) -> bool:  # noqa: ANN401
+def _gave_up(metric: Any) -> bool:
     return metric.has_guarded_code is False or bool(metric.fail_type)
 
 
-def _eager_frame(metric: Any) -> EagerFrame:  # noqa: ANN401
+def _eager_frame(metric: Any) -> EagerFrame:
     return EagerFrame(
         function=metric.co_name or "?",
         filename=metric.co_filename or "?",

@@ -44,6 +44,8 @@ def probe(target: Target, root: Path, device: str | None, desk: Path, *, follow:
     syncs = host_syncs(lambda: outcome(eager_subject.call_eager))
     torch._dynamo.reset()
     verdict, first = oracles.gate(_prepare(shop, desk, counter).call_compiled)
+    if not follow:
+        torch.save(eager, desk / _RESULTS)
     return Probe(
         torch=str(torch.__version__),
         device=place,
@@ -55,7 +57,7 @@ def probe(target: Target, root: Path, device: str | None, desk: Path, *, follow:
         eager_frames=trace.eager_frames,
         syncs=syncs,
         like_eager=compare(eager, compiled),
-        like_before=_against_before(eager, desk, misfit) if follow else _leave(eager, desk),
+        like_before=_against_before(eager, desk, misfit) if follow else None,
         loaded=shop.files,
     )
 
@@ -124,10 +126,6 @@ def _hand_over(subject: Subject, desk: Path, *, follow: bool) -> str:
     return f"the inputs are not the same: {same.detail}" if same.equal is False else ""
 
 
-def _leave(eager: Run, desk: Path) -> None:
-    torch.save(eager, desk / _RESULTS)
-
-
 def _against_before(eager: Run, desk: Path, misfit: str) -> Equality:
     if misfit:
         return unknown(misfit)
@@ -140,5 +138,7 @@ def _breaks(seen: tuple[Break, ...], first: Break | None) -> tuple[Break, ...]:
 
 
 def _tensors(subject: Subject) -> list[Any]:
-    leaves = tree_leaves((subject.args, subject.kwargs))
-    return leaves + (list(subject.module.parameters()) if subject.module is not None else [])
+    leaves: list[Any] = tree_leaves((subject.args, subject.kwargs))
+    if subject.module is not None:
+        leaves.extend(subject.module.parameters())
+    return leaves

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -29,7 +30,7 @@ _DROPPED = ("TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE", "TORCH_LOGS", "TORCH
 _DUMPED_FRAME = re.compile(r'File "(.+?)", line (\d+)')
 
 
-class ChildFailed(Exception):
+class ChildError(Exception):
     """The child could not answer; ``failure`` says why."""
 
     def __init__(self, failure: Failure) -> None:
@@ -72,18 +73,18 @@ class Child:
         """End the child."""
         self.kill()
 
-    def ask(self, op: str, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
-        """Send a request and wait for its answer; raises ChildFailed."""
+    def ask(self, op: str, **request: Any) -> dict[str, Any]:
+        """Send a request and wait for its answer; raises ChildError."""
         stdin = self._process.stdin
         assert stdin is not None
         try:
             stdin.write(json.dumps({"op": op, **request}).encode() + b"\n")
             stdin.flush()
         except BrokenPipeError:
-            raise ChildFailed(self._death()) from None
+            raise ChildError(self._death()) from None
         answer: dict[str, Any] = json.loads(self._line())
         if "failure" in answer:
-            raise ChildFailed(Failure(**answer["failure"]))
+            raise ChildError(Failure(**answer["failure"]))
         result: dict[str, Any] = answer["ok"]
         return result
 
@@ -92,10 +93,8 @@ class Child:
         if sys.platform == "win32":
             self._process.kill()
         else:
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
         self._process.wait()
 
     def _line(self) -> bytes:
@@ -109,13 +108,13 @@ class Child:
             if time.monotonic() > self._deadline:
                 self.kill()
                 message = f"took longer than the time limit of {self._limit:g} s"
-                raise ChildFailed(Failure("timeout", message))
+                raise ChildError(Failure("timeout", message))
 
     def _last_line(self) -> bytes:
         try:
             return self._lines.get(timeout=_LAST_WORDS_SECONDS)
         except queue.Empty:
-            raise ChildFailed(self._death()) from None
+            raise ChildError(self._death()) from None
 
     def _death(self) -> Failure:
         status = self._process.wait()

@@ -55,9 +55,9 @@ def _row(report: TargetReport) -> tuple[str, ...]:
         _both(report, _recompiles),
         _both(report, lambda arm: _sync_count(arm.probe.syncs if arm.probe else None)),
         report.equality.verdict if report.equality.equal is not None else "unknown",
-        _milliseconds(first.speed and first.speed.eager),
+        _milliseconds(first.speed.eager if first.speed else None),
         _milliseconds(before.speed.compiled if before and before.speed else None),
-        _milliseconds(last.speed and last.speed.compiled),
+        _milliseconds(last.speed.compiled if last.speed else None),
         _both(report, lambda arm: f"{arm.speed.cold_start:.1f} s" if arm.speed else _UNKNOWN),
     )
 

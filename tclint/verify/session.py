@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tclint.config import Config
@@ -15,27 +15,35 @@ from tclint.verify.targets import parse_target
 from tclint.verify.trees import before_tree
 
 
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What to compare the working tree with: an older tree, or its own fixed texts by path."""
+
+    before: str | None = None
+    fixed: Mapping[str, str] | None = None
+
+
 @contextmanager
 def before_and_after(
-    text: str, working: Path, before: str | None, fixed: Mapping[str, str] | None
+    text: str, working: Path, comparison: Comparison
 ) -> Iterator[tuple[Side, ...]]:
-    """The arms for one target: against ``before``, against its fixed texts, or alone."""
+    """The arms for one target; trees are open for as long as the block runs."""
     target = parse_target(text)
-    if before is not None:
-        with before_tree(before, working) as tree:
+    if comparison.before is not None:
+        with before_tree(comparison.before, working) as tree:
             old = Side("before", tree.locate(target, working), tree.root)
             yield old, Side("after", text, working)
-    elif fixed is not None:
-        yield Side("before", text, working), Side("after", text, working, fixed)
+    elif comparison.fixed is not None:
+        yield Side("before", text, working), Side("after", text, working, comparison.fixed)
     else:
         yield (Side("after", text, working),)
 
 
 def verify_target(
-    text: str, sides: Sequence[Side], options: Options, config: Config
+    name: str, sides: Sequence[Side], options: Options, config: Config
 ) -> TargetReport:
     """Run one target and join its breaks to the static findings of each arm."""
-    report = verify_sides(text, sides, options)
+    report = verify_sides(name, sides, options)
     joined = [
         entry
         for side, arm in zip(sides, report.arms, strict=True)

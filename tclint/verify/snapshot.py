@@ -79,7 +79,8 @@ def outcome(call: Callable[[], object]) -> Snapshot:
     """Run ``call`` and freeze what it returns, or the exception that it raises."""
     try:
         return take(call())
-    except Exception as error:  # noqa: BLE001 - a user's exception is a result to compare
+    except Exception as error:
+        # A user's exception is a result to compare; a full memory says nothing about the code.
         if out_of_memory(error):
             raise
         return Raised(_kind(error), str(error))
@@ -112,7 +113,7 @@ def _array(value: object) -> Snapshot:
         return Opaque(_kind(value))
 
 
-def _nest(value: object, items: Any, depth: int) -> Snapshot:  # noqa: ANN401 - pairs of anything
+def _nest(value: object, items: Any, depth: int) -> Snapshot:
     parts = tuple((_key(key), take(part, depth + 1)) for key, part in items)
     return Nest(_kind(value), parts)
 

@@ -39,18 +39,18 @@ class CompileRecorder:
 
     def install(self) -> None:
         """Take the place of ``torch.compile`` for the rest of this process."""
-        torch.compile = self  # type: ignore[assignment]
+        torch.compile = self
 
-    def __call__(self, model: Any = None, **options: Any) -> Any:  # noqa: ANN401 - as torch's own
+    def __call__(self, model: Any = None, **options: Any) -> Any:
         """Compile like ``torch.compile``."""
-        caller = sys._getframe(1).f_code.co_filename  # noqa: SLF001 - who calls decides
+        caller = sys._getframe(1).f_code.co_filename
         if caller.startswith(_TORCH) and not caller.endswith(_MODULE_COMPILE):
             return self.real(model, **options)
         if model is None:
             return lambda decorated: self._compile(decorated, options)
         return self._compile(model, options)
 
-    def _compile(self, model: Any, options: dict[str, Any]) -> Any:  # noqa: ANN401
+    def _compile(self, model: Any, options: dict[str, Any]) -> Any:
         self.calls += 1
         compiled = self.real(model, **options)
         if self._backend is None:
@@ -90,7 +90,9 @@ class Subject:
 class Workshop:
     """Makes fresh subjects of one target in this process."""
 
-    def __init__(self, target: Target, root: Path, device: str | None, backend: Backend | None):
+    def __init__(
+        self, target: Target, root: Path, device: str | None, backend: Backend | None
+    ) -> None:
         """Import the target's module; ``backend`` replaces those of its own compile calls."""
         os.chdir(root)
         self._target, self._device, self._whole = target, device, False
@@ -102,7 +104,7 @@ class Workshop:
         self._globals = [(module, dict(vars(module))) for module in own]
         self.files = tuple(sorted({str(Path(module.__file__ or "").resolve()) for module in own}))
 
-    def make(self, **compile_options: Any) -> Subject:  # noqa: ANN401 - torch.compile's own
+    def make(self, **compile_options: Any) -> Subject:
         """Call the factory; compile its result unless the target does so itself."""
         for module, names in self._globals:
             vars(module).update(names)

@@ -43,7 +43,9 @@ def parse_target(text: str) -> Target:
     """Read a target as it stands on the command line."""
     place, colon, factory = text.rpartition(":")
     if not colon or not place or not factory:
-        raise TargetError(f"{text!r} is not a target: write pkg.mod:factory or path/file.py:factory")
+        raise TargetError(
+            f"{text!r} is not a target: write pkg.mod:factory or path/file.py:factory"
+        )
     names = factory.split(".")
     if not place.endswith(".py"):
         names += place.split(".")
@@ -81,8 +83,7 @@ def call_factory(target: Target, module: ModuleType) -> Loaded:
         case (function, (*args,), dict(kwargs)) if callable(function):
             return Loaded(function, tuple(args), kwargs)
     raise TargetError(
-        f"{target.text} must return (module_or_callable, args, kwargs), "
-        f"not {_describe(made)}"
+        f"{target.text} must return (module_or_callable, args, kwargs), not {_describe(made)}"
     )
 
 

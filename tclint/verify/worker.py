@@ -24,6 +24,8 @@ from tclint.verify.targets import Target, TargetError, parse_target
 if TYPE_CHECKING:
     from tclint.verify.timing import Timed
 
+_OURS = str(Path(__file__).parent)
+
 Request = dict[str, Any]
 Answer = dict[str, Any]
 
@@ -51,7 +53,7 @@ class Service:
     def probe(self, request: Request) -> Answer:
         """Count breaks and compare results."""
         target, root = self._set_up(request)
-        from tclint.verify.probe import probe  # noqa: PLC0415 - torch loads after the limits
+        from tclint.verify.probe import probe
 
         found = probe(
             target, root, request["device"], Path(request["desk"]), follow=request["follow"]
@@ -61,7 +63,7 @@ class Service:
     def prepare(self, request: Request) -> Answer:
         """Compile for real and make the cold call."""
         target, root = self._set_up(request)
-        from tclint.verify.timing import Timed  # noqa: PLC0415
+        from tclint.verify.timing import Timed
 
         desk = Path(request["desk"])
         timed = Timed(target, root, request["device"], desk, request["backend"], request["mode"])
@@ -117,7 +119,8 @@ def _failed(kind: str, message: str) -> Answer:
 def _describe(error: BaseException) -> str:
     text = f"{type(error).__name__}: {error}"
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if "site-packages" not in frame.filename and frame.filename[0] != "<":
+        ours = frame.filename.startswith(_OURS)
+        if not ours and "site-packages" not in frame.filename and frame.filename[0] != "<":
             return f"{text} ({frame.filename}:{frame.lineno})"
     return text
 
@@ -127,13 +130,13 @@ def _out_of_memory(error: BaseException) -> bool:
         return True
     if "torch" not in sys.modules:
         return False
-    from tclint.verify.snapshot import out_of_memory  # noqa: PLC0415
+    from tclint.verify.snapshot import out_of_memory
 
     return out_of_memory(error)
 
 
 def _limit_memory(size: int) -> None:
-    import resource  # noqa: PLC0415 - POSIX only
+    import resource
 
     # The address space would count what CUDA and shared libraries merely reserve.
     resource.setrlimit(resource.RLIMIT_DATA, (size, size))

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tclint.lint.registry import load_rules
 
+from .more import MORE
+
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
 
     from tclint.lint.rule import Example
+
+_COMPILES = re.compile(r"\btorch\.compile\b|(?<!\bre)\.compile\(")
+
+
+def compiles_itself(code: str) -> bool:
+    """True when an example calls ``torch.compile``; else its ``f`` is compiled for it."""
+    return _COMPILES.search(code) is not None
 
 
 def cases(*kinds: type[Example]) -> list[ParameterSet]:
     """One case for each example of the given kinds, named after its rule and title."""
     found = []
     for rule in load_rules():
-        for number, example in enumerate(rule.examples, 1):
+        examples = (*rule.examples, *MORE.get(rule.code, ()))
+        for number, example in enumerate(examples, 1):
             if isinstance(example, kinds):
                 kind = type(example).__name__.lower()
                 name = example.title.replace(" ", "-") or str(number)

@@ -10,7 +10,6 @@ import itertools
 import linecache
 import logging
 import random
-import re
 import sys
 import types
 import warnings
@@ -24,10 +23,10 @@ import torch
 from tclint.lint.rule import PRELUDE
 
 from .breaks import Compilation, compile_with, watch
+from .cases import compiles_itself
 from .syncs import SyncCounter
 
 _numbers = itertools.count()
-COMPILES_ITSELF = re.compile(r"\btorch\.compile\b|(?<!\bre)\.compile\(")
 
 
 @dataclass(slots=True)
@@ -51,7 +50,7 @@ def run_eager(code: str, inputs: str) -> Outcome:
 def run_compiled(code: str, inputs: str) -> Outcome:
     """Compile ``f``, unless the example did that itself, and run it."""
     with watch() as seen:
-        if COMPILES_ITSELF.search(code):
+        if compiles_itself(code):
             return _run(code, inputs, seen, lambda f: f)
         wrap = functools.partial(torch.compile, backend=seen.backend)
         return _run(code, inputs, seen, wrap)

@@ -73,7 +73,7 @@ class Analysis:
         self.local_classes: dict[ast.AST, ClassInfo] = {}
         self.depth = 0
         self.active: set[FunctionInfo] = set()
-        self.memory: dict[tuple[FunctionInfo, Region | None], dict[Any, Value]] = {}
+        self.memory: dict[tuple[FunctionInfo, tuple[bool, ...] | None], dict[Any, Value]] = {}
         self._bodies: dict[ast.AST, Body] = {}
         self._globals: dict[ModuleInfo, Env] = {}
         self._resolved: dict[tuple[ModuleInfo | None, str], Value | None] = {}

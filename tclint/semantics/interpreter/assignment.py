@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence as Items
 
-from tclint.semantics.events import ModuleWrite
+from tclint.semantics.events import ModuleWrite, TensorWrite
 from tclint.semantics.interpreter.evaluate import evaluate, need_number
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.indexing import index_tensor
@@ -23,6 +23,7 @@ from tclint.semantics.values import (
     Value,
     join,
     options,
+    tensor_in,
 )
 
 
@@ -75,6 +76,11 @@ def _assign_attribute(
         frame.env = {**frame.env, path: value}
     if isinstance(owner, External):
         _note_config(frame, owner.name, target.attr, value)
+    tensor = tensor_in(owner)
+    if tensor is not None:
+        frame.analysis.emit(
+            frame, TensorWrite, target, attribute=target.attr, target=target, tensor=tensor
+        )
     if not isinstance(owner, Object) or owner.cls is None:
         return
     if frame.region is None:

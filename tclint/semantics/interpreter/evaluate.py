@@ -17,9 +17,11 @@ from tclint.semantics.values import (
     Object,
     Sequence,
     Static,
+    Tensor,
     Value,
     is_tensor,
     join,
+    may_be_tensor,
     options,
 )
 
@@ -92,11 +94,22 @@ def decide(frame: Frame, node: ast.expr, value: Value, kind: str) -> bool | None
         frame.analysis.emit(frame, TensorBranch, node, kind=kind, test=node)
         return None
     verdicts = {_plain_truth(option) for option in options(value)}
+    if _sometimes_tensor(value):
+        frame.analysis.emit(frame, TensorBranch, node, kind=kind, test=node, sometimes=True)
+        return None
     if any(isinstance(option, NumpyScalar) for option in options(value)):
         need_number(frame, node, value)
         if isinstance(value, NumpyScalar) and not value.from_loop:
             frame.analysis.emit(frame, TensorBranch, node, kind=kind, test=node)
     return verdicts.pop() if len(verdicts) == 1 else None
+
+
+def _sometimes_tensor(value: Value) -> bool:
+    """True for a tensor or a plain flag, as ``flag and tensor`` gives."""
+    kinds = list(options(value))
+    return len(kinds) > 1 and may_be_tensor(value) and all(
+        isinstance(kind, (Tensor, Static)) for kind in kinds
+    )
 
 
 def _plain_truth(value: Value) -> bool | None:

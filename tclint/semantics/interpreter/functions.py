@@ -88,7 +88,8 @@ def call_function(frame: Frame, function: Function, arguments: Arguments, node: 
     env = bind(analysis, function, arguments)
     if frame.region is not None and info.name == "forward":
         analysis.observe(info, env)
-    memory = analysis.memory.setdefault((info, frame.region), {})
+    behaviour = frame.region.behaviour if frame.region else None
+    memory = analysis.memory.setdefault((info, behaviour), {})
     exact = tuple(sorted(env.items(), key=lambda item: item[0]))
     if exact in memory:
         return memory[exact]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.semantics.events import TensorIndex
+from tclint.semantics.events import DynamicShape, TensorIndex
 from tclint.semantics.interpreter.evaluate import evaluate, handles, need_number
 from tclint.semantics.interpreter.expressions import host_read
 from tclint.semantics.interpreter.frame import Frame
@@ -43,6 +43,9 @@ def _slice(frame: Frame, node: ast.Slice) -> Value:
         if bound is not None:
             value = evaluate(frame, bound)
             need_number(frame, bound, value)
+            tensor = tensor_in(value)
+            if tensor is not None:
+                host_read(frame, bound, "slice", bound, tensor)
     return Static("slice")
 
 
@@ -103,8 +106,20 @@ def index_tensor(frame: Frame, node: ast.Subscript, tensor: Tensor, *, store: bo
         )
     for part, value in zip(parts, values, strict=True):
         need_number(frame, part, value)
+        _index_by_tensor(frame, node, tensor, part, value, store=store)
     return Tensor(_indexed_rank(tensor, values), tensor.dtype, None, assumed=tensor.assumed,
                   random=tensor.random, why="indexed tensor")  # fmt: skip
+
+
+def _index_by_tensor(
+    frame: Frame, node: ast.Subscript, tensor: Tensor, part: ast.expr, value: Value, *, store: bool
+) -> None:
+    index = tensor_in(value)
+    if index is not None and index.dtype is not None and index.dtype.category == "bool":
+        frame.analysis.emit(
+            frame, DynamicShape, node, via="mask", gb_id="GB0036", source=part, tensor=tensor,
+            store=store,
+        )  # fmt: skip
 
 
 def _host_index(value: Value) -> str | None:

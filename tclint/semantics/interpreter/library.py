@@ -66,7 +66,10 @@ def call_library(frame: Frame, node: ast.Call, name: str, arguments: Arguments) 
     frame.analysis.emit(
         frame, Call, node, function=name, call=node, arguments=arguments.positional
     )
-    return UNKNOWN
+    if name.startswith("random."):
+        # Traced as a symbol: fine in arithmetic, a data-dependent branch in a test.
+        return NumpyScalar("float" if last in ("random", "uniform", "gauss") else None)
+    return Object(name, site=node) if last[:1].isupper() else UNKNOWN
 
 
 def _call_torch(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from tclint.semantics.collect import class_info, decorator_name, local_imports
-from tclint.semantics.events import CompileCall, TensorAssert
+from tclint.semantics.events import CompileCall, ContextEntered, TensorAssert
 from tclint.semantics.interpreter import operators
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.assignment import assign
@@ -22,8 +22,11 @@ from tclint.semantics.interpreter.parameters import annotation_value
 from tclint.semantics.symbols import ModuleInfo
 from tclint.semantics.values import (
     UNKNOWN,
+    BoundExternal,
     Class,
+    External,
     Function,
+    Object,
     Static,
     Tensor,
     Value,
@@ -239,10 +242,19 @@ def _continue(frame: Frame, _node: ast.Continue) -> None:
 def _with(frame: Frame, node: ast.With) -> None:
     for item in node.items:
         value = evaluate(frame, item.context_expr)
+        _report_context(frame, node, item.context_expr)
         if item.optional_vars is not None:
             assign(frame, item.optional_vars, value)
     with frame.within(context=node):
         walk_block(frame, node.body)
+
+
+def _report_context(frame: Frame, node: ast.With, manager: ast.expr) -> None:
+    called = manager.func if isinstance(manager, ast.Call) else manager
+    value = frame.body.values.get(called)
+    name = value.name if isinstance(value, (External, Object, BoundExternal)) else None
+    if name is not None:
+        frame.analysis.emit(frame, ContextEntered, manager, manager=name, statement=node)
 
 
 @walks(ast.Try)

@@ -6,7 +6,7 @@ import ast
 from typing import Final
 
 from tclint import torch_api
-from tclint.semantics.events import Call
+from tclint.semantics.events import Call, DynamicShape
 from tclint.semantics.interpreter.expressions import host_read
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
@@ -54,11 +54,14 @@ def call_method(
         frame, Call, node, function=f"torch.Tensor.{name}", call=node,
         arguments=tuple(arguments.positional), owner=tensor,
     )  # fmt: skip
+    report_dynamic_shape(frame, node, name, tensor, node.func, arguments)
     if name in _CASTS:
         return _like(tensor, _CASTS[name])
     if name in _KEEPING:
         return _like(tensor, tensor.dtype)
-    if name in ("to", "type_as", "type"):
+    if name == "to":
+        return _like(tensor, tensor.dtype if _moves_only(arguments) else None)
+    if name in ("type_as", "type"):
         return _like(tensor, None)
     if name in _SHAPE_INTS:
         bare = name in ("size", "stride") and not node.args
@@ -68,6 +71,45 @@ def call_method(
     if name.startswith("new_"):
         return Tensor(assumed=tensor.assumed, why=f"`{name}()`")
     return _returned(frame, node, name, name, [tensor], torch_api.method_returns(name))
+
+
+def _moves_only(arguments: Arguments) -> bool:
+    """True for ``.to(...)`` with a device and no element type."""
+    moved = [*arguments.positional, *(v for k, v in arguments.keywords.items() if k == "device")]
+    return (
+        "dtype" not in arguments.keywords
+        and bool(moved)
+        and all(isinstance(v, Static) and v.type in ("device", "str") for v in moved)
+    )
+
+
+def report_dynamic_shape(
+    frame: Frame,
+    node: ast.Call,
+    name: str,
+    tensor: Tensor | None,
+    source: ast.expr,
+    arguments: Arguments,
+) -> None:
+    """Report a call whose result's shape depends on the data."""
+    found = torch_api.dynamic_shape(name)
+    if found is None or tensor is None:
+        return
+    gb_id, condition = found
+    given = {keyword.arg for keyword in node.keywords}
+    last = arguments.positional[-1] if arguments.positional else UNKNOWN
+    applies = {
+        "always": True,
+        "one-argument": len(node.args) == 1 and not node.keywords,
+        "no-num-classes": len(node.args) < 2 and "num_classes" not in given,
+        "tensor-repeats": "output_size" not in given
+        and is_tensor(arguments.keywords.get("repeats", last)),
+    }
+    if applies[condition]:
+        frame.analysis.emit(
+            frame, DynamicShape, node, via=name.rpartition(".")[2], gb_id=gb_id, source=source,
+            tensor=tensor,
+        )  # fmt: skip
 
 
 def _read(frame: Frame, node: ast.Call, tensor: Tensor, name: str, via: str) -> Value:
@@ -115,6 +157,7 @@ def call_function_of_torch(
     frame.analysis.emit(
         frame, Call, node, function=name, call=node, arguments=tuple(arguments.positional)
     )
+    report_dynamic_shape(frame, node, name, first, node.func, arguments)
     found = [o for v in tensors for o in options(v) if isinstance(o, Tensor)]
     return _returned(frame, node, name, name.rpartition(".")[2], found,
                      torch_api.function_returns(name))  # fmt: skip

@@ -1,0 +1,80 @@
+"""TCL406: a keyword argument that torch.compile does not take."""
+
+from __future__ import annotations
+
+import ast
+from typing import ClassVar
+
+from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.semantics.events import CompileCall
+
+from .arguments import names_for, version_of
+from .nearest import nearest
+
+RENAMED = {"nopython": "fullgraph"}
+
+
+class UnknownCompileArgument(Rule[CompileCall]):
+    """A keyword argument that torch.compile does not take.
+
+    What it does:
+        Reports keyword arguments of `torch.compile` that the targeted torch does not have.
+
+    Why it hurts:
+        `torch.compile` raises `TypeError: compile() got an unexpected keyword argument`. `nopython`
+        was the name of `fullgraph` in `torch._dynamo.optimize`.
+
+    Fix safety:
+        Not fixed: a keyword cannot be renamed without knowing what was meant.
+
+    References:
+        `help(torch.compile)`.
+    """
+
+    code = "TCL406"
+    name = "unknown-compile-argument"
+    summary = "keyword argument that torch.compile does not take"
+    on = CompileCall
+    effects = (Effect.INVALID,)
+    outside_regions = True
+    examples: ClassVar = (
+        Untouched(
+            code="@torch.compile(full_graph=True)\ndef f(x):\n    return torch.relu(x)\n",
+            reason="fullgraph",
+            proves=("raises",),
+            title="an underscore too many",
+        ),
+        Untouched(
+            code="@torch.compile(nopython=True)\ndef f(x):\n    return torch.relu(x)\n",
+            reason="fullgraph",
+            proves=("raises",),
+            title="a name of former days",
+        ),
+        Good(
+            code="@torch.compile(fullgraph=True)\ndef f(x):\n    return torch.relu(x)\n",
+            title="a keyword of torch",
+        ),
+    )
+
+    def check(self, event: CompileCall) -> Finding | None:
+        """Compare the keywords with the signature; the first unknown one counts."""
+        call = event.call
+        if not isinstance(call, ast.Call) or event.site.dotted(call.func) != "torch.compile":
+            return None
+        known = names_for(event).arguments
+        for keyword in event.keywords:
+            if keyword not in known:
+                return Finding(
+                    f"torch.compile of {version_of(event)} takes no argument `{keyword}` "
+                    "and raises TypeError",
+                    fix=Decline(_advice(keyword, known)),
+                    confidence=Confidence.HIGH,
+                )
+        return None
+
+
+def _advice(keyword: str, known: frozenset[str]) -> str:
+    close = nearest(keyword, known)
+    meant = RENAMED.get(keyword) or (close.name if close and close.clear else None)
+    return f"`{meant}` may be meant" if meant else "no argument of a like name exists"

@@ -1,0 +1,110 @@
+"""TCL301: an assert on a tensor makes eager code wait."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.diagnostics import Applicability, Decline, Effect
+from tclint.lint.rewrite import Repair, Replace
+from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.semantics.events import TensorAssert
+
+from ..proofs.conditions import (
+    caught,
+    goes_on_after_tensor,
+    host_reads,
+    is_compiled_only,
+    is_tensor_condition,
+)
+from ..proofs.messages import folded
+
+_CHANGES = (
+    "it raises RuntimeError instead of AssertionError, on a GPU some calls later and for good, and "
+    "also under `python -O`"
+)
+
+
+class AssertSyncsInEager(Rule[TensorAssert]):
+    """An assert tests a tensor's value.
+
+    ## What it does
+    Reports asserts on tensors that Dynamo keeps in the graph, in code that a compiled region
+    reaches. Asserts about shapes, dtypes and types are never reported.
+
+    ## Why it hurts
+    Compiled code does not wait for such an assert. Eager code does: each one is a host sync
+    (H200: one per assert and call), and until compiled, that is what runs.
+
+    ## Fix safety
+    `torch._assert_async(condition, "message")` waits for nothing. The fix is unsafe: the exception
+    is another one, and on a GPU it comes later and leaves the process without a usable device.
+
+    ## References
+    - [Asynchronous execution](https://docs.pytorch.org/docs/stable/notes/cuda.html)
+    """
+
+    code = "TCL301"
+    name = "assert-syncs-in-eager"
+    summary = "An assert on a tensor waits for the device in eager code"
+    on = TensorAssert
+    effects = (Effect.HOST_SYNC,)
+    examples = (
+        Bad(
+            """
+def f(x):
+    assert (x >= 0).all(), "x must not be negative"
+    return x * 2
+""",
+            unsafe="""
+def f(x):
+    torch._assert_async((x >= 0).all(), "x must not be negative")
+    return x * 2
+""",
+            proves=("host-sync",),
+        ),
+        Untouched(
+            """
+def f(x):
+    assert x.ndim == 2 and (x >= 0).all()
+    return x * 2
+""",
+            reason="Python conditions",
+            proves=("host-sync",),
+            title="a condition on the shape stands first",
+        ),
+        Good(
+            """
+def f(x):
+    assert x.ndim == 2 and x.dtype == torch.float32
+    return x * 2
+""",
+        ),
+    )
+
+    def check(self, event: TensorAssert) -> Finding | None:
+        """Report what compiles: other asserts have findings that weigh more."""
+        site, statement = event.site, event.statement
+        test = statement.test
+        if not is_tensor_condition(site, test) or goes_on_after_tensor(site, test):
+            return None
+        negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+        if negated or next(host_reads(site, test), None) or is_compiled_only(site, statement):
+            return None
+        if statement.msg is not None and not isinstance(folded(statement.msg), str):
+            return None
+        fix = caught(site) or _repair(event, statement)
+        return Finding("This assert waits for the device in eager code", fix, test)
+
+
+def _repair(event: TensorAssert, statement: ast.Assert) -> Repair | Decline:
+    if isinstance(statement.test, ast.BoolOp):
+        return Decline("the condition mixes Python conditions with a tensor")
+    spelled = event.site.spell("torch._assert_async")
+    if spelled is None:
+        return Decline("the file does not import torch")
+    parts: dict[str, ast.expr | ast.stmt] = {"test": statement.test}
+    if statement.msg is not None:
+        parts["message"] = statement.msg
+    call = f"{spelled}({', '.join(f'${name}' for name in parts)})"
+    rewrite = Replace(statement, call, parts)
+    return Repair("Use `torch._assert_async`", (rewrite,), Applicability.UNSAFE, _CHANGES)

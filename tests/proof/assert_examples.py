@@ -1,0 +1,137 @@
+"""More examples for the rules about asserts on tensors."""
+
+from __future__ import annotations
+
+from tclint.lint.rule import Bad, Example, Good, Untouched
+
+NAN = '(torch.tensor([1.0, float("nan")]),)'
+NEGATIVE = "(-torch.ones(4, 3),)"
+
+
+def _function(body: str) -> str:
+    lines = "\n".join(f"    {line}" for line in body.split("|"))
+    return f"\ndef f(x):\n{lines}\n    return x * 2\n"
+
+
+def safe(title: str, before: str, after: str, fails_on: str, gb_id: str = "GB0170") -> Bad:
+    """An example with a safe fix; the statements before ``return``, parted by ``|``."""
+    return Bad(
+        _function(before),
+        fixed=_function(after),
+        proves=(gb_id,),
+        fails_on=fails_on,
+        title=title,
+    )
+
+
+def declined(title: str, body: str, reason: str, gb_id: str = "GB0170") -> Untouched:
+    """An example that is left alone."""
+    return Untouched(_function(body), reason, proves=(gb_id,), title=title)
+
+
+NOT: tuple[Example, ...] = (
+    safe(
+        "a number of elements",
+        "assert not (x < 0).sum()",
+        "assert torch.logical_not((x < 0).sum())",
+        NEGATIVE,
+    ),
+    safe(
+        "with a message",
+        'assert not x.isnan().any(), "nan"  # always',
+        'assert torch.logical_not(x.isnan().any()), "nan"  # always',
+        NAN,
+    ),
+    Good(_function("assert not x.shape[0] > 9")),
+)
+
+OPERATOR: tuple[Example, ...] = (
+    safe(
+        "three conditions",
+        "assert x.ndim == 2 and (x > 0).all() and x.shape[0] == 4",
+        "assert x.ndim == 2|assert (x > 0).all()|assert x.shape[0] == 4",
+        f"[{NEGATIVE}, (torch.ones(3),), (torch.ones(3, 3),)]",
+    ),
+    Bad(
+        _function("assert not ((x < 0).any() or (x > 9).any())"),
+        fixed=_function("assert not (x < 0).any()|assert not (x > 9).any()"),
+        fails_on=f"[{NEGATIVE}, (torch.ones(3) * 10,)]",
+        title="a negated alternative, whose negations TCL110 rewrites",
+    ),
+    safe(
+        "alternatives that are counts",
+        "assert (x > 0).sum() or (x < -9).sum()",
+        "assert torch.logical_or((x > 0).sum(), (x < -9).sum())",
+        NEGATIVE,
+    ),
+    declined(
+        "an alternative that is no tensor",
+        "assert (x > 0).all() or x.shape[0] == 4",
+        "not certainly a tensor",
+    ),
+    declined("a negated chain", "assert not 0 < x.min() < 0.5", "cannot be split"),
+    declined("a random middle of a chain", "assert 0 <= torch.rand_like(x).min() < 2", "twice"),
+    declined(
+        "in a try",
+        "try:|    assert (x > 0).all() and (x < 9).all()|except AssertionError:|    x = x + 1",
+        "RuntimeError",
+    ),
+    Good(_function("assert x.ndim == 2 or (x > 0).all()")),
+)
+
+READ: tuple[Example, ...] = (
+    Bad(
+        _function("assert not (x < 0).any().item()"),
+        fixed=_function("assert not (x < 0).any()"),
+        proves=("GB0124",),
+        fails_on=NEGATIVE,
+        title="a negated number, whose negation TCL110 rewrites",
+    ),
+    safe(
+        "a count and a size",
+        "assert (x > 0).sum().item() == x.numel()",
+        "assert (x > 0).sum() == x.numel()",
+        NEGATIVE,
+        "GB0124",
+    ),
+    declined("a fraction cut off", "assert int(x.sum()) == 12", "cuts the fraction", "GB0124"),
+    Bad(
+        _function("assert torch.equal(x, x.round())"),
+        unsafe=_function("assert (x == x.round()).all()"),
+        proves=("GB0033",),
+        title="torch.equal",
+    ),
+    safe(
+        "torch.is_nonzero",
+        "assert torch.is_nonzero((x > 0).sum())",
+        "assert (x > 0).sum()",
+        NEGATIVE,
+        "GB0033",
+    ),
+)
+
+MESSAGE: tuple[Example, ...] = tuple(
+    safe(
+        title,
+        f"assert (x > 0).all(), {message}",
+        "if torch.compiler.is_compiling():"
+        f"|    assert (x > 0).all(), {literal}"
+        f"|else:|    assert (x > 0).all(), {message}",
+        NEGATIVE,
+    )
+    for title, message, literal in (
+        ("percent", '"bad %s" % (x.shape,)', '"bad %s"'),
+        ("format", '"bad {}".format(x.shape)', '"bad {}"'),
+        ("a call", "str(x.shape)", '"assertion failed: (x > 0).all()"'),
+        ("a list", '["bad", x.shape]', '"assertion failed: (x > 0).all()"'),
+        ("a dollar", 'f"${x.shape}"', r'"\x24{x.shape}"'),
+        ("quotes", 'f"it\'s {x.shape}"', '"it\'s {x.shape}"'),
+    )
+)
+
+ASSERTS: dict[str, tuple[Example, ...]] = {
+    "TCL110": NOT,
+    "TCL111": OPERATOR,
+    "TCL112": READ,
+    "TCL113": MESSAGE,
+}

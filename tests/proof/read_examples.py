@@ -1,0 +1,203 @@
+"""More examples for the rules about reads of tensors on the host."""
+
+from __future__ import annotations
+
+from tclint.lint.rule import Bad, Example, Good, Untouched
+
+BREAK = ("GB0124",)
+
+
+def safe(title: str, before: str, after: str, inputs: str = "(torch.rand(4, 3),)") -> Bad:
+    """An example with a safe fix; the bodies of ``f(x)``, lines parted by ``|``."""
+    return Bad(_function(before), inputs, fixed=_function(after), proves=BREAK, title=title)
+
+
+def unsafe(title: str, before: str, after: str) -> Bad:
+    """An example with an unsafe fix only."""
+    inputs = "(torch.rand(4, 3),)"
+    return Bad(_function(before), inputs, unsafe=_function(after), proves=BREAK, title=title)
+
+
+def declined(title: str, body: str, reason: str) -> Untouched:
+    """An example that is left alone."""
+    inputs = "(torch.rand(4, 3),)"
+    return Untouched(_function(body), reason, inputs, proves=BREAK, title=title)
+
+
+def _function(body: str) -> str:
+    lines = [line if line.startswith("@") else f"    {line}" for line in body.split("|")]
+    return "\ndef f(x):\n" + "\n".join(lines) + "\n"
+
+
+ITEM: tuple[Example, ...] = (
+    safe("a statement of its own", "y = x * 2|y.sum().item()|return y", "y = x * 2|return y"),
+    safe(
+        "an unused variable whose source may raise",
+        "top = x.max().item()|return x + 1",
+        "top = x.max().detach()|return x + 1",
+    ),
+    safe("an unused variable", "total = x.sum().item()|return x + 1", "return x + 1"),
+    safe(
+        "a constant",
+        "return x * torch.tensor(3.0).item()",
+        "return x * 3.0",
+    ),
+    safe(
+        "a local dict",
+        'logs = {"top": x.max().item(), "n": 3}|return x * logs["top"]',
+        'logs = {"top": x.max().detach(), "n": 3}|return x * logs["top"]',
+    ),
+    safe(
+        "a local dict whose entry nobody reads",
+        'logs = {}|logs["top"] = x.max().item()|return x * 2',
+        'logs = {}|logs["top"] = x.max().detach()|return x * 2',
+    ),
+    safe("a comparison", "return x > x.mean().item()", "return x > x.mean().detach()"),
+    safe(
+        "a bound of clamp",
+        "return torch.clamp(x, max=x.mean().item())",
+        "return torch.clamp(x, max=x.mean().detach())",
+    ),
+    safe(
+        "a value to fill with",
+        "return x.masked_fill(x < 0.5, x.min().item())",
+        "return x.masked_fill(x < 0.5, x.min().detach())",
+    ),
+    safe(
+        "an arm of where",
+        "return torch.where(x > 0.5, x, x.min().item())",
+        "return torch.where(x > 0.5, x, x.min().detach())",
+    ),
+    safe(
+        "a method that takes a tensor",
+        "return x.mul(x.max().item()).sub(x.min().item())",
+        "return x.mul(x.max().detach()).sub(x.min().detach())",
+    ),
+    safe(
+        "a value put into a tensor",
+        "y = x.clone()|y[0] = x.max().item()|return y",
+        "y = x.clone()|y[0] = x.max().detach()|return y",
+    ),
+    safe(
+        "arithmetic in place",
+        "y = x.clone()|y /= x.max().item()|return y",
+        "y = x.clone()|y /= x.max().detach()|return y",
+    ),
+    safe(
+        "a count with floating-point numbers",
+        "n = (x > 0.5).sum().item()|return x.float() / n",
+        "n = (x > 0.5).sum().detach()|return x.float() / n",
+    ),
+    safe(
+        "a formatted number that is only returned",
+        'return x, f"{x.sum().item():.3f}"',
+        'return x, f"{x.sum().detach():.3f}"',
+    ),
+    safe(
+        "gradients stay cut",
+        "top = x.max().item()|return (x / top).sum()",
+        "top = x.max().detach()|return (x / top).sum()",
+        "(torch.rand(4, 3, requires_grad=True),)",
+    ),
+    Bad(
+        """
+class f(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.tensor(1.5))
+        self.register_buffer("level", torch.tensor(0.5))
+
+    def forward(self, x: torch.Tensor):
+        y = x.float() * self.scale.item()
+        return y + self.level.item()
+""",
+        fixed="""
+class f(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.tensor(1.5))
+        self.register_buffer("level", torch.tensor(0.5))
+
+    def forward(self, x: torch.Tensor):
+        y = x.float() * self.scale.detach()
+        return y + self.level.detach().clone()
+""",
+        proves=BREAK,
+        title="a parameter and a buffer",
+    ),
+    Bad(
+        """
+class f(nn.Module):
+    def forward(self, x):
+        self.last = x.mean().item()
+        return x * 2
+""",
+        unsafe="""
+class f(nn.Module):
+    def forward(self, x):
+        self.last = x.mean().detach()
+        return x * 2
+""",
+        proves=BREAK,
+        title="a number kept on the module",
+    ),
+    unsafe(
+        "a dtype that is not known",
+        "return torch.zeros(3, dtype=torch.int64) * x.max().item()",
+        "return torch.zeros(3, dtype=torch.int64) * x.max().detach()",
+    ),
+    unsafe(
+        "a number over a tensor",
+        "return x.max().item() / (x + 1)",
+        "return x.max().detach() / (x + 1)",
+    ),
+    unsafe("a power", "return x ** x.max().item()", "return x ** x.max().detach()"),
+    unsafe(
+        "a tensor that may have dimensions",
+        "return x * x[:1, 0].item()",
+        "return x * x[:1, 0].detach().reshape(())",
+    ),
+    declined("an index", "return x[:, x.argmax().item() % 3]", "before it meets a tensor"),
+    declined("a slice", "n = (x > 0.5).sum().item()|return x.reshape(-1)[:n]", "index"),
+    declined("a branch", "if (x > 2).any().item():|    return x * 2|return x", "branch"),
+    declined("a size", "return torch.zeros((x > 2).sum().item())", "is not known to take"),
+    declined("alpha", "return torch.add(x, x, alpha=x.max().item())", "alpha="),
+    declined(
+        "a probability", "return F.dropout(x, x.min().item() * 0)", "before it meets a tensor"
+    ),
+    declined("both bounds of clamp", "return x.clamp(0, x.mean().item())", "two bounds"),
+    declined(
+        "two numbers",
+        "a = x.sum().item()|n = (x >= 0).sum().item()|return x * (a / n)",
+        "before it meets a tensor",
+    ),
+    declined(
+        "a variable assigned twice",
+        "s = 1.0|if x.shape[0] > 2:|    s = x.max().item()|return x * s",
+        "assigned more than once",
+    ),
+    declined(
+        "a nested function",
+        "s = x.max().item()|def g(y):|    return y * s|return g(x)",
+        "nested function",
+    ),
+    declined("an annotation", "s: float = x.max().item()|return x * s", "annotated"),
+    declined(
+        "a formatted number that the code uses",
+        'return x * len(f"{x.sum().item():.3f}")',
+        "goes on to use",
+    ),
+    Good(_function("return x.shape[0] * x")),
+)
+
+NUMBER: tuple[Example, ...] = (
+    unsafe(
+        "float of a tensor of unknown dtype",
+        "return x * float(x.max())",
+        "return x * x.max().detach()",
+    ),
+    declined("a truth", "return x, bool((x > 0.5).max()) and 3", "branch"),
+    Good("@torch.compile(fullgraph=True)\ndef f(x):\n    return x * float(x.max())\n"),
+)
+
+READS: dict[str, tuple[Example, ...]] = {"TCL101": ITEM, "TCL102": NUMBER}
