@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
+import pytest  # noqa: TC002
 
 from scripts import docs
 from tclint.lint.registry import load_rules

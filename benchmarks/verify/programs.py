@@ -13,6 +13,7 @@ from torch import Tensor
 
 _log = logging.getLogger("quiet")
 _log.setLevel(logging.CRITICAL)
+_lock = threading.Lock()
 
 
 def clean(x: Tensor) -> Tensor:
@@ -73,7 +74,7 @@ def clock(x: Tensor) -> Tensor:
 
 
 def lock(x: Tensor) -> Tensor:
-    with threading.Lock():
+    with _lock:
         return x.exp()
 
 

@@ -45,8 +45,8 @@ from tqdm import tqdm
 
 def f(x):
     y = x * 1
-    for step in tqdm(range(3), desc="steps"):
-        y = y + step
+    for i in tqdm(range(3), bar_format="{n} of 3"):
+        y = y + i
     return y
 """,
             fixed="""
@@ -54,8 +54,8 @@ from tqdm import tqdm
 
 def f(x):
     y = x * 1
-    for step in (range(3) if torch.compiler.is_compiling() else tqdm(range(3), desc="steps")):
-        y = y + step
+    for i in range(3) if torch.compiler.is_compiling() else tqdm(range(3), bar_format="{n} of 3"):
+        y = y + i
     return y
 """,
             proves=("GB0007",),
@@ -66,16 +66,18 @@ def f(x):
 from tqdm import trange
 
 def f(x):
-    return sum([x * i for i in trange(1, 4)])
+    xs = [i * x for i in trange(3, disable=True)]
+    return sum(xs)
 """,
             fixed="""
 from tqdm import trange
 
 def f(x):
-    return sum([x * i for i in (range(1, 4) if torch.compiler.is_compiling() else trange(1, 4))])
+    xs = [i * x for i in (range(3) if torch.compiler.is_compiling() else trange(3, disable=True))]
+    return sum(xs)
 """,
             proves=("GB0007",),
-            title="in a comprehension",
+            title="in a comprehension, switched off",
         ),
         Untouched(
             """

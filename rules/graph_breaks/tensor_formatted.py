@@ -96,7 +96,7 @@ def f(x):
         deferrable = _is_deferrable(site, node, event.source)
         if deferrable and is_handed_out(site, node):
             return None
-        function = site.text(node.func) if isinstance(node, ast.Call) else ""
+        function = site.text(node.func) if isinstance(node, ast.Call) else "%"
         message = f"`{site.text(event.source)}` is a tensor; its text is made on the host"
         ids = ("GB0088",) if deferrable else _IDS.get(function, self.gb_ids)
         return Finding(message, _repair(event, node, function), event.source, gb_ids=ids)
@@ -106,11 +106,13 @@ def _is_deferrable(site: Site, node: ast.expr, source: ast.expr) -> bool:
     field = site.parent(source)
     if isinstance(field, ast.FormattedValue) and enclosing_text(site, field) is node:
         return field.conversion == -1
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    called = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    return called and node is not source
 
 
 def _repair(event: HostRead, node: ast.expr, function: str) -> Repair | Decline:
-    if isinstance(node, (ast.Call, ast.JoinedStr)) and not is_handed_out(event.site, node):
+    percent = node is event.source or isinstance(node, ast.Tuple)
+    if not percent and not is_handed_out(event.site, node):
         return Decline("the code goes on to use the text")
     plain = not set("\"'\\\n") & set(event.site.text(event.source))
     if function in ("str", "repr") and event.tensor.rank and plain:

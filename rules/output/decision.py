@@ -12,6 +12,7 @@ from tclint.semantics.values import DataScalar, Tensor, options
 _LOG_METHODS = frozenset(
     "debug info warning warn error exception critical log isEnabledFor".split()
 )
+_IDENTITY = (ast.Is, ast.IsNot)
 
 
 def decision_around(event: SideEffectCall) -> ast.If | None:
@@ -71,7 +72,9 @@ def _leaves(test: ast.expr) -> Iterator[ast.expr]:
 def _breaks(event: SideEffectCall, leaf: ast.expr) -> bool:
     if leaf is event.call:
         return True
-    asked = [leaf, leaf.left, *leaf.comparators] if isinstance(leaf, ast.Compare) else [leaf]
+    asked = [leaf]
+    if isinstance(leaf, ast.Compare) and not any(isinstance(op, _IDENTITY) for op in leaf.ops):
+        asked += [leaf.left, *leaf.comparators]
     return any(_is_data(event.site, part) for part in asked)
 
 

@@ -213,6 +213,13 @@ class Union(Value):
 MAX_OPTIONS: Final = 6
 
 
+def present(value: Value) -> list[Value]:
+    """The alternatives that an operation can work on: None would raise, so it is left out."""
+    if not isinstance(value, Union):
+        return [value]
+    return [option for option in value.options if option != NONE]
+
+
 def options(value: Value) -> Iterator[Value]:
     """The alternatives of a value: itself, or each option of a union."""
     if isinstance(value, Union):

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import CodeType, ModuleType
 
+_texts: dict[str, str] = {}
+
 
 class OverlayLoader(importlib.machinery.SourceFileLoader):
     """Loads one module from a text, under the name of the file that it stands for."""
@@ -26,6 +28,12 @@ class OverlayLoader(importlib.machinery.SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType:
         """Compile the overlay's text; byte-code caches belong to the file, so none is used."""
         return compile(self._text, self.path, "exec", dont_inherit=True)
+
+
+def loader_for(name: str, path: Path) -> OverlayLoader | None:
+    """The loader for a file that is imported by its path; None if it has no overlay."""
+    text = _texts.get(str(path.resolve()))
+    return None if text is None else OverlayLoader(name, str(path), text)
 
 
 class OverlayFinder(importlib.abc.MetaPathFinder):
@@ -50,9 +58,10 @@ class OverlayFinder(importlib.abc.MetaPathFinder):
 
 
 def install(texts: Mapping[str, str]) -> None:
-    """Import these files' modules from the given texts from now on."""
+    """Import these files' modules from the given texts from now on; keys are resolved paths."""
     if not texts:
         return
+    _texts.update(texts)
     sys.meta_path.insert(0, OverlayFinder(texts))
     for path, text in texts.items():
         # No modification time: linecache then never looks at the disk for this file.

@@ -58,7 +58,7 @@ class Child:
         self._lines: queue.Queue[bytes] = queue.Queue()
         self._tail: deque[bytes] = deque(maxlen=_TAIL_CHUNKS)
         self._pump(self._read_answers)
-        self._pump(self._read_errors)
+        self._errors = self._pump(self._read_errors)
 
     def __enter__(self) -> Child:
         """Use as a context manager: the child ends with the block."""
@@ -118,6 +118,7 @@ class Child:
 
     def _death(self) -> Failure:
         status = self._process.wait()
+        self._errors.join(_LAST_WORDS_SECONDS)
         if status == -signal.SIGKILL:
             return Failure("out-of-memory", "was killed, as the system does when memory runs out")
         if status < 0:
@@ -148,8 +149,10 @@ class Child:
             self._tail.append(chunk)
 
     @staticmethod
-    def _pump(read: Callable[[], None]) -> None:
-        threading.Thread(target=read, daemon=True).start()
+    def _pump(read: Callable[[], None]) -> threading.Thread:
+        thread = threading.Thread(target=read, daemon=True)
+        thread.start()
+        return thread
 
 
 def _environment(cache: Path, device: str | None) -> dict[str, str]:

@@ -11,6 +11,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from tclint.verify import overlay
+
 
 class TargetError(Exception):
     """A target that is misspelt, cannot be found, or whose factory breaks the contract."""
@@ -98,7 +100,8 @@ def _import_file(path: Path) -> ModuleType:
     sys.path.insert(0, str(package))
     if len(names) > 1:
         return importlib.import_module(".".join(names))
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    loader = overlay.loader_for(path.stem, path)
+    spec = importlib.util.spec_from_file_location(path.stem, path, loader=loader)
     if spec is None or spec.loader is None:
         raise TargetError(f"{path} is no Python file")
     module = importlib.util.module_from_spec(spec)

@@ -34,7 +34,7 @@ from tclint.semantics.values import (
     Tensor,
     Value,
     join,
-    options,
+    present,
 )
 
 SIZE = Sequence("Size", SYMINT)
@@ -64,8 +64,7 @@ def _attribute(frame: Frame, node: ast.Attribute) -> Value:
 
 def attribute_of(frame: Frame, base: Value, name: str, node: ast.expr) -> Value:
     """The value of ``base.name``; properties of project classes are walked."""
-    kinds = [option for option in options(base) if option != NONE] or [base]
-    return join(_attribute_of(frame, kind, name, node) for kind in kinds)
+    return join(_attribute_of(frame, kind, name, node) for kind in present(base))
 
 
 def _attribute_of(frame: Frame, base: Value, name: str, node: ast.expr) -> Value:

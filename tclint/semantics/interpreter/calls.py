@@ -18,7 +18,6 @@ from tclint.semantics.interpreter.operators import elements
 from tclint.semantics.interpreter.sinks import report_sink, sink_of
 from tclint.semantics.interpreter.tensor_calls import call_method
 from tclint.semantics.values import (
-    NONE,
     UNKNOWN,
     BoundExternal,
     Class,
@@ -32,7 +31,7 @@ from tclint.semantics.values import (
     Value,
     join,
     may_be_tensor,
-    options,
+    present,
 )
 
 
@@ -48,8 +47,7 @@ def _call(frame: Frame, node: ast.Call) -> Value:
     if callee == External("builtins.super"):
         return _super(frame, node)
     arguments = arguments_of_call(frame, node)
-    kinds = [option for option in options(callee) if option != NONE]
-    return join(call_value(frame, node, kind, arguments) for kind in kinds)
+    return join(call_value(frame, node, kind, arguments) for kind in present(callee))
 
 
 def arguments_of_call(frame: Frame, node: ast.Call) -> Arguments:
@@ -146,8 +144,8 @@ def _call_sequential(
         return call_value(frame, node, element, arguments) if element != UNKNOWN else UNKNOWN
     value: Value = arguments.positional[0] if arguments.positional else UNKNOWN
     for member in callee.items:
-        kinds = [option for option in options(member) if option != NONE]
-        value = join(call_value(frame, node, kind, Arguments((value,))) for kind in kinds)
+        given = Arguments((value,))
+        value = join(call_value(frame, node, kind, given) for kind in present(member))
     return value
 
 

@@ -26,6 +26,7 @@ from tclint.semantics.values import (
     join,
     may_be_tensor,
     options,
+    present,
     tensor_in,
 )
 
@@ -134,7 +135,8 @@ def _compare_one(
     if isinstance(op, (ast.In, ast.NotIn)):
         _membership(frame, node, left, right)
         return Static("bool")
-    return join(operators.compare(op, a, b) for a in options(left[1]) for b in options(right[1]))
+    kinds = ((a, b) for a in present(left[1]) for b in present(right[1]))
+    return join(operators.compare(op, a, b) for a, b in kinds)
 
 
 def _identity(op: ast.cmpop, left: Value, right: Value) -> Value:

@@ -25,6 +25,7 @@ from tclint.semantics.values import (
 )
 
 CONTAINERS = {"torch.nn.ModuleList": "list", "torch.nn.ParameterList": "list"}
+_FLOAT32 = DType("float32", "float")
 _FLOAT_DEFAULT = DType("default", "float")
 
 
@@ -46,7 +47,7 @@ def create_tensor(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
     if facts.dtype == "like" and like is not None:
         return Tensor(like.rank, None if has_dtype else like.dtype, like.device,
                       assumed=like.assumed, random=facts.random, why=f"`{name}`")  # fmt: skip
-    dtype = None if has_dtype else _factory_dtype(facts.dtype, arguments)
+    dtype = None if has_dtype else _settled_dtype(frame, _factory_dtype(facts.dtype, arguments))
     rank = facts.rank if isinstance(facts.rank, int) else _sized_rank(facts.rank, arguments)
     return Tensor(rank, dtype, place, random=facts.random, why=f"`{name}`")
 
@@ -71,6 +72,13 @@ def _factory_dtype(rule: str, arguments: Arguments) -> DType | None:
         return _data_dtype(arguments.positional[-1]) if arguments.positional else None
     category = "float" if "float" in rule else "bool" if rule == "bool" else "int"
     return DType(rule, category)
+
+
+def _settled_dtype(frame: Frame, dtype: DType | None) -> DType | None:
+    """The default dtype is float32 in a file that does not set another."""
+    if dtype == _FLOAT_DEFAULT and "set_default_dtype" not in frame.body.module.file.text:
+        return _FLOAT32
+    return dtype
 
 
 def _integral(value: Value) -> bool:

@@ -25,7 +25,7 @@ from tclint.semantics.values import (
     Value,
     is_tensor,
     join,
-    options,
+    present,
     tensor_in,
 )
 
@@ -34,7 +34,7 @@ from tclint.semantics.values import (
 def _subscript(frame: Frame, node: ast.Subscript) -> Value:
     base = evaluate(frame, node.value)
     index = evaluate(frame, node.slice)
-    return join(_item(frame, node, option, index) for option in options(base))
+    return join(_item(frame, node, option, index) for option in present(base))
 
 
 @handles(ast.Slice)

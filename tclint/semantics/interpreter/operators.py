@@ -20,7 +20,7 @@ from tclint.semantics.values import (
     Tensor,
     Value,
     join,
-    options,
+    present,
 )
 
 BOOL: Final = DType("bool", "bool")
@@ -59,7 +59,7 @@ def _symbol(text: str, category: str | None) -> DType | None:
 
 def binary(op: ast.operator, left: Value, right: Value) -> Value:
     """The value of ``left op right``."""
-    return join(_binary(op, a, b) for a in options(left) for b in options(right))
+    return join(_binary(op, a, b) for a in present(left) for b in present(right))
 
 
 def _binary(op: ast.operator, left: Value, right: Value) -> Value:

@@ -95,8 +95,7 @@ def _aug_assign(frame: Frame, node: ast.AugAssign) -> None:
     right = evaluate(frame, node.value)
     left = _load(frame, node.target)
     if isinstance(left, Tensor):
-        kept = operators.binary(node.op, left, right)
-        value: Value = left if not isinstance(kept, Tensor) else kept
+        value: Value = left  # in place: rank, dtype and device stay
     else:
         value = operators.binary(node.op, left, right)
     assign(frame, node.target, value, augmented=True)

@@ -10,7 +10,7 @@ from tclint.semantics.events import Call, DynamicShape
 from tclint.semantics.interpreter.expressions import host_read
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
-from tclint.semantics.interpreter.operators import BOOL, INT64, derived
+from tclint.semantics.interpreter.operators import BOOL, INT64, binary, derived
 from tclint.semantics.values import (
     NONE,
     SYMINT,
@@ -70,7 +70,8 @@ def call_method(
         return _viewed(tensor, node, arguments)
     if name.startswith("new_"):
         return Tensor(assumed=tensor.assumed, why=f"`{name}()`")
-    return _returned(frame, node, name, name, [tensor], torch_api.method_returns(name))
+    operands = (tensor, *arguments.positional)
+    return _returned(frame, node, name, operands, torch_api.method_returns(name))
 
 
 def _moves_only(arguments: Arguments) -> bool:
@@ -158,18 +159,21 @@ def call_function_of_torch(
         frame, Call, node, function=name, call=node, arguments=tuple(arguments.positional)
     )
     report_dynamic_shape(frame, node, name, first, node.func, arguments)
-    found = [o for v in tensors for o in options(v) if isinstance(o, Tensor)]
-    return _returned(frame, node, name, name.rpartition(".")[2], found,
-                     torch_api.function_returns(name))  # fmt: skip
+    return _returned(frame, node, name, arguments.positional, torch_api.function_returns(name))
 
 
 def _returned(
-    frame: Frame, node: ast.Call, key: str, name: str, tensors: list[Tensor], kind: str | None
+    frame: Frame, node: ast.Call, key: str, operands: tuple[Value, ...], kind: str | None
 ) -> Value:
     if kind is None:
         return UNKNOWN
     codes = kind.split("|")
+    tensors = [o for v in operands if is_tensor(v) for o in options(v) if isinstance(o, Tensor)]
+    name = key.rpartition(".")[2]
     if "tensor" in codes:
+        rule = torch_api.binary_dtype(key)
+        if rule in ("promote", "float") and len(operands) == 2 and not node.keywords:
+            return binary(ast.Add() if rule == "promote" else ast.Div(), *operands)
         return _tensor_result(frame, node, key, name, tensors)
     code = codes[0]
     if code.startswith("tensor*"):

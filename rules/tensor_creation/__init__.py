@@ -1,0 +1,1 @@
+"""Tensors, parameters and layers that are made anew in every step."""

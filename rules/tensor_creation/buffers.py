@@ -1,0 +1,140 @@
+"""Constant data of a module: from a tensor made in every step to a buffer made once."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tclint.diagnostics import Applicability, Decline
+from tclint.lint.rewrite import Insert, Repair, Replace
+from tclint.semantics.events import TensorFactory
+from tclint.semantics.site import Site
+from tclint.semantics.symbols import ClassInfo, FunctionInfo
+from tclint.semantics.values import Tensor, tensor_in
+
+from .placement import FROM_DATA, arguments, is_device, keyword, number_type
+from .reading import why_not_only_read
+
+_LISTS = (ast.List, ast.Tuple)
+
+
+def is_constant_data(event: TensorFactory) -> bool:
+    """True for a tensor of a module's method whose data, more than one number, never changes."""
+    cls, call = event.site.cls, event.call
+    if cls is None or not event.constant or event.function not in FROM_DATA:
+        return False
+    if len(call.args) != 1 or number_type(event.site, call.args[0]) is not None:
+        return False
+    return _is_module(event.site, cls) and (
+        event.function == "torch.tensor" or isinstance(call.args[0], _LISTS)
+    )
+
+
+def device_of(event: TensorFactory) -> ast.expr | None:
+    """The device that the data is copied to: from ``.to(...)`` or ``device=``."""
+    if event.moved is not None and event.destination is not None:
+        return event.destination if is_device(event.site, event.destination) else None
+    given = keyword(event.call, "device")
+    return given if given is not None and is_device(event.site, given) else None
+
+
+def make_buffer(event: TensorFactory) -> Repair | Decline:
+    """Register the tensor in ``__init__`` and read it in the step."""
+    site, whole = event.site, event.moved or event.call
+    cls, function = site.cls, site.function
+    assert cls is not None and function is not None
+    init = cls.methods.get("__init__")
+    obstacle = _why_no_place(cls, init, function) or why_not_only_read(site, whole)
+    if init is not None and not obstacle:
+        obstacle = _why_not_constant_there(event.call, init)
+    if init is None or obstacle or isinstance(init.node, ast.Lambda):
+        return Decline(obstacle or "the class has no `__init__` of its own")
+    name = _name(site, whole, cls)
+    texts, parts = arguments(event.call, without="device")
+    made = f"$factory({', '.join(texts)})"
+    inner = _first_argument(init)
+    register = f'{inner}.register_buffer("{name}", {made}, persistent=False)'
+    rewrites = (
+        Insert(init.node.body[-1], register, {"factory": event.call.func, **parts}, after=True),
+        Replace(whole, f"{_first_argument(function)}.{name}"),
+    )
+    changes = "; ".join(_changes(event))
+    return Repair("Make it a buffer in `__init__`", rewrites, Applicability.UNSAFE, changes)
+
+
+def _is_module(site: Site, cls: ClassInfo) -> bool:
+    return "forward" in cls.methods or any(
+        site.dotted(base) == "torch.nn.Module" for base in cls.bases
+    )
+
+
+def _why_no_place(cls: ClassInfo, init: FunctionInfo | None, function: FunctionInfo) -> str:
+    """Why ``__init__`` cannot take a buffer at its end; empty when it can."""
+    if init is None or isinstance(init.node, ast.Lambda):
+        return f"`{cls.name}` has no `__init__` of its own"
+    if {"staticmethod", "classmethod"} & set(function.decorators):
+        return f"`{function.name}` has no `self`"
+    calls = [n for n in ast.walk(init.node) if isinstance(n, ast.Call)]
+    if not any(isinstance(c.func, ast.Attribute) and c.func.attr == "__init__" for c in calls):
+        return "`__init__` does not call `super().__init__()`"
+    if any(isinstance(n, (ast.Return, ast.Raise)) for n in ast.walk(init.node)):
+        return "`__init__` may end before its last line"
+    own = _first_argument(init)
+    for call in calls:
+        base = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+        runs = isinstance(base, ast.Name) and base.id == own
+        if runs and (base is call.func or getattr(call.func, "attr", "") == function.name):
+            return f"`__init__` itself runs `{function.name}`"
+    return ""
+
+
+def _why_not_constant_there(call: ast.Call, init: FunctionInfo) -> str:
+    local = {n.arg for n in ast.walk(init.node) if isinstance(n, ast.arg)} - {_first_argument(init)}
+    local |= {
+        n.id
+        for n in ast.walk(init.node)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
+    for node in ast.walk(call):
+        if isinstance(node, ast.Name) and node.id in local:
+            return f"`{node.id}` means something else in `__init__`"
+    return ""
+
+
+def _changes(event: TensorFactory) -> Iterator[str]:
+    device = device_of(event)
+    if device is not None and not _is_own_device(event.site, device):
+        where = event.site.text(device)
+        yield f"the tensor is on the module's device, also where `{where}` is another"
+    yield "`half()` and `to(dtype)` convert a floating-point buffer with the module"
+    yield "a module that is built on the meta device has to fill it in afterwards"
+
+
+def _is_own_device(site: Site, device: ast.expr) -> bool:
+    """True for ``self.weight.device``."""
+    if not isinstance(device, ast.Attribute) or not isinstance(device.value, ast.Attribute):
+        return False
+    tensor = tensor_in(site.value(device.value))
+    return isinstance(tensor, Tensor) and tensor.role in ("parameter", "buffer")
+
+
+def _name(site: Site, whole: ast.expr, cls: ClassInfo) -> str:
+    """A name for the buffer that the class does not use yet."""
+    parent = site.parent(whole)
+    name = "_constant"
+    if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
+        name = "_" + parent.targets[0].id.lstrip("_")
+    taken = {n.attr for n in ast.walk(cls.node) if isinstance(n, ast.Attribute)}
+    taken |= {str(n.value) for n in ast.walk(cls.node) if isinstance(n, ast.Constant)}
+    taken |= set(cls.methods)
+    number = 1
+    unique = name
+    while unique in taken:
+        number += 1
+        unique = f"{name}_{number}"
+    return unique
+
+
+def _first_argument(function: FunctionInfo) -> str:
+    arguments = function.node.args
+    return next((a.arg for a in (*arguments.posonlyargs, *arguments.args)), "self")

@@ -1,0 +1,177 @@
+"""Fault drills: whatever a target does, the parent gets an answer that says what happened."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tclint.verify.compare import Options, Side, verify_sides
+from tclint.verify.results import Failure, TargetReport
+from tclint.verify.session import exit_code
+
+pytest.importorskip("torch")
+pytestmark = pytest.mark.slow
+
+RETURN = "\n    return torch.sin, (torch.ones(3),), {}\n"
+
+
+def verify(tmp_path: Path, body: str, options: Options | None = None) -> TargetReport:
+    (tmp_path / "drill.py").write_text(f"import torch\n\ndef make():\n    {body}{RETURN}")
+    chosen = options or Options(speed=False)
+    return verify_sides("drill", [Side("after", "drill.py:make", tmp_path)], chosen)
+
+
+def failure(report: TargetReport) -> Failure:
+    assert exit_code([report]) == 2
+    found = report.after.failure
+    assert found is not None
+    return found
+
+
+def test_an_exception_is_reported_with_its_place(tmp_path: Path) -> None:
+    found = failure(verify(tmp_path, "raise LookupError('no weights')"))
+    assert found.kind == "exception"
+    assert found.message == f"LookupError: no weights ({tmp_path / 'drill.py'}:4)"
+
+
+def test_sys_exit_is_reported(tmp_path: Path) -> None:
+    found = failure(verify(tmp_path, "raise SystemExit(3)"))
+    assert found == Failure("exit", "the target called sys.exit(3)")
+
+
+def test_a_process_that_leaves_is_reported_with_its_last_words(tmp_path: Path) -> None:
+    body = "import os, sys; sys.stderr.write('farewell\\n'); sys.stderr.flush(); os._exit(7)"
+    found = failure(verify(tmp_path, body))
+    assert found.kind == "exit"
+    assert "status 7" in found.message
+    assert "farewell" in found.message
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals")
+def test_a_segmentation_fault_is_reported_with_its_line(tmp_path: Path) -> None:
+    found = failure(verify(tmp_path, "import ctypes; ctypes.string_at(0)"))
+    assert found == Failure("crash", f"crashed with SIGSEGV at {tmp_path / 'drill.py'}:4")
+
+
+def test_a_hang_ends_at_the_time_limit_with_all_its_children(tmp_path: Path) -> None:
+    body = (
+        "import subprocess, sys, time\n"
+        "    child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        "    open('pid', 'w').write(str(child.pid))\n"
+        "    time.sleep(600)"
+    )
+    found = failure(verify(tmp_path, body, Options(speed=False, time_limit=8)))
+    assert found == Failure("timeout", "took longer than the time limit of 8 s")
+    state = Path(f"/proc/{(tmp_path / 'pid').read_text()}/stat")
+    if sys.platform == "linux":
+        assert not state.exists() or state.read_text().split()[2] == "Z"
+
+
+def test_output_without_end_disturbs_nothing(tmp_path: Path) -> None:
+    body = (
+        "import os, sys\n"
+        "    for _ in range(40):\n"
+        "        print('x' * 100_000); sys.stderr.write('y' * 100_000)\n"
+        "        os.write(1, b'{\"ok\": {}}\\n')"
+    )
+    report = verify(tmp_path, body)
+    assert report.after.failure is None
+    assert report.equality.verdict == "identical"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs RLIMIT_DATA")
+@pytest.mark.parametrize("body", ["torch.ones(1 << 33)", "bytearray(1 << 35)"])
+def test_a_full_memory_is_reported(tmp_path: Path, body: str) -> None:
+    found = failure(verify(tmp_path, body, Options(speed=False, memory_limit=8 << 30)))
+    assert found.kind == "out-of-memory"
+
+
+def test_a_broken_contract_is_reported(tmp_path: Path) -> None:
+    found = failure(verify(tmp_path, "return 1"))
+    assert found.kind == "target"
+    assert "must return (module_or_callable, args, kwargs), not int" in found.message
+
+
+def test_a_call_that_raises_compares_like_a_result(tmp_path: Path) -> None:
+    report = verify(tmp_path, "return torch.nn.Linear(2, 2), (torch.ones(3),), {}")
+    assert report.after.failure is None
+    assert report.equality.equal is not None
+
+
+def test_before_and_after_share_weights_and_compare(tmp_path: Path) -> None:
+    head = "import torch\nclass M(torch.nn.Module):\n"
+    head += "    def __init__(self):\n        super().__init__()\n"
+    head += "        self.l = torch.nn.Linear(4, 4)\n    def forward(self, x):\n"
+    tail = "def make():\n    return M(), (torch.ones(2, 4),), {}\n"
+    bodies = {
+        "old": "        return self.l(x) * x.sum().item()\n",
+        "good": "        return self.l(x) * x.sum().detach()\n",
+        "bad": "        return self.l(x) * x.mean()\n",
+    }
+    for name, body in bodies.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "m.py").write_text(head + body + tail)
+    (tmp_path / "grown").mkdir()
+    grown = head.replace("self.l = ", "self.k = torch.nn.Linear(1, 1)\n        self.l = ")
+    (tmp_path / "grown" / "m.py").write_text(grown + bodies["good"] + tail)
+
+    def against_old(name: str) -> TargetReport:
+        sides = [Side("before", "m.py:make", tmp_path / "old")]
+        sides.append(Side("after", "m.py:make", tmp_path / name))
+        return verify_sides("m", sides, Options(speed=False))
+
+    good = against_old("good")
+    assert [len(arm.probe.breaks) for arm in good.arms if arm.probe] == [1, 0]
+    assert good.equality.verdict == "identical"
+    assert exit_code([good]) == 0
+    bad = against_old("bad")
+    assert bad.equality.verdict == "different"
+    assert exit_code([bad]) == 1
+    larger = against_old("grown")
+    assert larger.equality.equal is None
+    assert "the weights do not fit" in larger.equality.detail
+
+
+def test_state_in_globals_does_not_make_arms_differ(tmp_path: Path) -> None:
+    (tmp_path / "counter.py").write_text(
+        "import torch\nsteps = 0\n"
+        "def f(x):\n    global steps\n    steps += 1\n    return x * steps\n"
+        "def make():\n    return f, (torch.ones(2),), {}\n"
+    )
+    sides = [Side("after", "counter.py:make", tmp_path)]
+    report = verify_sides("counter", sides, Options(speed=False))
+    assert report.equality.verdict == "identical"
+    assert report.after.probe is not None
+    assert len(report.after.probe.recompiles) == 2
+
+
+def test_without_a_compiler_the_rest_is_still_measured(tmp_path: Path) -> None:
+    (tmp_path / "plain.py").write_text(
+        "import torch\ndef make():\n    return torch.nn.ReLU(), (torch.ones(9),), {}\n"
+    )
+    (tmp_path / "pyproject.toml").write_text("[tool.tclint]\n")
+    environment = {**os.environ, "CXX": "no-such-compiler", "PATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_CLI, "plain.py:make", "--output-format", "json"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    (arm,) = json.loads(done.stdout)["targets"][0]["arms"]
+    assert arm["breaks"] == []
+    assert arm["times"] is None
+    assert "compile" in arm["no_speed"]
+
+
+RUN_CLI = (
+    "import sys; sys.path.insert(0, " + repr(str(Path(__file__).parents[1])) + ")\n"
+    "import typer; from tclint.cli.verify import verify; typer.run(verify)"
+)

@@ -1,0 +1,190 @@
+"""From measured arms to conclusions, joins, text and JSON: no child process here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tclint.diagnostics import Confidence, Diagnostic, Effect, Position, Span
+from tclint.verify.compare import judge_speed, timing
+from tclint.verify.join import match_lines
+from tclint.verify.report import as_json, as_text
+from tclint.verify.results import (
+    Arm,
+    Break,
+    Equality,
+    Failure,
+    Frame,
+    Memory,
+    Probe,
+    Recompile,
+    Speed,
+    Sync,
+    TargetReport,
+    Timing,
+)
+from tclint.verify.session import exit_code
+
+SAME = Equality("identical")
+HERE = Path("/project")
+
+
+def broken(row: int, *, by_torch: bool = False, library: bool = False) -> Break:
+    user = Frame("/project/model.py", row, "forward")
+    stack = (user, Frame("/env/site-packages/lib.py", 9, "inner")) if library else (user,)
+    return Break(
+        gb_id="GB0124",
+        gb_ids=("GB0124", "GB7000"),
+        reason="Unsupported Tensor.item()",
+        explanation="",
+        filename="/project/model.py",
+        row=row,
+        stack=stack,
+        drops_frame=True,
+        by_torch=by_torch,
+    )
+
+
+def probe(*breaks: Break, like_before: Equality | None = None) -> Probe:
+    return Probe(
+        torch="2.13.0",
+        device="cpu",
+        itself=False,
+        gate="breaks" if breaks else "whole",
+        breaks=breaks,
+        ops=(3, 4) if breaks else (7,),
+        recompiles=(Recompile("0/1", "self.n == 1", "/project/model.py", 3, limit_reached=True),),
+        eager_frames=(),
+        syncs=(Sync("/project/model.py", 5, 2),),
+        like_eager=SAME,
+        like_before=like_before,
+        loaded=(),
+    )
+
+
+def speed(milliseconds: float, like_eager: Equality = SAME) -> Speed:
+    around = Timing(milliseconds, milliseconds * 0.99, milliseconds * 1.01, 15)
+    return Speed(1.5, Timing(10.0, 9.9, 10.1, 15), around, Memory(), None, (), like_eager)
+
+
+def report(*arms: Arm, equality: Equality = SAME) -> TargetReport:
+    speedup, note = judge_speed(arms, equality)
+    return TargetReport("model.py:make", arms, equality, speedup, note)
+
+
+def both(before: float, after: float, equality: Equality = SAME) -> TargetReport:
+    return report(
+        Arm("before", probe(broken(4)), speed(before)),
+        Arm("after", probe(like_before=equality), speed(after)),
+        equality=equality,
+    )
+
+
+def test_a_speedup_is_before_over_after() -> None:
+    assert both(8.0, 2.0).speedup == 4.0
+
+
+def test_a_difference_inside_the_noise_is_none() -> None:
+    found = both(8.0, 7.95)
+    assert found.speedup is None
+    assert found.speed_note.startswith("no measurable difference")
+
+
+def test_arms_with_other_weights_are_not_raced() -> None:
+    found = both(8.0, 2.0, Equality("unknown", "the weights do not fit: missing key"))
+    assert found.speedup is None
+    assert "the weights do not fit" in found.speed_note
+
+
+def test_one_arm_alone_is_compared_with_eager() -> None:
+    found = report(Arm("after", probe(), speed(2.0)))
+    assert (found.speedup, found.speed_note) == (5.0, "eager / compiled")
+
+
+def test_a_missing_speed_says_why() -> None:
+    found = report(Arm("after", probe(), no_speed="the compiled call raised X: no compiler"))
+    assert found.speedup is None
+    assert found.speed_note == "no speed: the compiled call raised X: no compiler"
+
+
+def test_the_median_and_quartiles() -> None:
+    assert timing([1.0, 2.0, 3.0, 4.0, 100.0]) == Timing(3.0, 2.0, 4.0, 5)
+
+
+def test_exit_codes() -> None:
+    assert exit_code([both(8.0, 2.0)]) == 0
+    assert exit_code([report(Arm("after", probe(broken(4))))]) == 1
+    assert exit_code([report(Arm("after", probe(broken(4, by_torch=True))))]) == 0
+    assert exit_code([both(8.0, 2.0, Equality("different", "x"))]) == 1
+    off = speed(2.0, Equality("different", "off"))
+    assert exit_code([report(Arm("after", probe(), off))]) == 1
+    assert exit_code([report(Arm("after", None, failure=Failure("exit", "gone")))]) == 2
+
+
+def test_the_text_shows_a_row_and_every_remaining_break() -> None:
+    text = as_text([report(Arm("after", probe(broken(4, library=True))))], HERE)
+    assert "model.py:4: GB0124+GB7000 Unsupported Tensor.item()" in text
+    assert "(the whole function runs eagerly)" in text
+    assert "in /env/site-packages/lib.py:9 (inner)" in text
+    assert "model.py:3: recompiles: self.n == 1 (limit reached: runs eagerly)" in text
+    assert "model.py:5: host sync x2 a call" in text
+
+
+def test_the_text_sets_before_against_after() -> None:
+    header, row, *_ = as_text([both(8.0, 2.0)], HERE).splitlines()
+    assert header.split()[:3] == ["target", "breaks", "graphs"]
+    assert "1 → 0" in row
+    assert "2 → 1" in row
+    assert "8.000" in row
+    assert "2.000" in row
+
+
+def test_the_text_says_what_failed() -> None:
+    text = as_text([report(Arm("after", None, failure=Failure("crash", "crashed")))], HERE)
+    assert "after: crash: crashed" in text
+
+
+def test_the_json_has_the_promised_keys() -> None:
+    (target,) = json.loads(as_json([both(8.0, 2.0)]))["targets"]
+    assert {"target", "arms", "equal", "speedup", "joined"} <= target.keys()
+    before, after = target["arms"]
+    assert {"breaks", "graphs", "recompiles", "syncs", "times", "memory"} <= before.keys()
+    assert {"gb_id", "reason", "filename", "row", "stack"} <= before["breaks"][0].keys()
+    assert (before["graphs"], after["graphs"]) == (2, 1)
+    assert target["equal"] is True
+
+
+def test_the_json_of_a_failed_arm_has_the_same_keys() -> None:
+    found = report(
+        Arm("after", None, failure=Failure("exit", "gone")), equality=Equality("unknown")
+    )
+    (target,) = json.loads(as_json([found]))["targets"]
+    assert target["equal"] is None
+    assert {"breaks", "graphs", "recompiles", "syncs", "times", "memory"} <= target["arms"][
+        0
+    ].keys()
+
+
+def finding(row: int, code: str = "TCL101", effect: Effect = Effect.GRAPH_BREAK) -> Diagnostic:
+    return Diagnostic(
+        code=code,
+        name="a-rule",
+        message="breaks here",
+        effect=effect,
+        confidence=Confidence.HIGH,
+        path=Path("/project/model.py"),
+        span=Span(Position(row, 5), Position(row + 1, 9)),
+    )
+
+
+def test_breaks_and_findings_are_joined_by_line() -> None:
+    joined = match_lines("after", [broken(4), broken(20)], [finding(3), finding(40)])
+    assert [(entry.status, entry.row, entry.code) for entry in joined] == [
+        ("confirmed", 4, "TCL101"),
+        ("missed", 20, None),
+        ("not-seen", 40, "TCL101"),
+    ]
+
+
+def test_findings_that_predict_no_break_are_left_out() -> None:
+    assert match_lines("after", [], [finding(3, effect=Effect.HOST_SYNC)]) == ()
