@@ -108,7 +108,7 @@ KEYS: Final = (
         "torch.compile in the project reaches (`compiled`), also the forward of every module "
         "(`modules`), or every function (`all`).", choices=SCOPES),
     Key("compiled", "compiled", "strings", (), "Functions and classes that other code compiles, "
-        "by their dotted names (`pkg.model.Net`)."),
+        "as `package.module:name` with `*` for anything: `pkg.model:Net`, `*:training_step`."),
     Key("side-effects", "settings.side_effects", "string", "guard", "How prints, logger calls and "
         "warnings are taken out of compiled code.", choices=SIDE_EFFECT_STYLES),
     Key("verify", "verify_targets", "targets", (), "Programs that `tclint verify` compiles: "

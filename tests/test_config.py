@@ -40,7 +40,7 @@ force-exclude = true
 respect-gitignore = false
 target-torch = "2.11"
 scope = "compiled"
-compiled = ["pkg.model.Net"]
+compiled = ["pkg.model:Net"]
 side-effects = "graph-print"
 per-file-ignores = { "tests/*" = ["TCL1"] }
 verify = [{ target = "pkg.demo:make", name = "demo" }, { target = "pkg.demo:other" }]

@@ -354,23 +354,34 @@ def test_statement_is_inserted(source: str, old: str, after: str) -> None:
 
 
 def test_rewrites_of_one_repair_reach_over_methods() -> None:
-    source = (
-        "class A:\n    def __init__(self):\n        super().__init__()\n        # end\n\n"
-        "    def forward(self, x):\n        w = torch.tensor([1.0])  # weights\n        return x * w\n"
-    )
+    source = """\
+class A:
+    def __init__(self):
+        super().__init__()
+        # end
+
+    def forward(self, x):
+        w = torch.tensor([1.0])  # weights
+        return x * w
+"""
     after = _fix(
         source,
-        (
-            "after: super().__init__();",
-            'self.register_buffer("_w", $v)',
-            {"v": "torch.tensor([1.0])"},
-        ),
-        ("torch.tensor([1.0])", "self._w", {}),
+        ("after: super().__init__();", "self.register(w=$v)", {"v": "torch.tensor([1.0])"}),
+        ("torch.tensor([1.0])", "self.w", {}),
     )
-    assert after == (
-        "class A:\n    def __init__(self):\n        super().__init__()\n"
-        '        self.register_buffer("_w", torch.tensor([1.0]))\n        # end\n\n'
-        "    def forward(self, x):\n        w = self._w  # weights\n        return x * w\n"
+    assert (
+        after
+        == """\
+class A:
+    def __init__(self):
+        super().__init__()
+        self.register(w=torch.tensor([1.0]))
+        # end
+
+    def forward(self, x):
+        w = self.w  # weights
+        return x * w
+"""
     )
 
 

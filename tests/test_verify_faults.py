@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tclint.verify.compare import Options, Side, verify_sides
+from tclint.verify.arms import Options, Side
+from tclint.verify.compare import verify_sides
 from tclint.verify.results import Failure, TargetReport
 from tclint.verify.session import exit_code
 

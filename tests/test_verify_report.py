@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 from tclint.diagnostics import Confidence, Diagnostic, Effect, Position, Span
-from tclint.verify.compare import judge_speed, timing
 from tclint.verify.join import match_lines
-from tclint.verify.report import as_json, as_text
+from tclint.verify.race import judge_speed, timing
+from tclint.verify.record import as_json
+from tclint.verify.report import as_text
 from tclint.verify.results import (
     Arm,
     Break,
@@ -127,7 +128,7 @@ def test_the_text_shows_a_row_and_every_remaining_break() -> None:
     assert "(the whole function runs eagerly)" in text
     assert "in /env/site-packages/lib.py:9 (inner)" in text
     assert "model.py:3: recompiles: self.n == 1 (limit reached: runs eagerly)" in text
-    assert "model.py:5: host sync x2 a call" in text
+    assert "model.py:5: 2 host syncs in each eager call" in text
 
 
 def test_the_text_sets_before_against_after() -> None:

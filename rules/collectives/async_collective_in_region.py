@@ -35,7 +35,7 @@ class AsyncCollectiveInRegion(Rule[Call]):
 
     code = "TCL151"
     name = "async-collective-in-region"
-    summary = "asynchronous collective"
+    summary = "`async_op=True` makes a collective break the graph"
     on = Call
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0172",)

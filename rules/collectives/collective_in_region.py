@@ -47,7 +47,7 @@ class CollectiveInRegion(Rule[Call]):
 
     code = "TCL150"
     name = "collective-in-region"
-    summary = "communication that Dynamo cannot trace"
+    summary = "Communication that Dynamo cannot trace breaks the graph"
     on = Call
     effects = (Effect.GRAPH_BREAK, Effect.INVALID)
     gb_ids = ("GB0007", "GB0088", "GB1750", "GB2696", "GB9300")

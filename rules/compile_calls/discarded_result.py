@@ -32,7 +32,7 @@ class DiscardedCompileResult(Rule[CompileCall]):
 
     code = "TCL411"
     name = "discarded-compile-result"
-    summary = "result of torch.compile thrown away"
+    summary = "A thrown-away result of `torch.compile` leaves the model eager"
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True

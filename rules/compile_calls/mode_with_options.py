@@ -32,7 +32,7 @@ class ModeWithOptions(Rule[CompileCall]):
 
     code = "TCL403"
     name = "mode-with-options"
-    summary = "mode and options in one torch.compile call"
+    summary = "`mode` and `options` in one `torch.compile` call make it raise"
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True

@@ -34,7 +34,7 @@ class OptionOfWrongType(Rule[CompileCall]):
 
     code = "TCL405"
     name = "inductor-option-of-wrong-type"
-    summary = "inductor option of the wrong type"
+    summary = "An inductor option of the wrong type makes `torch.compile` raise"
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True

@@ -34,7 +34,7 @@ class UnknownCompileArgument(Rule[CompileCall]):
 
     code = "TCL406"
     name = "unknown-compile-argument"
-    summary = "keyword argument that torch.compile does not take"
+    summary = "A keyword that `torch.compile` does not take makes it raise"
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True

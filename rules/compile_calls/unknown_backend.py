@@ -41,7 +41,7 @@ class UnknownCompileBackend(Rule[CompileCall]):
 
     code = "TCL402"
     name = "unknown-compile-backend"
-    summary = "backend that torch does not have"
+    summary = "A backend that torch does not have makes `torch.compile` raise"
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True

@@ -33,7 +33,7 @@ class UnknownCompileMode(Rule[CompileCall]):
 
     code = "TCL401"
     name = "unknown-compile-mode"
-    summary = "mode that torch.compile does not know"
+    summary = "A mode that `torch.compile` does not know makes it raise"
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True

@@ -37,7 +37,7 @@ class UnknownInductorOption(Rule[CompileCall]):
 
     code = "TCL404"
     name = "unknown-inductor-option"
-    summary = "option that inductor does not have"
+    summary = "An option that inductor does not have makes `torch.compile` raise"
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True

@@ -63,7 +63,7 @@ class WholeModelCompiled(Rule[CompileCall]):
 
     code = "TCL410"
     name = "whole-model-compiled"
-    summary = "deep model compiled whole"
+    summary = "Compiling a deep model whole compiles each of its equal blocks again"
     on = CompileCall
     effects = (Effect.COLD_START,)
     outside_regions = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 
 from tclint.diagnostics import Decline, Effect
@@ -13,13 +14,17 @@ from ..proofs.promotion import FLOAT_OF_INTEGER
 from ..proofs.reads import is_captured, is_judged_elsewhere, repair_read
 from ..proofs.verdict import Changes
 
+_IDS = dict.fromkeys(("float", "int", "bool", "contains"), ("GB0124",))
+_IDS |= dict.fromkeys(("complex", "range"), ("GB0059",))
+
 
 class PythonNumberOfTensor(Rule[HostRead]):
     """A tensor is turned into a Python number where Dynamo traces.
 
     ## What it does
-    Reports `float(t)`, `int(t)`, `bool(t)` and `complex(t)` of tensors in compiled code. Except
-    for `complex`, regions that capture scalars (`fullgraph=True`) trace these.
+    Reports `float(t)`, `int(t)`, `bool(t)` and `complex(t)` of tensors in compiled code, and also
+    `range(t)` and `2.0 in t`, which need the numbers. Regions that capture scalars
+    (`fullgraph=True`) trace the first three.
 
     ## Why it hurts
     It is `.item()` by another name: the graph ends there and the CPU waits for the GPU.
@@ -97,22 +102,24 @@ def f(x):
 
     def check(self, event: HostRead) -> Finding | None:
         """Report the conversion unless it is traced."""
-        if event.via not in ("float", "int", "bool", "complex") or is_judged_elsewhere(event):
+        ids = _IDS.get(event.via)
+        if ids is None or is_judged_elsewhere(event):
             return None
-        if is_captured(event) and event.via != "complex":
+        if is_captured(event) and event.via in ("float", "int", "bool"):
             return None
-        source = event.site.text(event.source)
-        ids = ("GB0059",) if event.via == "complex" else ("GB0124",)
-        message = f"`{event.via}({source})` reads a tensor on the host"
+        assert isinstance(event.node, ast.expr)
+        message = f"`{event.site.text(event.node)}` reads a tensor on the host"
         return Finding(message, _repair(event), gb_ids=ids)
 
 
 def _repair(event: HostRead) -> Repair | Decline:
     dtype = event.tensor.dtype
     category = dtype.category if dtype else None
+    if event.via in ("range", "contains"):
+        return Decline("it needs Python numbers")
     if event.via == category:
         return repair_read(event)
-    if event.via == "float" and category in ("int", "bool"):
+    if event.via == "float" and category == "int":
         return repair_read(event, read=replace(event.tensor, dtype=FLOAT_OF_INTEGER))
     if event.via == "float" and category is None:
         return repair_read(event, extra=Changes("an integer tensor would not become a float"))

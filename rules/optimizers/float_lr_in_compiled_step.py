@@ -42,7 +42,7 @@ class FloatLrInCompiledStep(Rule[OptimizerInit]):
 
     code = "TCL501"
     name = "float-lr-in-compiled-step"
-    summary = "float learning rate changes under a compiled step"
+    summary = "A float learning rate that changes recompiles a compiled step"
     on = OptimizerInit
     effects = (Effect.RECOMPILE,)
     outside_regions = True

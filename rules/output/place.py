@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from tclint.lint.rewrite import Insert
 from tclint.semantics.events import SideEffectCall
 from tclint.semantics.site import Site
 
@@ -24,10 +25,30 @@ def why_not_alone(event: SideEffectCall) -> str:
     return "the call's value is used"
 
 
-def top_level_statement(site: Site) -> ast.stmt | None:
-    """The statement of the module's top level that holds the site."""
+def insert_above(site: Site, template: str) -> Insert:
+    """Put a definition above the function or class of the module that holds the site."""
+    body = site.module.tree.body
+    index = _top_level_index(site)
+    if index == 0:
+        return Insert(body[0], template)
+    return Insert(body[index - 1], f"\n\n{template}", after=True)
+
+
+def is_bound_above(site: Site, name: str) -> bool:
+    """True when an import of the module's top level binds ``name`` above the site's function."""
+    above = site.module.tree.body[: _top_level_index(site)]
+    return any(
+        (alias.asname or alias.name.partition(".")[0]) == name
+        for statement in above
+        if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        for node in ast.walk(statement)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names
+    )
+
+
+def _top_level_index(site: Site) -> int:
+    """The index, in the module's body, of the statement that holds the site."""
     row = site.statement.lineno
-    for statement in site.module.tree.body:
-        if statement.lineno <= row <= (statement.end_lineno or statement.lineno):
-            return statement
-    return None
+    above = [s for s in site.module.tree.body if s.lineno <= row]
+    return len(above) - 1

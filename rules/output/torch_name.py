@@ -8,21 +8,33 @@ from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Import
 from tclint.semantics.site import Site
 
+from .place import is_bound_above
+
 Spelled = tuple[str, tuple[Import, ...]]
 
 
-def torch_name(site: Site, dotted: str) -> Spelled | Decline:
-    """How to write ``dotted`` here, and the import that it needs."""
+def torch_name(site: Site, dotted: str, *, top_level: bool = False) -> Spelled | Decline:
+    """How to write ``dotted`` here, or at the module's ``top_level``, and the import it needs."""
     spelled = site.spell(dotted)
-    if spelled is not None:
-        return spelled, ()
+    name = (spelled or dotted).partition(".")[0]
     module = site.module
     taken = {*module.imports, *module.functions, *module.classes, *module.assigned}
-    if "torch" in taken or _is_local(site, "torch"):
-        return Decline(f"`torch` means something else here, so `{dotted}` cannot be written")
-    return dotted, (Import("torch"),)
+    if _is_local(site, name) or (spelled is None and name in taken):
+        return Decline(f"`{name}` is not the module torch all over this function")
+    if spelled is None:
+        return dotted, (Import("torch"),)
+    if top_level and not is_bound_above(site, name):
+        return Decline("torch is not imported above this function")
+    return spelled, ()
 
 
 def _is_local(site: Site, name: str) -> bool:
-    parts = ast.walk(site.body.scope)
-    return bool(site.stores(name)) or any(isinstance(p, ast.arg) and p.arg == name for p in parts)
+    """True when the function binds the name: by an assignment, an argument or an import."""
+    if isinstance(site.body.scope, ast.Module):
+        return False
+    for part in ast.walk(site.body.scope):
+        if isinstance(part, ast.arg) and part.arg == name:
+            return True
+        if isinstance(part, ast.alias) and name in {part.asname, part.name.partition(".")[0]}:
+            return True
+    return bool(site.stores(name))

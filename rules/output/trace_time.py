@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 
 from tclint.diagnostics import Applicability, Decline
-from tclint.lint.rewrite import Insert, Repair, Replace
+from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.events import SideEffectCall
 from tclint.semantics.site import Site
 
 from .evaluation import arguments, binds_or_waits, is_fixed, is_known_when_traced
-from .place import top_level_statement, why_not_alone
+from .place import insert_above, why_not_alone
 from .torch_name import torch_name
 
 ASSUME_CONSTANT = "torch.compiler.assume_constant_result"
@@ -19,23 +19,18 @@ ASSUME_CONSTANT = "torch.compiler.assume_constant_result"
 def trace_time(event: SideEffectCall) -> Repair | Decline:
     """Move the call into a helper under ``torch.compiler.assume_constant_result``."""
     site, call = event.site, event.call
-    anchor = top_level_statement(site)
     obstacle = _obstacle(event)
-    if obstacle is not None or anchor is None:
-        return Decline(obstacle or "the function is not written in this file")
-    spelled = torch_name(site, ASSUME_CONSTANT)
+    if obstacle is not None:
+        return Decline(obstacle)
+    spelled = torch_name(site, ASSUME_CONSTANT, top_level=True)
     if isinstance(spelled, Decline):
         return spelled
     name, imports = spelled
     function = site.text(call.func)
     helper = f"_{function.strip('_').replace('.', '_')}_when_traced"
-    template = f"""\
-@{name}
-def {helper}(*args, **kwargs):
-    {function}(*args, **kwargs)
-"""
+    template = f"@{name}\ndef {helper}(*args, **kwargs):\n    {function}(*args, **kwargs)\n"
     known = site.module.functions
-    inserts = () if helper in known else (Insert(anchor, template),)
+    inserts = () if helper in known else (insert_above(site, template),)
     fixed = all(is_fixed(site, argument) for argument in arguments(call))
     return Repair(
         f"Emit it once per compilation, through `{helper}`",

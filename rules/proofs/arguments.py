@@ -7,7 +7,7 @@ import ast
 from tclint.semantics.site import Site
 from tclint.semantics.values import Function, Tensor, options
 
-from .promotion import promotion
+from .promotion import is_boolean, promotion
 from .verdict import Changes, Refused, Verdict
 
 # name: the parameters after the tensor itself that take a 0-d tensor, by position and by name.
@@ -69,6 +69,8 @@ def _torch(
         return Refused(f"{what} of `{site.text(call.func)}` is not known to take a tensor")
     if name in ("clamp", "clip") and len(call.keywords) + len(rest) > 1:
         return Refused("`clamp` with two bounds takes either two numbers or two tensors")
+    if name in ("sub", "subtract") and is_boolean(read):
+        return Refused("torch does not subtract boolean tensors")
     tensor = certain_tensor(site, owner[0]) if owner else None
     if tensor is None:
         return Refused(f"`{site.text(call.func)}` is not certainly called with a tensor")

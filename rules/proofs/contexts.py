@@ -8,7 +8,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor, options
 
 from .arguments import certain_tensor, judge_argument
-from .promotion import promotion
+from .promotion import FLOAT_OF_INTEGER, is_boolean, promotion
 from .strings import enclosing_text, is_handed_out
 from .verdict import PROVED, Changes, Refused, Verdict
 
@@ -54,9 +54,7 @@ def _arithmetic(site: Site, node: ast.BinOp, use: ast.expr, read: Tensor) -> Ver
         return _python_number(site, other)
     if isinstance(node.op, (ast.MatMult, ast.LShift, ast.RShift)):
         return Refused("the operator takes no 0-d tensor")
-    verdict = promotion(tensor, read)
-    if verdict == PROVED and isinstance(node.op, ast.Pow):
-        return Changes("powers of special numbers (2, 0.5, -1) are computed by another kernel")
+    verdict = _operator(node.op, tensor, read)
     if verdict == PROVED and isinstance(node.op, ast.Div) and node.left is use:
         return Changes("`number / tensor` rounds twice, `tensor / tensor` once")
     return verdict
@@ -81,8 +79,14 @@ def _augmented(site: Site, node: ast.AugAssign, read: Tensor) -> Verdict:
     target = certain_tensor(site, node.target)
     if target is None:
         return Refused("Python computes with the number before it meets a tensor")
-    verdict = promotion(target, read)
-    if verdict == PROVED and isinstance(node.op, ast.Pow):
+    return _operator(node.op, target, read)
+
+
+def _operator(operator: ast.operator, tensor: Tensor, read: Tensor) -> Verdict:
+    if isinstance(operator, ast.Sub) and is_boolean(read):
+        return Refused("torch does not subtract boolean tensors")
+    verdict = promotion(tensor, read)
+    if verdict == PROVED and isinstance(operator, ast.Pow):
         return Changes("powers of special numbers (2, 0.5, -1) are computed by another kernel")
     return verdict
 
@@ -100,7 +104,8 @@ def _stored(site: Site, targets: list[ast.expr], read: Tensor) -> Verdict:
 def _formatted(site: Site, field: ast.FormattedValue, read: Tensor) -> Verdict:
     """``f"{t:.2f}"`` writes a 0-d tensor like its number, and is made after the graph has run."""
     text = enclosing_text(site, field)
-    if text is None or field.conversion != -1 or read.rank != 0:
+    exact = read.rank == 0 and read.dtype != FLOAT_OF_INTEGER
+    if text is None or field.conversion != -1 or not exact:
         return Refused("the number is formatted")
     if not is_handed_out(site, text):
         return Refused("the number is formatted into a text that this code goes on to use")

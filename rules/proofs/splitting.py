@@ -11,6 +11,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
 from .arguments import certain_tensor
+from .promotion import is_boolean
 from .purity import cannot_raise, is_pure
 
 Condition = tuple[str, dict[str, ast.expr]]
@@ -73,23 +74,21 @@ def _split(statement: ast.Assert, conditions: list[Condition]) -> Repair:
 
 def _join(site: Site, test: ast.BoolOp) -> Repair | Decline:
     """`a or b` as one tensor, where evaluating all of them at once cannot be noticed."""
+    tensors: list[Tensor] = []
     for value in test.values:
         tensor = certain_tensor(site, value)
         if tensor is None or tensor.rank != 0:
             return Decline(f"`{site.text(value)}` is not certainly a tensor without dimensions")
+        tensors.append(tensor)
     for value in test.values[1:]:
         if not cannot_raise(site, value):
             return Decline(f"`{site.text(value)}` may raise or write when it is always evaluated")
     spelled = site.spell("torch.logical_or")
     parts = {f"part_{i}": value for i, value in enumerate(test.values)}
-    if all(_is_bool(certain_tensor(site, value)) for value in test.values):
+    if all(map(is_boolean, tensors)):
         template = " | ".join(f"${name}" for name in parts)
     elif spelled is not None and len(parts) == 2:
         template = f"{spelled}($part_0, $part_1)"
     else:
         return Decline("the conditions are not all boolean tensors")
     return Repair("Combine the tensors instead of their truths", (Replace(test, template, parts),))
-
-
-def _is_bool(tensor: Tensor | None) -> bool:
-    return tensor is not None and tensor.dtype is not None and tensor.dtype.category == "bool"

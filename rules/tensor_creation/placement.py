@@ -95,5 +95,3 @@ def number_type(site: Site, node: ast.expr) -> str | None:
 
 def _starred(node: ast.expr) -> bool:
     return isinstance(node, ast.Starred)
-
-

@@ -11,10 +11,10 @@ import typer
 from tclint.cli.terminal import fail, write
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from tclint.config import Config
-    from tclint.verify.compare import Options
+    from tclint.verify.arms import Options
     from tclint.verify.results import TargetReport
     from tclint.verify.session import Comparison
 
@@ -78,7 +78,7 @@ def verify(
 ) -> None:
     """Compile targets in child processes: breaks, recompiles, syncs, equal numbers, speed."""
     from tclint.config import ConfigError, load_config
-    from tclint.verify.compare import Options
+    from tclint.verify.arms import Options
     from tclint.verify.session import Comparison, exit_code
     from tclint.verify.targets import TargetError
 
@@ -96,7 +96,7 @@ def verify(
         config = load_config(Path.cwd())
         wanted = {text: text for text in targets or ()}
         wanted = wanted or {entry.target: entry.name for entry in config.verify_targets}
-        comparison = Comparison(before, _fixed_texts(config) if fixed else None)
+        comparison = Comparison(before, _fixer(config) if fixed else None)
         reports = _run(wanted, comparison, options, config)
     except (TargetError, ConfigError) as error:
         fail(str(error))
@@ -119,18 +119,21 @@ def _run(
     return reports
 
 
-def _fixed_texts(config: Config) -> Mapping[str, str]:
-    """What ``tclint fix`` makes of the tree, without writing it."""
-    from tclint.fix.apply import fix_files
-    from tclint.source.discovery import discover
+def _fixer(config: Config) -> Callable[[Sequence[Path]], Mapping[str, str]]:
+    """What ``tclint fix`` makes of some files, without writing them."""
 
-    files = discover([Path.cwd()], config).files
-    changed = fix_files(files, config).changed
-    return {str(file.path.resolve()): file.after for file in changed}
+    def fix(files: Sequence[Path]) -> Mapping[str, str]:
+        from tclint.fix.apply import fix_files
+
+        changed = fix_files(files, config).changed
+        return {str(file.path.resolve()): file.after for file in changed}
+
+    return fix
 
 
 def _render(reports: Sequence[TargetReport], output_format: Format) -> str:
-    from tclint.verify.report import as_json, as_text
+    from tclint.verify.record import as_json
+    from tclint.verify.report import as_text
 
     if output_format is Format.JSON:
         return as_json(reports)

@@ -66,8 +66,8 @@ def check_files(
         for path in paths:
             project.module_at(path)
         events = analyse(project, paths, config, {rule.on for rule in rules})
-        results = [*_judge(events, rules, frozenset(paths)), *reader.syntax_errors(config)]
-    kept = _Filter(config).kept(results)
+        judged = [*_judge(events, rules, frozenset(paths))]
+    kept = _Filter(config).kept([*judged, *reader.syntax_errors(config)])
     return Run(
         tuple(sorted(kept, key=lambda result: result.diagnostic.sort_key)),
         tuple(reader.errors),

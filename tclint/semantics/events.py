@@ -27,9 +27,10 @@ class HostRead(Event):
     """A tensor's value is read into Python.
 
     ``via`` is ``"item"``, ``"tolist"``, ``"numpy"``, ``"float"``, ``"int"``, ``"bool"``,
-    ``"complex"``, ``"format"`` (f-string, ``str()``, ``%``), ``"math"`` (``math.f(t)``), ``"range"``,
-    ``"contains"``, ``"index"`` (of a Python sequence), ``"slice"``, ``"size"`` (of a new tensor) or the
-    name of a function that reads (``equal``, ``allclose``). ``source`` is the tensor's expression, ``tensor`` its value.
+    ``"complex"``, ``"format"`` (f-string, ``str()``, ``%``), ``"math"`` (``math.f(t)``),
+    ``"range"``, ``"contains"``, ``"index"`` (of a Python sequence), ``"slice"``, ``"size"`` (of a new tensor) or
+    the name of a function that reads (``equal``, ``allclose``). ``source`` is the tensor's
+    expression, ``tensor`` its value.
     """
 
     via: str

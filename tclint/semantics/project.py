@@ -10,7 +10,6 @@ from pathlib import Path
 from tclint.semantics.collect import collect_module, dotted_name
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
 
-
 MODULE_CLASSES = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module"})
 MAX_BASES = 32
 

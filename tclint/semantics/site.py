@@ -70,7 +70,9 @@ class Body:
         """The syntax node directly around ``node``, up to the function itself."""
         if self._parents is None:
             self._parents = {
-                child: outer for outer in ast.walk(self.scope) for child in ast.iter_child_nodes(outer)
+                child: outer
+                for outer in ast.walk(self.scope)
+                for child in ast.iter_child_nodes(outer)
             }
         return self._parents.get(node)
 

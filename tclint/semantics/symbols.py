@@ -16,10 +16,10 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 class FunctionInfo:
     """A function of the project: ``qualname`` is dotted from its module (``Net.forward``)."""
 
-    module: ModuleInfo
+    module: ModuleInfo = field(repr=False)
     qualname: str
-    node: FunctionNode
-    cls: ClassInfo | None = None
+    node: FunctionNode = field(repr=False)
+    cls: ClassInfo | None = field(default=None, repr=False)
     decorators: tuple[str, ...] = ()
 
     @property
@@ -32,11 +32,11 @@ class FunctionInfo:
 class ClassInfo:
     """A class of the project with its own methods (not the inherited ones)."""
 
-    module: ModuleInfo
+    module: ModuleInfo = field(repr=False)
     qualname: str
-    node: ast.ClassDef
-    bases: tuple[ast.expr, ...]
-    methods: dict[str, FunctionInfo] = field(default_factory=dict)
+    node: ast.ClassDef = field(repr=False)
+    bases: tuple[ast.expr, ...] = field(repr=False)
+    methods: dict[str, FunctionInfo] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
@@ -54,8 +54,8 @@ class ModuleInfo:
 
     name: str
     file: SourceFile
-    tree: ast.Module
-    imports: dict[str, str] = field(default_factory=dict)
-    functions: dict[str, FunctionInfo] = field(default_factory=dict)
-    classes: dict[str, ClassInfo] = field(default_factory=dict)
-    assigned: dict[str, ast.expr] = field(default_factory=dict)
+    tree: ast.Module = field(repr=False)
+    imports: dict[str, str] = field(default_factory=dict, repr=False)
+    functions: dict[str, FunctionInfo] = field(default_factory=dict, repr=False)
+    classes: dict[str, ClassInfo] = field(default_factory=dict, repr=False)
+    assigned: dict[str, ast.expr] = field(default_factory=dict, repr=False)

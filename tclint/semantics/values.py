@@ -7,7 +7,7 @@ is known? ``Unknown`` is the honest answer everywhere else, and no finding rests
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -162,7 +162,7 @@ class External(Value):
 
 @dataclass(frozen=True, slots=True)
 class BoundExternal(Value):
-    """A method of a library object: ``name`` is e.g. ``torch.Tensor.item``, ``owner`` the object."""
+    """A method of a library object: ``name`` is e.g. ``torch.Tensor.item``."""
 
     name: str
     owner: Value
@@ -211,6 +211,13 @@ class Union(Value):
 
 
 MAX_OPTIONS: Final = 6
+
+
+def spread(function: Callable[[Value], Value], value: Value) -> Value:
+    """Apply a function to each alternative that an operation can work on, and join the results."""
+    if type(value) is not Union:
+        return function(value)
+    return join([function(option) for option in value.options if option != NONE])
 
 
 def present(value: Value) -> list[Value]:
@@ -295,6 +302,4 @@ def may_be_tensor(value: Value) -> bool:
 
 def is_static(value: Value) -> bool:
     """True when Dynamo certainly knows the value while tracing (constants, shapes, modules)."""
-    return all(
-        isinstance(v, (Static, SymInt, Class, External, Function)) for v in options(value)
-    )
+    return all(isinstance(v, (Static, SymInt, Class, External, Function)) for v in options(value))

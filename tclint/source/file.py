@@ -19,7 +19,7 @@ class SourceFile:
     """
 
     path: Path
-    text: str
+    text: str = field(repr=False)
     encoding: str = "utf-8"
     lines: tuple[str, ...] = field(default=(), repr=False)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 import torch
 
@@ -70,22 +70,30 @@ def peak_memory(call: Call) -> Memory:
 
 
 def host_syncs(call: Call) -> tuple[Sync, ...] | None:
-    """The lines of one call at which the CPU waits for the GPU; None without a GPU."""
+    """The lines of one call at which the CPU waits for the GPU; None without a GPU.
+
+    A call that raises has its waits counted up to there.
+    """
     if not uses_cuda():
         return None
     settle()
     places: Counter[tuple[str, int]] = Counter()
-    with _sync_warnings(places):
+    # What the exception means for the results is the comparison's business.
+    with _sync_warnings(places), contextlib.suppress(Exception):
         call()
     return tuple(Sync(file, row, count) for (file, row), count in sorted(places.items()))
 
 
-@contextmanager
+@contextlib.contextmanager
 def _sync_warnings(places: Counter[tuple[str, int]]) -> Iterator[None]:
     def note(message: Warning | str, *_: object) -> None:
         if _SYNC_WARNING in str(message):
             frames = traceback.extract_stack()[:-1]
-            stack = tuple(Frame(f.filename, f.lineno or 0, f.name) for f in frames)
+            stack = tuple(
+                Frame(frame.filename, frame.lineno or 0, frame.name)
+                for frame in frames
+                if frame.filename != warnings.__file__
+            )
             at = user_frame(stack)
             places[at.filename, at.row] += 1
 

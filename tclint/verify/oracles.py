@@ -8,7 +8,7 @@ import re
 import sysconfig
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +90,7 @@ def watch() -> Iterator[Trace]:
         logger.removeHandler(sink)
         metrics = dynamo_utils.get_compilation_metrics()
         trace.breaks = merge_breaks(map(read_break, sink.payloads))
-        trace.recompiles = tuple(map(_recompile, filter(_is_recompile, metrics)))
+        trace.recompiles = _placed(map(_recompile, filter(_is_recompile, metrics)))
         trace.eager_frames = tuple(map(_eager_frame, filter(_gave_up, metrics)))
         trace.compiled_frames = sum(bool(m.has_guarded_code) for m in metrics)
 
@@ -194,17 +194,39 @@ def _recompile(metric: Any) -> Recompile:
     guard, _, where = reason.partition("  # ")
     place = re.search(r"(\S+\.py):(\d+) in ", where)
     failed = metric.fail_reason or ""
+    file, row = metric.co_filename or "?", metric.co_firstlineno or 0
+    if stack := _stack(metric.recompile_reason):
+        at = user_frame(stack)
+        file, row = at.filename, at.row
+    elif place:
+        file, row = metric.co_filename or place[1], int(place[2])
     return Recompile(
         compile_id=str(metric.compile_id),
         reason=guard.strip(),
-        filename=metric.co_filename or (place[1] if place else "?"),
-        row=int(place[2]) if place else (metric.co_firstlineno or 0),
+        filename=file,
+        row=row,
         limit_reached="limit" in failed.split("\n")[0],
     )
 
 
+def _placed(recompiles: Iterator[Recompile]) -> tuple[Recompile, ...]:
+    """Older torch does not say where the limit was reached: where the frame was last compiled."""
+    known: dict[str, Recompile] = {}
+    placed = []
+    for again in recompiles:
+        frame = again.compile_id.split("/", maxsplit=1)[0]
+        last = known.get(frame)
+        if again.row == 0 and last is not None:
+            again = replace(again, filename=last.filename, row=last.row)  # noqa: PLW2901
+        known[frame] = again
+        placed.append(again)
+    return tuple(placed)
+
+
 def _gave_up(metric: Any) -> bool:
-    return metric.has_guarded_code is False or bool(metric.fail_type)
+    # A frame at its recompile limit is reported as a recompile.
+    failed = metric.has_guarded_code is False or bool(metric.fail_type)
+    return failed and not metric.recompile_reason
 
 
 def _eager_frame(metric: Any) -> EagerFrame:

@@ -41,7 +41,7 @@ def probe(target: Target, root: Path, device: str | None, desk: Path, *, follow:
     place = place_names(_tensors(subject))
     eager_subject = _prepare(shop, desk, counter)
     eager = run(eager_subject, eager_subject.call_eager)
-    syncs = host_syncs(lambda: outcome(eager_subject.call_eager))
+    syncs = host_syncs(eager_subject.call_eager)
     torch._dynamo.reset()
     verdict, first = oracles.gate(_prepare(shop, desk, counter).call_compiled)
     if not follow:

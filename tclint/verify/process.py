@@ -12,7 +12,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -22,7 +21,7 @@ from tclint.verify.results import Failure
 
 _PACKAGE_PARENT = Path(__file__).parents[2]
 _CHUNK = 8192
-_TAIL_CHUNKS = 8
+_TAIL = 65536
 _POLL_SECONDS = 0.1
 _LAST_WORDS_SECONDS = 1.0
 # Would turn compilation off, or make torch write logs of its own.
@@ -56,7 +55,7 @@ class Child:
             start_new_session=True,
         )
         self._lines: queue.Queue[bytes] = queue.Queue()
-        self._tail: deque[bytes] = deque(maxlen=_TAIL_CHUNKS)
+        self._tail = bytearray()
         self._pump(self._read_answers)
         self._errors = self._pump(self._read_errors)
 
@@ -135,7 +134,7 @@ class Child:
         return ""
 
     def _last_words(self) -> str:
-        return b"".join(self._tail).decode("utf-8", "replace").strip()
+        return self._tail.decode("utf-8", "replace").strip()
 
     def _read_answers(self) -> None:
         assert self._process.stdout is not None
@@ -146,7 +145,8 @@ class Child:
         # Only the end is kept: user code may write without limit, and without line ends.
         stderr: Any = self._process.stderr
         while chunk := stderr.read1(_CHUNK):
-            self._tail.append(chunk)
+            self._tail += chunk
+            del self._tail[:-_TAIL]
 
     @staticmethod
     def _pump(read: Callable[[], None]) -> threading.Thread:

@@ -1,14 +1,11 @@
-"""Show what a verification found: a table with the remaining breaks, or JSON."""
+"""Show people what a verification found: a table, and every remaining break."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-from tclint.verify.results import Arm, Break, Equality, Speed, Sync, TargetReport, Timing
+from tclint.verify.results import Arm, Break, Equality, Sync, TargetReport, Timing
 
 Cell = Callable[[Arm], str]
 
@@ -17,7 +14,8 @@ _HEADINGS = (
     "breaks",
     "graphs",
     "recompiles",
-    "syncs",
+    "syncs eager",
+    "syncs compiled",
     "equal",
     "eager ms",
     "compiled ms before",
@@ -25,11 +23,6 @@ _HEADINGS = (
     "cold start",
 )
 _UNKNOWN = "-"
-
-
-def as_json(reports: Sequence[TargetReport]) -> str:
-    """The machine-readable report."""
-    return json.dumps({"targets": [_target_record(report) for report in reports]}, indent=2)
 
 
 def as_text(reports: Sequence[TargetReport], base: Path) -> str:
@@ -54,6 +47,7 @@ def _row(report: TargetReport) -> tuple[str, ...]:
         _both(report, lambda arm: str(arm.probe.graphs) if arm.probe else _UNKNOWN),
         _both(report, _recompiles),
         _both(report, lambda arm: _sync_count(arm.probe.syncs if arm.probe else None)),
+        _both(report, lambda arm: _sync_count(arm.speed.syncs if arm.speed else None)),
         report.equality.verdict if report.equality.equal is not None else "unknown",
         _milliseconds(first.speed.eager if first.speed else None),
         _milliseconds(before.speed.compiled if before and before.speed else None),
@@ -78,9 +72,8 @@ def _details(report: TargetReport, base: Path) -> list[str]:
         limit = " (limit reached: runs eagerly)" if again.limit_reached else ""
         place = _place(again.filename, again.row, base)
         lines.append(f"  {place}: recompiles: {again.reason}{limit}")
-    for sync in probe.syncs or ():
-        place = _place(sync.filename, sync.row, base)
-        lines.append(f"  {place}: host sync x{sync.count} a call")
+    lines += _sync_lines("eager", probe.syncs, base)
+    lines += _sync_lines("compiled", after.speed.syncs if after.speed else None, base)
     lines += [_joined_line(report)] if report.joined else []
     return lines
 
@@ -131,6 +124,13 @@ def _break_lines(one: Break, base: Path) -> list[str]:
     return lines
 
 
+def _sync_lines(how: str, syncs: tuple[Sync, ...] | None, base: Path) -> list[str]:
+    return [
+        f"  {_place(sync.filename, sync.row, base)}: {sync.count} host syncs in each {how} call"
+        for sync in syncs or ()
+    ]
+
+
 def _joined_line(report: TargetReport) -> str:
     counts = {
         status: sum(entry.status == status for entry in report.joined)
@@ -163,50 +163,3 @@ def _milliseconds(timing: Timing | None) -> str:
 def _place(filename: str, row: int, base: Path) -> str:
     path = Path(filename)
     return f"{path.relative_to(base) if path.is_relative_to(base) else path}:{row}"
-
-
-def _target_record(report: TargetReport) -> dict[str, Any]:
-    return {
-        "target": report.target,
-        "arms": [_arm_record(arm) for arm in report.arms],
-        "equal": report.equality.equal,
-        "equality": asdict(report.equality),
-        "speedup": report.speedup,
-        "speed_note": report.speed_note,
-        "joined": [asdict(entry) for entry in report.joined],
-    }
-
-
-def _arm_record(arm: Arm) -> dict[str, Any]:
-    record: dict[str, Any] = {
-        "name": arm.name,
-        "failure": asdict(arm.failure) if arm.failure else None,
-        "breaks": [],
-        "graphs": None,
-        "recompiles": [],
-        "syncs": None,
-    }
-    if arm.probe is not None:
-        probe = asdict(arm.probe)
-        del probe["loaded"]
-        record |= probe | {"graphs": arm.probe.graphs}
-    return record | _speed_record(arm.speed, arm.no_speed)
-
-
-def _speed_record(speed: Speed | None, reason: str) -> dict[str, Any]:
-    if speed is None:
-        return {"times": None, "memory": None, "no_speed": reason or None}
-    return {
-        "times": {
-            "cold_start_s": speed.cold_start,
-            "eager_ms": asdict(speed.eager),
-            "compiled_ms": asdict(speed.compiled),
-        },
-        "memory": asdict(speed.memory),
-        "no_speed": None,
-        "steady": {
-            "syncs": None if speed.syncs is None else [asdict(sync) for sync in speed.syncs],
-            "recompiles": [asdict(again) for again in speed.recompiles],
-            "like_eager": asdict(speed.like_eager),
-        },
-    }

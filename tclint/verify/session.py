@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from tclint.config import Config
-from tclint.verify.compare import Options, Side, verify_sides
+from tclint.verify.arms import Options, Side
+from tclint.verify.compare import verify_sides
 from tclint.verify.join import join
-from tclint.verify.results import TargetReport
+from tclint.verify.results import Joined, Probe, TargetReport
 from tclint.verify.targets import parse_target
 from tclint.verify.trees import before_tree
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What to compare the working tree with: an older tree, or its own fixed texts by path."""
+    """What to compare the working tree with: an older tree, or what ``fix`` makes of its files."""
 
     before: str | None = None
-    fixed: Mapping[str, str] | None = None
+    fix: Callable[[Sequence[Path]], Mapping[str, str]] | None = None
 
 
 @contextmanager
@@ -33,8 +34,8 @@ def before_and_after(
         with before_tree(comparison.before, working) as tree:
             old = Side("before", tree.locate(target, working), tree.root)
             yield old, Side("after", text, working)
-    elif comparison.fixed is not None:
-        yield Side("before", text, working), Side("after", text, working, comparison.fixed)
+    elif comparison.fix is not None:
+        yield Side("before", text, working), Side("after", text, working, fix=comparison.fix)
     else:
         yield (Side("after", text, working),)
 
@@ -43,14 +44,11 @@ def verify_target(
     name: str, sides: Sequence[Side], options: Options, config: Config
 ) -> TargetReport:
     """Run one target and join its breaks to the static findings of each arm."""
-    report = verify_sides(name, sides, options)
-    joined = [
-        entry
-        for side, arm in zip(sides, report.arms, strict=True)
-        if arm.probe is not None
-        for entry in join(arm.name, arm.probe, side.root, config, side.overlay)
-    ]
-    return replace(report, joined=tuple(joined))
+
+    def join_side(side: Side, probe: Probe) -> tuple[Joined, ...]:
+        return join(side.name, probe, side.root, config, side.overlay)
+
+    return verify_sides(name, sides, options, join_side)
 
 
 def exit_code(reports: Sequence[TargetReport]) -> int:

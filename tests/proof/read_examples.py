@@ -70,8 +70,8 @@ ITEM: tuple[Example, ...] = (
     ),
     safe(
         "a method that takes a tensor",
-        "return x.mul(x.max().item()).sub(x.min().item())",
-        "return x.mul(x.max().detach()).sub(x.min().detach())",
+        "return x.mul(x.max().item())",
+        "return x.mul(x.max().detach())",
     ),
     safe(
         "a value put into a tensor",
@@ -94,6 +94,28 @@ ITEM: tuple[Example, ...] = (
         'return x, f"{x.sum().detach():.3f}"',
     ),
     safe(
+        "a write through a view",
+        "y = x.reshape(-1) * 1|z = y.view(-1)|s = y[0].item()|z.add_(1)|return y * s",
+        "y = x.reshape(-1) * 1|z = y.view(-1)|s = y[0].detach().clone()|z.add_(1)|return y * s",
+    ),
+    safe(
+        "a write to the tensor itself",
+        "n = x.max()|s = n.item()|n *= 2|return x * s + n",
+        "n = x.max()|s = n.detach().clone()|n *= 2|return x * s + n",
+    ),
+    safe(
+        "a write further up in a loop",
+        "y = x.reshape(-1) * 1|for _ in range(2):|    y[0] = 3.0|    t = y[0].item()|    z = y * t"
+        "|return z",
+        "y = x.reshape(-1) * 1|for _ in range(2):|    y[0] = 3.0"
+        "|    t = y[0].detach().clone()|    z = y * t|return z",
+    ),
+    safe(
+        "the tensor is divided by a part of itself",
+        "y = x.reshape(-1) + 1|y /= y[0].item()|return y",
+        "y = x.reshape(-1) + 1|y /= y[0].detach().clone()|return y",
+    ),
+    safe(
         "gradients stay cut",
         "top = x.max().item()|return (x / top).sum()",
         "top = x.max().detach()|return (x / top).sum()",
@@ -108,7 +130,7 @@ class f(nn.Module):
         self.register_buffer("level", torch.tensor(0.5))
 
     def forward(self, x: torch.Tensor):
-        y = x.float() * self.scale.item()
+        y = x.double().reshape(-1, 3) * self.scale.item()
         return y + self.level.item()
 """,
         fixed="""
@@ -119,7 +141,7 @@ class f(nn.Module):
         self.register_buffer("level", torch.tensor(0.5))
 
     def forward(self, x: torch.Tensor):
-        y = x.float() * self.scale.detach()
+        y = x.double().reshape(-1, 3) * self.scale.detach()
         return y + self.level.detach().clone()
 """,
         proves=BREAK,
@@ -195,6 +217,19 @@ NUMBER: tuple[Example, ...] = (
         "float of a tensor of unknown dtype",
         "return x * float(x.max())",
         "return x * x.max().detach()",
+    ),
+    declined("a member", "return x * (2.0 in x)", "needs Python numbers"),
+    Untouched(
+        """
+def f(x, n: torch.Tensor):
+    for step in range(n):
+        x = x + step
+    return x
+""",
+        "needs Python numbers",
+        "(torch.ones(3), torch.tensor(2))",
+        proves=("GB0059",),
+        title="a range",
     ),
     declined("a truth", "return x, bool((x > 0.5).max()) and 3", "branch"),
     Good("@torch.compile(fullgraph=True)\ndef f(x):\n    return x * float(x.max())\n"),

@@ -54,9 +54,7 @@ class Root:
 class Analysis:
     """Everything that is known about the project while its functions are walked."""
 
-    def __init__(
-        self, project: Project, settings: Settings, events: Iterable[type[Event]]
-    ) -> None:
+    def __init__(self, project: Project, settings: Settings, events: Iterable[type[Event]]) -> None:
         """``events`` are the types that some rule asks for; others are not kept."""
         self.project = project
         self.settings = settings
@@ -71,6 +69,7 @@ class Analysis:
         self.closures: dict[ast.AST, Frame] = {}
         self.local_functions: dict[ast.AST, FunctionInfo] = {}
         self.local_classes: dict[ast.AST, ClassInfo] = {}
+        self.rewritten: dict[ClassInfo, frozenset[str]] = {}
         self.depth = 0
         self.active: set[FunctionInfo] = set()
         self.memory: dict[tuple[FunctionInfo, tuple[bool, ...] | None], dict[Any, Value]] = {}
@@ -78,9 +77,7 @@ class Analysis:
         self._globals: dict[ModuleInfo, Env] = {}
         self._resolved: dict[tuple[ModuleInfo | None, str], Value | None] = {}
 
-    def emit(
-        self, frame: Frame, event: type[Event], node: ast.AST, /, **fields: object
-    ) -> None:
+    def emit(self, frame: Frame, event: type[Event], node: ast.AST, /, **fields: object) -> None:
         """Report an event unless nobody asks, it is silenced here, or it is known already."""
         if frame.region is None and event not in SETUP_EVENTS:
             return
@@ -132,7 +129,7 @@ class Analysis:
     def module_env(self, module: ModuleInfo) -> Env:
         """A module's top-level variables, from walking its body once."""
         if module not in self._globals:
-            from tclint.semantics.interpreter.statements import walk_module  # noqa: PLC0415 (cycle)
+            from tclint.semantics.interpreter.statements import walk_module
 
             self._globals[module] = {}
             self._globals[module] = walk_module(self, module)

@@ -32,7 +32,8 @@ def assign(frame: Frame, target: ast.expr, value: Value, *, augmented: bool = Fa
     frame.body.values[target] = value
     match target:
         case ast.Name(id=name):
-            frame.env = _without_paths(frame.env, name)
+            if name in frame.tracked:
+                _forget_paths(frame, name)
             frame.env[name] = value
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
             _unpack(frame, targets, value)
@@ -44,9 +45,11 @@ def assign(frame: Frame, target: ast.expr, value: Value, *, augmented: bool = Fa
             _assign_item(frame, target, value)
 
 
-def _without_paths(env: dict[str, Value], name: str) -> dict[str, Value]:
+def _forget_paths(frame: Frame, name: str) -> None:
+    """A variable that is bound anew is another object: its attributes are not known any more."""
     prefix = f"{name}."
-    return {key: value for key, value in env.items() if not key.startswith(prefix)}
+    for key in [key for key in frame.env if key.startswith(prefix)]:
+        del frame.env[key]
 
 
 def _unpack(frame: Frame, targets: Items[ast.expr], value: Value) -> None:
@@ -59,11 +62,11 @@ def _unpack(frame: Frame, targets: Items[ast.expr], value: Value) -> None:
 
 
 def _member(value: Value, place: int, count: int, *, exact: bool) -> Value:
-    match value:
-        case Sequence(items=tuple() as items) if exact and len(items) == count:
-            return items[place]
-        case Tensor():
-            return row_of(value)
+    if isinstance(value, Sequence) and value.items is not None:
+        if exact and len(value.items) == count:
+            return value.items[place]
+    elif isinstance(value, Tensor):
+        return row_of(value)
     return element_of(value)
 
 
@@ -73,7 +76,8 @@ def _assign_attribute(
     owner = evaluate(frame, target.value)
     path = path_of(target)
     if path is not None:
-        frame.env = {**frame.env, path: value}
+        frame.env[path] = value
+        frame.tracked.add(path.partition(".")[0])
     if isinstance(owner, External):
         _note_config(frame, owner.name, target.attr, value)
     tensor = tensor_in(owner)
@@ -111,9 +115,7 @@ def _assign_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
             note_lr_change(frame, base, "write", "param_groups", target)
 
 
-def _store(
-    frame: Frame, target: ast.Subscript, base: Mapping, index: Value, value: Value
-) -> None:
+def _store(frame: Frame, target: ast.Subscript, base: Mapping, index: Value, value: Value) -> None:
     need_number(frame, target.slice, index)
     path = path_of(target.value)
     if path is None:
@@ -122,5 +124,7 @@ def _store(
         items = dict(base.items) | {index.value: value}
         changed = Mapping(tuple(items.items()), base.element)
     else:
-        changed = Mapping(base.items, value if base.element == UNKNOWN else join((base.element, value)))
-    frame.env = {**frame.env, path: changed}
+        changed = Mapping(
+            base.items, value if base.element == UNKNOWN else join((base.element, value))
+        )
+    frame.env[path] = changed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING, TypeGuard
 
 from tclint import torch_api
 from tclint.semantics.interpreter.evaluate import evaluate, handles
@@ -34,8 +35,11 @@ from tclint.semantics.values import (
     Tensor,
     Value,
     join,
-    present,
+    spread,
 )
+
+if TYPE_CHECKING:
+    from tclint.semantics.interpreter.analysis import Analysis
 
 SIZE = Sequence("Size", SYMINT)
 DTYPE = Static("dtype")
@@ -64,7 +68,7 @@ def _attribute(frame: Frame, node: ast.Attribute) -> Value:
 
 def attribute_of(frame: Frame, base: Value, name: str, node: ast.expr) -> Value:
     """The value of ``base.name``; properties of project classes are walked."""
-    return join(_attribute_of(frame, kind, name, node) for kind in present(base))
+    return spread(lambda kind: _attribute_of(frame, kind, name, node), base)
 
 
 def _attribute_of(frame: Frame, base: Value, name: str, node: ast.expr) -> Value:
@@ -82,7 +86,11 @@ def _attribute_of(frame: Frame, base: Value, name: str, node: ast.expr) -> Value
         case Class(info=info):
             return _class_attribute(frame, info, name)
         case Static():
-            return BoundExternal(f"builtins.{base.type}.{name}", base) if base.type in _TYPED else STATIC
+            return (
+                BoundExternal(f"builtins.{base.type}.{name}", base)
+                if base.type in _TYPED
+                else STATIC
+            )
         case NDArray() if name in ("shape", "size", "ndim"):
             return Sequence("tuple", SYMINT) if name == "shape" else SYMINT
         case Sequence() | Mapping() | NDArray() | Iteration():
@@ -118,7 +126,7 @@ def _class_attribute(frame: Frame, info: ClassInfo, name: str) -> Value:
 def _object_attribute(frame: Frame, base: Object, name: str, node: ast.expr) -> Value:
     assert base.cls is not None
     analysis = frame.analysis
-    above = _super_class(base)
+    above = _super_class(analysis, base)
     method = analysis.project.method(base.cls, name, after=above)
     if above is not None:
         receiver = Object(base.cls.qualname, base.cls, is_module=base.is_module)
@@ -136,14 +144,15 @@ def _object_attribute(frame: Frame, base: Object, name: str, node: ast.expr) -> 
     return UNKNOWN
 
 
-def _super_class(base: Object) -> ClassInfo | None:
+def _super_class(analysis: Analysis, base: Object) -> ClassInfo | None:
     """The class after which ``super()`` starts to look."""
     if base.name != "super" or base.cls is None:
         return None
-    info = base.cls
-    return info if info.node is base.site else ClassInfo(
-        info.module, "", base.site, ()  # type: ignore[arg-type]
-    )
+    return next((c for c in analysis.project.ancestry(base.cls) if _made_by(c, base.site)), None)
+
+
+def _made_by(cls: ClassInfo | str, node: ast.AST | None) -> TypeGuard[ClassInfo]:
+    return isinstance(cls, ClassInfo) and cls.node is node
 
 
 _MODULE_METHODS = frozenset(
@@ -184,7 +193,9 @@ def _class_level(frame: Frame, info: ClassInfo, name: str) -> Value:
                 case ast.AnnAssign(target=ast.Name(id=target), annotation=kind) if target == name:
                     if isinstance(item.value, ast.Constant):
                         return _constant_of(item.value)
-                    function = base.methods.get("__init__") or next(iter(base.methods.values()), None)
+                    function = base.methods.get("__init__") or next(
+                        iter(base.methods.values()), None
+                    )
                     if function is not None:
                         return annotation_value(frame.analysis, function, kind)
     return UNKNOWN

@@ -102,7 +102,9 @@ def _enumerate(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
 def _zip(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
     members = tuple(element_of(value) for value in arguments.positional)
     sources = {_passed_on(value) for value in arguments.positional}
-    return Iteration(Sequence("tuple", items=members), sources.pop() if len(sources) == 1 else "other")
+    return Iteration(
+        Sequence("tuple", items=members), sources.pop() if len(sources) == 1 else "other"
+    )
 
 
 def _passed_on(value: Value) -> str:
@@ -180,7 +182,7 @@ _DECIDABLE = (Tensor, Sequence, Mapping, Static, SymInt)
 
 def instance_verdict(value: Value, types: Value | None) -> bool | None:
     """Whether ``isinstance(value, types)`` is certain; None when it is not."""
-    from tclint.semantics.interpreter.narrowing import type_test  # noqa: PLC0415 (cycle)
+    from tclint.semantics.interpreter.narrowing import type_test
 
     members = types.items if isinstance(types, Sequence) and types.items is not None else (types,)
     tests = [type_test(member) for member in members]
@@ -194,7 +196,7 @@ def instance_verdict(value: Value, types: Value | None) -> bool | None:
 
 
 def _getattr(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
-    from tclint.semantics.interpreter.attributes import attribute_of  # noqa: PLC0415 (cycle)
+    from tclint.semantics.interpreter.attributes import attribute_of
 
     if len(arguments.positional) < 2:
         return UNKNOWN
@@ -219,7 +221,7 @@ def _same(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
 
 
 def _map(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
-    from tclint.semantics.interpreter.calls import call_value  # noqa: PLC0415 (cycle)
+    from tclint.semantics.interpreter.calls import call_value
 
     function, *iterables = arguments.positional or (UNKNOWN,)
     if not isinstance(function, (Function, Object, Class)):
@@ -247,4 +249,3 @@ BUILTINS: Final[dict[str, Builtin]] = {
         "id": _constant(Static("int")), "issubclass": _constant(Static("bool")),
     }.items()
 }  # fmt: skip
-

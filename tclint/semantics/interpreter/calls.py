@@ -10,6 +10,7 @@ from tclint.semantics.interpreter.attributes import attribute_of
 from tclint.semantics.interpreter.builtin_calls import BUILTINS
 from tclint.semantics.interpreter.compiling import compile_module, library_setup
 from tclint.semantics.interpreter.evaluate import evaluate, handles
+from tclint.semantics.interpreter.factories import MOVES
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments, call_function, instantiate
 from tclint.semantics.interpreter.library import call_library
@@ -29,15 +30,17 @@ from tclint.semantics.values import (
     Sequence,
     Tensor,
     Value,
-    join,
     may_be_tensor,
-    present,
+    spread,
 )
 
 
 @handles(ast.Call)
 def _call(frame: Frame, node: ast.Call) -> Value:
-    callee = evaluate(frame, node.func)
+    func = node.func
+    if isinstance(func, ast.Attribute) and func.attr in MOVES and isinstance(func.value, ast.Call):
+        frame.moves[func.value] = node
+    callee = evaluate(frame, func)
     sink = sink_of(node, callee)
     if sink is not None:
         with frame.silencing("format"):
@@ -47,7 +50,7 @@ def _call(frame: Frame, node: ast.Call) -> Value:
     if callee == External("builtins.super"):
         return _super(frame, node)
     arguments = arguments_of_call(frame, node)
-    return join(call_value(frame, node, kind, arguments) for kind in present(callee))
+    return spread(lambda kind: call_value(frame, node, kind, arguments), callee)
 
 
 def arguments_of_call(frame: Frame, node: ast.Call) -> Arguments:
@@ -127,7 +130,9 @@ def call_layer(frame: Frame, node: ast.Call, callee: Object, arguments: Argument
     result = torch_api.module_result(callee.name)
     tensor = first if isinstance(first, Tensor) else None
     if result is not None and tensor is not None and result.rank == "same":
-        dtype = tensor.dtype if result.dtype == "same" else _fresh_float(frame, node)
+        # A layer with parameters computes in their dtype, or in autocast's.
+        plain = result.dtype == "same" and torch_api.has_parameters(callee.name) is False
+        dtype = tensor.dtype if plain else _fresh_float(frame, node)
         return Tensor(tensor.rank, dtype, None, assumed=False, why=f"output of `{callee.name}`")
     return Tensor(None, _fresh_float(frame, node), why=f"output of `{callee.name}`")
 
@@ -136,16 +141,14 @@ def _fresh_float(frame: Frame, node: ast.Call) -> DType:
     return DType(f"~{frame.body.module.name}:{node.lineno}:{node.col_offset}", "float")
 
 
-def _call_sequential(
-    frame: Frame, node: ast.Call, callee: Sequence, arguments: Arguments
-) -> Value:
+def _call_sequential(frame: Frame, node: ast.Call, callee: Sequence, arguments: Arguments) -> Value:
     if callee.items is None:
         element = elements(callee)
         return call_value(frame, node, element, arguments) if element != UNKNOWN else UNKNOWN
     value: Value = arguments.positional[0] if arguments.positional else UNKNOWN
     for member in callee.items:
         given = Arguments((value,))
-        value = join(call_value(frame, node, kind, given) for kind in present(member))
+        value = spread(lambda kind: call_value(frame, node, kind, given), member)  # noqa: B023
     return value
 
 

@@ -73,14 +73,15 @@ def region_of(frame: Frame, target: Value, keywords: dict[str, ast.expr]) -> Reg
     """The region that compiling ``target`` with these keywords makes."""
     fullgraph = _is_true(keywords.get("fullgraph"))
     config = frame.analysis.dynamo_config
-    backend = keywords.get("backend")
+    named = keywords.get("backend")
+    backend = str(named.value) if isinstance(named, ast.Constant) else None
     return Region(
         _name_of(target),
         explicit=True,
         fullgraph=fullgraph,
         capture_scalars=fullgraph or config.get("capture_scalar_outputs", False),
         capture_dynamic_shapes=fullgraph or config.get("capture_dynamic_output_shape_ops", False),
-        backend=backend.value if isinstance(backend, ast.Constant) else None,
+        backend=backend,
     )
 
 

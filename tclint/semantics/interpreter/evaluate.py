@@ -25,16 +25,15 @@ from tclint.semantics.values import (
     options,
 )
 
-N = TypeVar("N", bound=ast.expr)
-Handler = Callable[[Frame, N], Value]
-HANDLERS: dict[type[ast.expr], Callable[[Frame, ast.expr], Value]] = {}
+H = TypeVar("H", bound=Callable[..., Value])
+HANDLERS: dict[type[ast.expr], Callable[..., Value]] = {}
 
 
-def handles(kind: type[N]) -> Callable[[Handler[N]], Handler[N]]:
+def handles(kind: type[ast.expr]) -> Callable[[H], H]:
     """Register the function that evaluates one kind of expression."""
 
-    def register(handler: Handler[N]) -> Handler[N]:
-        HANDLERS[kind] = handler  # type: ignore[assignment]  # keyed by the very type it takes
+    def register(handler: H) -> H:
+        HANDLERS[kind] = handler
         return handler
 
     return register
@@ -69,7 +68,7 @@ def truth(frame: Frame, node: ast.expr, kind: str) -> bool | None:
 
 
 def _truth_of_bool_op(frame: Frame, node: ast.BoolOp, kind: str) -> bool | None:
-    from tclint.semantics.interpreter.narrowing import refine  # noqa: PLC0415 (cycle)
+    from tclint.semantics.interpreter.narrowing import refine
 
     conjunction = isinstance(node.op, ast.And)
     before = frame.env
@@ -107,8 +106,10 @@ def decide(frame: Frame, node: ast.expr, value: Value, kind: str) -> bool | None
 def _sometimes_tensor(value: Value) -> bool:
     """True for a tensor or a plain flag, as ``flag and tensor`` gives."""
     kinds = list(options(value))
-    return len(kinds) > 1 and may_be_tensor(value) and all(
-        isinstance(kind, (Tensor, Static)) for kind in kinds
+    return (
+        len(kinds) > 1
+        and may_be_tensor(value)
+        and all(isinstance(kind, (Tensor, Static)) for kind in kinds)
     )
 
 

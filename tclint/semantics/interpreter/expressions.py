@@ -183,7 +183,7 @@ def _if_exp(frame: Frame, node: ast.IfExp) -> Value:
 @handles(ast.NamedExpr)
 def _named_expr(frame: Frame, node: ast.NamedExpr) -> Value:
     value = evaluate(frame, node.value)
-    frame.env = {**frame.env, node.target.id: value}
+    frame.env[node.target.id] = value
     frame.body.values[node.target] = value
     return value
 
@@ -277,10 +277,8 @@ def _dict_comp(frame: Frame, node: ast.DictComp) -> Value:
     return Mapping((), _comprehend(frame, node.generators, node.value, node.key))
 
 
-def _comprehend(
-    frame: Frame, generators: list[ast.comprehension], *nodes: ast.expr
-) -> Value:
-    from tclint.semantics.interpreter.assignment import assign  # noqa: PLC0415 (cycle)
+def _comprehend(frame: Frame, generators: list[ast.comprehension], *nodes: ast.expr) -> Value:
+    from tclint.semantics.interpreter.assignment import assign
 
     before = frame.env
     uses_before = len(frame.numpy_uses)
@@ -329,5 +327,3 @@ def _yield(frame: Frame, node: ast.Yield) -> Value:
 def _yield_from(frame: Frame, node: ast.YieldFrom) -> Value:
     frame.yields.append(element_of(evaluate(frame, node.value)))
     return UNKNOWN
-
-

@@ -24,6 +24,7 @@ from tclint.semantics.values import (
     tensor_in,
 )
 
+MOVES = frozenset({"to", "cuda", "cpu"})
 CONTAINERS = {"torch.nn.ModuleList": "list", "torch.nn.ParameterList": "list"}
 _FLOAT32 = DType("float32", "float")
 _FLOAT_DEFAULT = DType("default", "float")
@@ -112,11 +113,8 @@ def _sized_rank(rule: str, arguments: Arguments) -> int | None:
 
 
 def _moved(frame: Frame, node: ast.Call) -> tuple[ast.Call | None, ast.expr | None]:
-    attribute = frame.body.parent(node)
-    if not isinstance(attribute, ast.Attribute) or attribute.attr not in ("to", "cuda", "cpu"):
-        return None, None
-    call = frame.body.parent(attribute)
-    if not isinstance(call, ast.Call) or call.func is not attribute:
+    call = frame.moves.get(node)
+    if call is None:
         return None, None
     keyword = next((k.value for k in call.keywords if k.arg == "device"), None)
     return call, keyword or (call.args[0] if call.args else None)
@@ -157,14 +155,16 @@ def _written(frame: Frame, attribute: str) -> bool:
     function = frame.body.function
     if function is None or function.cls is None:
         return True
-    for name, method in function.cls.methods.items():
-        if name == "__init__":
-            continue
-        for inner in ast.walk(method.node):
-            if isinstance(inner, ast.Attribute) and inner.attr == attribute:
-                if not isinstance(inner.ctx, ast.Load):
-                    return True
-    return False
+    known = frame.analysis.rewritten
+    if function.cls not in known:
+        known[function.cls] = frozenset(
+            inner.attr
+            for name, method in function.cls.methods.items()
+            if name != "__init__"
+            for inner in ast.walk(method.node)
+            if isinstance(inner, ast.Attribute) and not isinstance(inner.ctx, ast.Load)
+        )
+    return attribute in known[function.cls]
 
 
 def create_module(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
@@ -196,5 +196,3 @@ def create_parameter(frame: Frame, node: ast.Call, name: str, arguments: Argumen
     data = tensor_in(arguments.positional[0]) if arguments.positional else None
     dtype = data.dtype if data else None
     return Tensor(data.rank if data else None, dtype, role="parameter", why="parameter")
-
-

@@ -31,9 +31,11 @@ class Frame:
     """The state of walking one function body.
 
     ``live`` is false after a statement that never falls through. ``quiet`` names the events that
-    are not reported at the moment (inside an ``assert``, a ``raise``, the arguments of a ``print``);
-    ``quieted`` counts them. ``numpy_uses`` collects places where a numpy loop variable is needed
-    as a Python number.
+    are not reported at the moment (inside an ``assert``, a ``raise``, the arguments of a
+    ``print``); ``quieted`` counts them. ``numpy_uses`` collects places where a numpy loop variable
+    is needed as a Python number. ``moves`` are the ``.to()`` calls around calls being evaluated;
+    ``tracked`` the variables with attributes that are followed (``self`` of ``self.cache``).
+    ``env`` is changed in place: whoever forks copies.
     """
 
     analysis: Analysis
@@ -43,7 +45,7 @@ class Frame:
     env: Env
     statement: ast.stmt
     outer: Frame | None = None
-    facts: Facts = Facts()
+    facts: Facts = field(default_factory=Facts)
     live: bool = True
     quiet: frozenset[str] = frozenset()
     quieted: int = 0
@@ -51,6 +53,8 @@ class Frame:
     yields: list[Value] = field(default_factory=list)
     loops: list[LoopExits] = field(default_factory=list)
     numpy_uses: list[ast.expr] = field(default_factory=list)
+    moves: dict[ast.expr, ast.Call] = field(default_factory=dict)
+    tracked: set[str] = field(default_factory=set)
 
     def lookup(self, name: str) -> Value:
         """The value of a variable: local, of an enclosing function, global or builtin."""

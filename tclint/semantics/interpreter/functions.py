@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from tclint.diagnostics import ChainLink
 from tclint.semantics.collect import decorator_name
 from tclint.semantics.events import Call
 from tclint.semantics.interpreter.analysis import MAX_CONTEXTS, MAX_DEPTH, Analysis, Root
@@ -122,19 +123,17 @@ def walk(
     info: FunctionInfo,
     env: Env,
     region: Region | None,
-    chain: tuple[object, ...] = (),
+    chain: tuple[ChainLink, ...] = (),
     default_off: bool = False,
 ) -> Value:
     """Walk a function's body with its parameters bound."""
-    from tclint.semantics.interpreter.statements import walk_block  # noqa: PLC0415 (cycle)
+    from tclint.semantics.interpreter.statements import walk_block
 
     node = info.node
     body = analysis.body(info.module, info)
-    first = _first_statement(node)
-    frame = Frame(
-        analysis, body, region, chain, env, first, analysis.closures.get(node),
-        Facts(default_off=default_off),
-    )  # type: ignore[arg-type]  # fmt: skip
+    facts = Facts(default_off=default_off)
+    outer = analysis.closures.get(node)
+    frame = Frame(analysis, body, region, chain, env, _first_statement(node), outer, facts)
     if region is not None:
         analysis.visited.add(info)
     analysis.active.add(info)
@@ -233,7 +232,7 @@ def _variadic(analysis: Analysis, info: FunctionInfo, argument: ast.arg) -> Valu
 
 def _generalised(value: Value) -> Value:
     """Observed arguments stand for all later ones: known constants are not taken for fixed."""
-    kinds = []
+    kinds: list[Value] = []
     for option in options(value):
         if isinstance(option, Static) and option.known and option != NONE:
             kinds.append(Static(option.type, default_off=option.value is False))
@@ -252,7 +251,6 @@ def instantiate(frame: Frame, cls: ClassInfo, arguments: Arguments, node: ast.ex
         cls.qualname, cls, site=node, is_module=project.is_module_class(cls),
         is_optimizer=any(name.startswith("torch.optim.") for name in names),
     )  # fmt: skip
-
 
 
 def attributes_of(analysis: Analysis, cls: ClassInfo) -> dict[str, Value]:
@@ -290,4 +288,3 @@ def _static_default(default: ast.expr | None) -> Value:
     if isinstance(default, ast.Constant) and default.value is not None:
         return Static(type(default.value).__name__, default_off=default.value is False)
     return STATIC
-

@@ -25,7 +25,7 @@ from tclint.semantics.values import (
     Value,
     is_tensor,
     join,
-    present,
+    spread,
     tensor_in,
 )
 
@@ -34,7 +34,7 @@ from tclint.semantics.values import (
 def _subscript(frame: Frame, node: ast.Subscript) -> Value:
     base = evaluate(frame, node.value)
     index = evaluate(frame, node.slice)
-    return join(_item(frame, node, option, index) for option in present(base))
+    return spread(lambda option: _item(frame, node, option, index), base)
 
 
 @handles(ast.Slice)
@@ -57,9 +57,8 @@ def _item(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value
         case Sequence():
             return _sequence_item(frame, node, base, index)
         case Mapping():
-            known = isinstance(index, Static) and index.known
-            if known:
-                return base.get(index.value)  # type: ignore[union-attr]
+            if isinstance(index, Static) and index.known:
+                return base.get(index.value)
             return join([value for _, value in base.items] + [base.element])
         case NDArray():
             return NumpyScalar() if isinstance(index, (Static, SymInt)) else NDArray()
@@ -79,19 +78,30 @@ def _sequence_item(frame: Frame, node: ast.Subscript, base: Sequence, index: Val
         return elements(base)
     if isinstance(node.slice, ast.Slice):
         return _sliced(base, node.slice)
-    if isinstance(index, Static) and index.known and isinstance(index.value, int) and base.items:
-        if -len(base.items) <= index.value < len(base.items):
-            return base.items[index.value]
+    if isinstance(index, Static) and index.known and isinstance(index.value, int):
+        items = base.items or ()
+        if -len(items) <= index.value < len(items):
+            return items[index.value]
     return elements(base)
 
 
 def _sliced(base: Sequence, node: ast.Slice) -> Value:
-    bounds = (node.lower, node.upper, node.step)
-    constants = [b.value if isinstance(b, ast.Constant) else None for b in bounds]
-    literal = all(b is None or isinstance(b, ast.Constant) for b in bounds)
-    if base.items is not None and literal:
-        return Sequence(base.type, items=base.items[slice(*constants)])
+    bounds = [_integer(bound) for bound in (node.lower, node.upper, node.step)]
+    if base.items is not None and all(known for known, _ in bounds):
+        return Sequence(base.type, items=base.items[slice(*(number for _, number in bounds))])
     return Sequence(base.type, elements(base))
+
+
+def _integer(node: ast.expr | None) -> tuple[bool, int | None]:
+    """Whether a slice bound is written out, and its number."""
+    match node:
+        case None:
+            return True, None
+        case ast.Constant(value=int() as value):
+            return True, value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)):
+            return True, -value
+    return False, None
 
 
 def index_tensor(frame: Frame, node: ast.Subscript, tensor: Tensor, *, store: bool) -> Value:
@@ -150,4 +160,3 @@ def _indexed_rank(tensor: Tensor, values: list[Value]) -> int | None:
             case _:
                 return None
     return max(rank, 0)
-

@@ -57,7 +57,7 @@ def row_of(tensor: Tensor) -> Tensor:
 
 
 def loop_source(value: Value) -> str:
-    """Where a loop's elements come from: ``numpy``, ``tensor``, ``shape``, ``data`` or ``other``."""
+    """Where a loop's elements come from: ``numpy``, ``tensor``, ``shape``, ``data``, ``other``."""
     sources = {_source(option) for option in options(value)}
     return sources.pop() if len(sources) == 1 else "other"
 

@@ -63,9 +63,7 @@ def call_library(frame: Frame, node: ast.Call, name: str, arguments: Arguments) 
         return _call_numpy(frame, node, name, arguments)
     if name.startswith("math."):
         return _call_math(frame, node, arguments)
-    frame.analysis.emit(
-        frame, Call, node, function=name, call=node, arguments=arguments.positional
-    )
+    frame.analysis.emit(frame, Call, node, function=name, call=node, arguments=arguments.positional)
     if name.startswith("random."):
         # Traced as a symbol: fine in arithmetic, a data-dependent branch in a test.
         return NumpyScalar("float" if last in ("random", "uniform", "gauss") else None)

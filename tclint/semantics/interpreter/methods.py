@@ -76,7 +76,8 @@ def _rebind(frame: Frame, node: ast.Call, value: Value) -> None:
     if isinstance(node.func, ast.Attribute):
         path = path_of(node.func.value)
         if path is not None and (path in frame.env or "." in path):
-            frame.env = {**frame.env, path: value}
+            frame.env[path] = value
+            frame.tracked.add(path.partition(".")[0])
 
 
 def _mapping_method(
@@ -88,7 +89,9 @@ def _mapping_method(
         default = arguments.positional[1] if len(arguments.positional) > 1 else NONE
         if isinstance(first, Static) and first.known:
             found = mapping.get(first.value)
-            return found if found != UNKNOWN else (UNKNOWN if mapping.element == UNKNOWN else default)
+            return (
+                found if found != UNKNOWN else (UNKNOWN if mapping.element == UNKNOWN else default)
+            )
         return UNKNOWN
     if name == "values":
         return Iteration(everything)
@@ -116,7 +119,11 @@ def _array_method(array: NDArray, name: str, arguments: Arguments) -> Value:
 def _string_method(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
     if name == "format":
         for place, argument in enumerate(node.args):
-            tensor = tensor_in(arguments.positional[place]) if place < len(arguments.positional) else None
+            tensor = (
+                tensor_in(arguments.positional[place])
+                if place < len(arguments.positional)
+                else None
+            )
             if tensor is not None:
                 host_read(frame, node, "format", argument, tensor)
         return Static("str")

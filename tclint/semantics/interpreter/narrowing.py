@@ -96,9 +96,7 @@ def _keep(
         env[path] = join(kept)
 
 
-def _instance(
-    frame: Frame, env: Env, subject: ast.expr, types: ast.expr, outcome: bool
-) -> None:
+def _instance(frame: Frame, env: Env, subject: ast.expr, types: ast.expr, outcome: bool) -> None:
     nodes = types.elts if isinstance(types, ast.Tuple) else [types]
     tests = [type_test(frame.body.values.get(node)) for node in nodes]
     if any(test is None for test in tests):
@@ -108,7 +106,7 @@ def _instance(
         return any(test(value) for test in tests if test)
 
     known = frame.body.values.get(nodes[0])
-    instead = None
+    instead: Value | None = None
     if outcome and isinstance(known, External) and known.name in TENSOR_TYPES:
         instead = Tensor()
     elif outcome and isinstance(known, External) and known.name.startswith("builtins."):

@@ -20,7 +20,7 @@ from tclint.semantics.values import (
     Tensor,
     Value,
     join,
-    present,
+    spread,
 )
 
 BOOL: Final = DType("bool", "bool")
@@ -59,7 +59,7 @@ def _symbol(text: str, category: str | None) -> DType | None:
 
 def binary(op: ast.operator, left: Value, right: Value) -> Value:
     """The value of ``left op right``."""
-    return join(_binary(op, a, b) for a in present(left) for b in present(right))
+    return spread(lambda a: spread(lambda b: _binary(op, a, b), right), left)
 
 
 def _binary(op: ast.operator, left: Value, right: Value) -> Value:
@@ -69,7 +69,7 @@ def _binary(op: ast.operator, left: Value, right: Value) -> Value:
     if any(isinstance(v, NDArray) for v in kinds):
         return NDArray()
     if any(isinstance(v, NumpyScalar) for v in kinds):
-        return _numpy_scalar(None, left, right)
+        return _numpy_scalar(_number_type(op, left, right), left, right)
     if any(isinstance(v, DataScalar) for v in kinds):
         return DataScalar(_number_type(op, left, right))
     if isinstance(left, Sequence) or isinstance(right, Sequence):
@@ -85,7 +85,7 @@ def _numpy_scalar(kind: str | None, left: Value, right: Value) -> NumpyScalar:
 
 
 def _number_type(op: ast.operator, left: Value, right: Value) -> str | None:
-    types = {v.type for v in (left, right) if isinstance(v, (DataScalar, Static))}
+    types = {v.type for v in (left, right) if isinstance(v, (DataScalar, NumpyScalar, Static))}
     if isinstance(op, ast.Div) or "float" in types:
         return "float"
     return types.pop() if len(types) == 1 else None
@@ -234,7 +234,9 @@ def number_category(value: Value) -> str | None:
     """The category that a Python number brings into type promotion."""
     if isinstance(value, SymInt):
         return "int"
-    if isinstance(value, (Static, DataScalar, NumpyScalar)):
+    if isinstance(value, NumpyScalar):
+        return value.type or "float"
+    if isinstance(value, (Static, DataScalar)):
         return value.type if value.type in CATEGORIES else None
     return None
 

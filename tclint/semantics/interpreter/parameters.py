@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tclint.semantics.collect import dotted_name
@@ -54,7 +55,10 @@ def arguments_of(node: FunctionNode) -> list[tuple[ast.arg, ast.expr | None]]:
     positional = [*spec.posonlyargs, *spec.args]
     missing = len(positional) - len(spec.defaults)
     defaults: list[ast.expr | None] = [*([None] * missing), *spec.defaults]
-    return [*zip(positional, defaults, strict=True), *zip(spec.kwonlyargs, spec.kw_defaults, strict=True)]
+    return [
+        *zip(positional, defaults, strict=True),
+        *zip(spec.kwonlyargs, spec.kw_defaults, strict=True),
+    ]
 
 
 def assumed_value(
@@ -120,9 +124,7 @@ def annotation_value(
         return NDArray()
     found = analysis.project.lookup(name, info.module) or info.module.classes.get(name)
     if isinstance(found, ClassInfo):
-        return Object(
-            found.qualname, found, is_module=analysis.project.is_module_class(found)
-        )
+        return Object(found.qualname, found, is_module=analysis.project.is_module_class(found))
     return UNKNOWN
 
 
@@ -172,12 +174,16 @@ def used_as_number(node: FunctionNode, name: str) -> bool:
     ``range(n)`` and slice bounds would read a tensor on the host; nobody passes one there on
     purpose without annotating it.
     """
+    return name in _number_names(node)
+
+
+@lru_cache(maxsize=4096)
+def _number_names(node: FunctionNode) -> frozenset[str]:
+    names: set[str] = set()
     for inner in ast.walk(node):
         match inner:
-            case ast.Call(func=ast.Name(id="range"), args=args):
-                if any(isinstance(a, ast.Name) and a.id == name for a in args):
-                    return True
+            case ast.Call(func=ast.Name(id="range"), args=parts):
+                names.update(part.id for part in parts if isinstance(part, ast.Name))
             case ast.Slice(lower=lower, upper=upper):
-                if any(isinstance(b, ast.Name) and b.id == name for b in (lower, upper)):
-                    return True
-    return False
+                names.update(part.id for part in (lower, upper) if isinstance(part, ast.Name))
+    return frozenset(names)

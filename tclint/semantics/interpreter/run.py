@@ -15,13 +15,13 @@ from tclint.semantics.events import Event
 from tclint.semantics.interpreter import calls, indexing  # noqa: F401 (register handlers)
 from tclint.semantics.interpreter.analysis import Analysis, Root
 from tclint.semantics.interpreter.compiling import COMPILE
-from tclint.semantics.interpreter.frame import Frame
+from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.interpreter.functions import root_env, walk
 from tclint.semantics.interpreter.statements import report_decorator
 from tclint.semantics.project import Project
 from tclint.semantics.site import Region
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
-from tclint.semantics.values import UNKNOWN, Class, Function, Object
+from tclint.semantics.values import UNKNOWN, Class, Function, Object, Tensor, Value, options
 
 # A file or function without one of these words sets nothing up.
 SETUP_WORDS: Final = ("compile", "optim", "_dynamo")
@@ -76,10 +76,15 @@ def _sets_up(module: ModuleInfo, function: FunctionInfo) -> bool:
     return any(word in line for line in lines for word in SETUP_WORDS)
 
 
-def _setup_env(analysis: Analysis, function: FunctionInfo) -> dict[str, Object | object]:
+def _setup_env(analysis: Analysis, function: FunctionInfo) -> Env:
     bound = _receiver(analysis, function.cls) if function.cls else None
     env = root_env(analysis, Root(Function(function, bound), Region("")))
-    return {name: (UNKNOWN if getattr(v, "assumed", False) else v) for name, v in env.items()}
+    guessed = {name for name, value in env.items() if any(_assumed(v) for v in options(value))}
+    return {name: (UNKNOWN if name in guessed else value) for name, value in env.items()}
+
+
+def _assumed(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.assumed
 
 
 def _report_decorators(

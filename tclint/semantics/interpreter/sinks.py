@@ -24,7 +24,9 @@ LOG_METHODS = frozenset(
 LOGGER = "logging.Logger"
 _LOGGER_NAMES = frozenset({"logger", "log", "_logger", "LOGGER", "LOG", "_log", "logging_logger"})
 _STREAMS = frozenset({"sys.stdout.write", "sys.stderr.write"})
-_BARS = frozenset({"tqdm.tqdm", "tqdm.trange", "tqdm.auto.tqdm", "tqdm.auto.trange", "tqdm.notebook.tqdm"})
+_BARS = frozenset(
+    {"tqdm.tqdm", "tqdm.trange", "tqdm.auto.tqdm", "tqdm.auto.trange", "tqdm.notebook.tqdm"}
+)
 
 
 def sink_of(node: ast.Call, callee: Value) -> tuple[str, str] | None:
@@ -43,10 +45,10 @@ def sink_of(node: ast.Call, callee: Value) -> tuple[str, str] | None:
             return ("logging", method) if method in LOG_METHODS else None
         case BoundExternal(name=name) if name.startswith(f"{LOGGER}."):
             return "logger", name.rpartition(".")[2]
-    if isinstance(node.func, ast.Attribute) and node.func.attr in LOG_METHODS:
-        if _named_logger(node.func.value) and _untyped(callee):
-            return "logger", node.func.attr
-    return None
+    func = node.func
+    if not isinstance(func, ast.Attribute) or func.attr not in LOG_METHODS:
+        return None
+    return ("logger", func.attr) if _named_logger(func.value) and _untyped(callee) else None
 
 
 def _named_logger(node: ast.expr) -> bool:

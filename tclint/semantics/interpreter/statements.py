@@ -33,16 +33,18 @@ from tclint.semantics.values import (
     is_tensor,
 )
 
-S = TypeVar("S", bound=ast.stmt)
 WALKERS: Final[dict[type[ast.stmt], Callable[[Frame, ast.stmt], None]]] = {}
 QUIET_IN_TESTS: Final = ("HostRead", "TensorBranch")
 
 
-def walks(kind: type[S]) -> Callable[[Callable[[Frame, S], None]], Callable[[Frame, S], None]]:
-    """Register the function that walks one kind of statement."""
+W = TypeVar("W", bound=Callable[..., None])
 
-    def register(walker: Callable[[Frame, S], None]) -> Callable[[Frame, S], None]:
-        WALKERS[kind] = walker  # type: ignore[assignment]  # keyed by the very type it takes
+
+def walks(*kinds: type[ast.stmt]) -> Callable[[W], W]:
+    """Register the function that walks these kinds of statements."""
+
+    def register(walker: W) -> W:
+        WALKERS.update(dict.fromkeys(kinds, walker))
         return walker
 
     return register
@@ -110,7 +112,9 @@ def _load(frame: Frame, target: ast.Name | ast.Attribute | ast.Subscript) -> Val
 
 @walks(ast.Return)
 def _return(frame: Frame, node: ast.Return) -> None:
-    frame.returns.append(evaluate(frame, node.value) if node.value else Static("NoneType", None, True))
+    frame.returns.append(
+        evaluate(frame, node.value) if node.value else Static("NoneType", None, True)
+    )
     frame.live = False
 
 
@@ -165,8 +169,7 @@ def off_by_default(frame: Frame, test: ast.expr) -> bool:
     return False
 
 
-@walks(ast.For)
-@walks(ast.AsyncFor)
+@walks(ast.For, ast.AsyncFor)
 def _for(frame: Frame, node: ast.For) -> None:
     iterable = evaluate(frame, node.iter)
     element, over = element_of(iterable), loop_source(iterable)
@@ -204,6 +207,7 @@ def _loop(frame: Frame, node: ast.For | ast.While, begin: Callable[[], bool | No
     exits = LoopExits()
     frame.loops.append(exits)
     always = isinstance(node, ast.While)
+    frame.env = dict(before)
     for _ in range(2):
         with frame.within(loop=node):
             verdict = begin()
@@ -236,8 +240,7 @@ def _continue(frame: Frame, _node: ast.Continue) -> None:
     frame.live = False
 
 
-@walks(ast.With)
-@walks(ast.AsyncWith)
+@walks(ast.With, ast.AsyncWith)
 def _with(frame: Frame, node: ast.With) -> None:
     for item in node.items:
         value = evaluate(frame, item.context_expr)
@@ -258,7 +261,7 @@ def _report_context(frame: Frame, node: ast.With, manager: ast.expr) -> None:
 
 @walks(ast.Try)
 def _try(frame: Frame, node: ast.Try) -> None:
-    before = frame.env
+    before = dict(frame.env)
     with frame.within(attempt=node):
         walk_block(frame, node.body)
         ends = []
@@ -303,26 +306,24 @@ def _delete(frame: Frame, node: ast.Delete) -> None:
     for target in node.targets:
         path = path_of(target)
         if path is not None:
-            frame.env = {key: value for key, value in frame.env.items() if key != path}
+            frame.env.pop(path, None)
 
 
-@walks(ast.Import)
-@walks(ast.ImportFrom)
+@walks(ast.Import, ast.ImportFrom)
 def _import(frame: Frame, node: ast.Import | ast.ImportFrom) -> None:
     if frame.body.function is None:
         return
     module = frame.body.module
     for local, dotted in local_imports(module, node):
-        frame.env = {**frame.env, local: frame.analysis.external(dotted, module)}
+        frame.env[local] = frame.analysis.external(dotted, module)
 
 
-@walks(ast.FunctionDef)
-@walks(ast.AsyncFunctionDef)
+@walks(ast.FunctionDef, ast.AsyncFunctionDef)
 def _function(frame: Frame, node: ast.FunctionDef) -> None:
     if frame.body.function is None:
         return
     value = Function(local_function(frame, node))
-    frame.env = {**frame.env, node.name: value}
+    frame.env[node.name] = value
     for decorator in node.decorator_list:
         if decorator_name(frame.body.module, decorator) in COMPILE:
             report_decorator(frame, decorator, value)
@@ -348,5 +349,4 @@ def _class(frame: Frame, node: ast.ClassDef) -> None:
     if known is None:
         known = class_info(frame.body.module, node, f"{frame.body.function.qualname}.")
         frame.analysis.local_classes[node] = known
-    frame.env = {**frame.env, node.name: Class(known)}
-
+    frame.env[node.name] = Class(known)

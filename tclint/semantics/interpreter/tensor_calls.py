@@ -38,7 +38,13 @@ _PLAIN: Final = {
     "float": Static("float"), "none": NONE,
 }  # fmt: skip
 _SHAPE_INTS: Final = frozenset({"numel", "nelement", "size", "stride", "__len__"})
-_READ_TYPES: Final = {"item": None, "tolist": "list", "bool": "bool", "int": "int", "float": "float"}
+_READ_TYPES: Final = {
+    "item": None,
+    "tolist": "list",
+    "bool": "bool",
+    "int": "int",
+    "float": "float",
+}
 _KEEPING: Final = frozenset({"detach", "clone", "contiguous", "requires_grad_", "cpu", "cuda"})
 _VIEWING_METHODS: Final = frozenset({"view", "reshape", "expand"})
 
@@ -115,7 +121,9 @@ def report_dynamic_shape(
 
 def _read(frame: Frame, node: ast.Call, tensor: Tensor, name: str, via: str) -> Value:
     assert isinstance(node.func, ast.Attribute)
-    host_read(frame, node, name if via == "bool" and name != "bool" else via, node.func.value, tensor)
+    host_read(
+        frame, node, name if via == "bool" and name != "bool" else via, node.func.value, tensor
+    )
     if via == "numpy":
         return NDArray(from_tensor=True)
     if via == "item":
@@ -144,9 +152,7 @@ def _viewed(tensor: Tensor, node: ast.Call, arguments: Arguments) -> Tensor:
     return Tensor(rank, tensor.dtype, tensor.device, assumed=tensor.assumed, why="reshaped tensor")
 
 
-def call_function_of_torch(
-    frame: Frame, node: ast.Call, name: str, arguments: Arguments
-) -> Value:
+def call_function_of_torch(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
     """The result of a ``torch.*`` function that is neither a factory nor a class."""
     name = torch_api.canonical(name)
     tensors = [v for v in arguments.positional if is_tensor(v)]
@@ -250,5 +256,3 @@ def _result_dtype(rule: str, dtype: DType | None) -> DType | None:
         return derived(dtype, rule, "float" if rule == "float" else None)
     categories = {"bool": "bool"} | {"int64": "int", "int32": "int"}
     return DType(rule, categories.get(rule, "float" if rule.startswith("float") else None))
-
-

@@ -1,0 +1,115 @@
+"""`np.arange` that counts a loop: the `range` in its place."""
+
+from __future__ import annotations
+
+import ast
+from functools import partial
+
+from tclint.diagnostics import Applicability, Decline
+from tclint.lint.rewrite import Repair, Replace
+from tclint.semantics.events import Loop
+from tclint.semantics.site import Site
+from tclint.semantics.values import DataScalar
+
+from ..proofs.verdict import PROVED, Changes, Refused, Verdict, combine
+from .flow import follow
+from .lengths import is_integer, least
+from .names import builtin
+from .verdicts import verdict_of
+
+MESSAGE = "Count with `range`"
+
+
+def counted(site: Site, loop: Loop) -> ast.Call | None:
+    """The ``np.arange(...)`` that the loop runs over, when it runs over nothing else."""
+    call = loop.iterable
+    named = isinstance(call, ast.Call) and site.dotted(call.func) == "numpy.arange"
+    return call if named else None  # type: ignore[return-value]
+
+
+def use_range(loop: Loop) -> Repair | Decline:
+    """Replace ``np.arange`` by ``range`` if the loop cannot tell, or only by a number's type."""
+    site = loop.site
+    call = counted(site, loop)
+    if call is None:
+        return Decline("only `np.arange` itself counts like `range`")
+    if not isinstance(loop.target, ast.Name):
+        return Decline("the loop's target is not one variable")
+    spelled = builtin(site, "range")
+    if isinstance(spelled, Decline):
+        return spelled
+    verdict = combine([_bounds(site, call), _variable(site, loop.target, call)])
+    if isinstance(verdict, Refused):
+        return Decline(verdict.why)
+    rewrites = (Replace(call.func, spelled[0]),)
+    if isinstance(verdict, Changes):
+        return Repair(MESSAGE, rewrites, Applicability.UNSAFE, verdict.what)
+    return Repair(MESSAGE, rewrites)
+
+
+def _bounds(site: Site, call: ast.Call) -> Verdict:
+    if call.keywords:
+        return Refused(f"`range` takes no `{call.keywords[0].arg or '**'}=`")
+    if not 1 <= len(call.args) <= 3 or any(isinstance(a, ast.Starred) for a in call.args):
+        return Refused("`range` takes one to three bounds")
+    for bound in call.args:
+        if isinstance(site.value(bound), DataScalar):
+            return Refused(f"`{site.text(bound)}` is read from a tensor")
+        if isinstance(bound, ast.Constant) and isinstance(bound.value, float):
+            return Refused(f"`{site.text(bound)}` is a float")
+    unsure = [b for b in call.args if not is_integer(site, b)]
+    if unsure:
+        return Changes(f"`range` raises TypeError if `{site.text(unsure[0])}` is not an integer")
+    if len(call.args) == 3 and not _is_step(call.args[2]):
+        return Changes("`range` raises another error for a step of zero")
+    return PROVED
+
+
+def _is_step(node: ast.expr) -> bool:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        node = node.operand
+    return isinstance(node, ast.Constant) and bool(node.value)
+
+
+def _variable(site: Site, target: ast.Name, call: ast.Call) -> Verdict:
+    lost = _lost(site, target)
+    if lost:
+        return Refused(lost)
+    bound = partial(_least, site, target.id, _first(site, call))
+    return verdict_of(site, follow(site, site.loads(target.id), "int"), bound)
+
+
+def _lost(site: Site, target: ast.Name) -> str:
+    for store in site.stores(target.id):
+        loop = site.parent(store)
+        if not isinstance(loop, (ast.For, ast.comprehension)) or loop.target is not store:
+            return f"`{target.id}` is assigned elsewhere, too"
+        if store is not target and not _counts(site, loop.iter):
+            return f"`{target.id}` is the variable of another loop, too"
+    for node in ast.walk(site.body.scope):
+        if isinstance(node, (ast.Global, ast.Nonlocal)) and target.id in node.names:
+            return f"`{target.id}` belongs to an outer scope"
+    return ""
+
+
+def _counts(site: Site, node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and site.dotted(node.func) in ("range", "numpy.arange")
+
+
+def _first(site: Site, call: ast.Call) -> int | None:
+    """The least value that the loop variable takes, None if it may be negative."""
+    upwards = len(call.args) < 3 or not isinstance(call.args[2], ast.UnaryOp)
+    if not upwards:
+        return None
+    return 0 if len(call.args) == 1 else least(site, call.args[0])
+
+
+def _least(site: Site, name: str, first: int | None, node: ast.expr) -> int | None:
+    """A lower bound of an expression in which the loop variable is at least ``first``."""
+    match node:
+        case ast.Name(id=variable) if variable == name:
+            return first
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            halves = (_least(site, name, first, left), _least(site, name, first, right))
+            return None if None in halves else sum(half for half in halves if half is not None)
+    return least(site, node)

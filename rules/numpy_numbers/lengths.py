@@ -1,0 +1,79 @@
+"""Which numbers are certainly integers, and certainly not negative?"""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.semantics.site import Site
+from tclint.semantics.values import Static, SymInt, Tensor, options
+
+_COUNTS = frozenset(("numel", "dim", "size", "nelement", "ndimension"))
+
+
+def is_integer(site: Site, node: ast.expr) -> bool:
+    """True when the expression certainly is a Python int (or a size)."""
+    if isinstance(node, ast.Call) and site.dotted(node.func) == "len":
+        return True
+    return all(
+        isinstance(v, SymInt) or (isinstance(v, Static) and v.type == "int")
+        for v in options(site.value(node))
+    )
+
+
+def least(site: Site, node: ast.expr) -> int | None:
+    """A lower bound of an integer expression, None when none is known."""
+    match node:
+        case ast.Constant(value=int(number)):
+            return int(number)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Mult() | ast.FloorDiv() as op, right=right):
+            return _combined(op, least(site, left), least(site, right))
+        case ast.Call(func=ast.Name()) if site.dotted(node.func) == "len":
+            return 0
+        case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name in _COUNTS:
+            return 0 if isinstance(site.value(owner), Tensor) else None
+        case ast.Subscript(value=ast.Attribute(value=owner, attr="shape"), slice=index):
+            sized = isinstance(site.value(owner), Tensor) and not isinstance(index, ast.Slice)
+            return 0 if sized else None
+        case ast.Name():
+            return _of_variable(site, node)
+    value = site.value(node)
+    return int(value.value) if _is_known_int(value) else None
+
+
+def _is_known_int(value: object) -> bool:
+    return isinstance(value, Static) and value.known and type(value.value) is int
+
+
+def _combined(op: ast.operator, left: int | None, right: int | None) -> int | None:
+    if left is None or right is None:
+        return None
+    if isinstance(op, ast.Add):
+        return left + right
+    if left < 0 or right < 0:
+        return None
+    return left * right if isinstance(op, ast.Mult) else (0 if right > 0 else None)
+
+
+def _of_variable(site: Site, name: ast.Name) -> int | None:
+    value = site.value(name)
+    if _is_known_int(value):
+        assert isinstance(value, Static)
+        return int(value.value)
+    stores = site.stores(name.id)
+    if len(stores) != 1:
+        return None
+    statement = site.parent(stores[0])
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        return least(site, statement.value)
+    outer = site.parent(statement) if isinstance(statement, ast.Tuple) else None
+    if isinstance(outer, ast.Assign) and _is_shape(site, outer.value):
+        return 0
+    return None
+
+
+def _is_shape(site: Site, node: ast.expr) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr == "shape" and isinstance(site.value(node.value), Tensor)
+    function = node.func if isinstance(node, ast.Call) and not node.args else None
+    sized = isinstance(function, ast.Attribute) and function.attr == "size"
+    return sized and isinstance(site.value(function.value), Tensor)  # type: ignore[union-attr]

@@ -1,0 +1,38 @@
+"""Writing builtins and functions of `math` into a file that may use their names."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.diagnostics import Decline
+from tclint.lint.rewrite import Import
+from tclint.semantics.site import Site
+
+Spelled = tuple[str, tuple[Import, ...]]
+
+
+def builtin(site: Site, name: str) -> Spelled | Decline:
+    """How to write a builtin."""
+    if is_taken(site, name):
+        return Decline(f"`{name}` means something else here")
+    return name, ()
+
+
+def library(site: Site, dotted: str) -> Spelled | Decline:
+    """How to write a name of another module, with the import that it needs."""
+    spelled = site.spell(dotted)
+    if spelled is not None:
+        return spelled, ()
+    module = dotted.partition(".")[0]
+    if is_taken(site, module):
+        return Decline(f"`{module}` means something else here, so `{dotted}` cannot be written")
+    return dotted, (Import(module),)
+
+
+def is_taken(site: Site, name: str) -> bool:
+    """True when the file or the function gives the name a meaning of its own."""
+    module = site.module
+    if name in {*module.imports, *module.functions, *module.classes, *module.assigned}:
+        return True
+    arguments = (part for part in ast.walk(site.body.scope) if isinstance(part, ast.arg))
+    return bool(site.stores(name)) or any(part.arg == name for part in arguments)

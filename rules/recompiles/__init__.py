@@ -1,0 +1,1 @@
+"""Code that makes torch.compile compile again: per size, per value, per call."""

@@ -1,0 +1,120 @@
+"""TCL130: a layer with parameters is made where Dynamo traces."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.diagnostics import Applicability, Decline, Effect
+from tclint.lint.rewrite import Repair, Replace
+from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.semantics.events import ModuleConstruction
+from tclint.semantics.values import Sequence, Static, SymInt, options
+
+_FUNCTIONS = {
+    "torch.nn.LayerNorm": "torch.nn.functional.layer_norm",
+    "torch.nn.RMSNorm": "torch.nn.functional.rms_norm",
+}
+_CHANGES = (
+    "the result requires gradients only where its input does; "
+    "inputs that are not float32 or not on the CPU work instead of raising"
+)
+_ANEW = "the layer is made anew, with new parameters, on every call; make it in `__init__`"
+
+
+class ModuleBuiltInRegion(Rule[ModuleConstruction]):
+    """A layer that has parameters is made where Dynamo traces.
+
+    ## What it does
+    Reports `nn.Linear(...)`, `nn.LayerNorm(...)` and other layers with parameters that compiled
+    code makes, in `forward` or in a function that it calls. Layers without parameters, such as
+    `nn.ReLU()`, are traced and not reported.
+
+    ## Why it hurts
+    Dynamo cannot trace the constructor of `nn.Parameter`, so the graph breaks. In eager the layer
+    starts over with new weights in each step: it does not learn, and its parameters are made on
+    the CPU.
+
+    ## Fix safety
+    `nn.LayerNorm(n)(x)` and `nn.RMSNorm(n)(x)` become the function of the same name. This is
+    unsafe, since a layer's new weight makes the result require gradients, and raises for inputs of
+    another device or dtype. Other layers are declined: which weights are meant is not to be seen.
+
+    ## References
+    - [Graph break GB0264](https://meta-pytorch.org/compile-graph-break-site/gb/gb0264.html)
+    """
+
+    code = "TCL130"
+    name = "module-built-in-region"
+    summary = "Layers with parameters made in compiled code break the graph"
+    on = ModuleConstruction
+    effects = (Effect.GRAPH_BREAK,)
+    gb_ids = ("GB0264",)
+    examples = (
+        Bad(
+            """
+def f(x):
+    return nn.LayerNorm(3)(x)
+""",
+            unsafe="""
+def f(x):
+    return F.layer_norm(x, (3,))
+""",
+            proves=("GB0264",),
+        ),
+        Untouched(
+            """
+def f(x):
+    layer = nn.Linear(3, 3)
+    return layer(x) * 0
+""",
+            reason="made anew",
+            proves=("GB0264",),
+        ),
+        Good(
+            """
+def f(x):
+    return nn.Softmax(dim=-1)(nn.ReLU()(x)) + nn.BatchNorm1d(3, affine=False)(x)
+""",
+            title="layers without parameters",
+        ),
+    )
+
+    def check(self, event: ModuleConstruction) -> Finding | None:
+        """Report layers that surely have parameters."""
+        if not event.has_parameters or event.function.endswith("Parameter") or _plain(event.call):
+            return None
+        message = f"`{event.site.text(event.call.func)}` is made in compiled code"
+        return Finding(message, _repair(event))
+
+
+def _plain(call: ast.Call) -> bool:
+    """True for a normalising layer without weights."""
+    return any(
+        k.arg in ("affine", "elementwise_affine") and not getattr(k.value, "value", True)
+        for k in call.keywords
+    )
+
+
+def _repair(event: ModuleConstruction) -> Repair | Decline:
+    site, call = event.site, event.call
+    outer = site.parent(call)
+    function = _FUNCTIONS.get(event.function)
+    spelled = site.spell(function) if function else None
+    if spelled is None or not isinstance(outer, ast.Call) or outer.func is not call:
+        return Decline(_ANEW)
+    others = [k for k in call.keywords if k.arg != "eps"]
+    if len(call.args) != 1 or others or len(outer.args) != 1 or outer.keywords:
+        return Decline(_ANEW)
+    kinds = list(options(site.value(call.args[0])))
+    sizes = "$size" if all(isinstance(k, Sequence) for k in kinds) else "($size,)"
+    if sizes != "$size" and not all(
+        isinstance(k, SymInt) or (isinstance(k, Static) and k.type == "int") for k in kinds
+    ):
+        return Decline(_ANEW)
+    parts = {"size": call.args[0], "input": outer.args[0]}
+    eps = ""
+    for keyword in call.keywords:
+        parts["eps"] = keyword.value
+        eps = ", eps=$eps"
+    rewrite = Replace(outer, f"{spelled}($input, {sizes}{eps})", parts)
+    return Repair("Call the function", (rewrite,), Applicability.UNSAFE, _CHANGES)

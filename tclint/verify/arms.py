@@ -1,0 +1,55 @@
+"""The arms of a comparison: what to run, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to run the arms. ``memory_limit`` is in bytes; 0 sets none."""
+
+    backend: str = "inductor"
+    mode: str = "default"
+    device: str | None = None
+    time_limit: float = 600.0
+    memory_limit: int = 0
+    speed: bool = True
+    rounds: int = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One arm to run: ``target`` as written for its own ``root``.
+
+    ``overlay`` holds texts to import in the place of files. ``fix`` makes them from the files that
+    the arm before this one turned out to load.
+    """
+
+    name: str
+    target: str
+    root: Path
+    overlay: Mapping[str, str] = field(default_factory=dict)
+    fix: Callable[[Sequence[Path]], Mapping[str, str]] | None = None
+
+
+def request_for(side: Side, options: Options, desk: Path) -> dict[str, Any]:
+    """The part that all requests to a child have in common."""
+    return {
+        "target": side.target,
+        "root": str(side.root),
+        "overlay": dict(side.overlay),
+        "device": options.device,
+        "memory_limit": options.memory_limit,
+        "desk": str(desk),
+    }
+
+
+def new_cache(desk: Path, side: Side, use: str) -> Path:
+    """An empty folder for one child's compiled code."""
+    cache = desk / f"cache-{side.name}-{use}"
+    cache.mkdir()
+    return cache
