@@ -40,6 +40,7 @@ def tclint(
         capture_output=True,
         env={**os.environ, **environment},
         check=False,
+        timeout=60,
     )
     out, err = done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
     return subprocess.CompletedProcess(done.args, done.returncode, out, err)
@@ -73,6 +74,12 @@ def test_a_finding_is_shown_with_its_source_and_exits_with_1(project: Path) -> N
     assert "(GB0124)" in done.stdout
     assert "Found 1 finding (1 graph break)." in done.stdout
     assert done.stderr == ""
+
+
+def test_a_package_can_be_checked_from_inside(project: Path) -> None:
+    put(project, "__init__.py", "")
+    put(project, "model.py", BREAKS)
+    assert tclint("check", "model.py", cwd=project).returncode == 1
 
 
 def test_exit_zero_hides_findings_from_the_shell(project: Path) -> None:

@@ -32,7 +32,7 @@ def _write(root: Path, code: str) -> Path:
 
 
 def _findings(root: Path, code: str, *rules: str) -> list[Diagnostic]:
-    config = Config(root=root, select=rules, compiled=("f",))
+    config = Config(root=root, select=rules, compiled=("*:f",))
     return [result.diagnostic for result in check_files([_write(root, code)], config).results]
 
 
@@ -77,7 +77,7 @@ def test_safe_fixes_give_bit_equal_results(body: str, dtype: str, tmp_path: Path
     from .proof.run import run_eager
 
     code = _loop("for k in np.arange(x.shape[0]):", body)
-    config = Config(root=tmp_path, select=LOOPS, compiled=("f",))
+    config = Config(root=tmp_path, select=LOOPS, compiled=("*:f",))
     (fixed,) = fix_files([_write(tmp_path, code)], config).changed
     inputs = f"(torch.arange(1, 13).reshape(4, 3).to(torch.{dtype}),)"
     before = run_eager(code, inputs)
@@ -100,12 +100,12 @@ def test_safe_fixes_give_bit_equal_results(body: str, dtype: str, tmp_path: Path
         ("return out + x[k], k", "kept as a Python number"),
         ("total = k; self_like.total = total", "kept as a Python number"),
         ("out = out + len(f'{k!r}')", "without its numpy type"),
-        ("out = out * unknown * k", "meets a Python number"),
+        ("out = out + (unknown * k)", "meets a Python number"),
     ],
 )
 def test_range_is_unsafe_where_the_type_shows(body: str, change: str, tmp_path: Path) -> None:
     code = _loop("for k in np.arange(3):", body) + "\n\ndef helper(k):\n    return k\n"
-    config = Config(root=tmp_path, select=LOOPS, compiled=("f",))
+    config = Config(root=tmp_path, select=LOOPS, compiled=("*:f",))
     results = check_files([_write(tmp_path, code)], config).results
     assert [r.diagnostic.fixable for r in results] == [UNSAFE]
     repair = results[0].repair
@@ -139,7 +139,9 @@ def test_a_name_of_the_file_that_hides_range_declines_the_fix(tmp_path: Path) ->
 
 def test_loops_that_share_a_counting_variable_are_fixed_together(tmp_path: Path) -> None:
     code = _loop("for k in np.arange(3):", "out = out + x[k]")
-    code = code.replace("    return", "    for k in np.arange(2):\n        out = out * k\n    return")
+    code = code.replace(
+        "    return", "    for k in np.arange(2):\n        out = out * k\n    return"
+    )
     assert [d.fixable for d in _findings(tmp_path, code, *LOOPS)] == [SAFE, SAFE]
 
 
@@ -183,7 +185,7 @@ def test_math_is_imported_where_it_is_not(tmp_path: Path) -> None:
     path = tmp_path / "example.py"
     body = "def f(x):\n    return x.view(int(np.prod(x.shape)))\n"
     path.write_text("import numpy as np\nimport torch\n\n\n" + body, encoding="utf-8")
-    config = Config(root=tmp_path, select=("TCL142",), compiled=("f",))
+    config = Config(root=tmp_path, select=("TCL142",), compiled=("*:f",))
     (fixed,) = fix_files([path], config).changed
     assert "import math\n" in fixed.after
     assert "math.prod(x.shape)" in fixed.after

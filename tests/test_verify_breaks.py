@@ -12,6 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from tclint.verify import oracles  # noqa: E402
+from tclint.verify.breaks import read_break  # noqa: E402
 from tclint.verify.results import Break  # noqa: E402
 
 HEAD = """\
@@ -239,13 +240,13 @@ def test_the_last_user_frame_gets_the_blame() -> None:
           File "/env/site-packages/torch/x.py", line 1, in y
         """
     )
-    found = oracles.read_break(payload)
+    found = read_break(payload)
     assert (found.filename, found.row) == ("/home/me/model.py", 3)
     assert found.stack[-1].row == 7
     assert (found.gb_id, found.reason, found.explanation) == ("GB0123", "Some reason", "Because.")
 
 
 def test_text_without_a_stack_or_an_id_is_still_read() -> None:
-    found = oracles.read_break("Graph break in user code at /a.py:4\nReason: odd\n")
+    found = read_break("Graph break in user code at /a.py:4\nReason: odd\n")
     assert isinstance(found, Break)
     assert (found.gb_id, found.filename, found.row) == (None, "/a.py", 4)

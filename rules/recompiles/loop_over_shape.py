@@ -52,7 +52,7 @@ def f(x):
         ),
         Untouched(
             """
-def f(x):
+def f(x: torch.Tensor):
     out = 0
     for row in x:
         out = out + row * 2

@@ -50,7 +50,7 @@ def make_buffer(event: TensorFactory) -> Repair | Decline:
     if init is None or obstacle or isinstance(init.node, ast.Lambda):
         return Decline(obstacle or "the class has no `__init__` of its own")
     name = _name(site, whole, cls)
-    texts, parts = arguments(event.call, without="device")
+    texts, parts = arguments(event.call, "device")
     made = f"$factory({', '.join(texts)})"
     inner = _first_argument(init)
     register = f'{inner}.register_buffer("{name}", {made}, persistent=False)'

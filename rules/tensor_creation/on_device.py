@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace
@@ -14,12 +15,15 @@ from .placement import FROM_DATA, Target, arguments, number_type
 _EXACT = frozenset(
     "zeros ones empty full eye scalar_tensor tril_indices triu_indices arange".split()
 )
+_BOUNDS = ("start", "end", "step")
 _ROUNDED = frozenset(
     "linspace logspace range bartlett_window blackman_window hamming_window hann_window "
     "kaiser_window".split()
 )
 _RANDOM = frozenset("rand randn randint randperm".split())
 _SIZED = _EXACT | _ROUNDED | _RANDOM
+_ZEROS_AND_ONES = frozenset("zeros ones eye empty".split())
+_SMALL = 256  # every floating-point dtype of torch's with at least 16 bits holds these exactly
 _DEVICE_MATTERS = frozenset({"requires_grad", "pin_memory", "out", "generator"})
 _OTHER_NUMBERS = "the device's generator draws other numbers than the CPU's"
 _OTHER_ROUNDING = "the device computes the values and may round the last bit in another way"
@@ -40,38 +44,55 @@ def can_be_made_on_device(event: TensorFactory) -> bool:
 
 def make_on_device(event: TensorFactory, where: Target) -> Repair | Decline:
     """Give the factory the device, and take the move away."""
-    assert event.moved is not None
     for keyword in event.call.keywords:
         if keyword.arg is None or keyword.arg in _DEVICE_MATTERS:
             return Decline(f"`{keyword.arg or '**'}` may mean something else on a device")
-    texts, parts = arguments(event.call)
+    if where.converts and not _converts_alike(event):
+        return Decline("made with the other dtype at once, its values could be rounded differently")
+    dropped = ("dtype", "device") if where.converts else ("device",)
+    texts, parts = arguments(event.call, *dropped)
     factory = "$factory"
     if event.function in FROM_DATA:
         spelled = event.site.spell("torch.full")
-        number = event.function == "torch.tensor" and len(event.call.args) == 1
-        if not number or number_type(event.site, event.call.args[0]) is None or spelled is None:
+        if not is_number(event) or spelled is None:
             return Decline(_FROM_HOST)
         factory = spelled
         texts.insert(0, "()")
     else:
         parts["factory"] = event.call.func
-    if where.node is not None:
-        parts["device"] = where.node
-    template = f"{factory}({', '.join([*texts, 'device=' + where.written('device')])})"
-    changes = _changes(event)
+    extra, more = where.keywords()
+    template = f"{factory}({', '.join([*texts, *extra])})"
+    changes = "; ".join(_changes(event, where))
     level = Applicability.UNSAFE if changes else Applicability.SAFE
-    rewrite = Replace(event.moved, template, parts)
+    rewrite = Replace(event.moved or event.call, template, {**parts, **more})
     return Repair("Create it on the device", (rewrite,), level, changes)
 
 
-def _changes(event: TensorFactory) -> str:
-    """What may differ afterwards; empty when both ways give the same bits."""
+def is_number(event: TensorFactory) -> bool:
+    """True for ``torch.tensor`` of one Python number."""
+    arguments = event.call.args
+    if event.function != "torch.tensor" or len(arguments) != 1:
+        return False
+    return number_type(event.site, arguments[0]) is not None
+
+
+def _converts_alike(event: TensorFactory) -> bool:
+    """True when the values are the same, made with a dtype at once or converted afterwards."""
+    if is_number(event):
+        value = getattr(event.call.args[0], "value", None)
+        return type(value) is int and abs(value) <= _SMALL
+    return event.function.removeprefix("torch.") in _ZEROS_AND_ONES | _RANDOM
+
+
+def _changes(event: TensorFactory, where: Target) -> Iterator[str]:
+    """What may differ afterwards; nothing when both ways give the same bits."""
     name = event.function.removeprefix("torch.")
     if name in _RANDOM:
-        return _OTHER_NUMBERS
+        yield _OTHER_NUMBERS
     if name in _ROUNDED or (name == "arange" and not _whole(event)):
-        return _OTHER_ROUNDING
-    return ""
+        yield _OTHER_ROUNDING
+    if where.like is not None and not where.sure:
+        yield f"`{event.site.text(where.like)}` has to be a tensor"
 
 
 def _whole(event: TensorFactory) -> bool:
@@ -82,9 +103,6 @@ def _whole(event: TensorFactory) -> bool:
         or all(isinstance(o, SymInt) for o in options(event.site.value(bound)))
         for bound in bounds
     )
-
-
-_BOUNDS = ("start", "end", "step")
 
 
 def _is_list(event: TensorFactory, node: ast.expr) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tclint.semantics.events import TensorFactory
 from tclint.semantics.site import Site
-from tclint.semantics.values import Static, Tensor, options
+from tclint.semantics.values import Static, options, tensor_in
 
 from ..proofs.verdict import Refused
 
@@ -20,37 +20,70 @@ FROM_DATA = frozenset({"torch.tensor", "torch.Tensor"}) | TYPED
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The device that a fresh tensor is moved to: its expression, or None for ``.cuda()``."""
+    """Where a fresh tensor goes: a device (``.cuda()`` when None), and perhaps to a dtype.
 
-    node: ast.expr | None = None
+    ``like`` is the tensor whose device and dtype it takes over; ``sure`` is false when that is
+    believed to be a tensor for lack of better knowledge.
+    """
 
-    def written(self, name: str) -> str:
-        """The device as source or as the template's ``$name``."""
-        if self.node is None:
-            return '"cuda"'
-        if isinstance(self.node, ast.Constant) and type(self.node.value) is int:
-            return f'"cuda:{self.node.value}"'
-        return f"${name}"
+    device: ast.expr | None = None
+    dtype: ast.expr | None = None
+    like: ast.expr | None = None
+    sure: bool = True
+
+    @property
+    def converts(self) -> bool:
+        """True when the tensor's dtype may change on the way."""
+        return self.dtype is not None or self.like is not None
+
+    def keywords(self) -> tuple[list[str], dict[str, ast.expr]]:
+        """The factory's keyword arguments that come to the same, with their template's parts."""
+        if self.like is not None:
+            return ["dtype=$like.dtype", "device=$like.device"], {"like": self.like}
+        texts: list[str] = []
+        parts: dict[str, ast.expr] = {}
+        if self.dtype is not None:
+            texts.append("dtype=$dtype")
+            parts["dtype"] = self.dtype
+        if self.device is None:
+            texts.append('device="cuda"')
+        elif isinstance(self.device, ast.Constant) and type(self.device.value) is int:
+            texts.append(f'device="cuda:{self.device.value}"')
+        else:
+            texts.append("device=$device")
+            parts["device"] = self.device
+        return texts, parts
 
 
 def target(event: TensorFactory) -> Target | Refused | None:
     """Where ``.to(...)`` or ``.cuda()`` around the factory moves it; None for no device."""
-    call = event.moved
+    call, node = event.moved, event.destination
     if call is None or not isinstance(call.func, ast.Attribute) or call.func.attr == "cpu":
         return None
-    keywords = {keyword.arg for keyword in call.keywords}
-    node = event.destination
-    if "non_blocking" in keywords:
+    given = {k.arg: k.value for k in call.keywords}
+    if "non_blocking" in given:
         return None
     if node is None:
-        return Target() if call.func.attr == "cuda" and not keywords else None
-    if any(isinstance(option, Tensor) for option in options(event.site.value(node))):
-        return Refused(f"`.to({event.site.text(node)})` takes over the dtype as well")
-    if call.func.attr == "to" and "device" not in keywords and not is_device(event.site, node):
+        return Target() if call.func.attr == "cuda" and not given else None
+    if tensor_in(event.site.value(node)) is not None and "device" not in given:
+        return _like(event.site, call, node)
+    if call.func.attr == "to" and "device" not in given and not is_device(event.site, node):
         return None
-    if keywords - {"device"} or len(call.args) > 1 or any(_starred(a) for a in call.args):
-        return Refused(f"`.{call.func.attr}(...)` does more than to choose the device")
-    return Target(node)
+    dtypes = [*call.args[1 if "device" not in given else 0 :], *filter(None, [given.get("dtype")])]
+    if given.keys() - {"device", "dtype"} or len(dtypes) > 1:
+        return Refused(f"`.{call.func.attr}(...)` does more than to choose device and dtype")
+    return Target(node, dtypes[0] if dtypes else None)
+
+
+def _like(site: Site, call: ast.Call, node: ast.expr) -> Target | Refused | None:
+    """The target of ``.to(tensor)``."""
+    tensor = tensor_in(site.value(node))
+    text = site.text(node)
+    if tensor is None or text.endswith("type"):
+        return None
+    if len(call.args) > 1 or call.keywords or not isinstance(node, (ast.Name, ast.Attribute)):
+        return Refused(f"`.to({text})` takes over the dtype as well")
+    return Target(like=node, sure=not tensor.assumed)
 
 
 def is_device(site: Site, node: ast.expr) -> bool:
@@ -68,8 +101,8 @@ def keyword(call: ast.Call, name: str) -> ast.expr | None:
     return next((k.value for k in call.keywords if k.arg == name), None)
 
 
-def arguments(call: ast.Call, *, without: str = "") -> tuple[list[str], dict[str, ast.expr]]:
-    """A call's arguments for a template, and its parts, less one keyword."""
+def arguments(call: ast.Call, *without: str) -> tuple[list[str], dict[str, ast.expr]]:
+    """A call's arguments for a template, and its parts, less some keywords."""
     texts: list[str] = []
     parts: dict[str, ast.expr] = {}
     for index, argument in enumerate(call.args):
@@ -77,7 +110,7 @@ def arguments(call: ast.Call, *, without: str = "") -> tuple[list[str], dict[str
         texts.append(f"*$a{index}" if inner is not argument else f"$a{index}")
         parts[f"a{index}"] = inner
     for index, item in enumerate(call.keywords):
-        if item.arg == without:
+        if item.arg in without:
             continue
         texts.append(f"{item.arg}=$k{index}" if item.arg else f"**$k{index}")
         parts[f"k{index}"] = item.value
@@ -91,7 +124,3 @@ def number_type(site: Site, node: ast.expr) -> str | None:
         kinds = {type(node.value).__name__}
     kind = kinds.pop() if len(kinds) == 1 else None
     return kind if kind in ("int", "float", "bool") else None
-
-
-def _starred(node: ast.expr) -> bool:
-    return isinstance(node, ast.Starred)

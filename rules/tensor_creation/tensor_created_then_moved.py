@@ -8,16 +8,17 @@ from tclint.semantics.events import TensorFactory
 
 from ..proofs.verdict import Refused
 from .buffers import is_constant_data
-from .on_device import can_be_made_on_device, make_on_device
-from .placement import keyword, target
+from .on_device import can_be_made_on_device, is_number, make_on_device
+from .placement import Target, is_device, keyword, target
 
 
 class TensorCreatedThenMoved(Rule[TensorFactory]):
     """A tensor is created on the host and then moved to a device.
 
     ## What it does
-    Reports `torch.zeros(...).to(device)`, `torch.arange(n).cuda()` and the like in compiled code.
-    Constant data in a method of a module is left to TCL311.
+    Reports `torch.zeros(...).to(device)`, `torch.arange(n).cuda()` and the like in compiled code,
+    and `torch.tensor(0.5, device=...)`, which does the same inside. Constant data in a method of a
+    module is left to TCL311.
 
     ## Why it hurts
     The copy waits for the GPU. Measured on an H200 in eager: one host sync and 11.3 µs for
@@ -26,7 +27,8 @@ class TensorCreatedThenMoved(Rule[TensorFactory]):
     device=x.device)`. `torch.tensor(0.1, device=x.device)` waits just the same.
 
     ## Fix safety
-    Safe where both ways give the same bits: zeros, ones, indices, and single numbers. Unsafe for
+    Safe where both ways give the same bits: zeros, ones, indices, and single numbers; with a change
+    of dtype only zeros, ones and small whole numbers. Unsafe for
     random numbers, which another generator draws, and for `linspace`, windows and float ranges,
     which the device may round in another way. Data from Python lists is copied from the host
     anyway, so that nothing is gained.
@@ -56,13 +58,13 @@ def f(x):
         Bad(
             """
 def f(x):
-    return x * torch.tensor(0.1).to(x.device)
+    return x * torch.tensor(0.1, device=x.device) + torch.tensor(2).to(x.device)
 """,
             fixed="""
 def f(x):
-    return x * torch.full((), 0.1, device=x.device)
+    return x * torch.full((), 0.1, device=x.device) + torch.full((), 2, device=x.device)
 """,
-            title="a single number",
+            title="single numbers",
         ),
         Bad(
             """
@@ -75,13 +77,24 @@ def f(x):
 """,
             title="computed values",
         ),
+        Bad(
+            """
+def f(x: torch.Tensor):
+    return x + torch.ones(3).to(x)
+""",
+            fixed="""
+def f(x: torch.Tensor):
+    return x + torch.ones(3, dtype=x.dtype, device=x.device)
+""",
+            title="dtype and device of another tensor",
+        ),
         Untouched(
             """
 def f(x):
-    return x + torch.zeros(3).to(x)
+    return x + torch.full((3,), 0.1).to(x.device, torch.float64)
 """,
-            reason="takes over the dtype",
-            title="dtype and device of another tensor",
+            reason="rounded differently",
+            title="another dtype",
         ),
         Good(
             """
@@ -94,11 +107,12 @@ def f(x):
 
     def check(self, event: TensorFactory) -> Finding | None:
         """Report a factory call whose result goes to another device at once."""
-        where = target(event)
-        if where is None or keyword(event.call, "device") is not None or is_constant_data(event):
-            return None
-        if not can_be_made_on_device(event):
+        device = keyword(event.call, "device")
+        where = target(event) if device is None else None
+        if device is not None and is_number(event) and is_device(event.site, device):
+            where = Target(device)
+        if where is None or is_constant_data(event) or not can_be_made_on_device(event):
             return None
         message = f"`{event.site.text(event.call.func)}(...)` is made on the host and then copied"
         fix = Decline(where.why) if isinstance(where, Refused) else make_on_device(event, where)
-        return Finding(message, fix, event.moved)
+        return Finding(message, fix, event.moved or event.call)

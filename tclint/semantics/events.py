@@ -221,6 +221,17 @@ class CompileCall(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class CompiledOutputUsed(Event):
+    """Outside of compiled code, a project function works on the output of something compiled.
+
+    ``function`` is its qualified name; ``operations`` counts the torch calls that it makes.
+    """
+
+    function: str
+    operations: int
+
+
+@dataclass(frozen=True, slots=True)
 class Call(Event):
     """Any other call in a region of something outside the project.
 

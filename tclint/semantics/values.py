@@ -55,7 +55,8 @@ class Tensor(Value):
     the host, ``"like:NAME"`` when placed by an expression, None when not known. ``role`` tells
     parameters and buffers from other tensors. ``assumed`` marks tensors believed for lack of
     better knowledge (an unannotated parameter of ``forward``); findings on them are less sure.
-    ``random`` marks tensors drawn from torch's generator in this region.
+    ``random`` marks tensors drawn from torch's generator in this region, ``from_compiled`` the
+    outputs of something that the project compiles.
     """
 
     rank: int | None = None
@@ -64,6 +65,7 @@ class Tensor(Value):
     role: str | None = None
     assumed: bool = False
     random: bool = False
+    from_compiled: bool = False
     why: str = field(default="", compare=False)
 
 
@@ -136,6 +138,13 @@ class Object(Value):
     site: ast.AST | None = None
     is_module: bool = False
     is_optimizer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled(Value):
+    """What ``torch.compile`` returns: behaves like ``inner``, its outputs are marked."""
+
+    inner: Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +284,7 @@ def _join_tensors(tensors: list[Tensor]) -> Tensor:
         role=common("role"),
         assumed=any(t.assumed for t in tensors),
         random=any(t.random for t in tensors),
+        from_compiled=any(t.from_compiled for t in tensors),
         why=first.why,
     )
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 import torch
 
-from tclint.verify.oracles import user_frame
+from tclint.verify.breaks import user_frame
 from tclint.verify.results import Frame, Memory, Sync
 
 _SAMPLE_MS = 2.0

@@ -155,4 +155,4 @@ def _within(module: ModuleType | None, root: Path) -> bool:
     if not file or "site-packages" in file:
         return False
     path = Path(file).resolve()
-    return root.resolve() in path.parents and Path(__file__).parent not in path.parents
+    return root.resolve() in path.parents and Path(__file__).parents[1] not in path.parents

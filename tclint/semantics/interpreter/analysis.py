@@ -71,6 +71,7 @@ class Analysis:
         self.local_classes: dict[ast.AST, ClassInfo] = {}
         self.rewritten: dict[ClassInfo, frozenset[str]] = {}
         self.depth = 0
+        self.operations = 0
         self.active: set[FunctionInfo] = set()
         self.memory: dict[tuple[FunctionInfo, tuple[bool, ...] | None], dict[Any, Value]] = {}
         self._bodies: dict[ast.AST, Body] = {}

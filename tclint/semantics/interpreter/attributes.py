@@ -24,6 +24,7 @@ from tclint.semantics.values import (
     UNKNOWN,
     BoundExternal,
     Class,
+    Compiled,
     External,
     Function,
     Iteration,
@@ -75,6 +76,8 @@ def _attribute_of(frame: Frame, base: Value, name: str, node: ast.expr) -> Value
     match base:
         case Tensor():
             return tensor_attribute(base, name)
+        case Compiled(inner=inner):
+            return attribute_of(frame, inner, name, node)
         case Object(cls=ClassInfo()):
             return _object_attribute(frame, base, name, node)
         case Object(is_optimizer=True) if name == "param_groups":

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from tclint import torch_api
-from tclint.semantics.events import Call
+from tclint.semantics.events import Call, CompiledOutputUsed
 from tclint.semantics.interpreter.attributes import attribute_of
 from tclint.semantics.interpreter.builtin_calls import BUILTINS
 from tclint.semantics.interpreter.compiling import compile_module, library_setup
@@ -22,6 +23,7 @@ from tclint.semantics.values import (
     UNKNOWN,
     BoundExternal,
     Class,
+    Compiled,
     DType,
     External,
     Function,
@@ -31,6 +33,7 @@ from tclint.semantics.values import (
     Tensor,
     Value,
     may_be_tensor,
+    options,
     spread,
 )
 
@@ -82,7 +85,10 @@ def call_value(frame: Frame, node: ast.Call, callee: Value, arguments: Arguments
     """The result of calling one known value."""
     match callee:
         case Function():
-            return call_function(frame, callee, arguments, node)
+            return _call_project(frame, node, callee, arguments)
+        case Compiled(inner=inner):
+            result = spread(lambda kind: call_value(frame, node, kind, arguments), inner)
+            return spread(_from_compiled, result)
         case Class(info=info):
             return instantiate(frame, info, arguments, node)
         case External(name=name) if name in BUILTINS:
@@ -100,6 +106,32 @@ def call_value(frame: Frame, node: ast.Call, callee: Value, arguments: Arguments
         case Sequence(type="Sequential"):
             return _call_sequential(frame, node, callee, arguments)
     return UNKNOWN
+
+
+def _from_compiled(value: Value) -> Value:
+    """Mark what compiled code returns."""
+    if isinstance(value, Tensor):
+        return replace(value, from_compiled=True)
+    if isinstance(value, Sequence) and value.items is not None:
+        return replace(value, items=tuple(map(_from_compiled, value.items)))
+    return value if value != UNKNOWN else Tensor(from_compiled=True, assumed=True)
+
+
+def _call_project(frame: Frame, node: ast.Call, callee: Function, arguments: Arguments) -> Value:
+    analysis = frame.analysis
+    before = analysis.operations
+    result = call_function(frame, callee, arguments, node)
+    eager = frame.region is not None and not frame.region.explicit
+    if eager and any(_is_compiled_output(value) for value in arguments.values()):
+        analysis.emit(
+            frame, CompiledOutputUsed, node, function=callee.info.qualname,
+            operations=analysis.operations - before,
+        )  # fmt: skip
+    return result
+
+
+def _is_compiled_output(value: Value) -> bool:
+    return any(isinstance(option, Tensor) and option.from_compiled for option in options(value))
 
 
 def call_object(frame: Frame, node: ast.Call, callee: Object, arguments: Arguments) -> Value:
@@ -121,6 +153,7 @@ def call_layer(frame: Frame, node: ast.Call, callee: Object, arguments: Argument
     returns = torch_api.module_returns(callee.name)
     if returns is None:
         return UNKNOWN
+    frame.analysis.operations += 1
     frame.analysis.emit(
         frame, Call, node, function=f"{callee.name}.__call__", call=node,
         arguments=tuple(arguments.positional), owner=callee,

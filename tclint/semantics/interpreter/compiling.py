@@ -17,6 +17,7 @@ from tclint.semantics.values import (
     UNKNOWN,
     BoundExternal,
     Class,
+    Compiled,
     External,
     Function,
     Object,
@@ -55,7 +56,7 @@ def compile_target(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
         return External("torch.compile")
     for option in options(target):
         add_root(frame, option, region_of(frame, option, keywords))
-    return target
+    return Compiled(target)
 
 
 def compile_module(frame: Frame, node: ast.Call, callee: BoundExternal) -> Value | None:
@@ -102,6 +103,8 @@ def add_root(frame: Frame, target: Value, region: Region) -> None:
     """Start a region at what was compiled, where it is a function or module of the project."""
     analysis = frame.analysis
     match target:
+        case Compiled(inner=inner):
+            add_root(frame, inner, region)
         case Function(info=info):
             analysis.roots.append(Root(target, region, analysis.closures.get(info.node)))
         case Object(cls=ClassInfo() as cls) | Class(info=cls):

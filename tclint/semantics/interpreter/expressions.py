@@ -304,12 +304,19 @@ def report_loop(
     frame: Frame, iterable: ast.expr, over: str, target: ast.expr, uses: tuple[ast.expr, ...]
 ) -> None:
     """Report a loop whose elements come from numpy, a tensor, a shape or a host read."""
+    if over == "tensor" and _guessed(frame.body.values.get(iterable, UNKNOWN)):
+        return
     if over in ("numpy", "tensor", "shape", "data"):
         breaking = uses if over == "numpy" else ()
         frame.analysis.emit(
             frame, Loop, iterable, over=over, target=target, iterable=iterable,
             breaking_uses=breaking,
         )  # fmt: skip
+
+
+def _guessed(value: Value) -> bool:
+    """True for a parameter taken for a tensor for lack of an annotation: it may be a list."""
+    return any(isinstance(option, Tensor) and option.assumed for option in options(value))
 
 
 @handles(ast.Await)

@@ -155,6 +155,7 @@ def _viewed(tensor: Tensor, node: ast.Call, arguments: Arguments) -> Tensor:
 def call_function_of_torch(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
     """The result of a ``torch.*`` function that is neither a factory nor a class."""
     name = torch_api.canonical(name)
+    frame.analysis.operations += 1
     tensors = [v for v in arguments.positional if is_tensor(v)]
     first = next((o for v in tensors for o in options(v) if isinstance(o, Tensor)), None)
     via = torch_api.reads_host(name)

@@ -1,0 +1,1 @@
+"""What a training step leaves out of compiled code."""
