@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from tclint.diagnostics import Confidence, Diagnostic, Effect, Position, Span
@@ -89,6 +90,15 @@ def test_a_difference_inside_the_noise_is_none() -> None:
     found = both(8.0, 7.95)
     assert found.speedup is None
     assert found.speed_note.startswith("no measurable difference")
+
+
+def test_times_that_scatter_prove_nothing() -> None:
+    wild = replace(speed(2.0), compiled=Timing(2.0, 0.1, 5.0, 15))
+    found = report(Arm("before", probe(), speed(8.0)), Arm("after", probe(), wild))
+    assert found.speedup is None
+    assert found.speed_note == (
+        "no speedup: the times scatter too much (half of them within 0.1 to 5 ms)"
+    )
 
 
 def test_arms_with_other_weights_are_not_raced() -> None:

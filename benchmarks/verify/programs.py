@@ -13,7 +13,6 @@ from torch import Tensor
 
 _log = logging.getLogger("quiet")
 _log.setLevel(logging.CRITICAL)
-_lock = threading.Lock()
 
 
 def clean(x: Tensor) -> Tensor:
@@ -74,7 +73,8 @@ def clock(x: Tensor) -> Tensor:
 
 
 def lock(x: Tensor) -> Tensor:
-    with _lock:
+    held = threading.Lock()
+    with held:
         return x.exp()
 
 

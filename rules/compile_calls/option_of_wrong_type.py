@@ -77,12 +77,13 @@ class OptionOfWrongType(Rule[CompileCall]):
         for key, node in zip(options.keys, options.values, strict=True):
             if not isinstance(key, ast.Constant) or not isinstance(node, ast.Constant):
                 continue
-            wanted = types.get(str(key.value).replace("-", "_"), "")
+            name = key.value if isinstance(key.value, str) else ""
+            wanted = types.get(name.replace("-", "_"), "")
             given = type(node.value).__name__
             if wanted not in JUDGED or given == wanted or (given, wanted) == ("bool", "int"):
                 continue
             return Finding(
-                f'"{key.value}" is of type {wanted}, and torch.compile raises when it gets '
+                f'"{name}" is of type {wanted}, and torch.compile raises when it gets '
                 f"{event.site.text(node)}",
                 fix=_repair(node, wanted),
                 node=node,

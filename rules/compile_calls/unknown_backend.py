@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Confidence, Effect
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import CompileCall
 
 from .arguments import names_for, rename, text, version_of
-from .nearest import nearest
+from .nearest import Nearest, nearest
 
 REMOVED = frozenset({"aot_nvfuser", "aot_ts_nvfuser", "ansor", "fx2trt", "nnc", "nvfuser", "ofi"})
 FROM_PACKAGES = frozenset(
@@ -33,7 +33,7 @@ class UnknownCompileBackend(Rule[CompileCall]):
 
     Fix safety:
         Unsafe: the call raised and now compiles. It is offered only where spelling alone
-        separates the name from a known one.
+        separates the name from a known one; inductor for a removed backend is shown, not applied.
 
     References:
         `torch._dynamo.list_backends(exclude_tags=())` lists those of the installed torch.
@@ -63,11 +63,16 @@ class UnknownCompileBackend(Rule[CompileCall]):
             ),
             title="a function as backend",
         ),
-        Untouched(
+        Bad(
             code='@torch.compile(backend="nvfuser")\ndef f(x):\n    return torch.relu(x)\n',
-            reason="was removed",
             proves=("raises",),
             title="a removed backend",
+        ),
+        Untouched(
+            code='@torch.compile(backend="zq")\ndef f(x):\n    return torch.relu(x)\n',
+            reason="no accepted name resembles it",
+            proves=("raises",),
+            title="a name unlike any backend",
         ),
     )
 
@@ -80,16 +85,17 @@ class UnknownCompileBackend(Rule[CompileCall]):
         node = event.keywords["backend"]
         lead = f'"{backend}" is no backend of {version_of(event)}, so torch.compile raises'
         if backend in REMOVED:
-            gone = Decline("this backend was removed; drop the argument to use inductor")
-            return Finding(lead, fix=gone, node=node, confidence=Confidence.HIGH)
-        suggestion = nearest(backend, known)
-        clear = suggestion is not None and suggestion.clear
-        ending = suggestion.question if suggestion and clear else "unless a package registers it"
+            meant: Nearest | None = Nearest("inductor", clear=False)
+            ending = "; it was removed, and inductor does its work"
+        else:
+            close = nearest(backend, known)
+            meant = close if close and close.clear else None
+            ending = f"; {meant.question}" if meant else " unless a package registers it"
         return Finding(
-            f"{lead}; {ending}" if clear else f"{lead} {ending}",
-            fix=rename(event, node, suggestion if clear else None),
+            f"{lead}{ending}",
+            fix=rename(event, node, meant),
             node=node,
-            confidence=Confidence.HIGH if clear else Confidence.LOW,
+            confidence=Confidence.HIGH if meant else Confidence.LOW,
         )
 
 

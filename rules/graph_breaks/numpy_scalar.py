@@ -38,7 +38,7 @@ class NumpyScalar(Rule[NumpyCall]):
     summary = "a number computed by numpy is used as a size, an index or a condition"
     on = NumpyCall
     effects = (Effect.GRAPH_BREAK,)
-    gb_ids = ("GB0033", "GB0059", "GB0124", "GB0170")
+    gb_ids = ("GB0033", "GB0059", "GB0124", "GB0170", "GB0208")
     examples = (
         Bad(
             """
@@ -119,12 +119,12 @@ def f(x):
         found = breaking_end(site, way)
         if found is None:
             return None
-        end, gb_id = found
+        end, gb_ids = found
         needed = f" for `{site.text(end.use)}`" if end.use is not event.call else ""
         return Finding(
             f"`{site.text(event.call.func)}` gives a tensor to Dynamo, and Python needs its "
             f"value{needed}: the graph breaks",
             fix=use_twin(event, twin, way),
-            gb_ids=(gb_id,),
+            gb_ids=gb_ids,
             confidence=None if is_certain(argument) else Confidence.MEDIUM,
         )

@@ -31,7 +31,7 @@ class RangeAsIndex(Rule[TensorIndex]):
     unsafe for other lengths, since `torch.arange(-1)` raises where `range(-1)` is empty.
 
     ## References
-    - [Tensor indexing](https://docs.pytorch.org/docs/stable/tensor_view.html)
+    - [torch.arange](https://docs.pytorch.org/docs/stable/generated/torch.arange.html)
     """
 
     code = "TCL320"

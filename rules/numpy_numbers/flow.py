@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tclint.semantics.site import Site
-from tclint.semantics.values import NDArray, Tensor, Unknown, options
+from tclint.semantics.values import DataScalar, NumpyScalar, Static, SymInt, options
 
 from ..proofs.uses import uses_of
 
 SAME_KIND = frozenset({"abs", "max", "min"})
+_NUMBERS = (DataScalar, NumpyScalar, Static, SymInt)
 TRUTH = (ast.If, ast.While, ast.Assert, ast.BoolOp, ast.comprehension)
 
 
@@ -113,12 +114,12 @@ def _arithmetic(site: Site, op: ast.operator, kind: str, other: ast.expr) -> str
 
 
 def is_number(site: Site, node: ast.expr) -> bool:
-    """True unless the expression may be a tensor, an array, or something unknown."""
+    """True when the expression certainly is a number of Python's or numpy's."""
     if isinstance(node, (ast.List, ast.Tuple, ast.Dict, ast.Set)):
         return False
     if isinstance(node, ast.BinOp):
         return is_number(site, node.left) and is_number(site, node.right)
-    return not any(isinstance(v, (Tensor, NDArray, Unknown)) for v in options(site.value(node)))
+    return all(isinstance(v, _NUMBERS) for v in options(site.value(node)))
 
 
 def _is_float(site: Site, node: ast.expr) -> bool:

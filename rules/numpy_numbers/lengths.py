@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tclint.semantics.site import Site
-from tclint.semantics.values import Static, SymInt, Tensor, options
+from tclint.semantics.values import Static, SymInt, Tensor, Value, options
 
 _COUNTS = frozenset(("numel", "dim", "size", "nelement", "ndimension"))
 
@@ -36,12 +36,12 @@ def least(site: Site, node: ast.expr) -> int | None:
             return 0 if sized else None
         case ast.Name():
             return _of_variable(site, node)
-    value = site.value(node)
-    return int(value.value) if _is_known_int(value) else None
+    return _known_int(site.value(node))
 
 
-def _is_known_int(value: object) -> bool:
-    return isinstance(value, Static) and value.known and type(value.value) is int
+def _known_int(value: Value) -> int | None:
+    known = isinstance(value, Static) and value.known and type(value.value) is int
+    return int(value.value) if isinstance(value, Static) and known else None
 
 
 def _combined(op: ast.operator, left: int | None, right: int | None) -> int | None:
@@ -55,10 +55,9 @@ def _combined(op: ast.operator, left: int | None, right: int | None) -> int | No
 
 
 def _of_variable(site: Site, name: ast.Name) -> int | None:
-    value = site.value(name)
-    if _is_known_int(value):
-        assert isinstance(value, Static)
-        return int(value.value)
+    known = _known_int(site.value(name))
+    if known is not None:
+        return known
     stores = site.stores(name.id)
     if len(stores) != 1:
         return None

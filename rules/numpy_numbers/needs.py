@@ -21,33 +21,34 @@ _SIZES = frozenset(_SIZED.split())
 _CONVERTED = frozenset(("int", "float", "bool", "complex"))
 
 
-def breaking_end(site: Site, way: Iterable[Step | End]) -> tuple[End, str] | None:
-    """The first use that breaks the graph, and the id that Dynamo prints for it.
+def breaking_end(site: Site, way: Iterable[Step | End]) -> tuple[End, tuple[str, ...]] | None:
+    """The first use that breaks the graph, and the ids that Dynamo may print for it.
 
     Measured for numpy's integers (``np.prod``) and floats (``np.sqrt``) apart: Dynamo converts a
     0-d float tensor that it computed from constants, but no integer one.
     """
     for end in way:
         if isinstance(end, End) and not end.lost:
-            gb_id = _gb_id(site, end)
-            if gb_id is not None:
-                return end, gb_id
+            gb_ids = _gb_ids(site, end)
+            if gb_ids:
+                return end, gb_ids
     return None
 
 
-def _gb_id(site: Site, end: End) -> str | None:
+def _gb_ids(site: Site, end: End) -> tuple[str, ...]:
     if is_truth_test(end):
-        return "GB0170"
+        return ("GB0170",)
     call = call_around(site, end.use)
     name = (site.dotted(call.func) or "") if call is not None else ""
     if end.absolute and name in _CONVERTED:
-        return "GB0124"
+        return ("GB0124",)
     if end.kind != "int":
-        return None
+        return ()
     if name == "range":
-        return "GB0059"
+        return ("GB0059",)
     needed = name in _CONVERTED or name.startswith("math.") or index_around(site, end.use)
-    return "GB0033" if needed or (call is not None and _takes_sizes(site, call, name)) else None
+    sized = call is not None and _takes_sizes(site, call, name)
+    return ("GB0033", "GB0208") if needed or sized else ()
 
 
 def _takes_sizes(site: Site, call: ast.Call, name: str) -> bool:

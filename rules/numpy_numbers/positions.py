@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from tclint.diagnostics import Applicability, Decline
-from tclint.lint.rewrite import Repair, Replace
+from tclint.lint.rewrite import Repair, Replace, Rewrite
 from tclint.semantics.events import TensorIndex
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static, options
@@ -52,7 +52,7 @@ def use_arange(event: TensorIndex, ranges: Sequence[ast.expr]) -> Repair | Decli
         return spelled
     name, imports = spelled
     verdicts: list[Verdict] = []
-    rewrites = []
+    rewrites: list[Rewrite] = [*imports]
     for node in ranges:
         call = range_call(site, node)
         if call is None:
@@ -67,9 +67,8 @@ def use_arange(event: TensorIndex, ranges: Sequence[ast.expr]) -> Repair | Decli
         return Decline(verdict.why)
     message = f"Use `{name}` on the tensor's device"
     if isinstance(verdict, Changes):
-        every = (*imports, *rewrites)
-        return Repair(message, every, Applicability.UNSAFE, verdict.what)
-    return Repair(message, (*imports, *rewrites))
+        return Repair(message, tuple(rewrites), Applicability.UNSAFE, verdict.what)
+    return Repair(message, tuple(rewrites))
 
 
 def _is_plain(node: ast.expr) -> bool:

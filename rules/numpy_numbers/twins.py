@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from tclint.diagnostics import Applicability, Decline
-from tclint.lint.rewrite import Repair, Replace
+from tclint.lint.rewrite import Repair, Replace, Rewrite
 from tclint.semantics.events import NumpyCall
 from tclint.semantics.site import Site
 from tclint.semantics.values import Sequence, Static, SymInt, Value, options
@@ -81,7 +81,7 @@ def use_twin(event: NumpyCall, twin: Twin, way: list[Step | End]) -> Repair | De
     if isinstance(verdict, Refused):
         return Decline(verdict.why)
     name, imports = spelled
-    rewrites = (*imports, Replace(call.func, name))
+    rewrites: tuple[Rewrite, ...] = (*imports, Replace(call.func, name))
     if isinstance(verdict, Changes):
         return Repair(f"Use `{name}`", rewrites, Applicability.UNSAFE, verdict.what)
     return Repair(f"Use `{name}`", rewrites)

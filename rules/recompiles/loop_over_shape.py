@@ -29,7 +29,7 @@ class LoopOverShape(Rule[Loop]):
     compiled once.
 
     ## References
-    - [Recompilation](https://docs.pytorch.org/docs/stable/compile/programming_model.recompilation.html)
+    - [Working with recompilations](https://docs.pytorch.org/docs/main/user_guide/torch_compiler/compile/programming_model.recompilation.html)
     """
 
     code = "TCL210"

@@ -60,17 +60,19 @@ def check_files(
     does not parse is a finding as well.
     """
     rules = selected_rules(load_rules(), config)
+    checked = frozenset(paths)
     reader = _Reader(overlay or {})
     with _no_garbage_collection():
         project = Project(dict.fromkeys((*paths, *(overlay or {}))), reader.load)
         for path in paths:
             project.module_at(path)
         events = analyse(project, paths, config, {rule.on for rule in rules})
-        judged = [*_judge(events, rules, frozenset(paths))]
-    kept = _Filter(config).kept([*judged, *reader.syntax_errors(config)])
+        judged = [*_judge(events, rules, checked)]
+    broken = [r for r in reader.syntax_errors(config) if r.diagnostic.path in checked]
+    kept = _Filter(config).kept([*judged, *broken])
     return Run(
         tuple(sorted(kept, key=lambda result: result.diagnostic.sort_key)),
-        tuple(reader.errors),
+        tuple(error for error in reader.errors if error.path in checked),
         len(paths),
     )
 

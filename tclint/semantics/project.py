@@ -163,11 +163,11 @@ PLAIN_BASES = frozenset(
 def module_name(path: Path) -> str:
     """The dotted name of a file, counted from the outermost folder that is a package."""
     parts = [] if path.stem == "__init__" else [path.stem]
-    folder = path.parent
+    folder = path.absolute().parent
     while (folder / "__init__.py").is_file():
         parts.insert(0, folder.name)
         folder = folder.parent
-    return ".".join(parts) or path.parent.name
+    return ".".join(parts) or path.absolute().parent.name
 
 
 __all__ = ["Project", "collect_module", "module_name"]

@@ -74,10 +74,11 @@ class DataScalar(Value):
     """A Python number, or a structure of them, read from a tensor's storage.
 
     ``type`` is ``"int"``, ``"float"``, ``"bool"``, ``"list"`` or None. Dynamo sees an unbacked
-    symbol or, without scalar capture, a graph break.
+    symbol or, without scalar capture, a graph break. ``dtype`` is that of the tensor.
     """
 
     type: str | None = None
+    dtype: DType | None = None
 
 
 @dataclass(frozen=True, slots=True)

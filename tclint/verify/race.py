@@ -23,6 +23,8 @@ from tclint.verify.results import (
 
 _FEWEST_ROUNDS = 5
 _SHORT_ROUND_MS = 100.0
+# Quartiles further apart than this part of the median: the machine was busy with something else.
+_NOISIEST = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,10 @@ def judge_speed(arms: tuple[Arm, ...], equality: Equality) -> tuple[float | None
     assert after is not None
     assert first is not None
     old = first.compiled if len(arms) > 1 else after.eager
+    for one in (old, after.compiled):
+        if one.spread > _NOISIEST * one.median:
+            scatter = f"half of them within {one.lower:.3g} to {one.upper:.3g} ms"
+            return None, f"no speedup: the times scatter too much ({scatter})"
     names = "compiled before / compiled after" if len(arms) > 1 else "eager / compiled"
     if old.lower <= after.compiled.upper and after.compiled.lower <= old.upper:
         return None, f"no measurable difference ({names})"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from tclint.semantics.events import HostRead, Loop, TensorBranch
 from tclint.semantics.interpreter import operators
@@ -14,6 +15,7 @@ from tclint.semantics.interpreter.narrowing import refine
 from tclint.semantics.values import (
     NONE,
     UNKNOWN,
+    DType,
     Function,
     Iteration,
     Mapping,
@@ -48,7 +50,12 @@ def _bin_op(frame: Frame, node: ast.BinOp) -> Value:
     if isinstance(node.op, ast.Mod) and isinstance(left, Static) and left.type == "str":
         _read_formatted(frame, node.right, right)
         return Static("str")
-    return operators.binary(node.op, left, right)
+    result = operators.binary(node.op, left, right)
+    if isinstance(result, Tensor) and result.dtype is None and not frame.loops:
+        # Outside of loops one expression has one element type per walk, whatever it is.
+        name = f"~{frame.body.module.name}:{node.lineno}:{node.col_offset}:{node.end_col_offset}"
+        return replace(result, dtype=DType(name))
+    return result
 
 
 def _read_formatted(frame: Frame, node: ast.expr, value: Value) -> None:

@@ -211,6 +211,8 @@ def _promoted(op: ast.operator, left: Value, right: Value) -> DType | None:
     tensor = left if isinstance(left, Tensor) else right
     number = right if isinstance(left, Tensor) else left
     assert isinstance(tensor, Tensor)
+    if isinstance(number, DataScalar) and number.dtype == tensor.dtype:
+        return _promoted_tensors(op, tensor.dtype, tensor.dtype)
     return _promoted_number(op, tensor.dtype, number_category(number))
 
 

@@ -128,7 +128,7 @@ def _read(frame: Frame, node: ast.Call, tensor: Tensor, name: str, via: str) -> 
         return NDArray(from_tensor=True)
     if via == "item":
         category = tensor.dtype.category if tensor.dtype else None
-        return DataScalar(category)
+        return DataScalar(category, tensor.dtype)
     return DataScalar(_READ_TYPES.get(via))
 
 

@@ -1,0 +1,92 @@
+"""Names in torch.compile calls: which torch knows them, and where the calls get them from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tclint.config import Config, Settings
+from tclint.lint.engine import check_files
+from tclint.torch_api.compile_names import compile_names
+
+
+@pytest.mark.parametrize(
+    ("version", "known"),
+    [((2, 5), False), ((2, 6), False), ((2, 9), True), ((2, 13), True), ((2, 99), True)],
+)
+def test_a_name_of_a_later_torch_counts_from_the_first_version_that_may_have_it(
+    version: tuple[int, int], known: bool
+) -> None:
+    assert ("lite" in compile_names(version).modes) is known
+
+
+def test_a_removed_option_is_still_known_to_the_torch_that_had_it() -> None:
+    assert "benchmark_epilogue_fusion" in compile_names((2, 13)).options
+    assert "benchmark_epilogue_fusion" not in compile_names((2, 15)).options
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'torch.compile(step, mode="lite")',
+        "torch.compile(step, mode=MODE)",
+        "torch.compile(step, mode=Settings().mode)",
+        'torch.compile(step, mode={"mode": "lite"}["mode"])',
+    ],
+    ids=["a literal", "a constant", "a field of a dataclass", "an entry of a dict"],
+)
+def test_a_mode_is_judged_wherever_the_file_has_it_from(call: str, tmp_path: Path) -> None:
+    assert codes(call, tmp_path, (2, 6)) == ["TCL401"]
+    assert codes(call, tmp_path, (2, 13)) == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "torch.compile(step, mode=unknown())",
+        'torch.compile(step, backend=chosen(), mode="fastest")',
+        "torch.compile(step, options=unknown())",
+        "torch.compile(step, **unknown())",
+        'torch.compile(step, backend="tensorrt")',
+        'torch.compile(step, options={"guard_filter_fn": all})',
+    ],
+)
+def test_what_is_not_known_is_not_judged(call: str, tmp_path: Path) -> None:
+    assert codes(call, tmp_path, (2, 13)) == []
+
+
+def test_a_backend_of_the_file_s_own_is_known(tmp_path: Path) -> None:
+    register = "@torch._dynamo.register_backend\ndef mine(graph, inputs):\n    return graph\n\n\n"
+    call = 'torch.compile(step, backend="mine")'
+    assert codes(call, tmp_path, (2, 13)) == ["TCL402"]
+    assert codes(call, tmp_path, (2, 13), register) == []
+
+
+PROGRAM = """\
+from dataclasses import dataclass
+
+import torch
+
+MODE = "lite"
+
+
+@dataclass
+class Settings:
+    mode: str = "lite"
+
+
+def step(x):
+    return x + 1
+
+
+{before}compiled = {call}
+"""
+
+
+def codes(call: str, root: Path, torch: tuple[int, int], before: str = "") -> list[str]:
+    """The codes that a program with this call gets."""
+    path = root / "program.py"
+    path.write_text(PROGRAM.format(call=call, before=before), encoding="utf-8")
+    config = Config(root=root, settings=Settings(target_torch=torch), select=("TCL4",))
+    return [result.diagnostic.code for result in check_files([path], config).results]
