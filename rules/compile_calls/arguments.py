@@ -10,6 +10,7 @@ from tclint.semantics.events import CompileCall
 from tclint.semantics.values import Static
 from tclint.torch_api.compile_names import CompileNames, compile_names
 
+from .fields import field_of
 from .nearest import Nearest
 
 
@@ -26,8 +27,11 @@ def version_of(event: CompileCall) -> str:
 
 def known(event: CompileCall, node: ast.expr) -> Static | None:
     """The constant that an argument is, wherever it comes from; None when that is not known."""
-    if isinstance(node, ast.Constant):
-        return Static(type(node.value).__name__, node.value, known=True)
+    written: ast.expr | None = node
+    if isinstance(node, ast.Attribute):
+        written = field_of(event.site.value(node.value), node.attr)
+    if isinstance(written, ast.Constant):
+        return Static(type(written.value).__name__, written.value, known=True)
     value = event.site.value(node)
     return value if isinstance(value, Static) and value.known else None
 

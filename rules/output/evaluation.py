@@ -127,7 +127,9 @@ def _only_computes(site: Site, call: ast.Call) -> bool:
         return dotted.rpartition(".")[2] in PURE
     if not isinstance(function, ast.Attribute):
         return False
-    if isinstance(function.value, (ast.Constant, ast.JoinedStr)):
+    owner = list(options(site.value(function.value)))
+    is_text = all(isinstance(o, Static) and o.type == "str" for o in owner)
+    if is_text or isinstance(function.value, (ast.Constant, ast.JoinedStr)):
         return function.attr in _TEXT_METHODS
-    is_tensor = all(isinstance(o, Tensor) for o in options(site.value(function.value)))
+    is_tensor = all(isinstance(o, Tensor) for o in owner)
     return is_tensor and function.attr in PURE | _READS
