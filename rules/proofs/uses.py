@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from tclint.semantics.site import Site
 
+from .reaching import reads_until_rebound
+
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -38,11 +40,13 @@ def uses_of(site: Site, node: ast.expr) -> Uses:
 
 def _assigned(site: Site, statement: ast.Assign, target: ast.expr) -> Uses:
     if isinstance(target, ast.Name):
-        why = _unclear(site, target)
-        if why:
-            return Uses(lost=why)
-        loads = tuple(site.loads(target.id))
-        return Uses(loads, None if loads else statement)
+        why = _hidden(site, target.id)
+        loads: list[ast.Name] | None = site.loads(target.id)
+        if not why and len(site.stores(target.id)) != 1:
+            loads = reads_until_rebound(site, statement, target.id)
+        if why or loads is None:
+            return Uses(lost=why or f"`{target.id}` is assigned more than once")
+        return Uses(tuple(loads), None if loads else statement)
     if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
         table = _local_dict(site, target.value.id)
         if table is not None and isinstance(target.slice, ast.Constant):
@@ -50,11 +54,8 @@ def _assigned(site: Site, statement: ast.Assign, target: ast.expr) -> Uses:
     return Uses((statement.value,))
 
 
-def _unclear(site: Site, target: ast.Name) -> str:
-    """Why the reads of a name may not all see this one assignment; empty when they do."""
-    name = target.id
-    if len(site.stores(name)) != 1:
-        return f"`{name}` is assigned more than once"
+def _hidden(site: Site, name: str) -> str:
+    """Why a variable may be read where this function does not show it; empty when it is not."""
     for node in ast.walk(site.body.scope):
         if isinstance(node, (ast.Global, ast.Nonlocal)) and name in node.names:
             return f"`{name}` belongs to an outer scope"
@@ -84,7 +85,7 @@ def _dict_entry(site: Site, table: ast.Dict, node: ast.expr) -> Uses:
 def _local_dict(site: Site, name: str) -> ast.Dict | None:
     """The literal that a variable holds, if the dict never leaves the function."""
     stores = site.stores(name)
-    if len(stores) != 1 or _unclear(site, stores[0]):
+    if len(stores) != 1 or _hidden(site, name):
         return None
     assign = site.parent(stores[0])
     if not isinstance(assign, ast.Assign) or not isinstance(assign.value, ast.Dict):

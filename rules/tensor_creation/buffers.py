@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Insert, Repair, Replace
@@ -16,6 +15,10 @@ from .placement import FROM_DATA, arguments, is_device, keyword, number_type
 from .reading import why_not_only_read
 
 _LISTS = (ast.List, ast.Tuple)
+CHANGES = (
+    "`half()` and `to(dtype)` convert a floating-point buffer with the module; "
+    "a module that is built on the meta device has to fill it in afterwards"
+)
 
 
 def is_constant_data(event: TensorFactory) -> bool:
@@ -44,22 +47,37 @@ def make_buffer(event: TensorFactory) -> Repair | Decline:
     cls, function = site.cls, site.function
     assert cls is not None and function is not None
     init = cls.methods.get("__init__")
-    obstacle = _why_no_place(cls, init, function) or why_not_only_read(site, whole)
+    obstacle = _why_no_place(site, cls, init, function) or why_not_only_read(site, whole)
     if init is not None and not obstacle:
         obstacle = _why_not_constant_there(event.call, init)
-    if init is None or obstacle or isinstance(init.node, ast.Lambda):
-        return Decline(obstacle or "the class has no `__init__` of its own")
+    if obstacle:
+        return Decline(obstacle)
     name = _name(site, whole, cls)
+    read, device = f"{_first_argument(function)}.{name}", device_of(event)
+    if device is None or _is_own_device(site, device):
+        replaced = Replace(whole, read)
+    else:
+        # Free where the buffer is there already, and right where the module was never moved.
+        replaced = Replace(whole, f"{read}.to($device)", {"device": device})
+    rewrites = (_registration(event, cls, init, name), replaced)
+    return Repair("Make it a buffer in `__init__`", rewrites, Applicability.UNSAFE, CHANGES)
+
+
+def _registration(
+    event: TensorFactory, cls: ClassInfo, init: FunctionInfo | None, name: str
+) -> Insert:
+    """Register the buffer at the end of `__init__`, which is written where there is none."""
     texts, parts = arguments(event.call, "device")
-    made = f"$factory({', '.join(texts)})"
-    inner = _first_argument(init)
-    register = f'{inner}.register_buffer("{name}", {made}, persistent=False)'
-    rewrites = (
-        Insert(init.node.body[-1], register, {"factory": event.call.func, **parts}, after=True),
-        Replace(whole, f"{_first_argument(function)}.{name}"),
-    )
-    changes = "; ".join(_changes(event))
-    return Repair("Make it a buffer in `__init__`", rewrites, Applicability.UNSAFE, changes)
+    made = {"factory": event.call.func, **parts}
+    register = f'register_buffer("{name}", $factory({", ".join(texts)}), persistent=False)'
+    if init is not None and not isinstance(init.node, ast.Lambda):
+        return Insert(init.node.body[-1], f"{_first_argument(init)}.{register}", made, after=True)
+    template = f"def __init__(self):\n    super().__init__()\n    self.{register}\n"
+    return Insert(next(n for n in cls.node.body if _is_method(n)), template, made)
+
+
+def _is_method(node: ast.stmt) -> bool:
+    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
 
 
 def _is_module(site: Site, cls: ClassInfo) -> bool:
@@ -68,12 +86,15 @@ def _is_module(site: Site, cls: ClassInfo) -> bool:
     )
 
 
-def _why_no_place(cls: ClassInfo, init: FunctionInfo | None, function: FunctionInfo) -> str:
+def _why_no_place(
+    site: Site, cls: ClassInfo, init: FunctionInfo | None, function: FunctionInfo
+) -> str:
     """Why ``__init__`` cannot take a buffer at its end; empty when it can."""
-    if init is None or isinstance(init.node, ast.Lambda):
-        return f"`{cls.name}` has no `__init__` of its own"
     if {"staticmethod", "classmethod"} & set(function.decorators):
         return f"`{function.name}` has no `self`"
+    if init is None or isinstance(init.node, ast.Lambda):
+        plain = len(cls.bases) == 1 and site.dotted(cls.bases[0]) == "torch.nn.Module"
+        return "" if plain else f"`{cls.name}` inherits its `__init__`"
     calls = [n for n in ast.walk(init.node) if isinstance(n, ast.Call)]
     if not any(isinstance(c.func, ast.Attribute) and c.func.attr == "__init__" for c in calls):
         return "`__init__` does not call `super().__init__()`"
@@ -99,15 +120,6 @@ def _why_not_constant_there(call: ast.Call, init: FunctionInfo) -> str:
         if isinstance(node, ast.Name) and node.id in local:
             return f"`{node.id}` means something else in `__init__`"
     return ""
-
-
-def _changes(event: TensorFactory) -> Iterator[str]:
-    device = device_of(event)
-    if device is not None and not _is_own_device(event.site, device):
-        where = event.site.text(device)
-        yield f"the tensor is on the module's device, also where `{where}` is another"
-    yield "`half()` and `to(dtype)` convert a floating-point buffer with the module"
-    yield "a module that is built on the meta device has to fill it in afterwards"
 
 
 def _is_own_device(site: Site, device: ast.expr) -> bool:

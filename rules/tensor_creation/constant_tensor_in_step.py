@@ -25,9 +25,10 @@ class ConstantTensorInStep(Rule[TensorFactory]):
 
     ## Fix safety
     The tensor becomes a buffer with `persistent=False`, so that the state dict stays as it is. The
-    fix is unsafe: a buffer follows its module to a device, `half()` converts it, and a module built
-    on the meta device has to fill it in. It is declined where the tensor is changed, kept or
-    returned, and where `__init__` is not a place for it.
+    `.to(device)` that stays behind costs nothing once the module is on that device. The fix is
+    unsafe: `half()` converts the buffer, and a module built on the meta device has to fill it in.
+    It is declined where the tensor is changed, kept or returned, and where `__init__` is not a
+    place for it.
 
     ## References
     - [`register_buffer`](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html)
@@ -58,7 +59,7 @@ class f(nn.Module):
         self.register_buffer("_scale", torch.tensor([0.5, 1.0, 2.0]), persistent=False)
 
     def forward(self, x):
-        scale = self._scale
+        scale = self._scale.to(x.device)
         return self.linear(x) * scale
 """,
         ),
@@ -80,9 +81,26 @@ class f(nn.Module):
         self.register_buffer("_constant", torch.tensor(self.order), persistent=False)
 
     def forward(self, x):
-        return x[:, self._constant]
+        return x[:, self._constant.to(x.device)]
 """,
             title="an index from an attribute",
+        ),
+        Bad(
+            """
+class f(nn.Module):
+    def forward(self, x):
+        return x * torch.tensor([0.5, 1.0, 2.0], device=x.device)
+""",
+            unsafe="""
+class f(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("_constant", torch.tensor([0.5, 1.0, 2.0]), persistent=False)
+
+    def forward(self, x):
+        return x * self._constant.to(x.device)
+""",
+            title="a class without `__init__`",
         ),
         Untouched(
             """

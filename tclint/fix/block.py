@@ -64,6 +64,8 @@ class Block:
             leading = leading[blank:]
             for inserted in change.before:
                 self.append(inserted)
+            if isinstance(change.before[-1], (cst.FunctionDef, cst.ClassDef)):
+                self.waiting.append(cst.EmptyLine(indent=False))
         self.waiting += leading
         for new in _main(statement, change):
             self.append(new)
