@@ -98,8 +98,10 @@ def decide(frame: Frame, node: ast.expr, value: Value, kind: str) -> bool | None
         return None
     if any(isinstance(option, NumpyScalar) for option in options(value)):
         need_number(frame, node, value)
-        if isinstance(value, NumpyScalar) and not value.from_loop:
-            frame.analysis.emit(frame, TensorBranch, node, kind=kind, test=node)
+        computed = [o for o in options(value) if isinstance(o, NumpyScalar) and not o.from_loop]
+        if computed:
+            some = not isinstance(value, NumpyScalar)
+            frame.analysis.emit(frame, TensorBranch, node, kind=kind, test=node, sometimes=some)
     return verdicts.pop() if len(verdicts) == 1 else None
 
 

@@ -6,11 +6,11 @@ import ast
 
 from tclint import torch_api
 from tclint.semantics.events import ModuleConstruction, TensorFactory
-from tclint.semantics.interpreter.expressions import host_read
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.iteration import element_of
 from tclint.semantics.interpreter.operators import INT64
+from tclint.semantics.interpreter.tensor_calls import read_sizes
 from tclint.semantics.values import (
     UNKNOWN,
     DType,
@@ -40,7 +40,7 @@ def create_tensor(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
         destination=destination, constant=is_constant(frame, node),
     )  # fmt: skip
     if facts.source in ("size", "range"):
-        _read_sizes(frame, node, arguments)
+        read_sizes(frame, node, arguments)
     like = tensor_in(arguments.positional[0]) if arguments.positional else None
     has_dtype = any(keyword.arg == "dtype" for keyword in node.keywords)
     device = next((k.value for k in node.keywords if k.arg == "device"), None)
@@ -51,16 +51,6 @@ def create_tensor(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
     dtype = None if has_dtype else _settled_dtype(frame, _factory_dtype(facts.dtype, arguments))
     rank = facts.rank if isinstance(facts.rank, int) else _sized_rank(facts.rank, arguments)
     return Tensor(rank, dtype, place, random=facts.random, why=f"`{name}`")
-
-
-def _read_sizes(frame: Frame, node: ast.Call, arguments: Arguments) -> None:
-    """A size or bound given as a tensor is read on the host."""
-    if not arguments.exact:
-        return
-    for part, value in zip(node.args, arguments.positional, strict=False):
-        tensor = tensor_in(value)
-        if tensor is not None:
-            host_read(frame, node, "size", part, tensor)
 
 
 def _factory_dtype(rule: str, arguments: Arguments) -> DType | None:

@@ -220,6 +220,8 @@ def _promoted_tensors(op: ast.operator, left: DType | None, right: DType | None)
     if left is None or right is None:
         return None
     if left == right:
+        if isinstance(op, (ast.BitAnd, ast.BitOr, ast.BitXor)):
+            return left
         floats = left.category in ("float", "complex")
         keeps = not isinstance(op, ast.Div) or floats
         return left if keeps and left.category != "bool" else derived(left, "op", None)

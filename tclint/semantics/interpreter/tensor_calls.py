@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import Final
 
 from tclint import torch_api
@@ -24,6 +25,7 @@ from tclint.semantics.values import (
     Value,
     is_tensor,
     options,
+    tensor_in,
 )
 
 _CASTS: Final = {
@@ -47,6 +49,17 @@ _READ_TYPES: Final = {
 }
 _KEEPING: Final = frozenset({"detach", "clone", "contiguous", "requires_grad_", "cpu", "cuda"})
 _VIEWING_METHODS: Final = frozenset({"view", "reshape", "expand"})
+_SIZED_METHODS: Final = _VIEWING_METHODS | frozenset(
+    {"repeat", "tile", "narrow", "split", "unflatten", "new_zeros", "new_ones", "new_empty", "new_full"}
+)
+# These give elements of their tensor: the element type stays, the rank changes by this much.
+_REARRANGING: Final = {
+    "unsqueeze": 1, "transpose": 0, "permute": 0, "swapaxes": 0, "movedim": 0, "flip": 0, "roll": 0,
+    "index_select": 0, "gather": 0, "narrow": 0, "masked_fill": 0, "scatter": 0, "tril": 0,
+    "triu": 0, "select": -1, "expand_as": None, "repeat": None, "flatten": None, "squeeze": None,
+    "view_as": None, "reshape_as": None, "repeat_interleave": None, "unflatten": None,
+    "tile": None, "diagonal": None, "unfold": None, "take": None, "masked_select": None,
+}  # fmt: skip
 
 
 def call_method(
@@ -72,12 +85,32 @@ def call_method(
     if name in _SHAPE_INTS:
         bare = name in ("size", "stride") and not node.args
         return _PLAIN["size"] if bare else SYMINT
+    if name in _SIZED_METHODS:
+        read_sizes(frame, node, arguments)
     if name in _VIEWING_METHODS:
         return _viewed(tensor, node, arguments)
+    if name in _REARRANGING:
+        shift = _REARRANGING[name]
+        known = tensor.rank is not None and shift is not None
+        rank = tensor.rank + shift if known else None  # type: ignore[operator]
+        return replace(_like(tensor, tensor.dtype), rank=rank)
     if name.startswith("new_"):
         return Tensor(assumed=tensor.assumed, why=f"`{name}()`")
     operands = (tensor, *arguments.positional)
     return _returned(frame, node, name, operands, torch_api.method_returns(name))
+
+
+def read_sizes(frame: Frame, node: ast.Call, arguments: Arguments) -> None:
+    """A size given as a tensor is read on the host."""
+    if not arguments.exact:
+        return
+    for part, value in zip(node.args, arguments.positional, strict=False):
+        members = value.items if isinstance(value, Sequence) and value.items else (value,)
+        for member in members:
+            tensor = tensor_in(member)
+            if tensor is not None and not tensor.role:
+                host_read(frame, node, "size", part, tensor)
+                return
 
 
 def _moves_only(arguments: Arguments) -> bool:

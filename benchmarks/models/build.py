@@ -1,0 +1,57 @@
+"""Build a tiny model with random weights, and the arguments of its call (child only)."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import torch
+
+from benchmarks.models.catalogue import Input, Model
+from benchmarks.models.shrink import shrink
+
+SEED = 0
+
+
+def build(model: Model, mode: str) -> tuple[torch.nn.Module, dict[str, Any]]:
+    """The module in ``eval`` or ``train`` mode, and the keyword arguments to call it with."""
+    torch.manual_seed(SEED)
+    makers = {"transformers": _transformers, "diffusers": _diffusers, "timm": _timm}
+    module = makers[model.library](model)
+    module.train(mode == "train")
+    wanted = {**model.inputs, **(model.labels if mode == "train" else {})}
+    generator = torch.Generator().manual_seed(SEED)
+    return module, {name: _tensor(one, generator) for name, one in wanted.items()}
+
+
+def _transformers(model: Model) -> torch.nn.Module:
+    cls = getattr(importlib.import_module("transformers"), model.cls)
+    config = cls.config_class()
+    shrink(config, model.config)
+    module: torch.nn.Module = cls(config)
+    return module
+
+
+def _diffusers(model: Model) -> torch.nn.Module:
+    cls = getattr(importlib.import_module("diffusers"), model.cls)
+    module: torch.nn.Module = cls(**model.config)
+    return module
+
+
+def _timm(model: Model) -> torch.nn.Module:
+    timm = importlib.import_module("timm")
+    module: torch.nn.Module = timm.create_model(model.cls, **model.config)
+    return module
+
+
+def _tensor(wanted: Input, generator: torch.Generator) -> Any:
+    match wanted.kind:
+        case "ids":
+            return torch.randint(3 if wanted.below > 3 else 0, wanted.below, wanted.shape, generator=generator)
+        case "floats":
+            return torch.randn(wanted.shape, generator=generator)
+        case "ones":
+            return torch.ones(wanted.shape, dtype=torch.long)
+        case "tensor":
+            return torch.tensor(wanted.values)
+    return wanted.values

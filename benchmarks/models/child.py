@@ -1,0 +1,101 @@
+"""Measure one model in one mode; what a child process does.
+
+The compiled call comes first: what an eager call leaves in caches can hide a break.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.models.build import build
+from benchmarks.models.catalogue import Model
+from benchmarks.models.lines import executed_lines
+from benchmarks.models.record import BreakSite, DroppedFrame, Measured, failed
+from tclint.verify.oracles import CountingBackend, Trace, watch
+from tclint.verify.results import Break
+
+WHOLE_TRACE = "no tensor operation"
+
+
+def measure(model: Model, mode: str) -> Measured:
+    """Compile and call the model once, then call it eagerly and note the lines."""
+    start = time.perf_counter()
+    module, arguments = build(model, mode)
+    library = sys.modules[model.library]
+    package = Path(str(library.__file__)).parent
+    backend = CountingBackend()
+    with watch() as trace:
+        compiled = torch.compile(module, backend=backend, dynamic=False)
+        _call(compiled, arguments, mode)
+    torch._dynamo.reset()
+    again, arguments = build(model, mode)
+    rows = executed_lines(lambda: _call(again, arguments, mode), package)
+    root = package.parent
+    return Measured(
+        model=model.name,
+        cls=model.cls,
+        mode=mode,
+        package=model.library,
+        root=str(root),
+        versions={"torch": torch.__version__, model.library: library.__version__},
+        seconds=round(time.perf_counter() - start, 1),
+        graphs=len(backend.ops),
+        breaks=tuple(_sites(trace.breaks, package)),
+        dropped=tuple(_dropped(trace, package)),
+        executed={str(Path(f).relative_to(root)): tuple(sorted(r)) for f, r in rows.items()},
+    )
+
+
+def _call(module: Any, arguments: dict[str, Any], mode: str) -> None:
+    torch.manual_seed(0)
+    with torch.set_grad_enabled(mode == "train"):
+        module(**arguments)
+
+
+def _sites(breaks: Iterable[Break], package: Path) -> Iterator[BreakSite]:
+    """Each break once: the frames around it meet it again, with more consequences or fewer."""
+    seen = set()
+    for one in breaks:
+        own = [frame for frame in one.stack if frame.filename.startswith(str(package))]
+        if own and (key := (one.gb_id, own[-1].filename, own[-1].row)) not in seen:
+            seen.add(key)
+            file = str(Path(own[-1].filename).relative_to(package.parent))
+            yield BreakSite(file, own[-1].row, one.gb_ids, one.reason)
+
+
+def _dropped(trace: Trace, package: Path) -> Iterator[DroppedFrame]:
+    for frame in trace.eager_frames:
+        if frame.reason != WHOLE_TRACE and frame.filename.startswith(str(package)):
+            file = str(Path(frame.filename).relative_to(package.parent))
+            yield DroppedFrame(file, frame.row, frame.function)
+
+
+def answer(model: Model, mode: str, record: Path, log: Path) -> None:
+    """Measure and write the record to ``record``; what the model prints goes to ``log``."""
+    with log.open("w") as sink:
+        os.dup2(sink.fileno(), 1)
+        os.dup2(sink.fileno(), 2)
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+    try:
+        measured = measure(model, mode)
+    except Exception as error:  # noqa: BLE001 (a model that does not run is a result too)
+        traceback.print_exc()
+        measured = failed(model.name, model.cls, mode, _last_words(error))
+    record.write_text(json.dumps(measured.to_json()))
+
+
+def _last_words(error: Exception) -> str:
+    lines = str(error).strip().splitlines() or [""]
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__}: {lines[0][:160]} ({Path(frame.filename).name}:{frame.lineno})"

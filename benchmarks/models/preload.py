@@ -1,0 +1,10 @@
+"""What the process that children are forked from imports once for all of them."""
+
+from __future__ import annotations
+
+import contextlib
+
+import benchmarks.models.child  # noqa: F401
+
+with contextlib.suppress(ImportError):
+    import transformers.modeling_utils  # noqa: F401
