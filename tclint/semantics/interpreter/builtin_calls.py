@@ -177,7 +177,7 @@ def _isinstance(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     return Static("bool") if verdict is None else Static("bool", verdict, known=True)
 
 
-_DECIDABLE = (Tensor, Sequence, Mapping, Static, SymInt)
+_DECIDABLE = (Tensor, Sequence, Mapping, Static, SymInt, DataScalar)
 
 
 def instance_verdict(value: Value, types: Value | None) -> bool | None:

@@ -178,8 +178,8 @@ def bind(analysis: Analysis, function: Function, arguments: Arguments) -> Env:
             value = default_value(analysis, info, default)
         else:
             value = UNKNOWN
-        if isinstance(value, Unknown):
-            value = annotation_value(analysis, info, argument.annotation)
+        if UNKNOWN in options(value):
+            value = _informed(value, annotation_value(analysis, info, argument.annotation))
         env[name] = value
     if spec.vararg:
         rest = tuple(positional[by_position:])
@@ -191,6 +191,12 @@ def bind(analysis: Analysis, function: Function, arguments: Arguments) -> Env:
         extra = [(k, v) for k, v in arguments.keywords.items() if k not in taken]
         env[spec.kwarg.arg] = Mapping(tuple(extra)) if arguments.exact else Mapping()
     return env
+
+
+def _informed(value: Value, promised: Value) -> Value:
+    """A value that is not known on some paths, completed by what the annotation promises."""
+    known = [option for option in options(value) if option != UNKNOWN]
+    return join([*known, promised])
 
 
 def default_value(analysis: Analysis, info: FunctionInfo, default: ast.expr) -> Value:
@@ -216,6 +222,9 @@ def root_env(analysis: Analysis, root: Root) -> Env:
         observed = seen.get(argument.arg, UNKNOWN)
         if isinstance(observed, Unknown) or observed == NONE:
             env[argument.arg] = assumed_value(analysis, info, argument, default)
+        elif UNKNOWN in options(observed):
+            promised = annotation_value(analysis, info, argument.annotation)
+            env[argument.arg] = _informed(_generalised(observed), promised)
         else:
             env[argument.arg] = _generalised(observed)
     spec = info.node.args

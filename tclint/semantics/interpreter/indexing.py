@@ -12,6 +12,7 @@ from tclint.semantics.interpreter.operators import elements
 from tclint.semantics.values import (
     STATIC,
     UNKNOWN,
+    DataScalar,
     External,
     Iteration,
     Mapping,
@@ -64,6 +65,8 @@ def _item(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value
             return NumpyScalar() if isinstance(index, (Static, SymInt)) else NDArray()
         case Object(name="torch.optim.param_groups"):
             return Object("torch.optim.param_group", site=base.site)
+        case DataScalar():
+            return DataScalar()
         case Static():
             return STATIC
         case External(name=name) if name.startswith(("typing.", "builtins.")):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tclint.semantics.interpreter.operators import elements
 from tclint.semantics.values import (
     UNKNOWN,
+    DataScalar,
     Iteration,
     Mapping,
     NDArray,
@@ -38,6 +39,8 @@ def _element(value: Value) -> Value:
             return Static()
         case Object(name="torch.optim.param_groups"):
             return Object("torch.optim.param_group", site=value.site)
+        case DataScalar():
+            return DataScalar()
         case Static(type="str"):
             return Static("str")
         case Static():

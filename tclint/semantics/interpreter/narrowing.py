@@ -10,6 +10,7 @@ from tclint.semantics.values import (
     NONE,
     STATIC,
     Class,
+    DataScalar,
     External,
     Mapping,
     NDArray,
@@ -125,7 +126,9 @@ def type_test(value: Value | None) -> Callable[[Value], bool] | None:
             return lambda v: isinstance(v, Mapping)
         case External(name="builtins.list" | "builtins.tuple" as name):
             kind = name.removeprefix("builtins.")
-            return lambda v: isinstance(v, Sequence) and v.type.startswith(kind)
+            return lambda v: (isinstance(v, Sequence) and v.type.startswith(kind)) or (
+                isinstance(v, DataScalar) and v.type == kind
+            )
         case External(name="builtins.int"):
             return lambda v: isinstance(v, SymInt) or _static_of(v, "int", "bool")
         case External(name="builtins.float" | "builtins.bool" | "builtins.str" as name):

@@ -240,16 +240,27 @@ def _tensor_result(
         return _unary_result(key, tensors[0], loose)
     if torch_api.binary_dtype(key) == "bool":
         return Tensor(None, BOOL, assumed=loose.assumed, random=loose.random, why=loose.why)
-    if len(tensors) == 1 and torch_api.reduces_along_dim(key) and tensors[0].rank is not None:
-        drop = not any(k.arg == "keepdim" for k in node.keywords)
-        category = tensors[0].dtype.category if tensors[0].dtype else None
-        dtype = tensors[0].dtype if category == "float" and name != "argmax" else None
-        return Tensor(tensors[0].rank - (1 if drop else 0) if _one_dim(node, key) else None, dtype,
-                      assumed=loose.assumed, why=loose.why)  # fmt: skip
+    if len(tensors) == 1 and torch_api.reduces_along_dim(key):
+        return replace(loose, rank=_reduced_rank(node, key, tensors[0]),
+                       dtype=_reduced_dtype(node, key, tensors[0]))  # fmt: skip
     if torch_api.reduces_to_scalar(key) and not _has_dim(node, key, len(tensors)):
         return Tensor(0, _dtype_symbol(frame, node), assumed=loose.assumed, why=loose.why)
     return Tensor(None, _dtype_symbol(frame, node), assumed=loose.assumed, random=loose.random,
                   why=loose.why)  # fmt: skip
+
+
+def _reduced_rank(node: ast.Call, key: str, tensor: Tensor) -> int | None:
+    """The rank after reducing along one dimension that is written out."""
+    if tensor.rank is None or not _one_dim(node, key):
+        return None
+    return tensor.rank if any(k.arg == "keepdim" for k in node.keywords) else tensor.rank - 1
+
+
+def _reduced_dtype(node: ast.Call, key: str, tensor: Tensor) -> DType | None:
+    result = torch_api.call_result(key)
+    if result is None or any(k.arg == "dtype" for k in node.keywords):
+        return None
+    return _result_dtype(result.dtype, tensor.dtype)
 
 
 def _one_dim(node: ast.Call, key: str) -> bool:
