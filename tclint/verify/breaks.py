@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-from tclint.verify.results import Break, Frame
+from tclint.verify.events import Break, Frame
 
 _FRAME = re.compile(r'^ *File "(.+?)", line (\d+), in (.+)$', re.M)
 _PLACE = re.compile(r"Graph break in user code at (.*):(\d+)")

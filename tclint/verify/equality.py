@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from tclint.verify.results import Equality
+from tclint.verify.events import Equality
 from tclint.verify.snapshot import Nest, Opaque, Plain, Raised, Snapshot, TensorLeaf
 
 # Relative to the largest magnitude of the expected tensor. Inductor fuses, reorders sums and keeps

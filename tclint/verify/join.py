@@ -7,7 +7,8 @@ from pathlib import Path
 
 from tclint.config import Config
 from tclint.diagnostics import Diagnostic, Effect
-from tclint.verify.results import Break, Joined, Probe
+from tclint.verify.events import Break
+from tclint.verify.results import Joined, Probe
 
 
 def join(

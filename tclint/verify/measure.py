@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 import torch
 
 from tclint.verify.breaks import user_frame
-from tclint.verify.results import Frame, Memory, Sync
+from tclint.verify.events import Frame, Sync
+from tclint.verify.speed import Memory
 
 _SAMPLE_MS = 2.0
 _MOST_CALLS = 200

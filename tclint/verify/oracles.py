@@ -14,7 +14,7 @@ import torch._dynamo
 import torch._dynamo.utils as dynamo_utils
 
 from tclint.verify.breaks import merge_breaks, read_break, read_stack, user_frame
-from tclint.verify.results import Break, EagerFrame, Recompile
+from tclint.verify.events import Break, EagerFrame, Recompile
 
 _METRICS_KEPT = 100_000
 

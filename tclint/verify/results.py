@@ -2,92 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """One line of a user's stack."""
-
-    filename: str
-    row: int
-    function: str
-
-
-@dataclass(frozen=True, slots=True)
-class Break:
-    """One place where Dynamo broke the graph.
-
-    ``filename`` and ``row`` name the last line of the user's own code; ``stack`` goes on into
-    libraries. ``gb_ids`` holds the follow-up breaks too (a break inside a loop drops the frame).
-    ``by_torch`` marks the breaks that torch's own code asks for, as every optimizer step does.
-    """
-
-    gb_id: str | None
-    gb_ids: tuple[str, ...]
-    reason: str
-    explanation: str
-    filename: str
-    row: int
-    stack: tuple[Frame, ...]
-    drops_frame: bool = False
-    by_torch: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Recompile:
-    """A function compiled again because a guard failed; ``limit_reached``: it now runs eagerly."""
-
-    compile_id: str
-    reason: str
-    filename: str
-    row: int
-    limit_reached: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class EagerFrame:
-    """A function that Dynamo gave up on: all of it runs eagerly."""
-
-    function: str
-    filename: str
-    row: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Sync:
-    """A line where the CPU waited for the GPU, ``count`` times in one call."""
-
-    filename: str
-    row: int
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Timing:
-    """Milliseconds per call: the median, the quartiles and how many samples they come from."""
-
-    median: float
-    lower: float
-    upper: float
-    samples: int
-
-    @property
-    def spread(self) -> float:
-        """The interquartile range."""
-        return self.upper - self.lower
-
-
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """Peak bytes. CUDA graphs hide in ``reserved``; on a CPU only ``resident`` is known."""
-
-    allocated: int | None = None
-    reserved: int | None = None
-    resident: int | None = None
+from tclint.verify.events import Break, EagerFrame, Equality, Recompile, Sync
+from tclint.verify.speed import Speed, Speedup
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,36 +21,14 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Equality:
-    """How two runs compare.
-
-    ``verdict`` is ``"identical"`` (bit for bit), ``"close"`` (within ``tolerance``),
-    ``"different"`` or ``"unknown"`` (not comparable; ``detail`` says why). Errors are the largest
-    ones seen; ``tolerance`` is relative to the largest magnitude in a tensor.
-    """
-
-    verdict: str
-    detail: str = ""
-    max_abs: float = 0.0
-    max_rel: float = 0.0
-    tolerance: float = 0.0
-
-    @property
-    def equal(self) -> bool | None:
-        """True or False where the comparison could be made."""
-        if self.verdict == "unknown":
-            return None
-        return self.verdict != "different"
-
-
-@dataclass(frozen=True, slots=True)
 class Probe:
     """What the break-counting run of one arm saw.
 
     ``graphs`` are the graphs of the first call, ``ops`` their sizes. ``gate`` is what
-    ``error_on_graph_break`` said: ``"whole"``, ``"breaks"`` or ``"unavailable"``. ``itself`` is
-    true when the target calls ``torch.compile`` on its own. ``like_before`` compares this arm's
-    eager run with the other arm's.
+    ``error_on_graph_break`` said: ``"whole"``, ``"breaks"`` or ``"unavailable"``; ``fullgraph``
+    what ``fullgraph=True`` said (it captures more than the default): ``"possible"``, ``"refused"``
+    or ``"unavailable"``. ``itself`` is true when the target calls ``torch.compile`` on its own.
+    ``like_before`` compares this arm's eager run with the other arm's.
     """
 
     torch: str
@@ -147,38 +43,44 @@ class Probe:
     like_eager: Equality
     like_before: Equality | None
     loaded: tuple[str, ...]
+    phase: str = "forward"
+    fullgraph: str = "unavailable"
+    fullgraph_reason: str = ""
+    unstable: str = ""
 
     @property
     def graphs(self) -> int:
         """Number of graphs that the first call compiled."""
         return len(self.ops)
 
-
-@dataclass(frozen=True, slots=True)
-class Speed:
-    """What the timed run of one arm measured; ``cold_start`` is the first call, in seconds."""
-
-    cold_start: float
-    eager: Timing
-    compiled: Timing
-    memory: Memory
-    syncs: tuple[Sync, ...] | None
-    recompiles: tuple[Recompile, ...]
-    like_eager: Equality
+    @property
+    def user_breaks(self) -> tuple[Break, ...]:
+        """The breaks that are not torch's own."""
+        return tuple(one for one in self.breaks if not one.by_torch)
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
     """One side of a comparison: ``name`` is ``"before"`` or ``"after"``.
 
-    ``speed`` is None where nothing could be timed; ``no_speed`` says why.
+    ``speeds`` holds one entry for each mode that could be timed; ``no_speed`` says why there are
+    none, or fewer.
     """
 
     name: str
     probe: Probe | None
-    speed: Speed | None = None
+    speeds: tuple[Speed, ...] = ()
     no_speed: str = ""
     failure: Failure | None = None
+
+    @property
+    def speed(self) -> Speed | None:
+        """The speed in the first mode that could be timed."""
+        return self.speeds[0] if self.speeds else None
+
+    def speed_in(self, mode: str) -> Speed | None:
+        """The speed in one mode."""
+        return next((speed for speed in self.speeds if speed.mode == mode), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,55 +100,86 @@ class Joined:
 
 
 @dataclass(frozen=True, slots=True)
+class Rung:
+    """One rung of the ablation ladder: a backend, and what became of the target with it."""
+
+    backend: str
+    layer: str
+    outcome: str
+    fine: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Which layer of the compiler is at fault, and what to run to see it.
+
+    ``layer`` is empty when every rung of the ladder was fine.
+    """
+
+    layer: str
+    rungs: tuple[Rung, ...]
+    minifier: str
+    scripts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """One process of a distributed run; ``digest`` stands for its weights and gradients."""
+
+    rank: int
+    failure: Failure | None = None
+    breaks: tuple[Break, ...] = ()
+    graphs: int = 0
+    like_eager: Equality | None = None
+    digest: str = ""
+    milliseconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Distributed:
+    """A run on several processes.
+
+    ``efficiency`` is the time of a call in one process alone over its time among ``size``, each
+    with a batch of its own; ``diverged`` names the ranks whose weights or gradients differ from
+    those of rank 0.
+    """
+
+    size: int
+    backend: str
+    parallel: str
+    ranks: tuple[Rank, ...]
+    alone_ms: float | None = None
+    efficiency: float | None = None
+    diverged: tuple[int, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TargetReport:
-    """Everything about one target. ``speedup`` is None when no difference could be measured."""
+    """Everything about one target. ``over_budget`` says which limits it exceeds."""
 
     target: str
     arms: tuple[Arm, ...]
     equality: Equality
-    speedup: float | None
-    speed_note: str
+    speedups: tuple[Speedup, ...] = ()
     joined: tuple[Joined, ...] = ()
+    over_budget: tuple[str, ...] = ()
+    allowed_breaks: int = 0
+    diagnosis: Diagnosis | None = None
+    distributed: Distributed | None = None
+    traces: tuple[str, ...] = ()
 
     @property
     def after(self) -> Arm:
         """The arm that counts for the exit code."""
         return self.arms[-1]
 
+    @property
+    def speedup(self) -> float | None:
+        """The ratio in the first mode."""
+        return self.speedups[0].ratio if self.speedups else None
 
-def breaks_from(items: list[Mapping[str, Any]]) -> tuple[Break, ...]:
-    """Rebuild breaks from JSON."""
-    return tuple(
-        Break(
-            **{
-                **item,
-                "gb_ids": tuple(item["gb_ids"]),
-                "stack": tuple(Frame(**frame) for frame in item["stack"]),
-            }
-        )
-        for item in items
-    )
-
-
-def probe_from(data: Mapping[str, Any]) -> Probe:
-    """Rebuild a probe from JSON."""
-    before = data["like_before"]
-    return Probe(
-        torch=data["torch"],
-        device=data["device"],
-        itself=data["itself"],
-        gate=data["gate"],
-        breaks=breaks_from(data["breaks"]),
-        ops=tuple(data["ops"]),
-        recompiles=tuple(Recompile(**item) for item in data["recompiles"]),
-        eager_frames=tuple(EagerFrame(**item) for item in data["eager_frames"]),
-        syncs=syncs_from(data["syncs"]),
-        like_eager=Equality(**data["like_eager"]),
-        like_before=None if before is None else Equality(**before),
-        loaded=tuple(data["loaded"]),
-    )
-
-
-def syncs_from(items: list[Mapping[str, Any]] | None) -> tuple[Sync, ...] | None:
-    """Rebuild host syncs from JSON."""
-    return None if items is None else tuple(Sync(**item) for item in items)
+    @property
+    def speed_note(self) -> str:
+        """How to read the ratio in the first mode, or why there is none."""
+        return self.speedups[0].note if self.speedups else "no speed"

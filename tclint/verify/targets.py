@@ -5,17 +5,14 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from tclint.verify import overlay
-
-
-class TargetError(Exception):
-    """A target that is misspelt, cannot be found, or whose factory breaks the contract."""
+from tclint.verify.contract import Loaded, TargetError, read_made
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +27,6 @@ class Target:
     def is_file(self) -> bool:
         """True for the ``file.py:factory`` form."""
         return self.place.endswith(".py")
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """What a factory returned: something to call, and what to call it with."""
-
-    function: Callable[..., Any]
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
 
 
 def parse_target(text: str) -> Target:
@@ -72,21 +60,15 @@ def import_target(target: Target, root: Path) -> ModuleType:
     return module
 
 
-def call_factory(target: Target, module: ModuleType) -> Loaded:
-    """Call the factory and hold it to its contract."""
+def call_factory(target: Target, module: ModuleType, inputs: Sequence[str] = ()) -> Loaded:
+    """Call the factory and hold it to its contract; ``inputs`` are configured ones."""
     factory: Any = module
     for name in target.factory.split("."):
         try:
             factory = getattr(factory, name)
         except AttributeError:
             raise TargetError(f"{target.place} has no {target.factory!r}") from None
-    made = factory()
-    match made:
-        case (function, (*args,), dict(kwargs)) if callable(function):
-            return Loaded(function, tuple(args), kwargs)
-    raise TargetError(
-        f"{target.text} must return (module_or_callable, args, kwargs), not {_describe(made)}"
-    )
+    return read_made(factory(), target.text, inputs)
 
 
 def _import_file(path: Path) -> ModuleType:
@@ -115,8 +97,3 @@ def _shadowing(target: Target, root: Path) -> bool:
     places = (base / top for base in (root, root / "src"))
     return any(place.is_dir() or place.with_suffix(".py").is_file() for place in places)
 
-
-def _describe(made: object) -> str:
-    if isinstance(made, tuple):
-        return f"({', '.join(type(part).__name__ for part in made)})"
-    return type(made).__name__

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 
-from tclint.verify.targets import Target, TargetError
+from tclint.verify.contract import TargetError
+from tclint.verify.targets import Target
 
 
 @dataclass(frozen=True, slots=True)

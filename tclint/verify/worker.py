@@ -19,7 +19,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 from tclint.verify import overlay
 from tclint.verify.results import Failure
-from tclint.verify.targets import Target, TargetError, parse_target
+from tclint.verify.contract import TargetError
+from tclint.verify.targets import Target, parse_target
 
 if TYPE_CHECKING:
     from tclint.verify.timing import Timed

@@ -42,13 +42,12 @@ class Optimizer:
     lr_changes: dict[ast.AST, LrChange] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Root:
-    """A function where a region starts, with the variables around it when it is nested."""
+    """A function where a region starts."""
 
     function: Function
     region: Region
-    outer: Frame | None = None
 
 
 class Analysis:
@@ -74,6 +73,7 @@ class Analysis:
         self.operations = 0
         self.active: set[FunctionInfo] = set()
         self.memory: dict[tuple[FunctionInfo, tuple[bool, ...] | None], dict[Any, Value]] = {}
+        self._rooted: set[Root] = set()
         self._bodies: dict[ast.AST, Body] = {}
         self._globals: dict[ModuleInfo, Env] = {}
         self._resolved: dict[tuple[ModuleInfo | None, str], Value | None] = {}
@@ -141,6 +141,12 @@ class Analysis:
         attributes = self.attributes.setdefault(cls, {})
         known = attributes.get(name)
         attributes[name] = value if known is None else join((known, value))
+
+    def add_root(self, root: Root) -> None:
+        """Remember a region's start; one that is walked may compile itself again and again."""
+        if root not in self._rooted:
+            self._rooted.add(root)
+            self.roots.append(root)
 
     def observe(self, function: FunctionInfo, env: Env) -> None:
         """Remember the arguments that a call passes, for analysing the function as a root."""

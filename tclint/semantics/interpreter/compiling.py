@@ -105,13 +105,13 @@ def add_root(frame: Frame, target: Value, region: Region) -> None:
     match target:
         case Compiled(inner=inner):
             add_root(frame, inner, region)
-        case Function(info=info):
-            analysis.roots.append(Root(target, region, analysis.closures.get(info.node)))
+        case Function():
+            analysis.add_root(Root(target, region))
         case Object(cls=ClassInfo() as cls) | Class(info=cls):
             forward = analysis.project.method(cls, "forward")
             if forward is not None:
                 bound = Object(cls.qualname, cls, is_module=True)
-                analysis.roots.append(Root(Function(forward, bound), region))
+                analysis.add_root(Root(Function(forward, bound), region))
         case BoundExternal(owner=Object(is_optimizer=True, site=site)) if target.name.endswith(
             ".step"
         ):

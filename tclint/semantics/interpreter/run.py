@@ -16,7 +16,7 @@ from tclint.semantics.interpreter import calls, indexing  # noqa: F401 (register
 from tclint.semantics.interpreter.analysis import Analysis, Root
 from tclint.semantics.interpreter.compiling import COMPILE
 from tclint.semantics.interpreter.frame import Env, Frame
-from tclint.semantics.interpreter.functions import root_env, walk
+from tclint.semantics.interpreter.functions import DISABLED, OPAQUE, root_env, walk
 from tclint.semantics.interpreter.statements import report_decorator
 from tclint.semantics.project import Project
 from tclint.semantics.site import Region
@@ -154,6 +154,7 @@ def _constructed(module: ModuleInfo) -> Iterator[str]:
 def _all_functions(analysis: Analysis, modules: Iterable[ModuleInfo]) -> Iterator[Root]:
     for module in modules:
         for function in _functions(module):
-            if function not in analysis.visited and function.name != "__init__":
+            left_out = function.name == "__init__" or (DISABLED | OPAQUE) & set(function.decorators)
+            if function not in analysis.visited and not left_out:
                 bound = _receiver(analysis, function.cls) if function.cls else None
                 yield Root(Function(function, bound), Region(function.qualname))

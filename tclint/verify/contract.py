@@ -1,0 +1,103 @@
+"""What a factory may return, and how it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+class TargetError(Exception):
+    """A target that is misspelt, cannot be found, or whose factory breaks the contract."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a factory returned: something to call, what to call it with, and how to train it.
+
+    ``optimizer`` is one, or makes one of parameters; ``tolerance`` is the largest error, relative
+    to the largest value of a tensor, that counts as equal.
+    """
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    train_step: Callable[..., Any] | None = None
+    optimizer: Any = None
+    tolerance: float | None = None
+
+
+_PARTS = ("model", "inputs", "train_step", "optimizer", "tolerance")
+
+
+def read_made(made: Any, text: str, specs: Sequence[str] = ()) -> Loaded:
+    """Hold what the factory ``text`` made to the contract; ``specs`` are configured inputs."""
+    match made:
+        case (function, (*args,), dict(kwargs)) if callable(function):
+            return Loaded(function, tuple(args), kwargs)
+    parts = _parts(made)
+    if parts is not None:
+        return _from_parts(parts, text, specs)
+    if _is_module(made):
+        args, kwargs = _find_inputs(made, None, text, specs)
+        return Loaded(made, args, kwargs)
+    raise TargetError(
+        f"{text} must return (module_or_callable, args, kwargs), or an object with `model` and "
+        f"`inputs`, not {_describe(made)}"
+    )
+
+
+def _parts(made: Any) -> dict[str, Any] | None:
+    if isinstance(made, Mapping):
+        return dict(made) if "model" in made else None
+    if _is_module(made) or isinstance(made, tuple) or not hasattr(made, "model"):
+        return None
+    return {name: getattr(made, name) for name in _PARTS if hasattr(made, name)}
+
+
+def _from_parts(parts: dict[str, Any], text: str, specs: Sequence[str]) -> Loaded:
+    unknown = sorted(set(parts) - set(_PARTS))
+    if unknown:
+        raise TargetError(f"{text}: {unknown[0]!r} is none of {', '.join(_PARTS)}")
+    model, train_step = parts["model"], parts.get("train_step")
+    if not callable(model):
+        raise TargetError(f"{text}: `model` must be callable, not {type(model).__name__}")
+    if train_step is not None and not callable(train_step):
+        raise TargetError(f"{text}: `train_step` must be callable, not {type(train_step).__name__}")
+    tolerance = parts.get("tolerance")
+    if tolerance is not None and not isinstance(tolerance, int | float):
+        raise TargetError(f"{text}: `tolerance` must be a number, not {type(tolerance).__name__}")
+    args, kwargs = _find_inputs(model, parts.get("inputs"), text, specs)
+    return Loaded(model, args, kwargs, train_step, parts.get("optimizer"), tolerance)
+
+
+def _find_inputs(
+    model: Any, given: Any, text: str, specs: Sequence[str]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    match given:
+        case ((*args,), dict(kwargs)):
+            return tuple(args), kwargs
+        case (*args,):
+            return tuple(args), {}
+        case dict():
+            return (), dict(given)
+    if given is not None:
+        raise TargetError(
+            f"{text}: `inputs` must be a tuple, a dict or (args, kwargs), "
+            f"not {type(given).__name__}"
+        )
+    from tclint.verify.inputs import derive, from_specs
+
+    return (from_specs(specs, text) if specs else derive(model, text)), {}
+
+
+def _is_module(made: Any) -> bool:
+    from torch.nn import Module
+
+    return isinstance(made, Module)
+
+
+def _describe(made: object) -> str:
+    if isinstance(made, tuple):
+        return f"({', '.join(type(part).__name__ for part in made)})"
+    return type(made).__name__

@@ -1,0 +1,82 @@
+"""What the timed runs measured, as plain frozen data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tclint.verify.events import Equality, Recompile, Sync
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Milliseconds per call: the median, the quartiles, how many samples, and the samples."""
+
+    median: float
+    lower: float
+    upper: float
+    samples: int
+    values: tuple[float, ...] = ()
+
+    @property
+    def spread(self) -> float:
+        """The interquartile range."""
+        return self.upper - self.lower
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Peak bytes. CUDA graphs hide in ``reserved``; on a CPU only ``resident`` is known."""
+
+    allocated: int | None = None
+    reserved: int | None = None
+    resident: int | None = None
+
+    @property
+    def largest(self) -> int | None:
+        """The figure that says most about what the device must have."""
+        return self.reserved if self.reserved is not None else self.resident
+
+
+@dataclass(frozen=True, slots=True)
+class CompilePhase:
+    """Seconds of the cold start that one layer of the compiler took, the layers below left out."""
+
+    name: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """What the timed run of one arm in one mode measured.
+
+    ``cold_start`` is the first call, in seconds; ``kernels`` are those that one call launches on
+    the GPU.
+    """
+
+    cold_start: float
+    eager: Timing
+    compiled: Timing
+    memory: Memory
+    syncs: tuple[Sync, ...] | None
+    recompiles: tuple[Recompile, ...]
+    like_eager: Equality
+    mode: str = "default"
+    eager_memory: Memory = Memory()  # noqa: RUF009 - frozen
+    kernels: int | None = None
+    eager_kernels: int | None = None
+    phases: tuple[CompilePhase, ...] = ()
+    cudagraph_skips: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Speedup:
+    """The verdict on one mode: ``ratio`` is None where no difference was measured.
+
+    ``low`` and ``high`` bound the ratio with 95% confidence.
+    """
+
+    mode: str
+    ratio: float | None
+    note: str
+    low: float | None = None
+    high: float | None = None
