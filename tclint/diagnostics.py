@@ -89,7 +89,8 @@ class Diagnostic:
     """One reported place.
 
     ``fixable`` says how a fix would be applied, if there is one; its edits are worked out only
-    when someone asks for them, because that needs LibCST.
+    when someone asks for them, because that needs LibCST. ``related`` are other places of the same
+    file where the effect shows: the uses of a loop variable, the `wait()` of a collective.
     """
 
     code: str
@@ -99,6 +100,7 @@ class Diagnostic:
     confidence: Confidence
     path: Path
     span: Span
+    related: tuple[Span, ...] = ()
     gb_ids: tuple[str, ...] = ()
     chain: tuple[ChainLink, ...] = ()
     fixable: Applicability | None = None

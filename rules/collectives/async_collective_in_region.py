@@ -76,17 +76,18 @@ class AsyncCollectiveInRegion(Rule[Call]):
         options = {k.arg: k.value for k in event.call.keywords}
         if not isinstance(flag := options.get("async_op"), ast.Constant) or flag.value is not True:
             return None
+        waits = _waits(event, event.site.statement)
         return Finding(
             f"`{name}` breaks the graph only because of `async_op=True`: without it, it becomes "
             "part of the graph and inductor overlaps it with other work",
-            fix=_repair(event),
+            fix=_repair(event, waits),
+            related=tuple(waits or ()),
         )
 
 
-def _repair(event: Call) -> Repair | Decline:
+def _repair(event: Call, waits: list[ast.stmt] | None) -> Repair | Decline:
     """Call synchronously and drop every ``wait()``."""
     statement = event.site.statement
-    waits = _waits(event, statement)
     if waits is None:
         return Decline("its handle is used for more than `wait()`")
     arguments = {f"a{i}": node for i, node in enumerate(event.call.args)}

@@ -117,4 +117,5 @@ def f(x):
             f"numpy counts this loop, and Python needs `{variable}` as a number{needed}: {cost}",
             fix=use_range(event),
             gb_ids=_LOOP if statement else ("GB0033", "GB0059", "GB0170"),
+            related=event.breaking_uses,
         )

@@ -161,6 +161,7 @@ def _result(rule: Rule[Any], event: Event, finding: Finding) -> Result:
         confidence=finding.confidence or confidence_of(event),
         path=file.path,
         span=file.span(finding.node or event.node),
+        related=tuple(file.span(node) for node in finding.related),
         gb_ids=rule.gb_ids if finding.gb_ids is None else finding.gb_ids,
         chain=event.site.chain,
         fixable=repair.applicability if repair else None,

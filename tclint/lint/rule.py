@@ -80,7 +80,8 @@ class Finding:
     ``node`` overrides the event's node as the reported place. ``fix`` is the repair, the reason
     why there is none, or None where the rule never fixes. ``effect`` and ``gb_ids`` default to the
     rule's first effect and to its ids. A ``confidence`` of None lets the engine derive it: from
-    how sure the analysis is of the values and of the region.
+    how sure the analysis is of the values and of the region. ``related`` are other places where
+    the effect shows.
     """
 
     message: str
@@ -89,6 +90,7 @@ class Finding:
     effect: Effect | None = None
     gb_ids: tuple[str, ...] | None = None
     confidence: Confidence | None = None
+    related: tuple[ast.expr | ast.stmt, ...] = ()
 
 
 class Rule(ABC, Generic[E]):

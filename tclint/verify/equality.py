@@ -21,6 +21,11 @@ TOLERANCES = {
     torch.bfloat16: 5e-2,
 }
 _DEFAULT_TOLERANCE = 1e-4
+# Against a run in float64, compiled code may err this many times as much as eager code does, or
+# as much as this many roundings of the tensor's type: eager is exact by luck where little is added.
+ERROR_FACTOR = 3.0
+_FREE_ROUNDINGS = 8.0
+_FOLLOWED = (torch.float16, torch.bfloat16, torch.float32, torch.complex64)
 
 
 @dataclass(slots=True)
@@ -31,16 +36,27 @@ class _Findings:
     max_abs: float = 0.0
     max_rel: float = 0.0
     tolerance: float = 0.0
+    basis: str = "largest"
     exact: bool = True
+    stated: float | None = None
 
 
-def compare(expected: Mapping[str, Snapshot], actual: Mapping[str, Snapshot]) -> Equality:
-    """Compare two runs: what each call gave, and whatever else has a name."""
-    found = _Findings()
+def compare(
+    expected: Mapping[str, Snapshot],
+    actual: Mapping[str, Snapshot],
+    truth: Mapping[str, Snapshot] | None = None,
+    tolerance: float | None = None,
+) -> Equality:
+    """Compare two runs: what each call gave, and whatever else has a name.
+
+    ``truth`` is a run in float64 to measure errors against; a ``tolerance`` stated by the target,
+    relative to the largest value of a tensor, comes before it.
+    """
+    found = _Findings(stated=tolerance)
     if expected.keys() != actual.keys():
         found.differences.append(f"{', '.join(expected)}, then {', '.join(actual)}")
     for name in (name for name in expected if name in actual):
-        _compare(expected[name], actual[name], name, found)
+        _compare(expected[name], actual[name], (truth or {}).get(name), name, found)
     return _verdict(found)
 
 
@@ -50,7 +66,7 @@ def unknown(reason: str) -> Equality:
 
 
 def _verdict(found: _Findings) -> Equality:
-    numbers = (found.max_abs, found.max_rel, found.tolerance)
+    numbers = (found.max_abs, found.max_rel, found.tolerance, found.basis)
     if found.differences:
         return Equality("different", found.differences[0], *numbers)
     if found.opaque and not found.compared:
@@ -59,10 +75,12 @@ def _verdict(found: _Findings) -> Equality:
     return Equality("identical" if found.exact else "close", detail, *numbers)
 
 
-def _compare(expected: Snapshot, actual: Snapshot, path: str, found: _Findings) -> None:
+def _compare(
+    expected: Snapshot, actual: Snapshot, truth: Snapshot | None, path: str, found: _Findings
+) -> None:
     match expected, actual:
         case TensorLeaf(), TensorLeaf():
-            _compare_tensors(expected, actual, path, found)
+            _compare_tensors(expected, actual, truth, path, found)
         case Plain(one), Plain(other):
             _compare_plain(one, other, path, found)
         case Raised(), Raised():
@@ -70,22 +88,25 @@ def _compare(expected: Snapshot, actual: Snapshot, path: str, found: _Findings) 
             if expected != actual:
                 found.differences.append(f"{path}: {_text(expected)}, then {_text(actual)}")
         case Nest(), Nest():
-            _compare_nests(expected, actual, path, found)
+            _compare_nests(expected, actual, truth, path, found)
         case Opaque(one), Opaque(other) if one == other:
             found.opaque.append(f"{path} ({one})")
         case _:
             found.differences.append(f"{path}: {_text(expected)}, then {_text(actual)}")
 
 
-def _compare_nests(expected: Nest, actual: Nest, path: str, found: _Findings) -> None:
+def _compare_nests(
+    expected: Nest, actual: Nest, truth: Snapshot | None, path: str, found: _Findings
+) -> None:
     keys, other_keys = [k for k, _ in expected.parts], [k for k, _ in actual.parts]
     if expected.kind != actual.kind or keys != other_keys:
         found.differences.append(f"{path}: {_text(expected)}, then {_text(actual)}")
         return
     if not keys:
         found.compared += 1
+    true = dict(truth.parts) if isinstance(truth, Nest) else {}
     for (key, one), (_, other) in zip(expected.parts, actual.parts, strict=True):
-        _compare(one, other, f"{path}[{key!r}]", found)
+        _compare(one, other, true.get(key), f"{path}[{key!r}]", found)
 
 
 def _compare_plain(expected: object, actual: object, path: str, found: _Findings) -> None:
@@ -97,18 +118,21 @@ def _compare_plain(expected: object, actual: object, path: str, found: _Findings
         return
     if isinstance(expected, float) and isinstance(actual, float):
         one, other = (torch.tensor(v, dtype=torch.float32) for v in (expected, actual))
-        _compare_values(one, other, path, found)
+        _compare_values(one, other, None, path, found)
         return
     found.differences.append(f"{path}: {expected!r}, then {actual!r}")
 
 
-def _compare_tensors(expected: TensorLeaf, actual: TensorLeaf, path: str, found: _Findings) -> None:
+def _compare_tensors(
+    expected: TensorLeaf, actual: TensorLeaf, truth: Snapshot | None, path: str, found: _Findings
+) -> None:
     found.compared += 1
     for what, one, other in _properties(expected, actual):
         if one != other:
             found.differences.append(f"{path}: {what} {one}, then {other}")
             return
-    _compare_values(expected.values, actual.values, path, found)
+    true = truth.values if isinstance(truth, TensorLeaf) else None
+    _compare_values(expected.values, actual.values, true, path, found)
 
 
 def _properties(one: TensorLeaf, other: TensorLeaf) -> Iterator[tuple[str, object, object]]:
@@ -119,7 +143,11 @@ def _properties(one: TensorLeaf, other: TensorLeaf) -> Iterator[tuple[str, objec
 
 
 def _compare_values(
-    expected: torch.Tensor, actual: torch.Tensor, path: str, found: _Findings
+    expected: torch.Tensor,
+    actual: torch.Tensor,
+    truth: torch.Tensor | None,
+    path: str,
+    found: _Findings,
 ) -> None:
     if expected.numel() == 0 or _same_bits(expected, actual):
         return
@@ -127,7 +155,6 @@ def _compare_values(
         found.differences.append(f"{path}: {_integers(expected, actual)}")
         return
     found.exact = False
-    tolerance = TOLERANCES.get(expected.dtype, _DEFAULT_TOLERANCE)
     wide = torch.complex128 if expected.is_complex() else torch.float64
     one, other = expected.to(wide), actual.to(wide)
     finite = torch.isfinite(one)
@@ -136,16 +163,58 @@ def _compare_values(
     ):
         found.differences.append(f"{path}: NaN or infinity in other places")
         return
-    error = (one[finite] - other[finite]).abs().max().item() if finite.any() else 0.0
-    scale = one[finite].abs().max().item() if finite.any() else 0.0
+    error, scale = _largest(one[finite] - other[finite]), _largest(one[finite])
     relative = error / scale if scale else (float("inf") if error else 0.0)
     found.max_abs, found.max_rel = max(found.max_abs, error), max(found.max_rel, relative)
-    found.tolerance = max(found.tolerance, tolerance)
+    true = truth.to(wide) if _usable(truth, expected, found) and truth is not None else None
+    if true is not None and torch.equal(torch.isfinite(true), finite):
+        _against_truth(one[finite], other[finite], true[finite], expected.dtype, path, found)
+        return
+    tolerance = found.stated or TOLERANCES.get(expected.dtype, _DEFAULT_TOLERANCE)
+    if found.basis == "largest":
+        found.tolerance = max(found.tolerance, tolerance)
     if relative > tolerance:
         found.differences.append(
             f"{path}: off by {error:.3g} ({relative:.3g} of the largest value; "
             f"tolerance {tolerance:g})"
         )
+
+
+def _usable(truth: torch.Tensor | None, expected: torch.Tensor, found: _Findings) -> bool:
+    return (
+        truth is not None
+        and found.stated is None
+        and expected.dtype in _FOLLOWED
+        and truth.shape == expected.shape
+        and truth.dtype in {torch.float64, torch.complex128}
+    )
+
+
+def _against_truth(
+    one: torch.Tensor,
+    other: torch.Tensor,
+    true: torch.Tensor,
+    dtype: torch.dtype,
+    path: str,
+    found: _Findings,
+) -> None:
+    found.basis, found.tolerance = "float64", ERROR_FACTOR
+    own, error = _rms(one - true), _rms(other - true)
+    rounding = _FREE_ROUNDINGS * torch.finfo(dtype).eps * _rms(true)
+    if error > max(ERROR_FACTOR * own, rounding):
+        times = f"{error / own:.3g} times" if own else "unlike"
+        found.differences.append(
+            f"{path}: off by {error:.3g} from float64, {times} the expected run's own {own:.3g} "
+            f"(allowed: {ERROR_FACTOR:g} times)"
+        )
+
+
+def _largest(values: torch.Tensor) -> float:
+    return float(values.abs().max()) if values.numel() else 0.0
+
+
+def _rms(values: torch.Tensor) -> float:
+    return float(values.abs().square().mean().sqrt()) if values.numel() else 0.0
 
 
 def _same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:

@@ -51,7 +51,8 @@ def _places(one: Break) -> Iterator[str]:
 
 
 def _covers(diagnostic: Diagnostic, one: Break) -> bool:
-    rows = range(diagnostic.span.start.row, diagnostic.span.end.row + 1)
+    spans = (diagnostic.span, *diagnostic.related)
+    rows = {row for span in spans for row in range(span.start.row, span.end.row + 1)}
     places = {(one.filename, one.row)}
     places.update((frame.filename, frame.row) for frame in one.stack[-1:])
     path = diagnostic.path.resolve()

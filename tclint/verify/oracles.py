@@ -14,6 +14,7 @@ import torch._dynamo
 import torch._dynamo.utils as dynamo_utils
 
 from tclint.verify.breaks import merge_breaks, read_break, read_stack, user_frame
+from tclint.verify.compile_time import compile_phases
 from tclint.verify.events import Break, EagerFrame, Recompile
 
 _METRICS_KEPT = 100_000
@@ -27,6 +28,8 @@ class Trace:
     recompiles: tuple[Recompile, ...] = ()
     eager_frames: tuple[EagerFrame, ...] = ()
     compiled_frames: int = 0
+    phases: tuple[CompilePhase, ...] = ()
+    cudagraph_skips: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -74,6 +77,8 @@ def watch() -> Iterator[Trace]:
         trace.recompiles = _placed(map(_recompile, filter(_is_recompile, metrics)))
         trace.eager_frames = tuple(map(_eager_frame, filter(_gave_up, metrics)))
         trace.compiled_frames = sum(bool(m.has_guarded_code) for m in metrics)
+        trace.phases = compile_phases(metrics)
+        trace.cudagraph_skips = _skips(metrics)
 
 
 def gate(call: Callable[[], object]) -> tuple[str, Break | None]:
@@ -92,6 +97,18 @@ def gate(call: Callable[[], object]) -> tuple[str, Break | None]:
     except Exception:  # noqa: BLE001 - the user's own exception; the comparison reports it
         return "unavailable", None
     return "whole", None
+
+
+def fullgraph(call: Callable[[], object]) -> tuple[str, str]:
+    """Whether a call that was compiled with ``fullgraph=True`` works, and why not."""
+    try:
+        call()
+    except torch._dynamo.exc.TorchDynamoException as error:
+        first = read_break(str(error))
+        return "refused", f"{first.gb_id or type(error).__name__} {first.reason}"
+    except Exception:  # noqa: BLE001 - the user's own exception; the comparison reports it
+        return "unavailable", ""
+    return "possible", ""
 
 
 def _is_recompile(metric: Any) -> bool:
@@ -130,6 +147,14 @@ def _placed(recompiles: Iterator[Recompile]) -> tuple[Recompile, ...]:
         known[frame] = again
         placed.append(again)
     return tuple(placed)
+
+
+def _skips(metrics: list[Any]) -> tuple[str, ...]:
+    """Why CUDA graphs were not used; a count alone where this torch does not keep the reasons."""
+    texts = [getattr(metric, "cudagraph_skip_reason", None) for metric in metrics]
+    reasons = tuple(dict.fromkeys(text.split("\n")[0] for text in texts if text))
+    count = dynamo_utils.counters["inductor"]["cudagraph_skips"]
+    return reasons or ((f"{count} graphs, for reasons not kept",) if count else ())
 
 
 def _gave_up(metric: Any) -> bool:

@@ -6,7 +6,8 @@ import os
 import random
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,124 +15,184 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
-from tclint.verify.targets import Loaded, Target, call_factory, import_target
+from tclint.verify import steps
+from tclint.verify.contract import Loaded, TargetError
+from tclint.verify.recorder import Backend, CompileRecorder
+from tclint.verify.regional import REGIONAL, repeated_blocks
+from tclint.verify.snapshot import Snapshot, take
+from tclint.verify.targets import Target, call_factory, import_target
 
 _SEED = 0
-_TORCH = str(Path(torch.__file__).parent)
-_MODULE_COMPILE = str(Path("nn", "modules", "module.py"))
-_REPLACED = ("backend", "mode", "options")
-
-Backend = Callable[..., Any]
 
 
-class CompileRecorder:
-    """Stands in for ``torch.compile``: counts the target's own calls, may swap their backend.
+@dataclass(frozen=True, slots=True)
+class Making:
+    """How to make subjects: ``inputs`` are configured ones, ``phase`` is what one call does."""
 
-    The real function still sees the real arguments first, so that a wrong mode or an unknown
-    backend fails here as it does for the user.
-    """
-
-    def __init__(self, backend: Backend | None) -> None:
-        """``backend`` replaces the target's own; None leaves it alone."""
-        self.real = torch.compile
-        self.calls = 0
-        self._backend = backend
-
-    def install(self) -> None:
-        """Take the place of ``torch.compile`` for the rest of this process."""
-        torch.compile = self
-
-    def __call__(self, model: Any = None, **options: Any) -> Any:
-        """Compile like ``torch.compile``."""
-        caller = sys._getframe(1).f_code.co_filename
-        if caller.startswith(_TORCH) and not caller.endswith(_MODULE_COMPILE):
-            return self.real(model, **options)
-        if model is None:
-            return lambda decorated: self._compile(decorated, options)
-        return self._compile(model, options)
-
-    def _compile(self, model: Any, options: dict[str, Any]) -> Any:
-        self.calls += 1
-        compiled = self.real(model, **options)
-        if self._backend is None:
-            return compiled
-        kept = {key: value for key, value in options.items() if key not in _REPLACED}
-        return self.real(model, backend=self._backend, **kept)
+    target: Target
+    root: Path
+    device: str | None = None
+    phase: str = "forward"
+    inputs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """One fresh instance of the target. ``itself``: it calls ``torch.compile`` on its own."""
+    """One fresh instance of the target.
 
-    function: Callable[..., Any]
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
+    ``itself``: it calls ``torch.compile`` on its own. ``in_place``: what it calls is compiled, so
+    that only the stance tells eager from compiled. ``optimizer`` is set where the phase needs one.
+    """
+
+    loaded: Loaded
     compiled: Callable[..., Any]
     itself: bool
+    in_place: bool
+    phase: str
+    optimizer: torch.optim.Optimizer | None = None
 
     @property
     def module(self) -> torch.nn.Module | None:
         """The module that holds the weights, where the target is one."""
-        bare = getattr(self.function, "_orig_mod", self.function)
+        bare = getattr(self.loaded.function, "_orig_mod", self.loaded.function)
         return bare if isinstance(bare, torch.nn.Module) else None
 
     def call_compiled(self) -> object:
         """Call the compiled form."""
-        return self.compiled(*self.args, **self.kwargs)
+        return self._call(self.compiled)
 
     def call_eager(self) -> object:
         """Call the target with nothing compiled."""
-        if not self.itself:
-            return self.function(*self.args, **self.kwargs)
-        with torch.compiler.set_stance("force_eager"):
-            return self.function(*self.args, **self.kwargs)
+        stance: AbstractContextManager[Any] = nullcontext()
+        if self.itself or self.in_place:
+            stance = torch.compiler.set_stance("force_eager")
+        with stance:
+            return self._call(self.loaded.train_step if self._trains else self.loaded.function)
+
+    def aftermath(self) -> dict[str, Snapshot]:
+        """What a run leaves behind besides results: gradients, weights, optimizer state."""
+        left: dict[str, Snapshot] = {}
+        if self.phase != "forward":
+            left["gradients"] = take(steps.gradients(self.module, self.input_tensors()))
+        if self.module is not None:
+            left["state"] = take(self.module.state_dict())
+        if self.optimizer is not None:
+            left["optimizer"] = take(self.optimizer.state_dict()["state"])
+        return left
+
+    def input_tensors(self) -> list[torch.Tensor]:
+        """All tensors among the inputs."""
+        return list(steps.leaves((self.loaded.args, self.loaded.kwargs)))
+
+    @property
+    def _trains(self) -> bool:
+        return self.phase == "step" and self.loaded.train_step is not None
+
+    def _call(self, function: Callable[..., Any] | None) -> object:
+        assert function is not None
+        args, kwargs = self.loaded.args, self.loaded.kwargs
+        if self.phase == "backward":
+            parameters = list(self.module.parameters()) if self.module is not None else []
+            steps.clear_gradients([*parameters, *self.input_tensors()])
+            return steps.backward(function, args, kwargs)
+        if self.phase == "step" and self.optimizer is not None and not self._trains:
+            return steps.training_step(function, self.optimizer, args, kwargs)
+        return function(*args, **kwargs)
 
 
 class Workshop:
     """Makes fresh subjects of one target in this process."""
 
-    def __init__(
-        self, target: Target, root: Path, device: str | None, backend: Backend | None
-    ) -> None:
+    def __init__(self, making: Making, backend: Backend | None) -> None:
         """Import the target's module; ``backend`` replaces those of its own compile calls."""
-        os.chdir(root)
-        self._target, self._device, self._whole = target, device, False
+        os.chdir(making.root)
+        self._making, self._whole, self._mode = making, False, ""
         self._recorder = CompileRecorder(backend)
         self._recorder.install()
         seed()
-        self._module = import_target(target, root)
-        own = [m for m in list(sys.modules.values()) if _within(m, root)]
+        self._module = import_target(making.target, making.root)
+        own = [m for m in list(sys.modules.values()) if _within(m, making.root)]
         self._globals = [(module, dict(vars(module))) for module in own]
         self.files = tuple(sorted({str(Path(module.__file__ or "").resolve()) for module in own}))
 
-    def make(self, **compile_options: Any) -> Subject:
-        """Call the factory; compile its result unless the target does so itself."""
+    def make(self, *, double: bool = False, fullgraph: bool = False, **options: Any) -> Subject:
+        """Call the factory; compile its result unless the target does so itself.
+
+        ``double``: in float64. ``fullgraph``: all that is compiled must be one graph.
+        """
         for module, names in self._globals:
             vars(module).update(names)
+        self._recorder.fullgraph = fullgraph
         seed()
-        loaded = self._placed(call_factory(self._target, self._module))
-        itself = self._recorder.calls > 0 and not self._whole
-        compiled = loaded.function
-        if not itself:
-            compiled = self._recorder.real(loaded.function, **compile_options)
-        return Subject(loaded.function, loaded.args, loaded.kwargs, compiled, itself)
+        loaded = self._load()
+        if double:
+            loaded = _widened(loaded)
+        loaded = self._placed(loaded)
+        itself = self._recorder.calls > 0 and not self._whole and not self._recorder.ignored
+        options |= {"fullgraph": True} if fullgraph else {}
+        subject = Subject(loaded, loaded.function, itself, False, self._making.phase)
+        return self._with_optimizer(self._compile(subject, options))
 
     def compile_whole(self) -> None:
         """Forget the target's own compile calls: they turned out to concern something else."""
         self._whole = True
 
+    def compile_regions(self) -> None:
+        """Compile repeated blocks instead of the whole, whatever the target does itself."""
+        self._mode = REGIONAL
+        self._recorder.ignored = True
+
+    def _load(self) -> Loaded:
+        loaded = call_factory(self._making.target, self._module, self._making.inputs)
+        tensors = [t for t in steps.leaves((loaded.args, loaded.kwargs)) if t.is_floating_point()]
+        if self._making.phase == "backward" and not isinstance(loaded.function, torch.nn.Module):
+            for tensor in tensors:
+                if tensor.is_leaf:
+                    tensor.requires_grad_()
+        return loaded
+
+    def _compile(self, subject: Subject, options: dict[str, Any]) -> Subject:
+        loaded, real = subject.loaded, self._recorder.real
+        trains = subject.phase == "step" and loaded.train_step is not None
+        entry = loaded.train_step if trains else loaded.function
+        assert entry is not None
+        if self._mode == REGIONAL:
+            blocks = repeated_blocks(loaded.function) if subject.module is not None else ()
+            if not blocks:
+                raise TargetError("no block is repeated: there are no regions to compile")
+            for block in blocks:
+                self._recorder.compile_module_in_place(block, options)
+            return replace(subject, compiled=entry, in_place=True)
+        if subject.itself:
+            return replace(subject, compiled=entry)
+        if trains and isinstance(loaded.function, torch.nn.Module):
+            self._recorder.compile_module_in_place(loaded.function, options)
+            return replace(subject, compiled=entry, in_place=True)
+        return replace(subject, compiled=real(entry, **options))
+
+    def _with_optimizer(self, subject: Subject) -> Subject:
+        if subject.phase != "step":
+            return subject
+        parameters = list(subject.module.parameters()) if subject.module is not None else []
+        trainable = [parameter for parameter in parameters if parameter.requires_grad]
+        given = subject.loaded.optimizer
+        if subject.loaded.train_step is not None and given is None:
+            return subject
+        return replace(subject, optimizer=steps.make_optimizer(given, trainable))
+
     def _placed(self, loaded: Loaded) -> Loaded:
-        if self._device is None:
+        if self._making.device is None:
             return loaded
-        device = torch.device(self._device)
+        device = torch.device(self._making.device)
 
         def move(value: object) -> object:
-            return value.to(device) if isinstance(value, torch.Tensor) else value
+            if not isinstance(value, torch.Tensor):
+                return value
+            return value.detach().to(device).requires_grad_(value.requires_grad)
 
-        function = loaded.function
-        if isinstance(function, torch.nn.Module):
-            function.to(device)
-        return Loaded(function, tree_map(move, loaded.args), tree_map(move, loaded.kwargs))
+        if isinstance(loaded.function, torch.nn.Module):
+            loaded.function.to(device)
+        return replace(loaded, args=tree_map(move, loaded.args), kwargs=tree_map(move, loaded.kwargs))
 
 
 def seed() -> None:
@@ -143,11 +204,30 @@ def seed() -> None:
         numpy.random.seed(_SEED)
 
 
+def random_state() -> Snapshot:
+    """The state of all generators, to see whether two runs drew alike."""
+    states: dict[str, Any] = {"python": str(hash(random.getstate())), "cpu": torch.get_rng_state()}
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        states["cuda"] = torch.cuda.get_rng_state()
+    return take(states)
+
+
 def place_names(values: Iterable[object]) -> str:
     """The kind of device that the tensors among ``values`` live on, for the report."""
     kinds = {value.device.type for value in values if isinstance(value, torch.Tensor)}
     kind = "cuda" if "cuda" in kinds else "cpu"
     return torch.cuda.get_device_name() if kind == "cuda" else kind
+
+
+def _widened(loaded: Loaded) -> Loaded:
+    def widen(value: object) -> object:
+        if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+            return value
+        return value.detach().double().requires_grad_(value.requires_grad)
+
+    if isinstance(loaded.function, torch.nn.Module):
+        loaded.function.double()
+    return replace(loaded, args=tree_map(widen, loaded.args), kwargs=tree_map(widen, loaded.kwargs))
 
 
 def _within(module: ModuleType | None, root: Path) -> bool:
