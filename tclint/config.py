@@ -16,13 +16,13 @@ from tclint.config_keys import (
     SIDE_EFFECT_STYLES,
     ConfigError,
     Key,
-    VerifyTarget,
     describe_keys,
     nearest,
     parse_value,
     parse_values,
 )
 from tclint.config_schema import json_schema
+from tclint.config_verify import VerifyTarget, plain_target
 
 __all__ = [
     "DEFAULT_EXCLUDE",
@@ -197,7 +197,7 @@ def _plain(key: Key, value: Any) -> Any:
     if key.kind == "globs-to-codes":
         return {pattern: list(codes) for pattern, codes in value}
     if key.kind == "targets":
-        return [{"target": item.target, "name": item.name} for item in value]
+        return [plain_target(item) for item in value]
     return list(value) if isinstance(value, tuple) else value
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tclint.config_verify import TARGET_PATTERN, VERIFY_KEYS, VerifyTarget, verify_target
+
 SIDE_EFFECT_STYLES: Final = ("guard", "trace-time", "reorder", "graph-print", "remove")
 SCOPES: Final = ("compiled", "modules", "all")
 DEFAULT_EXCLUDE: Final = (
@@ -41,14 +43,6 @@ class ConfigError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class VerifyTarget:
-    """A program for ``tclint verify``: ``pkg.mod:factory``, and what reports call it."""
-
-    target: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class Key:
     """One key: ``kind`` names the shape of its value, ``field`` the attribute that holds it.
 
@@ -76,7 +70,7 @@ _TYPES: Final = {
     "bool": "true or false",
     "version": 'string such as "2.13"',
     "globs-to-codes": "table: pattern = list of codes",
-    "targets": "tables with target and name",
+    "targets": "tables with target, name, how to run it, and a budget",
 }
 
 KEYS: Final = (
@@ -112,13 +106,22 @@ KEYS: Final = (
     Key("side-effects", "settings.side_effects", "string", "guard", "How prints, logger calls and "
         "warnings are taken out of compiled code.", choices=SIDE_EFFECT_STYLES),
     Key("verify", "verify_targets", "targets", (), "Programs that `tclint verify` compiles: "
-        "`target` is `pkg.mod:factory`, `name` is what reports call it."),
+        "`target` is `pkg.mod:factory` or `file.py:factory`, `name` is what reports call it. "
+        "`mode`, `backend`, `phase`, `device` and `inputs` say how to run it; `max-graph-breaks`, "
+        "`max-recompiles`, `max-syncs`, `min-speedup` and `max-cold-start` (seconds) are its "
+        "budget."),
 )  # fmt: skip
 """Every key of ``[tool.tclint]``."""
 
 _BY_NAME: Final = {key.name: key for key in KEYS}
 _VERSION: Final = re.compile(r"(\d+)\.(\d+)([.+].*)?")
-_TARGET: Final = re.compile(r"[\w.]+:[\w.]+")
+_TARGET: Final = re.compile(TARGET_PATTERN)
+_JSON_TYPES: Final[dict[str, tuple[tuple[type, ...], str]]] = {
+    "string": ((str,), "string"),
+    "integer": ((int,), "whole number"),
+    "number": ((int, float), "number"),
+    "array": ((list,), "list of strings"),
+}
 
 
 def describe_keys() -> tuple[Key, ...]:
@@ -216,16 +219,29 @@ def _target(raw: Any, where: str) -> VerifyTarget:
     if not isinstance(raw, dict):
         raise ConfigError(f"{where}: expected a table with `target`, got {_shown(raw)}")
     for name, value in raw.items():
-        if name not in {"target", "name"}:
-            raise ConfigError(f"{where}: unknown key {name!r}{nearest(name, ('target', 'name'))}")
-        if not isinstance(value, str):
-            raise ConfigError(f"{where}: {name}: expected a string, got {_shown(value)}")
+        if name not in VERIFY_KEYS:
+            raise ConfigError(f"{where}: unknown key {name!r}{nearest(name, VERIFY_KEYS)}")
+        _check_value(VERIFY_KEYS[name], value, f"{where}: {name}")
     target = raw.get("target")
     if not isinstance(target, str) or not _TARGET.fullmatch(target):
         raise ConfigError(
             f'{where}: target: expected "package.module:function", got {_shown(target)}'
         )
-    return VerifyTarget(target, raw.get("name", target))
+    return verify_target(raw)
+
+
+def _check_value(schema: dict[str, Any], value: Any, where: str) -> None:
+    kinds, words = _JSON_TYPES[schema["type"]]
+    if not isinstance(value, kinds) or isinstance(value, bool):
+        raise ConfigError(f"{where}: expected a {words}, got {_shown(value)}")
+    if isinstance(value, list):
+        _strings(value, where)
+    if isinstance(value, (int, float)) and value < 0:
+        raise ConfigError(f"{where}: expected no less than 0, got {_shown(value)}")
+    choices = schema.get("enum")
+    if choices and value not in choices:
+        hint = nearest(value, choices)
+        raise ConfigError(f"{where}: {value!r} is none of {', '.join(choices)}{hint}")
 
 
 def _shown(raw: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tclint.config_keys import KEYS, Key
+from tclint.config_verify import VERIFY_KEYS
 
 _STRINGS: Final[dict[str, Any]] = {"type": "array", "items": {"type": "string"}}
 _SHAPES: Final[dict[str, dict[str, Any]]] = {
@@ -18,10 +19,7 @@ _SHAPES: Final[dict[str, dict[str, Any]]] = {
         "type": "array",
         "items": {
             "type": "object",
-            "properties": {
-                "target": {"type": "string", "pattern": r"^[\w.]+:[\w.]+$"},
-                "name": {"type": "string"},
-            },
+            "properties": VERIFY_KEYS,
             "required": ["target"],
             "additionalProperties": False,
         },

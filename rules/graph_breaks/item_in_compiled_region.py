@@ -109,5 +109,5 @@ def f(x):
         """Report the call unless it is traced or an outer rule judges the statement."""
         if event.via != "item" or is_captured(event) or is_judged_elsewhere(event):
             return None
-        source = event.site.text(event.source)
-        return Finding(f"`{source}.item()` reads a tensor on the host", repair_read(event))
+        read = event.site.text(event.node)
+        return Finding(f"`{read}` reads a tensor on the host", repair_read(event))

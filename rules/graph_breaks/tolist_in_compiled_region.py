@@ -97,7 +97,7 @@ def f(x):
         if is_captured(event) and category == "int":
             return None
         ids = {"int": ("GB0033",), None: self.gb_ids}.get(category, ("GB0109",))
-        message = f"`{event.site.text(event.source)}.tolist()` copies a tensor to the host"
+        message = f"`{event.site.text(event.node)}` copies a tensor to the host"
         return Finding(message, _repair(event), gb_ids=ids)
 
 

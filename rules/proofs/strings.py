@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tclint.semantics.site import Site
+from tclint.semantics.values import Function, options
 
 from .uses import uses_of
 
@@ -21,6 +22,11 @@ def _leaves(site: Site, use: ast.AST) -> bool:
     parent = site.parent(use)
     if isinstance(parent, _CONTAINERS):
         return _leaves(site, parent)
+    if isinstance(parent, ast.keyword):
+        return _leaves(site, parent)
+    if isinstance(parent, ast.Call):
+        # What the project's own function does with the text is judged there.
+        return all(isinstance(option, Function) for option in options(site.value(parent.func)))
     if isinstance(parent, ast.Assign):
         return not any(isinstance(t, ast.Subscript) for t in parent.targets)
     return isinstance(parent, ast.Return)

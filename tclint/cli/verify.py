@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from tclint.cli.terminal import fail, write
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from tclint.config import Config
-    from tclint.verify.arms import Options
-    from tclint.verify.results import TargetReport
-    from tclint.verify.session import Comparison
+from tclint.cli.verifying import apply_baseline, fixer, render, run_jobs
 
 _GIB = 1024**3
+_MODES = (
+    "default",
+    "reduce-overhead",
+    "max-autotune",
+    "max-autotune-no-cudagraphs",
+    "lite",
+    "regional",
+)
 
 
 class Format(str, Enum):
@@ -26,14 +27,25 @@ class Format(str, Enum):
 
     TEXT = "text"
     JSON = "json"
+    GITHUB = "github"
+    JUNIT = "junit"
+    HTML = "html"
 
 
-class Mode(str, Enum):
-    """The mode for targets that do not call ``torch.compile`` themselves."""
+class Phase(str, Enum):
+    """What one call of the target does."""
 
-    DEFAULT = "default"
-    REDUCE_OVERHEAD = "reduce-overhead"
-    MAX_AUTOTUNE = "max-autotune"
+    FORWARD = "forward"
+    BACKWARD = "backward"
+    STEP = "step"
+
+
+class Parallel(str, Enum):
+    """How a module is spread over processes."""
+
+    DDP = "ddp"
+    FSDP = "fsdp"
+    NONE = "none"
 
 
 class Device(str, Enum):
@@ -49,7 +61,9 @@ def verify(
         typer.Argument(
             metavar="TARGET...",
             help="pkg.mod:factory or path/file.py:factory, where the factory returns "
-            "(module_or_callable, args, kwargs). Default: verify-targets of the configuration.",
+            "(module_or_callable, args, kwargs), or an object with `model`, `inputs` and, if "
+            "wanted, `train_step`, `optimizer`, `tolerance`. Or the name of a configured target. "
+            "Default: all configured ones.",
             show_default=False,
         ),
     ] = None,
@@ -62,8 +76,21 @@ def verify(
         bool,
         typer.Option("--fixed", help="Compare with the target as `tclint fix` would leave it."),
     ] = False,
+    phase: Annotated[
+        Phase, typer.Option(help="What one call does; `step` trains with the optimizer.")
+    ] = Phase.FORWARD,
     output_format: Annotated[Format, typer.Option(help="How to print the report.")] = Format.TEXT,
-    mode: Annotated[Mode, typer.Option(help="torch.compile mode to time.")] = Mode.DEFAULT,
+    output_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the report to a file.")
+    ] = None,
+    modes: Annotated[
+        str,
+        typer.Option(
+            metavar="MODES",
+            help="torch.compile modes to time, with commas between; `regional` compiles each "
+            "repeated block by itself.",
+        ),
+    ] = "default",
     backend: Annotated[str, typer.Option(help="torch.compile backend to time.")] = "inductor",
     device: Annotated[
         Device | None, typer.Option(help="Move the target there. Default: leave it alone.")
@@ -75,66 +102,69 @@ def verify(
         float, typer.Option(min=0.0, help="GiB of memory for each child process; 0: no limit.")
     ] = 0.0,
     speed: Annotated[bool, typer.Option(help="Time the target as well.")] = True,
+    nproc: Annotated[
+        int, typer.Option(min=1, help="Also run on this many processes, each a rank.")
+    ] = 1,
+    parallel: Annotated[
+        Parallel, typer.Option(help="How to spread a module over the processes.")
+    ] = Parallel.DDP,
+    repro: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Leave scripts there that show what goes wrong."),
+    ] = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Keep torch's structured log and a profile there."),
+    ] = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Breaks and recompiles known there are allowed."),
+    ] = None,
+    update_baseline: Annotated[
+        bool, typer.Option("--update-baseline", help="Write the baseline as things are now.")
+    ] = False,
 ) -> None:
     """Compile targets in child processes: breaks, recompiles, syncs, equal numbers, speed."""
     from tclint.config import ConfigError, load_config
     from tclint.verify.arms import Options
-    from tclint.verify.session import Comparison, exit_code
-    from tclint.verify.targets import TargetError
+    from tclint.verify.contract import TargetError
+    from tclint.verify.session import Comparison, exit_code, jobs_for
 
     if before is not None and fixed:
         raise typer.BadParameter("--before and --fixed are two different comparisons")
+    if update_baseline and baseline is None:
+        raise typer.BadParameter("--update-baseline needs --baseline FILE")
     options = Options(
         backend=backend,
-        mode=mode.value,
+        modes=_read_modes(modes),
+        phase=phase.value,
         device=device.value if device else None,
         time_limit=time_limit,
         memory_limit=int(memory_limit * _GIB),
         speed=speed,
+        repro=repro,
+        trace=trace,
     )
     try:
         config = load_config(Path.cwd())
-        wanted = {text: text for text in targets or ()}
-        wanted = wanted or {entry.target: entry.name for entry in config.verify_targets}
-        comparison = Comparison(before, _fixer(config) if fixed else None)
-        reports = _run(wanted, comparison, options, config)
-    except (TargetError, ConfigError) as error:
+        fix = fixer(config) if fixed else None
+        comparison = Comparison(before, fix, nproc, parallel.value)
+        reports = run_jobs(jobs_for(targets or (), config, options), comparison, config)
+        if baseline is not None:
+            reports = apply_baseline(reports, baseline, update=update_baseline)
+        text = render(reports, output_format.value)
+        if output_file is not None:
+            output_file.write_text(text, "utf-8")
+    except (TargetError, ConfigError, OSError) as error:
         fail(str(error))
-    write(_render(reports, output_format) + "\n")
+    if output_file is None:
+        write(text)
     raise typer.Exit(exit_code(reports))
 
 
-def _run(
-    targets: Mapping[str, str], comparison: Comparison, options: Options, config: Config
-) -> list[TargetReport]:
-    from tclint.verify.session import before_and_after, verify_target
-    from tclint.verify.targets import TargetError
-
-    if not targets:
-        raise TargetError("no target: name one, or list verify-targets in the configuration")
-    reports = []
-    for text, name in targets.items():
-        with before_and_after(text, Path.cwd(), comparison) as sides:
-            reports.append(verify_target(name, sides, options, config))
-    return reports
-
-
-def _fixer(config: Config) -> Callable[[Sequence[Path]], Mapping[str, str]]:
-    """What ``tclint fix`` makes of some files, without writing them."""
-
-    def fix(files: Sequence[Path]) -> Mapping[str, str]:
-        from tclint.fix.apply import fix_files
-
-        changed = fix_files(files, config).changed
-        return {str(file.path.resolve()): file.after for file in changed}
-
-    return fix
-
-
-def _render(reports: Sequence[TargetReport], output_format: Format) -> str:
-    from tclint.verify.record import as_json
-    from tclint.verify.report import as_text
-
-    if output_format is Format.JSON:
-        return as_json(reports)
-    return as_text(reports, Path.cwd())
+def _read_modes(text: str) -> tuple[str, ...]:
+    modes = tuple(dict.fromkeys(mode.strip() for mode in text.split(",") if mode.strip()))
+    wrong = [mode for mode in modes if mode not in _MODES]
+    if wrong or not modes:
+        raise typer.BadParameter(f"--modes: {text!r} is none of {', '.join(_MODES)}")
+    return modes

@@ -156,7 +156,7 @@ def _result(rule: Rule[Any], event: Event, finding: Finding) -> Result:
     diagnostic = Diagnostic(
         code=rule.code,
         name=rule.name,
-        message=finding.message,
+        message=" ".join(finding.message.split()),  # quoted code may run over several lines
         effect=finding.effect or rule.effects[0],
         confidence=finding.confidence or confidence_of(event),
         path=file.path,

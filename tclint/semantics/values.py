@@ -247,8 +247,11 @@ def options(value: Value) -> Iterator[Value]:
 
 def join(values: Iterable[Value]) -> Value:
     """The least value that covers all of ``values``; Unknown when there are none."""
+    given = values if type(values) in (list, tuple) else [*values]
+    if len(given) == 1 or (len(given) == 2 and given[0] is given[1]):
+        return given[0]
     flat: dict[Value, None] = {}
-    for value in values:
+    for value in given:
         if type(value) is Union:
             flat.update(dict.fromkeys(value.options))
         else:

@@ -10,15 +10,23 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to run the arms. ``memory_limit`` is in bytes; 0 sets none."""
+    """How to run the arms.
+
+    ``memory_limit`` is in bytes; 0 sets none. ``inputs`` are configured ones. ``repro`` and
+    ``trace`` are folders to leave scripts and traces in.
+    """
 
     backend: str = "inductor"
-    mode: str = "default"
+    modes: tuple[str, ...] = ("default",)
+    phase: str = "forward"
+    inputs: tuple[str, ...] = ()
     device: str | None = None
     time_limit: float = 600.0
     memory_limit: int = 0
     speed: bool = True
     rounds: int = 15
+    repro: Path | None = None
+    trace: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +51,8 @@ def request_for(side: Side, options: Options, desk: Path) -> dict[str, Any]:
         "root": str(side.root),
         "overlay": dict(side.overlay),
         "device": options.device,
+        "phase": options.phase,
+        "inputs": list(options.inputs),
         "memory_limit": options.memory_limit,
         "desk": str(desk),
     }

@@ -8,9 +8,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tclint.verify.arms import Options, Side, new_cache, request_for
+from tclint.verify.diagnosis import diagnose, wanted
+from tclint.verify.events import Equality
 from tclint.verify.process import Child, ChildError
-from tclint.verify.race import judge_speed, time_arms
-from tclint.verify.results import Arm, Equality, Joined, Probe, TargetReport, probe_from
+from tclint.verify.race import time_arms
+from tclint.verify.results import Arm, Joined, Probe, TargetReport
+from tclint.verify.verdict import judge_modes
+from tclint.verify.wire import rebuild
 
 Join = Callable[[Side, Probe], tuple[Joined, ...]]
 """Matches what an arm ran into with what the static side says about its files."""
@@ -28,14 +32,23 @@ def verify_sides(
             arms = tuple(replace(arm, no_speed="not asked for") for arm in arms)
         elif all(arm.failure is None for arm in arms):
             arms = time_arms(sides, arms, options, desk)
-    speedup, note = judge_speed(arms, equality)
+        last = arms[-1]
+        diagnosis = diagnose(sides[-1], last, options, desk) if wanted(last) else None
     joined = [
         entry
         for side, arm in zip(sides, arms, strict=True)
         if join is not None and arm.probe is not None
         for entry in join(side, arm.probe)
     ]
-    return TargetReport(target, arms, equality, speedup, note, tuple(joined))
+    return TargetReport(
+        target=target,
+        arms=arms,
+        equality=equality,
+        speedups=judge_modes(arms, equality, options.modes),
+        joined=tuple(joined),
+        diagnosis=diagnosis,
+        traces=_traces(options),
+    )
 
 
 def _probe_all(
@@ -62,7 +75,7 @@ def _probe(side: Side, options: Options, desk: Path, *, follow: bool) -> Arm:
             answer = child.ask("probe", **request_for(side, options, desk), follow=follow)
         except ChildError as failed:
             return Arm(side.name, None, failure=failed.failure)
-    return Arm(side.name, probe_from(answer))
+    return Arm(side.name, rebuild(Probe, answer))
 
 
 def _equality(arms: tuple[Arm, ...]) -> Equality:
@@ -71,4 +84,11 @@ def _equality(arms: tuple[Arm, ...]) -> Equality:
     if last is None:
         return Equality("unknown", "the target did not run")
     verdicts = [v for v in (last.like_before, last.like_eager) if v is not None]
-    return next((v for v in verdicts if v.verdict in {"different", "unknown"}), verdicts[0])
+    telling = {"different", "unknown", "not-deterministic"}
+    return next((v for v in verdicts if v.verdict in telling), verdicts[0])
+
+
+def _traces(options: Options) -> tuple[str, ...]:
+    if options.trace is None:
+        return ()
+    return tuple(sorted(str(path) for path in options.trace.resolve().rglob("*") if path.is_file()))

@@ -18,6 +18,7 @@ from tclint.verify.speed import Memory
 
 _SAMPLE_MS = 2.0
 _MOST_CALLS = 200
+_NO_KERNELS = ("Memcpy", "Memset", "## ", "Torch-Compiled")
 _SYNC_WARNING = "called a synchronizing CUDA operation"
 
 Call = Callable[[], object]
@@ -68,6 +69,28 @@ def peak_memory(call: Call) -> Memory:
     call()
     settle()
     return Memory(torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved())
+
+
+def kernels(call: Call, trace: str = "") -> int | None:
+    """How many kernels one call launches on the GPU; None without one.
+
+    ``trace`` names a file for the profile, which Chrome and Perfetto show.
+    """
+    if not uses_cuda() and not trace:
+        return None
+    activities = [torch.profiler.ProfilerActivity.CPU]
+    if uses_cuda():
+        activities.append(torch.profiler.ProfilerActivity.CUDA)
+    settle()
+    with torch.profiler.profile(activities=activities) as profile:
+        call()
+        settle()
+    if trace:
+        profile.export_chrome_trace(trace)
+    if not uses_cuda():
+        return None
+    on_gpu = [e for e in profile.events() if e.device_type == torch.autograd.DeviceType.CUDA]
+    return sum(not event.name.startswith(_NO_KERNELS) for event in on_gpu)
 
 
 def host_syncs(call: Call) -> tuple[Sync, ...] | None:

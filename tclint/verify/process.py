@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -41,8 +41,18 @@ class ChildError(Exception):
 class Child:
     """A worker with its own compile caches and a deadline for all that it does."""
 
-    def __init__(self, cache: Path, device: str | None, time_limit: float) -> None:
-        """Start the worker; ``cache`` is an empty folder for compiled code."""
+    def __init__(
+        self,
+        cache: Path,
+        device: str | None,
+        time_limit: float,
+        trace: Path | None = None,
+        more: Mapping[str, str] | None = None,
+    ) -> None:
+        """Start the worker; ``cache`` is an empty folder for compiled code.
+
+        ``trace`` is a folder for torch's structured log, ``more`` goes into the environment.
+        """
         self._limit = time_limit
         self._deadline = time.monotonic() + time_limit
         self._process = subprocess.Popen(
@@ -51,7 +61,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=_PACKAGE_PARENT,
-            env=_environment(cache, device),
+            env=_environment(cache, device, trace) | dict(more or {}),
             start_new_session=True,
         )
         self._lines: queue.Queue[bytes] = queue.Queue()
@@ -155,10 +165,12 @@ class Child:
         return thread
 
 
-def _environment(cache: Path, device: str | None) -> dict[str, str]:
+def _environment(cache: Path, device: str | None, trace: Path | None) -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if key not in _DROPPED}
     kept["TORCHINDUCTOR_CACHE_DIR"] = str(cache)
     kept["TRITON_CACHE_DIR"] = str(cache / "triton")
+    if trace is not None:
+        kept["TORCH_TRACE"] = str(trace)
     kept["PYTHONHASHSEED"] = "0"
     if device == "cpu":
         kept["CUDA_VISIBLE_DEVICES"] = ""

@@ -1,30 +1,24 @@
-"""Time the arms in alternation, and judge whether one is faster."""
+"""Time the arms in alternation, one mode after the other."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import median, quantiles
+from typing import Any
 
 from tclint.verify.arms import Options, Side, new_cache, request_for
+from tclint.verify.events import Equality
 from tclint.verify.process import Child, ChildError
-from tclint.verify.results import (
-    Arm,
-    Equality,
-    Memory,
-    Probe,
-    Recompile,
-    Speed,
-    Timing,
-    syncs_from,
-)
+from tclint.verify.results import Arm, Probe
+from tclint.verify.speed import Speed
+from tclint.verify.verdict import timing
+from tclint.verify.wire import rebuild
 
 _FEWEST_ROUNDS = 5
 _SHORT_ROUND_MS = 100.0
-# Quartiles further apart than this part of the median: the machine was busy with something else.
-_NOISIEST = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,77 +26,76 @@ class _Ready:
     child: Child
     cold_start: float
     like_eager: Equality
+    profile: str
 
 
 def time_arms(
     sides: Sequence[Side], arms: tuple[Arm, ...], options: Options, desk: Path
 ) -> tuple[Arm, ...]:
     """Add speeds to the arms, or the reasons why there are none."""
+    timed = arms
+    for mode in options.modes:
+        timed = _time_mode(sides, timed, options, desk, mode)
+    return timed
+
+
+def _time_mode(
+    sides: Sequence[Side], arms: tuple[Arm, ...], options: Options, desk: Path, mode: str
+) -> tuple[Arm, ...]:
     timed = list(arms)
     with ExitStack() as stack:
         ready: dict[int, _Ready] = {}
         for number, side in enumerate(sides):
-            cache = new_cache(desk, side, "timing")
-            child = stack.enter_context(Child(cache, options.device, options.time_limit))
+            cache = new_cache(desk, side, f"timing-{mode}")
+            trace = _trace_folder(options, side, mode)
+            child = stack.enter_context(Child(cache, options.device, options.time_limit, trace))
             probe = arms[number].probe
             assert probe is not None
-            result = _prepare(child, side, probe, options, desk)
+            result = _prepare(child, side, probe, options, desk, mode)
             if isinstance(result, str):
-                timed[number] = replace(arms[number], no_speed=result)
+                timed[number] = _without(arms[number], result, mode, options)
             else:
-                ready[number] = result
+                profile = str(trace / "profile.json") if trace else ""
+                ready[number] = replace(result, profile=profile)
         try:
-            speeds = _race(ready, options) if ready else {}
+            speeds = _race(ready, options, mode) if ready else {}
         except ChildError as failed:
-            return tuple(replace(arm, no_speed=failed.failure.message) for arm in timed)
+            said = failed.failure.message
+            return tuple(_without(arm, said, mode, options) for arm in timed)
     for number, speed in speeds.items():
-        timed[number] = replace(arms[number], speed=speed)
+        timed[number] = replace(arms[number], speeds=(*arms[number].speeds, speed))
     return tuple(timed)
 
 
-def judge_speed(arms: tuple[Arm, ...], equality: Equality) -> tuple[float | None, str]:
-    """The speedup, if it is outside the noise, and how to read it."""
-    for arm in arms:
-        if arm.speed is None:
-            reason = arm.failure.message if arm.failure else arm.no_speed
-            where = f"{arm.name}: " if len(arms) > 1 else ""
-            return None, f"no speed: {where}{reason}"
-    if len(arms) > 1 and equality.verdict == "unknown":
-        return None, f"no speedup: the arms cannot be compared ({equality.detail})"
-    after = arms[-1].speed
-    first = arms[0].speed
-    assert after is not None
-    assert first is not None
-    old = first.compiled if len(arms) > 1 else after.eager
-    for one in (old, after.compiled):
-        if one.spread > _NOISIEST * one.median:
-            scatter = f"half of them within {one.lower:.3g} to {one.upper:.3g} ms"
-            return None, f"no speedup: the times scatter too much ({scatter})"
-    names = "compiled before / compiled after" if len(arms) > 1 else "eager / compiled"
-    if old.lower <= after.compiled.upper and after.compiled.lower <= old.upper:
-        return None, f"no measurable difference ({names})"
-    return old.median / after.compiled.median, names
+def _without(arm: Arm, reason: str, mode: str, options: Options) -> Arm:
+    said = reason if len(options.modes) == 1 else f"{mode}: {reason}"
+    return replace(arm, no_speed="; ".join(filter(None, (arm.no_speed, said))))
 
 
-def timing(samples: Sequence[float]) -> Timing:
-    """Median and quartiles of samples."""
-    lower, _, upper = quantiles(samples, n=4, method="inclusive")
-    return Timing(median(samples), lower, upper, len(samples))
+def _trace_folder(options: Options, side: Side, mode: str) -> Path | None:
+    if options.trace is None:
+        return None
+    name = re.sub(r"\W+", "_", side.target).strip("_")
+    folder = options.trace.resolve() / f"{name}-{side.name}-{mode}"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
-def _prepare(child: Child, side: Side, probe: Probe, options: Options, desk: Path) -> _Ready | str:
+def _prepare(
+    child: Child, side: Side, probe: Probe, options: Options, desk: Path, mode: str
+) -> _Ready | str:
     request = request_for(side, options, desk)
-    more = {"backend": options.backend, "mode": options.mode, "whole": not probe.itself}
+    more = {"backend": options.backend, "mode": mode, "whole": not probe.itself}
     try:
         answer = child.ask("prepare", **request, **more)
     except ChildError as failed:
         return failed.failure.message
     if answer["problem"]:
         return f"the compiled call raised {answer['problem']}"
-    return _Ready(child, answer["cold_start"], Equality(**answer["like_eager"]))
+    return _Ready(child, answer["cold_start"], rebuild(Equality, answer["like_eager"]), "")
 
 
-def _race(ready: dict[int, _Ready], options: Options) -> dict[int, Speed]:
+def _race(ready: dict[int, _Ready], options: Options, mode: str) -> dict[int, Speed]:
     """Time the arms in alternation, so that a drifting clock or a busy machine hits all alike."""
     eager: dict[int, list[float]] = {number: [] for number in ready}
     compiled: dict[int, list[float]] = {number: [] for number in ready}
@@ -118,19 +111,19 @@ def _race(ready: dict[int, _Ready], options: Options) -> dict[int, Speed]:
         if slow and turn + 1 >= _FEWEST_ROUNDS:
             break
     return {
-        number: _speed(arm, timing(eager[number]), timing(compiled[number]))
-        for number, arm in ready.items()
+        number: _speed(arm, eager[number], compiled[number], mode) for number, arm in ready.items()
     }
 
 
-def _speed(arm: _Ready, eager: Timing, compiled: Timing) -> Speed:
-    end = arm.child.ask("finish")
-    return Speed(
-        cold_start=arm.cold_start,
-        eager=eager,
-        compiled=compiled,
-        memory=Memory(**end["memory"]),
-        syncs=syncs_from(end["syncs"]),
-        recompiles=tuple(Recompile(**item) for item in end["recompiles"]),
-        like_eager=arm.like_eager,
+def _speed(arm: _Ready, eager: list[float], compiled: list[float], mode: str) -> Speed:
+    end: dict[str, Any] = arm.child.ask("finish", trace=arm.profile)
+    record = {
+        "cold_start": arm.cold_start,
+        "mode": mode,
+    }
+    speed: Speed = rebuild(
+        Speed, {**end, **record, "eager": None, "compiled": None, "like_eager": None}
+    )
+    return replace(
+        speed, eager=timing(eager), compiled=timing(compiled), like_eager=arm.like_eager
     )

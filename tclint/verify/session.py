@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tclint.config import Config
+from tclint.config_verify import Budget, VerifyTarget
 from tclint.verify.arms import Options, Side
+from tclint.verify.budgets import over_budget
 from tclint.verify.compare import verify_sides
+from tclint.verify.complaints import complaints
+from tclint.verify.contract import TargetError
+from tclint.verify.distribute import distribute
 from tclint.verify.join import join
 from tclint.verify.results import Joined, Probe, TargetReport
 from tclint.verify.targets import parse_target
@@ -18,10 +23,25 @@ from tclint.verify.trees import before_tree
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What to compare the working tree with: an older tree, or what ``fix`` makes of its files."""
+    """What to compare the working tree with: an older tree, or what ``fix`` makes of its files.
+
+    With more than one of ``processes`` the target also runs distributed, ``parallel`` as said.
+    """
 
     before: str | None = None
     fix: Callable[[Sequence[Path]], Mapping[str, str]] | None = None
+    processes: int = 1
+    parallel: str = "ddp"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One target to verify: what reports call it, how it is written, how to run it."""
+
+    name: str
+    text: str
+    options: Options
+    budget: Budget = Budget()  # noqa: RUF009 - frozen
 
 
 @contextmanager
@@ -40,30 +60,49 @@ def before_and_after(
         yield (Side("after", text, working),)
 
 
-def verify_target(
-    name: str, sides: Sequence[Side], options: Options, config: Config
-) -> TargetReport:
-    """Run one target and join its breaks to the static findings of each arm."""
+def jobs_for(targets: Sequence[str], config: Config, options: Options) -> tuple[Job, ...]:
+    """The targets named, or else all that are configured, each with its own settings."""
+    by_text = {entry.target: entry for entry in config.verify_targets}
+    by_text |= {entry.name: entry for entry in config.verify_targets}
+    if targets:
+        entries = [by_text.get(text) or VerifyTarget(text, text) for text in targets]
+    else:
+        entries = list(config.verify_targets)
+    if not entries:
+        raise TargetError("no target: name one, or configure some as [[tool.tclint.verify]]")
+    return tuple(
+        Job(entry.name, entry.target, _with_settings(options, entry), entry.budget)
+        for entry in entries
+    )
+
+
+def verify_job(job: Job, working: Path, comparison: Comparison, config: Config) -> TargetReport:
+    """Run one target, join its breaks to the static findings, and hold it to its budget."""
 
     def join_side(side: Side, probe: Probe) -> tuple[Joined, ...]:
         return join(side.name, probe, side.root, config, side.overlay)
 
-    return verify_sides(name, sides, options, join_side)
+    with before_and_after(job.text, working, comparison) as sides:
+        report = verify_sides(job.name, sides, job.options, join_side)
+        if comparison.processes > 1 and report.after.failure is None:
+            report = replace(report, distributed=distribute(sides[-1], job.options, comparison))
+    allowed = job.budget.max_graph_breaks or 0
+    return replace(report, over_budget=over_budget(report, job.budget), allowed_breaks=allowed)
 
 
 def exit_code(reports: Sequence[TargetReport]) -> int:
-    """2 when something did not run, 1 when breaks remain or results differ, else 0."""
+    """2 when something did not run, 1 when it costs or differs more than it may, else 0."""
     if any(arm.failure is not None for report in reports for arm in report.arms):
         return 2
-    return int(any(_found_something(report) for report in reports))
+    return int(any(complaints(report) for report in reports))
 
 
-def _found_something(report: TargetReport) -> bool:
-    probe, speed = report.after.probe, report.after.speed
-    remain = probe is not None and any(not one.by_torch for one in probe.breaks)
-    compared = [report.equality]
-    if probe is not None:
-        compared.append(probe.like_eager)
-    if speed is not None:
-        compared.append(speed.like_eager)
-    return remain or any(equality.equal is False for equality in compared)
+def _with_settings(options: Options, entry: VerifyTarget) -> Options:
+    given = {
+        "backend": entry.backend,
+        "modes": (entry.mode,) if entry.mode else None,
+        "phase": entry.phase,
+        "device": entry.device,
+        "inputs": entry.inputs or None,
+    }
+    return replace(options, **{key: value for key, value in given.items() if value is not None})

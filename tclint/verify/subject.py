@@ -103,9 +103,18 @@ class Subject:
 class Workshop:
     """Makes fresh subjects of one target in this process."""
 
-    def __init__(self, making: Making, backend: Backend | None) -> None:
-        """Import the target's module; ``backend`` replaces those of its own compile calls."""
+    def __init__(
+        self,
+        making: Making,
+        backend: Backend | None,
+        wrap: Callable[[Any], Any] | None = None,
+    ) -> None:
+        """Import the target's module; ``backend`` replaces those of its own compile calls.
+
+        ``wrap`` makes what is compiled out of what the factory gave.
+        """
         os.chdir(making.root)
+        self._wrap = wrap
         self._making, self._whole, self._mode = making, False, ""
         self._recorder = CompileRecorder(backend)
         self._recorder.install()
@@ -128,6 +137,8 @@ class Workshop:
         if double:
             loaded = _widened(loaded)
         loaded = self._placed(loaded)
+        if self._wrap is not None:
+            loaded = replace(loaded, function=self._wrap(loaded.function))
         itself = self._recorder.calls > 0 and not self._whole and not self._recorder.ignored
         options |= {"fullgraph": True} if fullgraph else {}
         subject = Subject(loaded, loaded.function, itself, False, self._making.phase)

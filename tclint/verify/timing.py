@@ -10,18 +10,19 @@ import torch._dynamo.utils as dynamo_utils
 
 from tclint.verify import oracles
 from tclint.verify.equality import compare, unknown
+from tclint.verify.events import Equality
 from tclint.verify.measure import (
     calls_per_sample,
     host_syncs,
+    kernels,
     milliseconds,
     peak_memory,
     seconds,
 )
-from tclint.verify.probe import load_state, run
-from tclint.verify.results import Equality, Memory, Recompile, Sync
-from tclint.verify.snapshot import Raised, Snapshot, outcome
-from tclint.verify.subject import Subject, Workshop, seed
-from tclint.verify.targets import Target
+from tclint.verify.probe import Judge, Run, load_state, run
+from tclint.verify.regional import REGIONAL
+from tclint.verify.snapshot import Raised, outcome
+from tclint.verify.subject import Making, Subject, Workshop, seed
 
 _MOST_WARM_UPS = 20
 _QUIET_CALLS = 3
@@ -30,46 +31,55 @@ _QUIET_CALLS = 3
 class Timed:
     """One arm, compiled for real and ready to be timed."""
 
-    def __init__(
-        self, target: Target, root: Path, device: str | None, desk: Path, backend: str, mode: str
-    ) -> None:
-        """Import the target; nothing is compiled yet."""
-        self._shop = Workshop(target, root, device, None)
+    def __init__(self, making: Making, desk: Path, backend: str, mode: str, *, whole: bool) -> None:
+        """Import the target; nothing is compiled yet.
+
+        ``whole``: compile the target even though it calls ``torch.compile`` somewhere.
+        """
+        self._shop = Workshop(making, None)
+        if whole:
+            self._shop.compile_whole()
+        if mode == REGIONAL:
+            self._shop.compile_regions()
         self._desk = desk
-        self._options = {"backend": backend} | ({} if mode == "default" else {"mode": mode})
+        self._options = {"backend": backend}
+        if mode not in {"default", REGIONAL}:
+            self._options["mode"] = mode
         self._watching = ExitStack()
         self._trace = self._watching.enter_context(oracles.watch())
         self._subject = self._fresh()
         self._reps = (1, 1)
+        self._first: Run = {}
         self.cold_start = 0.0
 
-    def start(self, *, whole: bool) -> str:
-        """Make the cold call and warm up; why the compiled call fails, or ``""``.
-
-        ``whole``: compile the target even though it calls ``torch.compile`` somewhere.
-        """
-        if whole:
-            self._shop.compile_whole()
-            self._subject = self._fresh()
-        kept: list[Snapshot] = []
+    def start(self) -> str:
+        """Make the cold call and warm up; why the compiled call fails, or ``""``."""
         seed()
-        self.cold_start = seconds(lambda: kept.append(outcome(self._subject.call_compiled)))
-        if isinstance(kept[0], Raised):
-            return f"{kept[0].kind.rpartition('.')[2]}: {_headline(kept[0].message)}"
-        self._first = kept[0]
+        kept: Run = {}
+
+        def call() -> None:
+            kept["call 1"] = outcome(self._subject.call_compiled)
+
+        self.cold_start = seconds(call)
+        match kept["call 1"]:
+            case Raised(kind, message):
+                return f"{kind.rpartition('.')[2]}: {_headline(message)}"
+        self._first = kept | self._subject.aftermath()
         self._warm_up()
         return ""
 
     def like_eager(self) -> Equality:
         """Compare the first compiled call with an eager one of a fresh instance."""
         fresh = self._fresh()
-        eager = run(fresh, fresh.call_eager, calls=1)["call 1"]
-        again = self._fresh()
-        other_seed = outcome(again.call_eager)
-        expected, actual = {"call 1": eager}, {"call 1": self._first}
-        if compare(expected, {"call 1": other_seed}).equal is False:
+        eager = run(fresh, fresh.call_eager, calls=1)
+        # The generators go on from here, so that whatever draws from them comes out differently.
+        drawn = outcome(self._fresh().call_eager)
+        # Compiled code has generators of its own.
+        del eager["random state"]
+        judge = Judge(self._shop, self._desk, eager | {}, calls=1)
+        if not judge.unstable and _differ(eager, drawn):
             return unknown("it draws random numbers, which compiled code draws in another order")
-        return compare(expected, actual)
+        return judge(self._first)
 
     def sample(self, *, eager_first: bool) -> tuple[float, float]:
         """One sample each of eager and compiled milliseconds per call."""
@@ -80,12 +90,22 @@ class Timed:
         second = milliseconds(compiled, self._reps[1])
         return milliseconds(eager, self._reps[0]), second
 
-    def finish(self) -> tuple[Memory, tuple[Sync, ...] | None, tuple[Recompile, ...]]:
-        """What is measured once, after the clock has stopped."""
-        memory = peak_memory(self._subject.call_compiled)
-        syncs = host_syncs(self._subject.call_compiled)
+    def finish(self, trace: str) -> dict[str, Any]:
+        """What is measured once, after the clock has stopped; ``trace`` names a profile's file."""
+        eager, compiled = self._subject.call_eager, self._subject.call_compiled
+        measured: dict[str, Any] = {
+            "memory": peak_memory(compiled),
+            "eager_memory": peak_memory(eager),
+            "syncs": host_syncs(compiled),
+            "kernels": kernels(compiled, trace),
+            "eager_kernels": kernels(eager),
+        }
         self._watching.close()
-        return memory, syncs, self._trace.recompiles
+        return measured | {
+            "recompiles": self._trace.recompiles,
+            "phases": self._trace.phases,
+            "cudagraph_skips": self._trace.cudagraph_skips,
+        }
 
     def _fresh(self) -> Subject:
         subject = self._shop.make(**self._options)
@@ -108,6 +128,10 @@ class Timed:
         )
 
 
+def _differ(eager: Run, drawn: Any) -> bool:
+    return compare({"call 1": eager["call 1"]}, {"call 1": drawn}).equal is False
+
+
 def _headline(message: str) -> str:
-    lines: list[Any] = [line.strip() for line in message.splitlines() if line.strip()]
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
     return lines[0] if lines else "no message"

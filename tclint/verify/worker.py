@@ -20,9 +20,10 @@ from typing import IO, TYPE_CHECKING, Any
 from tclint.verify import overlay
 from tclint.verify.results import Failure
 from tclint.verify.contract import TargetError
-from tclint.verify.targets import Target, parse_target
+from tclint.verify.targets import parse_target
 
 if TYPE_CHECKING:
+    from tclint.verify.subject import Making
     from tclint.verify.timing import Timed
 
 _OURS = str(Path(__file__).parent)
@@ -53,22 +54,19 @@ class Service:
 
     def probe(self, request: Request) -> Answer:
         """Count breaks and compare results."""
-        target, root = self._set_up(request)
+        making = self._set_up(request)
         from tclint.verify.probe import probe
 
-        found = probe(
-            target, root, request["device"], Path(request["desk"]), follow=request["follow"]
-        )
-        return dataclasses.asdict(found)
+        return dataclasses.asdict(probe(making, Path(request["desk"]), follow=request["follow"]))
 
     def prepare(self, request: Request) -> Answer:
         """Compile for real and make the cold call."""
-        target, root = self._set_up(request)
+        making = self._set_up(request)
         from tclint.verify.timing import Timed
 
-        desk = Path(request["desk"])
-        timed = Timed(target, root, request["device"], desk, request["backend"], request["mode"])
-        problem = timed.start(whole=request["whole"])
+        desk, how = Path(request["desk"]), (request["backend"], request["mode"])
+        timed = Timed(making, desk, *how, whole=request["whole"])
+        problem = timed.start()
         self._timed = None if problem else timed
         like_eager = None if problem else dataclasses.asdict(timed.like_eager())
         return {"problem": problem, "cold_start": timed.cold_start, "like_eager": like_eager}
@@ -80,24 +78,56 @@ class Service:
 
     def finish(self, request: Request) -> Answer:
         """Measure what is measured once."""
-        del request
-        memory, syncs, recompiles = self._ready().finish()
-        return {
-            "memory": dataclasses.asdict(memory),
-            "syncs": None if syncs is None else [dataclasses.asdict(sync) for sync in syncs],
-            "recompiles": [dataclasses.asdict(recompile) for recompile in recompiles],
-        }
+        return {name: _plain(value) for name, value in self._ready().finish(request["trace"]).items()}
+
+    def climb(self, request: Request) -> Answer:
+        """Try one rung of the ablation ladder."""
+        making = self._set_up(request)
+        from tclint.verify.ladder import climb
+
+        found = climb(making, Path(request["desk"]), request["backend"], whole=request["whole"])
+        return dataclasses.asdict(found)
+
+    def capture(self, request: Request) -> Answer:
+        """Write each graph as a script that needs nothing of the target."""
+        making = self._set_up(request)
+        from tclint.verify.capture import capture
+
+        desk, folder = Path(request["desk"]), Path(request["folder"])
+        return {"scripts": capture(making, desk, request["backend"], folder)}
+
+    def join_group(self, request: Request) -> Answer:
+        """Be one rank of a distributed run."""
+        making = self._set_up(request)
+        from tclint.verify.rank import run_rank
+
+        return dataclasses.asdict(run_rank(making, Path(request["desk"]), request))
 
     def _ready(self) -> Timed:
         if self._timed is None:
             raise TargetError("nothing was prepared")
         return self._timed
 
-    def _set_up(self, request: Request) -> tuple[Target, Path]:
+    def _set_up(self, request: Request) -> Making:
         if request["memory_limit"]:
             _limit_memory(request["memory_limit"])
         overlay.install(request["overlay"])
-        return parse_target(request["target"]), Path(request["root"])
+        from tclint.verify.subject import Making
+
+        return Making(
+            target=parse_target(request["target"]),
+            root=Path(request["root"]),
+            device=request["device"],
+            phase=request["phase"],
+            inputs=tuple(request["inputs"]),
+        )
+
+
+def _plain(value: Any) -> Any:
+    """A measured value as JSON can hold it."""
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return dataclasses.asdict(value) if dataclasses.is_dataclass(value) else value
 
 
 def _answer(service: Service, request: Request) -> Answer:

@@ -82,7 +82,7 @@ class Analysis:
         """Report an event unless nobody asks, it is silenced here, or it is known already."""
         if frame.region is None and event not in SETUP_EVENTS:
             return
-        if event.__name__ in frame.quiet:
+        if frame.quiet and event.__name__ in frame.quiet:
             frame.quieted += 1
             return
         if event not in self.wanted or (event, node) in self.events:

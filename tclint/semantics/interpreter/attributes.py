@@ -34,6 +34,7 @@ from tclint.semantics.values import (
     Sequence,
     Static,
     Tensor,
+    Union,
     Value,
     join,
     spread,
@@ -57,18 +58,19 @@ _TENSOR_KINDS: dict[str, Value] = {
 
 @handles(ast.Attribute)
 def _attribute(frame: Frame, node: ast.Attribute) -> Value:
-    path = path_of(node)
-    if path is not None:
-        tracked = frame.env.get(path)
-        if tracked is not None:
-            evaluate(frame, node.value)
-            return tracked
     base = evaluate(frame, node.value)
+    if frame.tracked:
+        path = path_of(node)
+        tracked = frame.env.get(path) if path is not None else None
+        if tracked is not None:
+            return tracked
     return attribute_of(frame, base, node.attr, node)
 
 
 def attribute_of(frame: Frame, base: Value, name: str, node: ast.expr) -> Value:
     """The value of ``base.name``; properties of project classes are walked."""
+    if type(base) is not Union:
+        return _attribute_of(frame, base, name, node)
     return spread(lambda kind: _attribute_of(frame, kind, name, node), base)
 
 
@@ -176,12 +178,19 @@ def _library_member(base: Object, name: str) -> Value:
 
 def _bound_method(frame: Frame, base: Object, method: FunctionInfo, node: ast.expr) -> Value:
     if PROPERTIES & set(method.decorators):
-        return call_function(frame, Function(method, base), Arguments(), node)
+        return call_function(frame, Function(method, _receiver(base)), Arguments(), node)
     if "staticmethod" in method.decorators:
         return Function(method)
     if "classmethod" in method.decorators and base.cls is not None:
         return Function(method, Class(base.cls))
-    return Function(method, base)
+    return Function(method, _receiver(base))
+
+
+def _receiver(base: Object) -> Object:
+    """``self``: which of a class's objects it is matters for optimizers only."""
+    if base.site is None or base.is_optimizer:
+        return base
+    return Object(base.name, base.cls, is_module=base.is_module)
 
 
 def _class_level(frame: Frame, info: ClassInfo, name: str) -> Value:

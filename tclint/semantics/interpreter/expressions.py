@@ -34,8 +34,9 @@ from tclint.semantics.values import (
 
 
 @handles(ast.Constant)
-def _constant(_frame: Frame, node: ast.Constant) -> Value:
-    return Static(type(node.value).__name__, node.value, known=True)
+def _constant(frame: Frame, node: ast.Constant) -> Value:
+    known = frame.body.values.get(node)
+    return known or Static(type(node.value).__name__, node.value, known=True)
 
 
 @handles(ast.Name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import ChainLink
@@ -105,12 +105,11 @@ class Frame:
     ) -> Iterator[None]:
         """Mark what surrounds the statements walked inside the block."""
         before = self.facts
-        self.facts = replace(
-            before,
-            loops=(*before.loops, loop) if loop else before.loops,
-            tries=(*before.tries, attempt) if attempt else before.tries,
-            contexts=(*before.contexts, context) if context else before.contexts,
-            default_off=before.default_off or default_off,
+        self.facts = Facts(
+            (*before.loops, loop) if loop else before.loops,
+            (*before.tries, attempt) if attempt else before.tries,
+            (*before.contexts, context) if context else before.contexts,
+            before.default_off or default_off,
         )
         try:
             yield

@@ -89,7 +89,20 @@ def call_function(frame: Frame, function: Function, arguments: Arguments, node: 
     env = bind(analysis, function, arguments)
     if frame.region is not None and info.name == "forward":
         analysis.observe(info, env)
-    behaviour = frame.region.behaviour if frame.region else None
+    chain = (*frame.chain, frame.link(node.lineno))
+    return walk_once(analysis, info, env, frame.region, chain, frame.facts.default_off)
+
+
+def walk_once(
+    analysis: Analysis,
+    info: FunctionInfo,
+    env: Env,
+    region: Region | None,
+    chain: tuple[ChainLink, ...] = (),
+    default_off: bool = False,
+) -> Value:
+    """Walk a function unless it was walked with such arguments, or often enough, before."""
+    behaviour = region.behaviour if region else None
     memory = analysis.memory.setdefault((info, behaviour), {})
     exact = tuple(sorted(env.items(), key=lambda item: item[0]))
     if exact in memory:
@@ -97,10 +110,9 @@ def call_function(frame: Frame, function: Function, arguments: Arguments, node: 
     rough = tuple((name, _without_dtype(value)) for name, value in exact)
     if rough in memory:
         return memory[rough]
-    if len(memory) >= MAX_CONTEXTS:
+    if len(memory) >= MAX_CONTEXTS and chain:
         return _without_dtype(join(memory.values()))
-    chain = (*frame.chain, frame.link(node.lineno))
-    result = walk(analysis, info, env, frame.region, chain, frame.facts.default_off)
+    result = walk(analysis, info, env, region, chain, default_off)
     memory[exact] = result
     memory.setdefault(rough, _without_dtype(result))
     return result

@@ -14,6 +14,7 @@ from tclint.semantics.values import (
     Sequence,
     Static,
     Tensor,
+    Union,
     Value,
     join,
     options,
@@ -22,7 +23,9 @@ from tclint.semantics.values import (
 
 def element_of(value: Value) -> Value:
     """One element of an iterable."""
-    return join(_element(option) for option in options(value))
+    if type(value) is not Union:
+        return _element(value)
+    return join([_element(option) for option in options(value)])
 
 
 def _element(value: Value) -> Value:

@@ -90,11 +90,16 @@ def _keep(
         return
     if isinstance(value, Unknown):
         if instead is not None and wanted(instead):
-            env[path] = instead
+            _track(frame, env, path, instead)
         return
     kept = [option for option in options(value) if wanted(option)]
     if kept:
-        env[path] = join(kept)
+        _track(frame, env, path, join(kept))
+
+
+def _track(frame: Frame, env: Env, path: str, value: Value) -> None:
+    env[path] = value
+    frame.tracked.add(path.partition(".")[0])
 
 
 def _instance(frame: Frame, env: Env, subject: ast.expr, types: ast.expr, outcome: bool) -> None:

@@ -44,7 +44,8 @@ _UNION = frozenset({"typing.Union", "Union"})
 
 # Names under which an optional tensor is passed around in model code ("mask=None").
 _TENSOR_NAME = re.compile(
-    r"(^|_)(masks?|ids|labels?|targets?|states?|embeds?|embeddings?|logits|indices|positions?|"
+    r"^(?!(?:output|return|use|is|has|do|with|num|max|min|add|skip|no)_)(?:.*_)?"
+    r"(masks?|ids|labels?|targets?|states?|embeds?|embeddings?|logits|indices|positions?|"
     r"lengths?|features?|images?|pixel_values|query|key|value|tokens|inputs?|bias|x|y|z|q|k|v)$"
 )
 

@@ -16,7 +16,7 @@ from tclint.semantics.interpreter import calls, indexing  # noqa: F401 (register
 from tclint.semantics.interpreter.analysis import Analysis, Root
 from tclint.semantics.interpreter.compiling import COMPILE
 from tclint.semantics.interpreter.frame import Env, Frame
-from tclint.semantics.interpreter.functions import DISABLED, OPAQUE, root_env, walk
+from tclint.semantics.interpreter.functions import DISABLED, OPAQUE, root_env, walk, walk_once
 from tclint.semantics.interpreter.statements import report_decorator
 from tclint.semantics.project import Project
 from tclint.semantics.site import Region
@@ -52,9 +52,8 @@ def analyse(
 
 def _walk_root(analysis: Analysis, root: Root) -> None:
     info = root.function.info
-    if info in analysis.active:
-        return
-    walk(analysis, info, root_env(analysis, root), root.region)
+    if info not in analysis.active:
+        walk_once(analysis, info, root_env(analysis, root), root.region)
 
 
 def _walk_setup(analysis: Analysis, module: ModuleInfo) -> None:

@@ -150,7 +150,10 @@ def _if(frame: Frame, node: ast.If) -> None:
         if verdict is (not outcome):
             continue
         frame.env, frame.live = refine(frame, before, node.test, outcome=outcome), True
-        with frame.within(default_off=off and outcome):
+        if off and outcome:
+            with frame.within(default_off=True):
+                walk_block(frame, block)
+        else:
             walk_block(frame, block)
         if frame.live:
             ends.append(frame.env)

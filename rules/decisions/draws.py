@@ -1,0 +1,45 @@
+"""Random numbers that decide."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tclint.semantics.site import Site
+from tclint.semantics.values import NumpyScalar, Tensor, options
+
+# Dynamo draws these as symbols; other functions of `random` and numpy's break by themselves.
+TRACED = frozenset({"random.uniform", "random.randint", "random.randrange"})
+
+
+def draws(site: Site, test: ast.expr) -> bool:
+    """True when a test asks nothing but a random number that was drawn in this region."""
+    kinds = list(options(site.value(test)))
+    if any(isinstance(kind, Tensor) for kind in kinds):
+        return any(isinstance(k, Tensor) and k.random for k in kinds) and _all_random(site, test)
+    return any(call in TRACED for call in _calls(site, test))
+
+
+def is_number_of_library(site: Site, test: ast.expr) -> bool:
+    """True for a number of numpy's or `random`'s: rules about those calls report it there."""
+    kinds = list(options(site.value(test)))
+    numbers = any(isinstance(kind, NumpyScalar) for kind in kinds)
+    return numbers and not any(isinstance(kind, Tensor) for kind in kinds)
+
+
+def _all_random(site: Site, test: ast.expr) -> bool:
+    operands = [test.left, *test.comparators] if isinstance(test, ast.Compare) else [test]
+    tensors = [k for part in operands for k in options(site.value(part)) if isinstance(k, Tensor)]
+    return all(tensor.random or tensor.role for tensor in tensors)
+
+
+def _calls(site: Site, test: ast.expr, depth: int = 2) -> Iterator[str]:
+    """The dotted names of the calls that make a test's operands, through local variables."""
+    for node in ast.walk(test):
+        if isinstance(node, ast.Call):
+            yield site.dotted(node.func) or ""
+        elif isinstance(node, ast.Name) and depth:
+            for target in site.stores(node.id):
+                binding = site.parent(target)
+                if isinstance(binding, ast.Assign):
+                    yield from _calls(site, binding.value, depth - 1)

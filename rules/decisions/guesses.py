@@ -1,0 +1,59 @@
+"""Tests that say more about a value than the analysis knows."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.semantics.site import Site
+from tclint.semantics.values import Tensor, options
+
+from .tests import leaves
+
+_PLAIN = (
+    ast.Name | ast.Attribute | ast.Constant | ast.BinOp | ast.UnaryOp | ast.Compare | ast.operator
+    | ast.unaryop | ast.cmpop | ast.expr_context
+)  # fmt: skip
+
+
+def is_likely_number(site: Site, node: ast.expr) -> bool:
+    """True where a parameter was taken for a tensor, and is used bare as numbers are.
+
+    ``length > 1`` and ``x[:length]`` ask for one number, which a model's inputs seldom are.
+    """
+    parts = list(ast.walk(node))
+    if not all(isinstance(part, _PLAIN) for part in parts):
+        return False
+    if any(isinstance(part, ast.Name) and site.stores(part.id) for part in parts):
+        return False
+    tensors = [
+        kind
+        for part in parts
+        if isinstance(part, (ast.Name, ast.Attribute))
+        for kind in options(site.value(part))
+        if isinstance(kind, Tensor)
+    ]
+    return bool(tensors) and all(tensor.assumed for tensor in tensors)
+
+
+def is_for_one_dtype(site: Site, node: ast.AST) -> bool:
+    """True where an earlier operand of `and`, or an `if` around, asks for an element type."""
+    for outer in site.ancestors(node):
+        if isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.And):
+            before = outer.values[: _place(outer, node)]
+            if any(_asks_dtype(leaf) for value in before for leaf in leaves(value)):
+                return True
+        elif isinstance(outer, ast.If) and node in outer.body and _asks_dtype(outer.test):
+            return True
+        node = outer
+    return False
+
+
+def _place(outer: ast.BoolOp, node: ast.AST) -> int:
+    return next((place for place, value in enumerate(outer.values) if value is node), 0)
+
+
+def _asks_dtype(test: ast.expr) -> bool:
+    return isinstance(test, ast.Compare) and any(
+        isinstance(part, ast.Attribute) and part.attr in ("dtype", "float16", "half", "bfloat16")
+        for part in ast.walk(test)
+    )

@@ -1,0 +1,72 @@
+"""The test that a decision belongs to, and what its statement is there for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tclint.semantics.site import Site
+
+_LOG_METHODS = frozenset(
+    "debug info warning warn error exception critical log warning_once info_once".split()
+)
+
+
+def leaves(test: ast.expr) -> Iterator[ast.expr]:
+    """The expressions whose truth a test asks, through `and`, `or` and `not`."""
+    match test:
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from leaves(value)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield from leaves(operand)
+        case _:
+            yield test
+
+
+def decided_if(site: Site, node: ast.expr | ast.stmt) -> ast.If | None:
+    """The `if` statement that an expression decides, alone or with others."""
+    statement = site.statement
+    if isinstance(statement, ast.If) and any(leaf is node for leaf in leaves(statement.test)):
+        return statement
+    return None
+
+
+def is_asked(site: Site, node: ast.AST) -> bool:
+    """True where Python asks for an expression's truth, so that a tensor would have to tell it."""
+    for outer in site.ancestors(node):
+        match outer:
+            case ast.BoolOp():
+                if outer.values[-1] is not node:
+                    return True
+            case ast.UnaryOp(op=ast.Not()):
+                return True
+            case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
+                return test is node
+            case ast.comprehension(ifs=conditions):
+                return any(condition is node for condition in conditions)
+            case _:
+                return False
+        node = outer
+    return False
+
+
+def is_guard(statement: ast.If) -> bool:
+    """True for an `if` that ends in `raise`."""
+    return isinstance(statement.body[-1], ast.Raise)
+
+
+def is_only_output(site: Site, statement: ast.If) -> bool:
+    """True for an `if` without `else` that only prints, logs or warns."""
+    return not statement.orelse and all(
+        isinstance(inner, ast.Expr)
+        and isinstance(inner.value, ast.Call)
+        and _writes(site, inner.value)
+        for inner in statement.body
+    )
+
+
+def _writes(site: Site, call: ast.Call) -> bool:
+    if site.dotted(call.func) in ("print", "warnings.warn"):
+        return True
+    return isinstance(call.func, ast.Attribute) and call.func.attr in _LOG_METHODS

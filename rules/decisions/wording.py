@@ -1,0 +1,42 @@
+"""What a graph break costs where it stands, in words."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.diagnostics import Confidence
+from tclint.semantics.events import Event
+from tclint.semantics.site import Site
+
+_LONGEST = 60
+
+
+def short(site: Site, node: ast.expr) -> str:
+    """The source text of an expression on one line, cut where it is long."""
+    text = " ".join(site.text(node).split())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+def consequence(site: Site, around: ast.stmt | None = None, *, always: bool = False) -> str:
+    """The end of a message: that compiling fails, or that more than a piece runs in eager.
+
+    ``around`` is a statement whose own loop or `try` does not count; ``always`` says that Dynamo
+    cannot go on behind the break wherever it is.
+    """
+    if site.region is not None and site.region.fullgraph:
+        return ", which `fullgraph=True` does not allow"
+    function = f"`{site.function.name}`" if site.function else "the function"
+    loops = [loop for loop in site.facts.loops if loop is not around]
+    if loops or site.facts.tries:
+        return f" inside {'a loop' if loops else 'a `try`'}, so all of {function} runs in eager"
+    return f": all of {function} runs in eager" if always else ": the graph breaks"
+
+
+def loop_ids(site: Site, *ids: str) -> tuple[str, ...]:
+    """What Dynamo prints: the break's own ids, and the loop's around it."""
+    return (*ids, "GB7000") if site.facts.loops else ids
+
+
+def at_most_medium(event: Event) -> Confidence:
+    """The confidence of a finding that holds on some paths only."""
+    return Confidence.LOW if event.site.facts.default_off else Confidence.MEDIUM

@@ -1,0 +1,130 @@
+"""TCL160: Python branches on a tensor."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.semantics.events import TensorBranch
+
+from ..decisions.draws import draws, is_number_of_library
+from ..decisions.guesses import is_for_one_dtype, is_likely_number
+from ..decisions.tests import decided_if, is_guard, is_only_output
+from ..decisions.wording import at_most_medium, consequence, loop_ids, short
+
+_ASKS = {
+    "if": "an `if` asks",
+    "ternary": "a conditional expression asks",
+    "and": "`and` asks",
+    "or": "`or` asks",
+    "not": "`not` asks",
+    "compare": "a chain of comparisons asks",
+}
+_OUTPUT = "an `if` that is there only for output belongs under `if not torch.compiler.is_compiling`"
+_ARMS = (
+    "both ways have to be known to compute the same shapes and dtypes without raising; then "
+    "`torch.where(test, a, b)` picks a result on the device, and `torch.cond` runs one of two "
+    "functions"
+)
+_OPERATOR = "Python's operator asks for the truth; `&`, `|` and `torch.logical_not` do not"
+
+
+class DataDependentBranch(Rule[TensorBranch]):
+    """Python decides on the value of a tensor.
+
+    ## What it does
+    Reports `if`, conditional expressions, `and`, `or`, `not` and chained comparisons that ask for
+    the truth of a tensor in compiled code. Random numbers (TCL161), `while` (TCL162), `any()` and
+    the like (TCL163), `in` (TCL164) and checks that raise (TCL165) have codes of their own.
+
+    ## Why it hurts
+    The value lives on the device, and Dynamo does not know it while tracing. It ends the graph,
+    the CPU waits for the GPU, and each way on is compiled by itself. In a loop or a `try`, and
+    for `not` outside of a test, the whole function runs eagerly.
+
+    ## Fix safety
+    Not fixed: `torch.where(test, a, b)` computes both ways, which needs equal shapes and dtypes
+    and ways that cannot raise, and gradients of NaN pass through it.
+
+    ## References
+    - [Graph break GB0170](https://meta-pytorch.org/compile-graph-break-site/gb/gb0170.html)
+    - [Graph break GB0033](https://meta-pytorch.org/compile-graph-break-site/gb/gb0033.html)
+    """
+
+    code = "TCL160"
+    name = "data-dependent-branch"
+    summary = "a branch on a tensor's value breaks the graph"
+    on = TensorBranch
+    effects = (Effect.GRAPH_BREAK,)
+    gb_ids = ("GB0170", "GB0033", "GB7000")
+    examples = (
+        Untouched(
+            "\ndef f(x):\n    if x.sum() > 0:\n        x = x * 2\n    return x + 1\n",
+            reason="torch.where",
+            proves=("GB0170", "host-sync"),
+        ),
+        Untouched(
+            "\ndef f(x):\n    low = x.min() < 0 or x.max() < 1\n    return x * 2, low\n",
+            reason="`|`",
+            proves=("GB0170", "host-sync"),
+            title="an operator",
+        ),
+        Untouched(
+            "\ndef f(x):\n    y = x * 2\n    m = not y.any()\n    return y, m\n",
+            reason="torch.logical_not",
+            proves=("GB0033", "host-sync"),
+            title="a negation",
+        ),
+        Untouched(
+            "\ndef f(x):\n    if x.isnan().any():\n        print('NaN')\n    return x * 2\n",
+            reason="only for output",
+            proves=("GB0170", "host-sync"),
+            title="only to say something",
+        ),
+        Untouched(
+            "\ndef f(x):\n    for k in range(3):\n        x = x * 2 if x.sum() < k else x\n"
+            "    return x\n",
+            reason="torch.where",
+            proves=("GB7000",),
+            title="in a loop",
+        ),
+        Good(
+            "\ndef f(x, mask=None):\n    if mask is None and x.shape[0] > 1 and x.ndim == 2:\n"
+            "        return torch.where(x.sum() > 0, x * 2, x)\n    return x\n",
+            title="sizes and absent arguments are known while tracing",
+        ),
+    )
+
+    def check(self, event: TensorBranch) -> Finding | None:
+        """Report the operand that is asked."""
+        site, test = event.site, event.test
+        if event.kind not in _ASKS or draws(site, test) or is_number_of_library(site, test):
+            return None
+        if is_likely_number(site, test):
+            return None
+        decided = decided_if(site, event.node)
+        if decided is not None and is_guard(decided):
+            return None
+        paths = " on some paths" if event.sometimes else ""
+        negation = event.kind == "not"
+        end = consequence(site, always=negation)
+        message = f"{_ASKS[event.kind]} for the value of the tensor `{short(site, test)}`{paths}"
+        return Finding(
+            message[0].upper() + message[1:] + end,
+            Decline(_way_out(event, decided)),
+            gb_ids=loop_ids(site, "GB0033" if negation else "GB0170"),
+            confidence=_confidence(event),
+        )
+
+
+def _confidence(event: TensorBranch) -> Confidence | None:
+    if is_for_one_dtype(event.site, event.node):
+        return Confidence.LOW
+    return at_most_medium(event) if event.sometimes else None
+
+
+def _way_out(event: TensorBranch, decided: ast.If | None) -> str:
+    if decided is not None and is_only_output(event.site, decided):
+        return _OUTPUT
+    return _ARMS if event.kind in ("if", "ternary") else _OPERATOR

@@ -1,0 +1,70 @@
+"""TCL162: a `while` loop runs until a tensor says stop."""
+
+from __future__ import annotations
+
+from tclint.diagnostics import Decline, Effect
+from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.semantics.events import TensorBranch
+
+from ..decisions.draws import draws, is_number_of_library
+from ..decisions.guesses import is_likely_number
+from ..decisions.wording import at_most_medium, consequence, short
+
+_WAY_OUT = (
+    "the number of rounds is known only on the device; a fixed number of rounds with "
+    "`torch.where(done, x, step(x))` stays in the graph, and so does "
+    "`torch._higher_order_ops.while_loop`, or leave the loop outside of compiled code"
+)
+
+
+class DataDependentWhile(Rule[TensorBranch]):
+    """A `while` loop asks a tensor whether to go on.
+
+    ## What it does
+    Reports `while` loops in compiled code whose test is a tensor.
+
+    ## Why it hurts
+    Dynamo cannot tell how often the loop runs. The graph ends at the test, the CPU waits for the
+    GPU in each round, and the rounds are compiled one by one.
+
+    ## Fix safety
+    Not fixed: a loop with a fixed number of rounds computes something else unless its steps are
+    masked.
+
+    ## References
+    - [Graph break GB0170](https://meta-pytorch.org/compile-graph-break-site/gb/gb0170.html)
+    """
+
+    code = "TCL162"
+    name = "data-dependent-while"
+    summary = "a `while` on a tensor's value breaks the graph in every round"
+    on = TensorBranch
+    effects = (Effect.GRAPH_BREAK,)
+    gb_ids = ("GB0170",)
+    examples = (
+        Untouched(
+            "\ndef f(x):\n    while x.sum() < 100:\n        x = x * 2\n    return x + 1\n",
+            reason="number of rounds",
+            proves=("GB0170", "host-sync"),
+        ),
+        Good(
+            "\ndef f(x):\n    k = 0\n    while k < x.shape[0]:\n        x = x * 2\n"
+            "        k += 1\n    return x\n",
+            title="a size is known while tracing",
+        ),
+    )
+
+    def check(self, event: TensorBranch) -> Finding | None:
+        """Report the tensor that the loop asks."""
+        site, test = event.site, event.test
+        if event.kind != "while" or draws(site, test) or is_number_of_library(site, test):
+            return None
+        if is_likely_number(site, test):
+            return None
+        paths = " on some paths" if event.sometimes else ""
+        end = consequence(site, around=site.statement)
+        return Finding(
+            f"This `while` goes on as the tensor `{short(site, test)}` says{paths}{end}",
+            Decline(_WAY_OUT),
+            confidence=at_most_medium(event) if event.sometimes else None,
+        )

@@ -1,0 +1,109 @@
+"""TCL170: the shape of a result depends on the data."""
+
+from __future__ import annotations
+
+from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.semantics.events import DynamicShape
+
+from ..decisions.wording import consequence, loop_ids, short
+
+_INSTEAD = {
+    "mask": "`torch.where(mask, x, 0)` keeps the shape, and so do sums and means over it",
+    "where": "`torch.where(test, a, b)` keeps the shape",
+    "nonzero": "`torch.nonzero_static(x, size=n)` has a shape known ahead",
+    "argwhere": "`torch.nonzero_static(x, size=n)` has a shape known ahead",
+    "masked_select": "`torch.where(mask, x, 0)` keeps the shape",
+    "repeat_interleave": "`output_size=` tells the length ahead",
+    "one_hot": "`num_classes=` tells the number of classes ahead",
+    "bincount": "`torch.zeros(n).scatter_add_(0, x, ones)` counts into a shape known ahead",
+}
+_CAPTURE = "`torch._dynamo.config.capture_dynamic_output_shape_ops` traces it"
+_NEVER_CAPTURED = frozenset({"one_hot", "combinations", "lstsq"})
+
+
+class DynamicShapeOp(Rule[DynamicShape]):
+    """An operation returns as many elements as the data says.
+
+    ## What it does
+    Reports, in compiled code: reading a tensor by a boolean mask, `nonzero`, `argwhere`, `unique`,
+    `masked_select`, `bincount`, `torch.where` with one argument, `repeat_interleave` by a tensor
+    without `output_size=`, `F.one_hot` without `num_classes`. Storing by a mask is traced,
+    whatever is stored. Regions that capture dynamic shapes (`fullgraph=True`) trace most of these.
+
+    ## Why it hurts
+    Dynamo needs the shape of each result. It ends the graph before the operation and runs that
+    one in eager, where the CPU waits for the GPU to learn the size.
+
+    ## Fix safety
+    Not fixed: what keeps its shape has other elements, and what follows has to know which count.
+
+    ## References
+    - [Graph break GB0036](https://meta-pytorch.org/compile-graph-break-site/gb/gb0036.html)
+    - [Graph break GB0246](https://meta-pytorch.org/compile-graph-break-site/gb/gb0246.html)
+    """
+
+    code = "TCL170"
+    name = "dynamic-shape-op"
+    summary = "an operation whose result's shape depends on data breaks the graph"
+    on = DynamicShape
+    effects = (Effect.GRAPH_BREAK,)
+    gb_ids = ("GB0036", "GB0246", "GB7000")
+    examples = (
+        Untouched(
+            "\ndef f(x):\n    y = x * 2\n    return y[y > 3].sum() + 1\n",
+            reason="torch.where(mask",
+            proves=("GB0036", "host-sync"),
+            title="a mask",
+        ),
+        Untouched(
+            "\ndef f(x):\n    y = x * 2\n    y[y > 1] *= 2\n    return y\n",
+            reason="torch.where(mask",
+            proves=("GB0036",),
+            title="read and stored by a mask",
+        ),
+        Untouched(
+            "\ndef f(x):\n    y = x * 2\n    return torch.nonzero(y > 3) + 1\n",
+            reason="nonzero_static",
+            proves=("GB0036",),
+        ),
+        Untouched(
+            "\ndef f(x):\n    return torch.repeat_interleave(x, x[:, 0].long(), dim=0) + 1\n",
+            reason="output_size=",
+            proves=("GB0036",),
+            title="repeated as often as a tensor says",
+        ),
+        Untouched(
+            "\ndef f(x):\n    return F.one_hot(x.long()) + 1\n",
+            reason="num_classes=",
+            proves=("GB0246",),
+            title="an unknown number of classes",
+        ),
+        Good(
+            "\ndef f(x):\n    y = x.clone()\n    y[x > 0.5] = x.sum()\n"
+            "    z = torch.where(x > 0, y, 0)\n"
+            "    return z.repeat_interleave(2, dim=0), F.one_hot(x.long(), 5)\n",
+            title="stored by a mask, and shapes that are known",
+        ),
+        Good(
+            "\n@torch.compile(fullgraph=True)\ndef f(x):\n    return x[x > 0.5] * 2\n",
+            title="dynamic shapes are captured",
+        ),
+    )
+
+    def check(self, event: DynamicShape) -> Finding | None:
+        """Report reads; a mask on the left of an assignment keeps the shape."""
+        if event.store and event.via == "mask":
+            return None
+        site, region = event.site, event.site.region
+        captured = region is not None and region.capture_dynamic_shapes
+        if captured and event.via not in _NEVER_CAPTURED:
+            return None
+        what = f"the mask `{short(site, event.source)}`" if event.via == "mask" else ""
+        what = what or f"`{short(site, event.source)}`"
+        return Finding(
+            f"The shape that {what} gives depends on the data{consequence(site)}",
+            Decline(_INSTEAD.get(event.via, _CAPTURE)),
+            gb_ids=loop_ids(site, event.gb_id),
+            confidence=Confidence.MEDIUM if event.tensor.assumed else None,
+        )

@@ -1,0 +1,87 @@
+"""Find the layer of the compiler at fault, and leave scripts that show it."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tclint.verify.arms import Options, Side, new_cache, request_for
+from tclint.verify.layers import LADDER
+from tclint.verify.process import Child, ChildError
+from tclint.verify.reproduction import reproduction
+from tclint.verify.results import Arm, Diagnosis, Rung
+from tclint.verify.wire import rebuild
+
+# No fault of the target or of a layer: there is no compiler on this machine.
+_NO_COMPILER = ("InvalidCxxCompiler", "No working C++ compiler", "TritonMissing")
+
+
+def wanted(arm: Arm) -> bool:
+    """Whether the compiled arm failed or came out different, so that someone is at fault."""
+    if arm.probe is None:
+        return False
+    if arm.probe.like_eager.equal is False:
+        return True
+    if any(speed.like_eager.equal is False for speed in arm.speeds):
+        return True
+    failed = "the compiled call raised" in arm.no_speed
+    return failed and not any(text in arm.no_speed for text in _NO_COMPILER)
+
+
+def diagnose(side: Side, arm: Arm, options: Options, desk: Path) -> Diagnosis:
+    """Walk the ladder until a rung breaks; write scripts where a folder is named for them."""
+    assert arm.probe is not None
+    whole = not arm.probe.itself
+    rungs: list[Rung] = []
+    for rung in _climb(side, options, desk, whole=whole):
+        rungs.append(rung)
+        if not rung.fine:
+            break
+    backend = rungs[-1].backend
+    layer = "" if rungs[-1].fine else rungs[-1].layer
+    scripts = _scripts(side, options, desk, backend) if options.repro is not None else ()
+    return Diagnosis(layer, tuple(rungs), minifier(side, rungs[-1]), scripts)
+
+
+def minifier(side: Side, rung: Rung) -> str:
+    """The command that makes torch shrink the failing graph by itself."""
+    after = "aot" if rung.backend == "inductor" else "dynamo"
+    level = 4 if rung.outcome.startswith("different") else 2
+    name = script_name(side.target)
+    return f"TORCHDYNAMO_REPRO_AFTER={after} TORCHDYNAMO_REPRO_LEVEL={level} python {name}"
+
+
+def script_name(target: str) -> str:
+    """A file name for a target's script."""
+    return "repro_" + re.sub(r"\W+", "_", target).strip("_") + ".py"
+
+
+def _climb(side: Side, options: Options, desk: Path, *, whole: bool) -> Iterator[Rung]:
+    request = request_for(side, options, desk)
+    for backend, layer in LADDER.items():
+        cache = new_cache(desk, side, f"ladder-{backend}")
+        with Child(cache, options.device, options.time_limit) as child:
+            try:
+                answer = child.ask("climb", **request, backend=backend, whole=whole)
+                yield rebuild(Rung, answer)
+            except ChildError as failed:
+                said = f"{failed.failure.kind}: {failed.failure.message}"
+                yield Rung(backend, layer, said, fine=False)
+
+
+def _scripts(side: Side, options: Options, desk: Path, backend: str) -> tuple[str, ...]:
+    assert options.repro is not None
+    folder = options.repro.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    script = folder / script_name(side.target)
+    script.write_text(reproduction(side, options, backend), encoding="utf-8")
+    written = [str(script)]
+    with Child(new_cache(desk, side, "capture"), options.device, options.time_limit) as child:
+        request = request_for(side, options, desk)
+        # A target that cannot even be traced has no graphs: the first script shows that.
+        with contextlib.suppress(ChildError):
+            answer = child.ask("capture", **request, backend=backend, folder=str(folder))
+            written += answer["scripts"]
+    return tuple(written)

@@ -1,0 +1,105 @@
+"""Run a target on several processes, as torchrun would, and compare the ranks."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Protocol
+
+from tclint.verify.arms import Options, Side, request_for
+from tclint.verify.process import Child, ChildError
+from tclint.verify.results import Distributed, Rank
+from tclint.verify.wire import rebuild
+
+# A rank that waits for one that is gone gives up well before its process is killed.
+_GROUP_SHARE = 0.4
+
+
+class Plan(Protocol):
+    """How many processes, and how the module is spread over them."""
+
+    @property
+    def processes(self) -> int:
+        """The number of ranks."""
+
+    @property
+    def parallel(self) -> str:
+        """``ddp``, ``fsdp`` or ``none``."""
+
+
+def distribute(side: Side, options: Options, plan: Plan) -> Distributed:
+    """Run alone, then on all ranks at once; a rank that fails or hangs is a result."""
+    alone = _launch(side, options, 1, plan.parallel)
+    ranks = _launch(side, options, plan.processes, plan.parallel)
+    failed = any(rank.failure is not None for rank in ranks)
+    first = ranks[0]
+    diverged = [r.rank for r in ranks if not failed and r.digest != first.digest]
+    if plan.parallel != "ddp":
+        # Shards differ by design, and so may processes that nothing ties together.
+        diverged = []
+    times = [rank.milliseconds for rank in ranks if rank.milliseconds is not None]
+    single = alone[0].milliseconds
+    efficiency = single / max(times) if single and times and not failed else None
+    return Distributed(
+        size=plan.processes,
+        backend="nccl" if options.device == "cuda" else "gloo",
+        parallel=plan.parallel,
+        ranks=ranks,
+        alone_ms=single,
+        efficiency=efficiency,
+        diverged=tuple(diverged),
+        note=alone[0].failure.message if alone[0].failure else "",
+    )
+
+
+def _launch(side: Side, options: Options, size: int, parallel: str) -> tuple[Rank, ...]:
+    with TemporaryDirectory(prefix="tclint-ranks-") as folder, ExitStack() as stack:
+        desk, port = Path(folder), _free_port()
+        children = []
+        for rank in range(size):
+            cache = desk / f"cache-{rank}"
+            cache.mkdir()
+            more = _environment(rank, size, port)
+            child = Child(cache, options.device, options.time_limit, more=more)
+            children.append(stack.enter_context(child))
+        request = request_for(side, options, desk) | {
+            "parallel": parallel,
+            "patience": options.time_limit * _GROUP_SHARE,
+            "backend": options.backend,
+            "speed": options.speed,
+        }
+        return _ask_all(children, request)
+
+
+def _ask_all(children: Sequence[Child], request: dict[str, object]) -> tuple[Rank, ...]:
+    def ask(numbered: tuple[int, Child]) -> Rank:
+        number, child = numbered
+        try:
+            return rebuild(Rank, child.ask("join_group", **request))
+        except ChildError as error:
+            return Rank(number, failure=error.failure)
+
+    with ThreadPoolExecutor(len(children)) as pool:
+        return tuple(pool.map(ask, enumerate(children)))
+
+
+def _environment(rank: int, size: int, port: int) -> dict[str, str]:
+    return {
+        "RANK": str(rank),
+        "LOCAL_RANK": str(rank),
+        "WORLD_SIZE": str(size),
+        "LOCAL_WORLD_SIZE": str(size),
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port),
+        "OMP_NUM_THREADS": "1",
+    }
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])

@@ -1,0 +1,1 @@
+"""Reports of a verification: one module a format, each with ``render(reports, base)``."""
