@@ -239,7 +239,7 @@ def _check_value(schema: dict[str, Any], value: Any, where: str) -> None:
     if isinstance(value, (int, float)) and value < 0:
         raise ConfigError(f"{where}: expected no less than 0, got {_shown(value)}")
     choices = schema.get("enum")
-    if choices and value not in choices:
+    if isinstance(value, str) and choices and value not in choices:
         hint = nearest(value, choices)
         raise ConfigError(f"{where}: {value!r} is none of {', '.join(choices)}{hint}")
 

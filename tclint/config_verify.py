@@ -34,7 +34,7 @@ class VerifyTarget:
     phase: str | None = None
     device: str | None = None
     inputs: tuple[str, ...] = ()
-    budget: Budget = Budget()  # noqa: RUF009 - frozen
+    budget: Budget = Budget()
 
 
 VERIFY_KEYS: Final[dict[str, dict[str, Any]]] = {

@@ -11,6 +11,8 @@ from benchmarks.models.catalogue import Input, Model
 from benchmarks.models.shrink import shrink
 
 SEED = 0
+# The tokens below it are those for padding, beginnings and ends.
+FIRST_WORD = 3
 
 
 def build(model: Model, mode: str) -> tuple[torch.nn.Module, dict[str, Any]]:
@@ -47,7 +49,8 @@ def _timm(model: Model) -> torch.nn.Module:
 def _tensor(wanted: Input, generator: torch.Generator) -> Any:
     match wanted.kind:
         case "ids":
-            return torch.randint(3 if wanted.below > 3 else 0, wanted.below, wanted.shape, generator=generator)
+            first = min(FIRST_WORD, wanted.below - 2)
+            return torch.randint(first, wanted.below, wanted.shape, generator=generator)
         case "floats":
             return torch.randn(wanted.shape, generator=generator)
         case "ones":

@@ -21,8 +21,8 @@ from benchmarks.models.build import build
 from benchmarks.models.catalogue import Model
 from benchmarks.models.lines import executed_lines
 from benchmarks.models.record import BreakSite, DroppedFrame, Measured, failed
+from tclint.verify.events import Break
 from tclint.verify.oracles import CountingBackend, Trace, watch
-from tclint.verify.results import Break
 
 WHOLE_TRACE = "no tensor operation"
 
@@ -96,6 +96,6 @@ def answer(model: Model, mode: str, record: Path, log: Path) -> None:
 
 
 def _last_words(error: Exception) -> str:
-    lines = str(error).strip().splitlines() or [""]
+    lines = [line for line in str(error.__cause__ or error).splitlines() if line.strip()] or [""]
     frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {lines[0][:160]} ({Path(frame.filename).name}:{frame.lineno})"
+    return f"{type(error).__name__}: {lines[-1][:160]} ({Path(frame.filename).name}:{frame.lineno})"

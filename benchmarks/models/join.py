@@ -105,7 +105,7 @@ def _verdict(
     ran = [one for one in modes if _executes(one, finding)]
     if not ran:
         return None
-    behind = all(_dropped(one, finding, root) for one in ran)
+    behind = any(_dropped(one, finding, root) for one in ran)
     return Verdict(finding, "behind" if behind else "false-alarm")
 
 

@@ -38,7 +38,10 @@ class _Running:
 def measure_all(
     jobs: Sequence[Job], workers: int, time_limit: float, resume: Path | None
 ) -> list[Measured]:
-    """A record for every job, in their order; ``resume`` holds those of earlier runs."""
+    """A record for every job, in their order; ``resume`` holds those of earlier runs.
+
+    What failed then is tried again.
+    """
     known = {(one.model, one.mode): one for one in _earlier(resume)}
     waiting = [job for job in jobs if (job[0].name, job[1]) not in known]
     for done, measured in enumerate(_run(waiting, workers, time_limit), 1):
@@ -53,7 +56,9 @@ def measure_all(
 def _earlier(resume: Path | None) -> Iterator[Measured]:
     if resume is not None and resume.exists():
         for line in resume.read_text().splitlines():
-            yield Measured.from_json(json.loads(line))
+            measured = Measured.from_json(json.loads(line))
+            if measured.failure is None:
+                yield measured
 
 
 def _run(jobs: Iterable[Job], workers: int, time_limit: float) -> Iterator[Measured]:
@@ -71,9 +76,7 @@ def _run(jobs: Iterable[Job], workers: int, time_limit: float) -> Iterator[Measu
                 yield _collect(one)
 
 
-def _start(
-    context: ForkServerContext, job: Job, folder: Path, time_limit: float
-) -> _Running:
+def _start(context: ForkServerContext, job: Job, folder: Path, time_limit: float) -> _Running:
     from benchmarks.models.entry import run
 
     model, mode = job

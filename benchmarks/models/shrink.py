@@ -8,6 +8,8 @@ from typing import Any, Final
 
 VOCABULARY: Final = 128
 LAYERS: Final = 2
+# Tokens at the end of the vocabulary that stand for themselves: pictures, ends.
+SPECIAL_TOKENS: Final = 20
 
 # The first pattern that matches a field's whole name says its value.
 SIZES: Final[tuple[tuple[str, int], ...]] = (
@@ -81,9 +83,9 @@ def _keep_tokens_in_vocabulary(config: Any) -> None:
     if not isinstance(size, int):
         return
     for name, value in list(vars(config).items()):
-        if name.endswith(("_token_id", "_token_index")) and isinstance(value, int):
-            if value >= size:
-                _set(config, name, size - 1 - sum(map(ord, name)) % 20)
+        is_token = name.endswith(("_token_id", "_token_index")) and isinstance(value, int)
+        if is_token and value >= size:
+            _set(config, name, size - 1 - sum(map(ord, name)) % SPECIAL_TOKENS)
 
 
 def _set(config: Any, name: str, value: Any) -> None:

@@ -12,6 +12,7 @@ from tclint.config import Config
 from tclint.diagnostics import Diagnostic, Effect
 from tclint.lint.engine import check_files
 from tclint.source.decode import read_source
+from tclint.source.file import SourceFile
 from tclint.source.parse import parse
 from tclint.source.suppress import statement_span
 
@@ -74,7 +75,7 @@ def function_rows(path: Path, row: int) -> range:
 
 
 @lru_cache(maxsize=512)
-def _parsed(path: Path) -> tuple:  # type: ignore[type-arg]
+def _parsed(path: Path) -> tuple[SourceFile, ast.Module]:
     file = read_source(path)
     return file, parse(file)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Decline, Effect
 from tclint.lint.rule import Finding, Good, Rule, Untouched
 from tclint.semantics.events import DynamicShape
 
@@ -105,5 +105,4 @@ class DynamicShapeOp(Rule[DynamicShape]):
             f"The shape that {what} gives depends on the data{consequence(site)}",
             Decline(_INSTEAD.get(event.via, _CAPTURE)),
             gb_ids=loop_ids(site, event.gb_id),
-            confidence=Confidence.MEDIUM if event.tensor.assumed else None,
         )

@@ -110,14 +110,24 @@ class HiddenHostRead(Rule[HostRead]):
             return None
         if isinstance(node, ast.Call) and _takes_tensor(event, node):
             return None
+        source = _member(event)
         end = consequence(site, always=event.via == "slice")
         ids = ("GB0124",) if event.via in ("slice", "index") else ("GB0033",)
         return Finding(
-            f"`{short(site, event.source)}` is a tensor whose value is read: {what}{end}",
+            f"`{short(site, source)}` is a tensor whose value is read: {what}{end}",
             Decline(_WAY_OUT.get(event.via, "compute it outside of compiled code")),
-            node=event.source if event.via in _NUMBERS else None,
+            node=source if event.via in _NUMBERS else None,
             gb_ids=loop_ids(site, *ids),
         )
+
+
+def _member(event: HostRead) -> ast.expr:
+    """The tensor itself where it stands among other sizes."""
+    if isinstance(event.source, (ast.Tuple, ast.List)):
+        for part in event.source.elts:
+            if tensor_in(event.site.value(part)) is not None:
+                return part
+    return event.source
 
 
 def _takes_tensor(event: HostRead, call: ast.Call) -> bool:

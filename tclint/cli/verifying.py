@@ -59,7 +59,8 @@ def render(reports: Sequence[TargetReport], output_format: str) -> str:
     """The reports in one of the formats, with a line end."""
     from importlib import import_module
 
-    module = import_module(f"tclint.verify.report.{output_format}")
+    name = "text" if output_format == "text" else f"as_{output_format}"
+    module = import_module(f"tclint.verify.report.{name}")
     text: str = module.render(reports, Path.cwd())
     return text if text.endswith("\n") else text + "\n"
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from tclint.diagnostics import Confidence
 from tclint.semantics.events import (
+    DynamicShape,
     Event,
     HostRead,
     Loop,
     TensorAssert,
     TensorBranch,
     TensorIndex,
+    TensorWrite,
 )
 from tclint.semantics.values import Tensor, options
 
@@ -23,7 +25,12 @@ def confidence_of(event: Event) -> Confidence:
 
 def _assumed(event: Event) -> bool:
     match event:
-        case HostRead(tensor=tensor) | TensorIndex(tensor=tensor):
+        case (
+            HostRead(tensor=tensor)
+            | TensorIndex(tensor=tensor)
+            | DynamicShape(tensor=tensor)
+            | TensorWrite(tensor=tensor)
+        ):
             return tensor.assumed
         case TensorBranch(test=node) | Loop(iterable=node):
             value = event.site.value(node)

@@ -215,9 +215,14 @@ class Iteration(Value):
 
 @dataclass(frozen=True, slots=True)
 class Union(Value):
-    """One of several values, from branches that join."""
+    """One of several values, from branches that join.
 
-    options: frozenset[Value]
+    ``options`` keeps the order in which they were met, so that runs agree with each other; two
+    unions are equal when they have the same ``members``.
+    """
+
+    options: tuple[Value, ...] = field(compare=False)
+    members: frozenset[Value] = field(repr=False)
 
 
 MAX_OPTIONS: Final = 6
@@ -271,7 +276,7 @@ def join(values: Iterable[Value]) -> Value:
         flat[Static(types.pop() if len(types) == 1 else None)] = None
     if not flat or len(flat) > MAX_OPTIONS:
         return UNKNOWN
-    return next(iter(flat)) if len(flat) == 1 else Union(frozenset(flat))
+    return next(iter(flat)) if len(flat) == 1 else Union(tuple(flat), frozenset(flat))
 
 
 def _join_tensors(tensors: list[Tensor]) -> Tensor:
@@ -295,8 +300,10 @@ def _join_tensors(tensors: list[Tensor]) -> Tensor:
 
 def tensor_in(value: Value) -> Tensor | None:
     """The tensor that a value certainly is, ignoring a None alternative; else None."""
+    if type(value) is not Union:
+        return value if isinstance(value, Tensor) else None
     found: Tensor | None = None
-    for option in options(value):
+    for option in value.options:
         if isinstance(option, Tensor):
             found = option
         elif option != NONE:
@@ -311,7 +318,9 @@ def is_tensor(value: Value) -> bool:
 
 def may_be_tensor(value: Value) -> bool:
     """True when some alternative is a tensor."""
-    return any(isinstance(option, Tensor) for option in options(value))
+    if type(value) is not Union:
+        return isinstance(value, Tensor)
+    return any(isinstance(option, Tensor) for option in value.options)
 
 
 def is_static(value: Value) -> bool:

@@ -1,7 +1,8 @@
 """Calls that Dynamo does not trace: each breaks the graph where it stands.
 
 Compiled one by one on torch 2.13 with default settings; the ids are those that Dynamo printed.
-Output (``print``, loggers, ``warnings``) has its own event and is here for completeness.
+Calls of ``torch.cuda`` were compiled on an H200 with torch 2.11. Output (``print``, loggers,
+``warnings``) has its own event and is here for completeness.
 """
 
 from __future__ import annotations
@@ -19,64 +20,128 @@ class Skipped:
 
 
 NAMES: Final[dict[str, str]] = {
-    "GB0007": """
-        base64.b64encode bisect.bisect bisect.bisect_left bisect.bisect_right bisect.insort
-        copy.copy gc.collect gc.disable gc.enable gc.isenabled
-        hashlib.md5 hashlib.sha1 hashlib.sha256 heapq.heapify heapq.heappop heapq.heappush
-        importlib.import_module inspect.stack
-        os.cpu_count os.getcwd os.getpid os.listdir os.makedirs os.mkdir os.path.exists
-        os.path.isdir os.path.isfile os.remove os.stat os.system os.urandom
-        pickle.dumps pickle.loads
-        random.betavariate random.choice random.choices random.expovariate random.gauss
-        random.getrandbits random.lognormvariate random.normalvariate random.random
-        random.sample random.seed random.shuffle random.triangular
-        shutil.which socket.gethostname subprocess.run sys.getrefcount sys.getsizeof
-        threading.Lock threading.current_thread threading.get_ident
-        time.ctime time.gmtime time.localtime time.monotonic time.monotonic_ns
-        time.perf_counter time.perf_counter_ns time.process_time time.sleep time.strftime
-        time.thread_time time.time time.time_ns
-        torch.cuda.manual_seed torch.from_dlpack torch.futures.Future torch.get_rng_state
-        torch.load torch.lobpcg torch.manual_seed torch.nn.utils.rnn.pack_padded_sequence
-        torch.save torch.set_num_threads torch.set_rng_state torch.sparse_coo_tensor
-        torch.typename torch.utils.data.get_worker_info torch.utils.dlpack.to_dlpack
-        traceback.print_stack uuid.uuid1 uuid.uuid4
-        warnings.filterwarnings warnings.simplefilter warnings.warn
-    """,
     "GB0001": "torch.Tensor.as_subclass",
-    "GB0055": "torch.Tensor.apply_ torch.Tensor.map_",
+    "GB0007": """
+        __import__ atexit.register base64.b64decode base64.b64encode bisect.bisect
+        bisect.bisect_left bisect.bisect_right bisect.insort copy.copy csv.reader ctypes.sizeof
+        decimal.getcontext functools.cmp_to_key gc.collect gc.disable gc.enable gc.freeze
+        gc.get_count gc.get_objects gc.isenabled getpass.getuser glob.glob hashlib.md5 hashlib.new
+        hashlib.sha1 hashlib.sha256 heapq.heapify heapq.heappop heapq.heappush
+        importlib.import_module inspect.currentframe inspect.getfile inspect.getsource inspect.stack
+        locale.getlocale multiprocessing.Lock multiprocessing.Process multiprocessing.Queue
+        multiprocessing.cpu_count os.access os.cpu_count os.environ.setdefault os.environ.update
+        os.getcwd os.getloadavg os.getpid os.getppid os.listdir os.makedirs os.mkdir os.path.abspath
+        os.path.exists os.path.getmtime os.path.getsize os.path.isdir os.path.isfile os.path.islink
+        os.path.normpath os.path.realpath os.path.relpath os.putenv os.remove os.scandir
+        os.sched_getaffinity os.stat os.system os.times os.uname os.urandom os.walk pathlib.Path.cwd
+        pickle.dumps pickle.loads queue.Queue random.betavariate random.choice random.choices
+        random.expovariate random.gauss random.getrandbits random.getstate random.lognormvariate
+        random.normalvariate random.paretovariate random.randbytes random.random random.sample
+        random.seed random.shuffle random.triangular random.vonmisesvariate random.weibullvariate
+        resource.getrusage shutil.disk_usage shutil.rmtree shutil.which socket.getfqdn
+        socket.gethostname subprocess.Popen subprocess.call subprocess.check_call
+        subprocess.check_output subprocess.getoutput subprocess.run sys._getframe
+        sys.getdefaultencoding sys.getrefcount sys.getsizeof sys.is_finalizing sys.setrecursionlimit
+        tempfile.TemporaryDirectory tempfile.mkstemp threading.Barrier threading.Event
+        threading.Lock threading.Semaphore threading.Thread threading.Timer threading.current_thread
+        threading.get_ident time.asctime time.clock_gettime time.ctime time.get_clock_info
+        time.gmtime time.localtime time.mktime time.monotonic time.monotonic_ns time.perf_counter
+        time.perf_counter_ns time.process_time time.sleep time.strftime time.thread_time time.time
+        time.time_ns torch.autograd.Variable torch.autograd.backward
+        torch.backends.mkldnn.is_available torch.backends.opt_einsum.is_available
+        torch.compiler.cudagraph_mark_step_begin torch.compiler.reset torch.cuda.get_rng_state
+        torch.cuda.set_device torch.cuda.synchronize torch.from_dlpack torch.func.linearize
+        torch.futures.Future torch.get_rng_state torch.jit.fork torch.jit.isinstance
+        torch.jit.script torch.jit.script_if_tracing torch.load torch.lobpcg torch.manual_seed
+        torch.mps.is_available torch.nn.utils.rnn.pack_padded_sequence
+        torch.nn.utils.rnn.pack_sequence torch.random.get_rng_state torch.random.manual_seed
+        torch.random.set_rng_state torch.save torch.set_flush_denormal torch.set_num_threads
+        torch.set_rng_state torch.sparse_coo_tensor torch.typename
+        torch.utils.checkpoint.checkpoint_sequential torch.utils.data.default_collate
+        torch.utils.data.get_worker_info torch.utils.data.random_split torch.utils.dlpack.to_dlpack
+        traceback.extract_stack traceback.format_stack traceback.print_stack uuid.uuid1 uuid.uuid4
+        warnings.filterwarnings warnings.simplefilter warnings.warn zlib.crc32
+    """,
+    "GB0008": """
+        secrets.randbelow secrets.token_hex torch.autograd.set_detect_anomaly
+        torch.utils.data.DataLoader torch.utils.data.TensorDataset
+        torch.utils.flop_counter.FlopCounterMode
+    """,
+    "GB0025": "torch._dynamo.graph_break",
+    "GB0033": "torch.nn.functional.gaussian_nll_loss",
+    "GB0045": "torch.Tensor.is_inference",
+    "GB0046": "torch.is_inference_mode_enabled",
+    "GB0055": """
+        torch.Tensor.apply_ torch.Tensor.map_ torch.autograd.functional.hessian
+        torch.autograd.functional.jacobian torch.autograd.functional.jvp
+        torch.autograd.functional.vjp torch.frombuffer
+    """,
     "GB0059": """
-        breakpoint bytearray bytes exec globals memoryview open print traceback.print_exc
-        traceback.print_exception
+        breakpoint bytearray bytes compile dir exec globals memoryview open print
+        tempfile.NamedTemporaryFile torch.distributions.kl.kl_divergence
+        torch.distributions.kl_divergence traceback.print_exc traceback.print_exception
     """,
     "GB0087": "torch.Tensor.to_mkldnn",
-    "GB0090": "torch.nested.nested_tensor",
+    "GB0090": "torch.nested.as_nested_tensor torch.nested.nested_tensor",
+    "GB0098": "torch.jit.trace",
+    "GB0107": "torch.Tensor.random_",
+    "GB0108": "torch.Tensor.retain_grad",
     "GB0116": "enum.auto",
-    "GB0117": "torch.Tensor.share_memory_",
     "GB0123": "torch.Tensor.backward",
+    "GB0124": "torch.nn.init.trunc_normal_",
     "GB0125": "torch.Tensor.requires_grad_",
-    "GB0134": "statistics.mean",
-    "GB0147": "decimal.Decimal types.SimpleNamespace",
-    "GB0148": "torch.Tensor.resize_ torch.Tensor.set_",
+    "GB0126": "torch.Tensor.resize_",
+    "GB0127": "torch.Tensor.resize_as_",
+    "GB0134": "statistics.mean statistics.stdev",
+    "GB0142": "threading.active_count threading.enumerate",
+    "GB0147": """
+        array.array datetime.date datetime.datetime datetime.time datetime.timedelta decimal.Decimal
+        socket.socket threading.local types.MethodType types.SimpleNamespace
+    """,
+    "GB0148": "torch.Tensor.set_",
     "GB0156": """
-        datetime.datetime.now io.BytesIO io.StringIO json.dumps json.loads pprint.pformat
-        pprint.pprint sys.stderr.flush sys.stderr.write sys.stdout.flush sys.stdout.write
-        tempfile.mkdtemp threading.RLock
+        ctypes.c_int datetime.date.today datetime.datetime.fromtimestamp datetime.datetime.now
+        datetime.datetime.strptime datetime.datetime.today datetime.datetime.utcnow functools.cache
+        functools.lru_cache hashlib.blake2b io.BytesIO io.StringIO json.dumps json.loads
+        logging.StreamHandler logging.basicConfig pickle.Pickler pprint.pformat pprint.pprint
+        queue.SimpleQueue random.SystemRandom sys.stderr.flush sys.stderr.write sys.stdout.flush
+        sys.stdout.write tempfile.mkdtemp threading.Condition threading.RLock uuid.uuid3
     """,
-    "GB0175": "inspect.signature",
+    "GB0170": "torch.testing.assert_close",
+    "GB0175": "inspect.getfullargspec inspect.signature",
+    "GB0206": "torch.testing.make_tensor",
     "GB0208": """
-        torch.Tensor.is_pinned torch.Tensor.is_same_size torch.Tensor.is_set_to
-        torch.Tensor.is_shared torch.Tensor.storage torch.Tensor.storage_offset
-        torch.backends.cudnn.is_available torch.backends.mps.is_available
-        torch.cuda.device_count torch.cuda.is_bf16_supported torch.cuda.max_memory_allocated
-        torch.cuda.memory_allocated torch.cuda.memory_reserved torch.get_default_device
-        torch.get_num_threads torch.initial_seed torch.random.fork_rng
+        torch.Tensor.__reduce_ex__ torch.Tensor.is_conj torch.Tensor.is_distributed
+        torch.Tensor.is_neg torch.Tensor.is_pinned torch.Tensor.is_same_size torch.Tensor.is_set_to
+        torch.Tensor.is_shared torch.Tensor.is_signed torch.Tensor.share_memory_
+        torch.Tensor.storage torch.Tensor.storage_offset torch.__config__.show
+        torch.accelerator.device_count torch.backends.cuda.flash_sdp_enabled
+        torch.backends.cuda.is_built torch.backends.cuda.math_sdp_enabled
+        torch.backends.cuda.mem_efficient_sdp_enabled torch.backends.cuda.preferred_linalg_library
+        torch.backends.cudnn.is_available torch.backends.mkl.is_available
+        torch.backends.mps.is_available torch.backends.mps.is_built
+        torch.backends.openmp.is_available torch.can_cast torch.compiled_with_cxx11_abi
+        torch.cpu.current_stream torch.cpu.is_available torch.cuda.default_stream
+        torch.cuda.device_count torch.cuda.get_arch_list torch.cuda.get_device_name
+        torch.cuda.initial_seed torch.cuda.is_bf16_supported torch.cuda.is_current_stream_capturing
+        torch.cuda.max_memory_allocated torch.cuda.memory_allocated torch.cuda.memory_reserved
+        torch.cuda.memory_stats torch.cuda.nvtx.range_pop torch.cuda.nvtx.range_push
+        torch.get_default_device torch.get_deterministic_debug_mode
+        torch.get_float32_matmul_precision torch.get_num_interop_threads torch.get_num_threads
+        torch.initial_seed torch.is_conj torch.is_deterministic_algorithms_warn_only_enabled
+        torch.is_inference torch.is_same_size torch.is_signed torch.is_storage
+        torch.is_warn_always_enabled torch.random.fork_rng torch.random.initial_seed
+        torch.result_type torch.xpu.device_count
     """,
-    "GB0277": "torch.Tensor.to_sparse",
+    "GB0277": """
+        torch.Tensor.to_sparse torch.Tensor.to_sparse_bsr torch.Tensor.to_sparse_csc
+        torch.Tensor.to_sparse_csr
+    """,
     "GB0363": "torch.Generator",
+    "GB0374": "torch.sparse_csr_tensor",
     "GB4198": "torch.Tensor.__deepcopy__",
     "GB4841": """
-        logging.critical logging.debug logging.error logging.exception logging.info
-        logging.warning
+        logging.critical logging.debug logging.error logging.exception logging.info logging.warning
     """,
     "GB6215": "logging.getLogger",
     "GB9186": "torch.autograd.grad",

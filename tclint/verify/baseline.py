@@ -11,7 +11,8 @@ from typing import Any
 
 from tclint.verify.budgets import recompile_count
 from tclint.verify.contract import TargetError
-from tclint.verify.results import Break, TargetReport
+from tclint.verify.events import Break
+from tclint.verify.results import TargetReport
 
 _VERSION = 1
 

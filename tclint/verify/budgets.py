@@ -9,7 +9,7 @@ from tclint.verify.results import Arm, TargetReport
 
 
 def over_budget(report: TargetReport, budget: Budget) -> tuple[str, ...]:
-    """The limits that the target exceeds, or that could not be checked."""
+    """The limits that the target exceeds, besides that of graph breaks."""
     return tuple(_exceeded(report, budget))
 
 
@@ -21,8 +21,6 @@ def recompile_count(arm: Arm) -> int:
 
 def _exceeded(report: TargetReport, budget: Budget) -> Iterator[str]:
     arm = report.after
-    if arm.probe is not None and budget.max_graph_breaks is not None:
-        yield from _above(len(arm.probe.user_breaks), budget.max_graph_breaks, "graph breaks")
     if arm.probe is not None and budget.max_recompiles is not None:
         yield from _above(recompile_count(arm), budget.max_recompiles, "recompiles")
     if budget.max_syncs is not None and arm.speed is not None and arm.speed.syncs is not None:

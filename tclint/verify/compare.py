@@ -12,7 +12,7 @@ from tclint.verify.diagnosis import diagnose, wanted
 from tclint.verify.events import Equality
 from tclint.verify.process import Child, ChildError
 from tclint.verify.race import time_arms
-from tclint.verify.results import Arm, Joined, Probe, TargetReport
+from tclint.verify.results import Arm, Joined, Probe, TargetReport, Untimed
 from tclint.verify.verdict import judge_modes
 from tclint.verify.wire import rebuild
 
@@ -29,7 +29,7 @@ def verify_sides(
         sides, arms = _probe_all(planned, options, desk)
         equality = _equality(arms)
         if not options.speed:
-            arms = tuple(replace(arm, no_speed="not asked for") for arm in arms)
+            arms = tuple(replace(arm, untimed=(Untimed("", "not asked for"),)) for arm in arms)
         elif all(arm.failure is None for arm in arms):
             arms = time_arms(sides, arms, options, desk)
         last = arms[-1]

@@ -29,7 +29,9 @@ def compile_phases(metrics: Sequence[Any]) -> tuple[CompilePhase, ...]:
         "Inductor: passes and scheduling": lowering - generating,
         "Inductor: code generation and kernels": generating,
     }
-    return tuple(CompilePhase(name, round(value, 4)) for name, value in seconds.items() if value > 0)
+    return tuple(
+        CompilePhase(name, round(value, 4)) for name, value in seconds.items() if value > 0
+    )
 
 
 def _sum(metrics: Sequence[Any], field: str) -> float:

@@ -15,10 +15,9 @@ def complaints(report: TargetReport) -> tuple[str, ...]:
 
 def _complaints(report: TargetReport) -> Iterator[str]:
     probe = report.after.probe
-    if probe is not None and not report.over_budget:
-        count = len(probe.user_breaks)
-        if count > report.allowed_breaks:
-            yield f"{count} graph breaks"
+    count = len(probe.user_breaks) if probe is not None else 0
+    if count > report.allowed_breaks:
+        yield f"{count} graph breaks, allowed: {report.allowed_breaks}"
     yield from report.over_budget
     for what, equality in _comparisons(report):
         if equality.equal is False:

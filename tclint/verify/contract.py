@@ -33,8 +33,8 @@ _PARTS = ("model", "inputs", "train_step", "optimizer", "tolerance")
 def read_made(made: Any, text: str, specs: Sequence[str] = ()) -> Loaded:
     """Hold what the factory ``text`` made to the contract; ``specs`` are configured inputs."""
     match made:
-        case (function, (*args,), dict(kwargs)) if callable(function):
-            return Loaded(function, tuple(args), kwargs)
+        case (function, (*positional,), dict(named)) if callable(function):
+            return Loaded(function, tuple(positional), named)
     parts = _parts(made)
     if parts is not None:
         return _from_parts(parts, text, specs)

@@ -26,8 +26,8 @@ def wanted(arm: Arm) -> bool:
         return True
     if any(speed.like_eager.equal is False for speed in arm.speeds):
         return True
-    failed = "the compiled call raised" in arm.no_speed
-    return failed and not any(text in arm.no_speed for text in _NO_COMPILER)
+    reasons = [one.reason for one in arm.untimed if "the compiled call raised" in one.reason]
+    return any(not any(text in reason for text in _NO_COMPILER) for reason in reasons)
 
 
 def diagnose(side: Side, arm: Arm, options: Options, desk: Path) -> Diagnosis:

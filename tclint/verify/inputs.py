@@ -21,7 +21,7 @@ _DEFAULT_BOUND = 2
 
 
 def from_specs(specs: Sequence[str], text: str) -> tuple[torch.Tensor, ...]:
-    """Random tensors as configured: ``float32[8, 3, 32, 32]``, ``int64[8]<10`` (values below 10)."""
+    """Random tensors as configured: ``float32[8, 3, 32, 32]``, ``int64[8]<10`` (below 10)."""
     return tuple(_from_spec(spec, text) for spec in specs)
 
 

@@ -16,6 +16,7 @@ import torch._dynamo.utils as dynamo_utils
 from tclint.verify.breaks import merge_breaks, read_break, read_stack, user_frame
 from tclint.verify.compile_time import compile_phases
 from tclint.verify.events import Break, EagerFrame, Recompile
+from tclint.verify.speed import CompilePhase
 
 _METRICS_KEPT = 100_000
 

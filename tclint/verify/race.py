@@ -12,7 +12,7 @@ from typing import Any
 from tclint.verify.arms import Options, Side, new_cache, request_for
 from tclint.verify.events import Equality
 from tclint.verify.process import Child, ChildError
-from tclint.verify.results import Arm, Probe
+from tclint.verify.results import Arm, Probe, Untimed
 from tclint.verify.speed import Speed
 from tclint.verify.verdict import timing
 from tclint.verify.wire import rebuild
@@ -53,7 +53,7 @@ def _time_mode(
             assert probe is not None
             result = _prepare(child, side, probe, options, desk, mode)
             if isinstance(result, str):
-                timed[number] = _without(arms[number], result, mode, options)
+                timed[number] = _without(arms[number], result, mode)
             else:
                 profile = str(trace / "profile.json") if trace else ""
                 ready[number] = replace(result, profile=profile)
@@ -61,15 +61,14 @@ def _time_mode(
             speeds = _race(ready, options, mode) if ready else {}
         except ChildError as failed:
             said = failed.failure.message
-            return tuple(_without(arm, said, mode, options) for arm in timed)
+            return tuple(_without(arm, said, mode) for arm in timed)
     for number, speed in speeds.items():
         timed[number] = replace(arms[number], speeds=(*arms[number].speeds, speed))
     return tuple(timed)
 
 
-def _without(arm: Arm, reason: str, mode: str, options: Options) -> Arm:
-    said = reason if len(options.modes) == 1 else f"{mode}: {reason}"
-    return replace(arm, no_speed="; ".join(filter(None, (arm.no_speed, said))))
+def _without(arm: Arm, reason: str, mode: str) -> Arm:
+    return replace(arm, untimed=(*arm.untimed, Untimed(mode, reason)))
 
 
 def _trace_folder(options: Options, side: Side, mode: str) -> Path | None:
@@ -124,6 +123,4 @@ def _speed(arm: _Ready, eager: list[float], compiled: list[float], mode: str) ->
     speed: Speed = rebuild(
         Speed, {**end, **record, "eager": None, "compiled": None, "like_eager": None}
     )
-    return replace(
-        speed, eager=timing(eager), compiled=timing(compiled), like_eager=arm.like_eager
-    )
+    return replace(speed, eager=timing(eager), compiled=timing(compiled), like_eager=arm.like_eager)

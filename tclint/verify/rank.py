@@ -76,8 +76,10 @@ def _digest(results: Run) -> str:
 def _bytes(snapshot: Any) -> Iterator[bytes]:
     values = getattr(snapshot, "values", None)
     if isinstance(values, torch.Tensor):
-        yield values.contiguous().view(torch.uint8).numpy().tobytes() if values.ndim else (
-            str(values.item()).encode()
+        yield (
+            values.contiguous().view(torch.uint8).numpy().tobytes()
+            if values.ndim
+            else (str(values.item()).encode())
         )
     for key, part in getattr(snapshot, "parts", ()):
         yield repr(key).encode()

@@ -47,7 +47,7 @@ class CompileRecorder:
 
     def compile_module_in_place(self, module: nn.Module, options: dict[str, Any]) -> None:
         """Compile so that everyone who holds the module calls the compiled form."""
-        module._compiled_call_impl = self.real(module._call_impl, **options)  # type: ignore[assignment]
+        module._compiled_call_impl = self.real(module._call_impl, **options)
 
     def _compile(self, model: Any, options: dict[str, Any]) -> Any:
         self.calls += 1

@@ -60,18 +60,30 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
+class Untimed:
+    """A mode that could not be timed, and why; an empty mode stands for all."""
+
+    mode: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Arm:
     """One side of a comparison: ``name`` is ``"before"`` or ``"after"``.
 
-    ``speeds`` holds one entry for each mode that could be timed; ``no_speed`` says why there are
-    none, or fewer.
+    ``speeds`` holds one entry for each mode that could be timed, ``untimed`` the others.
     """
 
     name: str
     probe: Probe | None
     speeds: tuple[Speed, ...] = ()
-    no_speed: str = ""
+    untimed: tuple[Untimed, ...] = ()
     failure: Failure | None = None
+
+    @property
+    def no_speed(self) -> str:
+        """Why the first mode that could not be timed could not; empty if all could."""
+        return self.untimed[0].reason if self.untimed else ""
 
     @property
     def speed(self) -> Speed | None:
@@ -81,6 +93,10 @@ class Arm:
     def speed_in(self, mode: str) -> Speed | None:
         """The speed in one mode."""
         return next((speed for speed in self.speeds if speed.mode == mode), None)
+
+    def no_speed_in(self, mode: str) -> str:
+        """Why one mode could not be timed."""
+        return next((one.reason for one in self.untimed if one.mode in {"", mode}), "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from tclint.config import Config
 from tclint.config_verify import Budget, VerifyTarget
@@ -98,7 +99,7 @@ def exit_code(reports: Sequence[TargetReport]) -> int:
 
 
 def _with_settings(options: Options, entry: VerifyTarget) -> Options:
-    given = {
+    given: dict[str, Any] = {
         "backend": entry.backend,
         "modes": (entry.mode,) if entry.mode else None,
         "phase": entry.phase,

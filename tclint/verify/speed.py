@@ -61,7 +61,7 @@ class Speed:
     recompiles: tuple[Recompile, ...]
     like_eager: Equality
     mode: str = "default"
-    eager_memory: Memory = Memory()  # noqa: RUF009 - frozen
+    eager_memory: Memory = Memory()
     kernels: int | None = None
     eager_kernels: int | None = None
     phases: tuple[CompilePhase, ...] = ()

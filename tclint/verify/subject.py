@@ -203,7 +203,9 @@ class Workshop:
 
         if isinstance(loaded.function, torch.nn.Module):
             loaded.function.to(device)
-        return replace(loaded, args=tree_map(move, loaded.args), kwargs=tree_map(move, loaded.kwargs))
+        return replace(
+            loaded, args=tree_map(move, loaded.args), kwargs=tree_map(move, loaded.kwargs)
+        )
 
 
 def seed() -> None:

@@ -96,4 +96,3 @@ def _shadowing(target: Target, root: Path) -> bool:
     top = target.place.split(".")[0]
     places = (base / top for base in (root, root / "src"))
     return any(place.is_dir() or place.with_suffix(".py").is_file() for place in places)
-

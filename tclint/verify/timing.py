@@ -42,7 +42,7 @@ class Timed:
         if mode == REGIONAL:
             self._shop.compile_regions()
         self._desk = desk
-        self._options = {"backend": backend}
+        self._options: dict[str, Any] = {"backend": backend}
         if mode not in {"default", REGIONAL}:
             self._options["mode"] = mode
         self._watching = ExitStack()

@@ -35,7 +35,7 @@ def judge_speed(arms: tuple[Arm, ...], equality: Equality, mode: str = "default"
     for arm in arms:
         speed = arm.speed_in(mode)
         if speed is None:
-            reason = arm.failure.message if arm.failure else arm.no_speed
+            reason = arm.failure.message if arm.failure else arm.no_speed_in(mode)
             where = f"{arm.name}: " if len(arms) > 1 else ""
             return Speedup(mode, None, f"no speed: {where}{reason}")
         speeds.append(speed)

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from tclint.verify import overlay
-from tclint.verify.results import Failure
 from tclint.verify.contract import TargetError
+from tclint.verify.results import Failure
 from tclint.verify.targets import parse_target
 
 if TYPE_CHECKING:
@@ -78,7 +78,9 @@ class Service:
 
     def finish(self, request: Request) -> Answer:
         """Measure what is measured once."""
-        return {name: _plain(value) for name, value in self._ready().finish(request["trace"]).items()}
+        return {
+            name: _plain(value) for name, value in self._ready().finish(request["trace"]).items()
+        }
 
     def climb(self, request: Request) -> Answer:
         """Try one rung of the ablation ladder."""
@@ -127,7 +129,9 @@ def _plain(value: Any) -> Any:
     """A measured value as JSON can hold it."""
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
-    return dataclasses.asdict(value) if dataclasses.is_dataclass(value) else value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    return value
 
 
 def _answer(service: Service, request: Request) -> Answer:

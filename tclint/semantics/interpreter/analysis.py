@@ -76,6 +76,8 @@ class Analysis:
         self._rooted: set[Root] = set()
         self._bodies: dict[ast.AST, Body] = {}
         self._globals: dict[ModuleInfo, Env] = {}
+        self._class_variables: dict[ClassInfo, dict[str, ast.stmt]] = {}
+        self._named: dict[tuple[ModuleInfo, str], Value] = {}
         self._resolved: dict[tuple[ModuleInfo | None, str], Value | None] = {}
 
     def emit(self, frame: Frame, event: type[Event], node: ast.AST, /, **fields: object) -> None:
@@ -108,6 +110,15 @@ class Analysis:
             return self.external(module.imports[name], module)
         return None
 
+    def global_or_builtin(self, module: ModuleInfo, name: str) -> Value:
+        """The value of a name that no function around binds."""
+        known = self._named.get((module, name))
+        if known is None:
+            known = self.global_value(module, name) or External(f"builtins.{name}")
+            if name not in module.assigned:  # its value may still change: the file is being walked
+                self._named[module, name] = known
+        return known
+
     def external(self, dotted: str, importer: ModuleInfo | None = None) -> Value:
         """The value of a dotted name: something of the project, or a library's."""
         key = (importer, dotted)
@@ -135,6 +146,19 @@ class Analysis:
             self._globals[module] = {}
             self._globals[module] = walk_module(self, module)
         return self._globals[module]
+
+    def class_variables(self, cls: ClassInfo) -> dict[str, ast.stmt]:
+        """The statements of a class body that bind or declare its attributes, by name."""
+        if cls not in self._class_variables:
+            found: dict[str, ast.stmt] = {}
+            for item in cls.node.body:
+                match item:
+                    case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(
+                        target=ast.Name(id=name)
+                    ):
+                        found.setdefault(name, item)
+            self._class_variables[cls] = found
+        return self._class_variables[cls]
 
     def record_attribute(self, cls: ClassInfo, name: str, value: Value) -> None:
         """Remember what a method assigns to ``self.name``."""

@@ -198,18 +198,13 @@ def _class_level(frame: Frame, info: ClassInfo, name: str) -> Value:
     for base in frame.analysis.project.ancestry(info):
         if not isinstance(base, ClassInfo):
             continue
-        for item in base.node.body:
-            match item:
-                case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
-                    return _constant_of(value)
-                case ast.AnnAssign(target=ast.Name(id=target), annotation=kind) if target == name:
-                    if isinstance(item.value, ast.Constant):
-                        return _constant_of(item.value)
-                    function = base.methods.get("__init__") or next(
-                        iter(base.methods.values()), None
-                    )
-                    if function is not None:
-                        return annotation_value(frame.analysis, function, kind)
+        match frame.analysis.class_variables(base).get(name):
+            case ast.Assign(value=value) | ast.AnnAssign(value=ast.Constant() as value):
+                return _constant_of(value)
+            case ast.AnnAssign(annotation=kind):
+                function = next(iter(base.methods.values()), None)
+                if function is not None:
+                    return annotation_value(frame.analysis, function, kind)
     return UNKNOWN
 
 

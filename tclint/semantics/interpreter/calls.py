@@ -31,6 +31,7 @@ from tclint.semantics.values import (
     Object,
     Sequence,
     Tensor,
+    Union,
     Value,
     may_be_tensor,
     options,
@@ -50,9 +51,11 @@ def _call(frame: Frame, node: ast.Call) -> Value:
             arguments = arguments_of_call(frame, node)
         report_sink(frame, node, *sink)
         return arguments.positional[0] if sink[0] == "tqdm" and arguments.positional else UNKNOWN
-    if callee == External("builtins.super"):
+    if isinstance(callee, External) and callee.name == "builtins.super":
         return _super(frame, node)
     arguments = arguments_of_call(frame, node)
+    if type(callee) is not Union:
+        return call_value(frame, node, callee, arguments)
     return spread(lambda kind: call_value(frame, node, kind, arguments), callee)
 
 

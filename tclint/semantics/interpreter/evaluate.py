@@ -42,7 +42,7 @@ def handles(kind: type[ast.expr]) -> Callable[[H], H]:
 def evaluate(frame: Frame, node: ast.expr) -> Value:
     """The value of an expression; remembered in the body for the rules' questions."""
     handler = HANDLERS.get(type(node))
-    value = handler(frame, node) if handler else UNKNOWN
+    value = handler(frame, node) if handler is not None else UNKNOWN
     values = frame.body.values
     known = values.get(node)
     if known is None:

@@ -41,7 +41,7 @@ def _constant(frame: Frame, node: ast.Constant) -> Value:
 
 @handles(ast.Name)
 def _name(frame: Frame, node: ast.Name) -> Value:
-    return frame.lookup(node.id)
+    return frame.env.get(node.id) or frame.lookup(node.id)
 
 
 @handles(ast.BinOp)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tclint.diagnostics import ChainLink
 from tclint.semantics.site import Body, Facts, Region, Site
-from tclint.semantics.values import External, Value, join
+from tclint.semantics.values import Value, join
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.analysis import Analysis
@@ -64,8 +64,7 @@ class Frame:
             if value is not None:
                 return value
             frame = frame.outer
-        found = self.analysis.global_value(self.body.module, name)
-        return found if found is not None else External(f"builtins.{name}")
+        return self.analysis.global_or_builtin(self.body.module, name)
 
     def site(self) -> Site:
         """The current place, for an event."""

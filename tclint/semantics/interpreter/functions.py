@@ -30,6 +30,7 @@ from tclint.semantics.values import (
     Sequence,
     Static,
     Tensor,
+    Union,
     Unknown,
     Value,
     join,
@@ -126,8 +127,9 @@ def _without_dtype(value: Value) -> Value:
     if isinstance(value, Sequence):
         items = None if value.items is None else tuple(map(_without_dtype, value.items))
         return Sequence(value.type, _without_dtype(value.element), items)
-    kinds = list(options(value))
-    return value if len(kinds) == 1 else join(map(_without_dtype, kinds))
+    if isinstance(value, Union):
+        return join([_without_dtype(option) for option in value.options])
+    return value
 
 
 def walk(

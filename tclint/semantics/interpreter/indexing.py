@@ -23,6 +23,7 @@ from tclint.semantics.values import (
     Static,
     SymInt,
     Tensor,
+    Union,
     Value,
     is_tensor,
     join,
@@ -35,6 +36,8 @@ from tclint.semantics.values import (
 def _subscript(frame: Frame, node: ast.Subscript) -> Value:
     base = evaluate(frame, node.value)
     index = evaluate(frame, node.slice)
+    if type(base) is not Union:
+        return _item(frame, node, base, index)
     return spread(lambda option: _item(frame, node, option, index), base)
 
 

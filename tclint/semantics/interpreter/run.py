@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -25,7 +26,7 @@ from tclint.semantics.values import UNKNOWN, Class, Function, Object, Tensor, Va
 
 # A file or function without one of these words sets nothing up.
 SETUP_WORDS: Final = ("compile", "optim", "_dynamo")
-_CALLED: Final = re.compile(r"(?<!class )\b([A-Z]\w*)\(")
+_CALLED: Final = re.compile(r"([A-Z]\w*)\(")
 
 
 def analyse(
@@ -146,8 +147,11 @@ def _module_roots(analysis: Analysis, modules: list[ModuleInfo]) -> Iterator[Roo
 
 
 def _constructed(module: ModuleInfo) -> Iterator[str]:
-    """Names that the module calls; by their spelling, which is enough for an order."""
-    yield from _CALLED.findall(module.file.text)
+    """Names that the module calls; by their spelling, which is enough for an order.
+
+    The line that defines a class looks like a call, too.
+    """
+    yield from Counter(_CALLED.findall(module.file.text)) - Counter(module.classes.keys())
 
 
 def _all_functions(analysis: Analysis, modules: Iterable[ModuleInfo]) -> Iterator[Root]:

@@ -5,25 +5,36 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
-from tclint.verify.results import Arm, Speed, TargetReport
+from tclint.verify.complaints import complaints
+from tclint.verify.results import Arm, TargetReport
+from tclint.verify.speed import Speed
 
 
-def as_json(reports: Sequence[TargetReport]) -> str:
+def render(reports: Sequence[TargetReport], base: Path) -> str:
     """All targets as one JSON object."""
+    del base
     return json.dumps({"targets": [_target_record(report) for report in reports]}, indent=2)
 
 
 def _target_record(report: TargetReport) -> dict[str, Any]:
     return {
         "target": report.target,
+        "passed": not complaints(report) and all(arm.failure is None for arm in report.arms),
+        "complaints": list(complaints(report)),
+        "over_budget": list(report.over_budget),
         "arms": [_arm_record(arm) for arm in report.arms],
         "equal": report.equality.equal,
         "equality": asdict(report.equality),
         "speedup": report.speedup,
         "speed_note": report.speed_note,
+        "speedups": [asdict(speedup) for speedup in report.speedups],
         "joined": [asdict(entry) for entry in report.joined],
+        "diagnosis": asdict(report.diagnosis) if report.diagnosis else None,
+        "distributed": asdict(report.distributed) if report.distributed else None,
+        "traces": list(report.traces),
     }
 
 
@@ -40,20 +51,28 @@ def _arm_record(arm: Arm) -> dict[str, Any]:
         probe = asdict(arm.probe)
         del probe["loaded"]
         record |= probe | {"graphs": arm.probe.graphs}
-    return record | _speed_record(arm.speed, arm.no_speed)
+    record["no_speed"] = arm.no_speed or None
+    record["untimed"] = [asdict(one) for one in arm.untimed]
+    record["modes"] = {speed.mode: _speed_record(speed) for speed in arm.speeds}
+    if arm.speed is None:
+        return record | {"times": None, "memory": None}
+    first = _speed_record(arm.speed)
+    return record | {key: first[key] for key in ("times", "memory", "steady")}
 
 
-def _speed_record(speed: Speed | None, reason: str) -> dict[str, Any]:
-    if speed is None:
-        return {"times": None, "memory": None, "no_speed": reason or None}
+def _speed_record(speed: Speed) -> dict[str, Any]:
     return {
         "times": {
             "cold_start_s": speed.cold_start,
             "eager_ms": asdict(speed.eager),
             "compiled_ms": asdict(speed.compiled),
+            "compile_phases_s": {phase.name: phase.seconds for phase in speed.phases},
         },
         "memory": asdict(speed.memory),
-        "no_speed": None,
+        "eager_memory": asdict(speed.eager_memory),
+        "kernels": speed.kernels,
+        "eager_kernels": speed.eager_kernels,
+        "cudagraph_skips": list(speed.cudagraph_skips),
         "steady": {
             "syncs": None if speed.syncs is None else [asdict(sync) for sync in speed.syncs],
             "recompiles": [asdict(again) for again in speed.recompiles],

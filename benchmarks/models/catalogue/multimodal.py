@@ -1,0 +1,139 @@
+"""Models of more than one kind of input, of time series, and diffusion models."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from benchmarks.models.catalogue.inputs import (
+    NEXT_TOKENS,
+    TOKENS,
+    Model,
+    family,
+    floats,
+    ids,
+    ones,
+    tensor,
+)
+from benchmarks.models.catalogue.vision import PICTURE
+
+FAMILY: Final = "multimodal"
+BOTH: Final = {**TOKENS, **PICTURE}
+IMAGE_TOKEN: Final = 120
+# 16 patches of 8x8 in a picture of 32x32.
+WITH_IMAGE: Final = {
+    "input_ids": tensor([[5, *[IMAGE_TOKEN] * 16, 7, 8, 9]] * 2),
+    "attention_mask": ones(2, 20),
+    **PICTURE,
+}
+IMAGE_LABELS: Final = {"labels": ids(2, 20)}
+TEXT_CONFIG: Final = {
+    "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "head_dim": 8, "vocab_size": 128,
+}  # fmt: skip
+
+ROPE: Final = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [1, 1, 2]}
+
+MULTIMODAL: Final[tuple[Model, ...]] = (
+    *family(
+        FAMILY, BOTH, {"return_loss": ids(1, below=2)},
+        "clip:CLIPModel", "siglip:SiglipModel", "altclip:AltCLIPModel",
+        "chinese_clip:ChineseCLIPModel", "metaclip_2:MetaClip2Model",
+    ),
+    *family(FAMILY, BOTH, {}, "flava:FlavaModel", "clipseg:CLIPSegModel"),
+    *family(
+        FAMILY, BOTH, NEXT_TOKENS,
+        "blip:BlipForConditionalGeneration", "git:GitForCausalLM", "vilt:ViltForMaskedLM",
+    ),
+    Model(
+        "llava", "LlavaForConditionalGeneration", FAMILY, WITH_IMAGE, IMAGE_LABELS,
+        {
+            "image_token_id": IMAGE_TOKEN, "image_token_index": IMAGE_TOKEN,
+            "vision_feature_layer": -1,
+        },
+    ),
+    Model(
+        "paligemma", "PaliGemmaForConditionalGeneration", FAMILY, WITH_IMAGE, IMAGE_LABELS,
+        {"image_token_id": IMAGE_TOKEN, "image_token_index": IMAGE_TOKEN,
+         "text_config": TEXT_CONFIG, "vision_config": {"projection_dim": 32}},
+    ),
+    Model(
+        "idefics2", "Idefics2ForConditionalGeneration", FAMILY,
+        {"input_ids": tensor([[5, *[IMAGE_TOKEN] * 4, 7, 8, 9]] * 2), "attention_mask": ones(2, 8),
+         "pixel_values": floats(2, 1, 3, 32, 32)},
+        {"labels": ids(2, 8)},
+        {"image_token_id": IMAGE_TOKEN, "text_config": TEXT_CONFIG,
+         "perceiver_config": {"hidden_size": 32, "resampler_n_latents": 4, "resampler_depth": 1,
+                              "resampler_n_heads": 2, "resampler_head_dim": 8}},
+    ),
+    Model(
+        "qwen2_vl", "Qwen2VLForConditionalGeneration", FAMILY,
+        {"input_ids": tensor([[5, 110, *[IMAGE_TOKEN] * 4, 111, 7]]), "attention_mask": ones(1, 8),
+         "pixel_values": floats(16, 3 * 2 * 8 * 8), "image_grid_thw": tensor([[1, 4, 4]])},
+        {"labels": ids(1, 8)},
+        {
+            "image_token_id": IMAGE_TOKEN, "vision_start_token_id": 110,
+            "vision_end_token_id": 111, "text_config": {**TEXT_CONFIG, "rope_parameters": ROPE},
+            "vision_config": {
+                "hidden_size": 32, "embed_dim": 32, "depth": 2, "num_heads": 4, "patch_size": 8,
+            },
+        },
+    ),
+    Model(
+        "visual_bert", "VisualBertForPreTraining", FAMILY,
+        {**TOKENS, "visual_embeds": floats(2, 4, 32), "visual_attention_mask": ones(2, 4)},
+        {"labels": ids(2, 20)}, {"visual_embedding_dim": 32},
+    ),
+    Model(
+        "lxmert", "LxmertForPreTraining", FAMILY,
+        {**TOKENS, "visual_feats": floats(2, 4, 32), "visual_pos": floats(2, 4, 4)}, {},
+        {"visual_feat_dim": 32, "l_layers": 1, "x_layers": 1, "r_layers": 1},
+    ),
+    Model(
+        "decision_transformer", "DecisionTransformerModel", "reinforcement learning",
+        {"states": floats(2, 4, 17), "actions": floats(2, 4, 4), "rewards": floats(2, 4, 1),
+         "returns_to_go": floats(2, 4, 1), "timesteps": ids(2, 4, below=50),
+         "attention_mask": ones(2, 4)},
+    ),
+    Model(
+        "patchtst", "PatchTSTForPrediction", "time series",
+        {"past_values": floats(2, 32, 1)}, {"future_values": floats(2, 24, 1)},
+    ),
+    Model(
+        "time_series_transformer", "TimeSeriesTransformerForPrediction", "time series",
+        {"past_values": floats(2, 15), "past_time_features": floats(2, 15, 1),
+         "past_observed_mask": ones(2, 15), "future_values": floats(2, 8),
+         "future_time_features": floats(2, 8, 1)},
+        {}, {"prediction_length": 8, "context_length": 8, "num_time_features": 1},
+    ),
+    Model(
+        "unet_2d", "UNet2DModel", "diffusion",
+        {"sample": floats(1, 3, 16, 16), "timestep": tensor(3)}, {},
+        {"sample_size": 16, "block_out_channels": (16, 32), "layers_per_block": 1,
+         "norm_num_groups": 8, "attention_head_dim": 8,
+         "down_block_types": ("DownBlock2D", "AttnDownBlock2D"),
+         "up_block_types": ("AttnUpBlock2D", "UpBlock2D")}, "diffusers",
+    ),
+    Model(
+        "unet_2d_condition", "UNet2DConditionModel", "diffusion",
+        {"sample": floats(1, 4, 16, 16), "timestep": tensor(3),
+         "encoder_hidden_states": floats(1, 4, 16)}, {},
+        {"sample_size": 16, "block_out_channels": (16, 32), "layers_per_block": 1,
+         "norm_num_groups": 8, "attention_head_dim": 8, "cross_attention_dim": 16,
+         "down_block_types": ("DownBlock2D", "CrossAttnDownBlock2D"),
+         "up_block_types": ("CrossAttnUpBlock2D", "UpBlock2D")}, "diffusers",
+    ),
+    Model(
+        "autoencoder_kl", "AutoencoderKL", "diffusion", {"sample": floats(1, 3, 16, 16)}, {},
+        {"block_out_channels": (16,), "norm_num_groups": 8, "layers_per_block": 1}, "diffusers",
+    ),
+    Model(
+        "dit_2d", "DiTTransformer2DModel", "diffusion",
+        {"hidden_states": floats(1, 4, 8, 8), "timestep": tensor([3]), "class_labels": tensor([1])},
+        {}, {"num_attention_heads": 2, "attention_head_dim": 8, "in_channels": 4, "num_layers": 2,
+             "sample_size": 8, "patch_size": 2}, "diffusers",
+    ),
+    Model(
+        "vit_tiny", "vit_tiny_patch16_224", "vision", {"x": floats(2, 3, 32, 32)}, {},
+        {"img_size": 32, "depth": 2, "embed_dim": 32, "num_heads": 4}, "timm",
+    ),
+)  # fmt: skip

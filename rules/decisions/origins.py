@@ -1,0 +1,22 @@
+"""Where a tensor comes from: into the graph from outside, or made in it."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.semantics.site import Site
+from tclint.semantics.values import Tensor
+
+
+def is_made_here(site: Site, node: ast.expr, tensor: Tensor) -> bool:
+    """True for the result of an operation of this function; False for inputs and parameters."""
+    if tensor.role is not None or isinstance(node, ast.Attribute):
+        return False
+    if not isinstance(node, ast.Name):
+        return True
+    bindings = [site.parent(target) for target in site.stores(node.id)]
+    return any(isinstance(b, ast.Assign) and not _is_alias(b.value) for b in bindings)
+
+
+def _is_alias(value: ast.expr) -> bool:
+    return isinstance(value, (ast.Name, ast.Attribute))

@@ -1,0 +1,88 @@
+"""TCL181: random numbers of numpy."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.diagnostics import Decline, Effect
+from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.semantics.events import NumpyCall
+
+from ..decisions.wording import consequence, loop_ids
+
+_PACKAGE = "numpy.random."
+# The place of `size` among the positional arguments; with a size, Dynamo traces the call.
+_SIZE = {"uniform": 2, "normal": 2, "randint": 2, "rand": 0, "randn": 0, "random": 0}
+_SIZE |= {"random_sample": 0, "sample": 0}
+_TRACED = frozenset({"seed"})
+_WAY_OUT = (
+    "`torch.rand`, `torch.randint` and `torch.randperm` draw in the graph, but other numbers; or "
+    "draw before compiled code and pass them in"
+)
+
+
+class NumpyRandom(Rule[NumpyCall]):
+    """Numpy's generator is asked where Dynamo traces.
+
+    ## What it does
+    Reports calls of `np.random` in compiled code that end the graph: single numbers
+    (`np.random.uniform()`), `choice`, `permutation`, `shuffle`, `beta` and all other distributions,
+    generator objects. Arrays of `rand`, `randn`, `randint`, `uniform`, `normal` are traced.
+
+    ## Why it hurts
+    Dynamo traces numpy with tensors. A number would be fetched from the device at once, and the
+    other functions have no counterpart: the graph ends at the call. LayerDrop written with
+    `np.random.uniform` in the loop over the layers sends the whole function to eager. What is
+    traced draws from torch's generator: other numbers than eager code gets.
+
+    ## Fix safety
+    Not fixed: torch draws other numbers.
+
+    ## References
+    - [Graph break GB0033](https://meta-pytorch.org/compile-graph-break-site/gb/gb0033.html)
+    - [Graph break GB0294](https://meta-pytorch.org/compile-graph-break-site/gb/gb0294.html)
+    """
+
+    code = "TCL181"
+    name = "numpy-random"
+    summary = "a random number of numpy's breaks the graph"
+    on = NumpyCall
+    effects = (Effect.GRAPH_BREAK,)
+    gb_ids = ("GB0033", "GB0294", "GB0156", "GB0087", "GB7000")
+    examples = (
+        Untouched(
+            "\ndef f(x):\n    y = x * 2\n    return y + 1 if np.random.uniform() < 0.5 else y\n",
+            reason="torch.rand",
+            proves=("GB0033",),
+        ),
+        Untouched(
+            "\ndef f(x):\n    y = x * 2\n    return y[np.random.permutation(4)]\n",
+            reason="torch.randperm",
+            proves=("GB0294",),
+            title="a permutation",
+        ),
+        Good(
+            "\ndef f(x):\n    return (x * torch.from_numpy(np.random.rand(4, 3))).shape\n",
+            title="an array of random numbers",
+        ),
+    )
+
+    def check(self, event: NumpyCall) -> Finding | None:
+        """Report single numbers, and functions that Dynamo has no counterpart of."""
+        if not event.function.startswith(_PACKAGE):
+            return None
+        name = event.function.removeprefix(_PACKAGE)
+        if name in _TRACED or (name in _SIZE and _has_size(event.call, _SIZE[name])):
+            return None
+        ids = {"shuffle": "GB0087", "RandomState": "GB0156"}
+        own = "GB0033" if name in _SIZE or name == "choice" else ids.get(name, "GB0294")
+        return Finding(
+            f"`np.random.{name}` cannot be traced{consequence(event.site)}",
+            Decline(_WAY_OUT),
+            gb_ids=loop_ids(event.site, own),
+        )
+
+
+def _has_size(call: ast.Call, place: int) -> bool:
+    given = call.args[place : place + 1] or [k.value for k in call.keywords if k.arg == "size"]
+    return bool(given) and not (isinstance(given[0], ast.Constant) and given[0].value is None)

@@ -1,0 +1,115 @@
+"""TCL180: a call of a function that Dynamo does not trace."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.diagnostics import Decline, Effect
+from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.semantics.events import Call
+from tclint.semantics.site import Site
+from tclint.semantics.values import Object, Tensor, options
+from tclint.torch_api import Skipped, skipped_by_dynamo
+
+from ..decisions.wording import consequence, loop_ids
+
+_ELSEWHERE = frozenset({"torch.Tensor.backward", "torch.autograd.grad", "torch.autograd.backward"})
+_ELSEWHERE |= {"torch.Tensor.requires_grad_", "logging.getLogger", "print", "warnings.warn"}
+_WAY_OUT = {
+    "copy": "`t.clone()` copies a tensor, and `list(x)` or `dict(x)` a container",
+    "random": "`torch.rand` draws in the graph, `random.uniform` is traced",
+    "torch.manual_seed": "seed before the compiled function is called",
+}
+_OUTSIDE = (
+    "call it before compiled code and pass the result in, keep it for eager code under "
+    "`if not torch.compiler.is_compiling():`, or mark a helper with "
+    "`torch.compiler.assume_constant_result` if its answer never changes"
+)
+
+
+class RefusedCall(Rule[Call]):
+    """A function is called that Dynamo leaves to Python.
+
+    ## What it does
+    Reports calls in compiled code that were measured to end the graph on torch 2.13: `time.*`,
+    `random.random`, `open`, `os` and `subprocess`, `json`, `uuid`, `gc`, locks,
+    `torch.manual_seed`, `torch.save`, sparse and nested constructors, questions that torch answers
+    with plain values (`torch.cuda.device_count()`), `copy.copy`, and `copy.deepcopy` of tensors
+    and modules. Output, gradients, numpy and `with` have codes of their own.
+
+    ## Why it hurts
+    The graph ends before the call and another begins behind it. In a loop or a `try` the whole
+    function runs eagerly.
+
+    ## Fix safety
+    Not fixed: where else the call can go depends on what it is for.
+
+    ## References
+    - [Graph break GB0007](https://meta-pytorch.org/compile-graph-break-site/gb/gb0007.html)
+    - [Graph break GB0208](https://meta-pytorch.org/compile-graph-break-site/gb/gb0208.html)
+    - [Graph break GB4198](https://meta-pytorch.org/compile-graph-break-site/gb/gb4198.html)
+    """
+
+    code = "TCL180"
+    name = "refused-call"
+    summary = "a call that Dynamo does not trace breaks the graph"
+    on = Call
+    effects = (Effect.GRAPH_BREAK,)
+    gb_ids = ("GB0007", "GB0059", "GB0156", "GB0208", "GB4198", "GB7000")
+    examples = (
+        Untouched(
+            "\nimport time\n\n\ndef f(x):\n    start = time.time()\n    return x * 2 + start\n",
+            reason="before compiled code",
+            proves=("GB0007",),
+        ),
+        Untouched(
+            "\ndef f(x):\n    torch.manual_seed(0)\n    return x + torch.rand(3)\n",
+            reason="seed before",
+            proves=("GB0007",),
+            title="a seed",
+        ),
+        Untouched(
+            "\nimport copy\n\n\ndef f(x):\n    y = copy.deepcopy(x)\n    return y.mul_(2)\n",
+            reason="t.clone()",
+            proves=("GB4198",),
+            title="a copy of a tensor",
+        ),
+        Good(
+            "\nimport copy\nimport os\n\n\ndef f(x):\n    scale = copy.deepcopy({'a': 2})\n"
+            "    return x * scale['a'] if os.environ.get('SCALE') else x + 1\n",
+            title="traced: plain containers, the environment",
+        ),
+    )
+
+    def check(self, event: Call) -> Finding | None:
+        """Look the function up among those that were measured."""
+        name = event.function.removeprefix("builtins.")
+        found = skipped_by_dynamo(name)
+        if name == "copy.deepcopy" and any(map(_is_copied_by_torch, event.arguments)):
+            found = Skipped("GB4198")
+        if found is None or name in _ELSEWHERE or _is_context(event.site, event.call):
+            return None
+        if found.traced_from and found.traced_from <= event.site.settings.target_torch:
+            return None
+        end = consequence(event.site)
+        return Finding(
+            f"Dynamo does not trace `{name.removeprefix('torch.Tensor.')}`{end}",
+            Decline(_way_out(name)),
+            gb_ids=loop_ids(event.site, found.gb_id),
+        )
+
+
+def _is_copied_by_torch(value: object) -> bool:
+    return any(
+        isinstance(kind, Tensor) or (isinstance(kind, Object) and kind.is_module)
+        for kind in options(value)  # type: ignore[arg-type]
+    )
+
+
+def _is_context(site: Site, call: ast.Call) -> bool:
+    """True for what a `with` enters, which is judged there."""
+    return isinstance(site.parent(call), ast.withitem)
+
+
+def _way_out(name: str) -> str:
+    return _WAY_OUT.get(name) or _WAY_OUT.get(name.partition(".")[0], _OUTSIDE)

@@ -1,0 +1,76 @@
+"""TCL188: `requires_grad_()` is called in compiled code."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.semantics.events import Call
+from tclint.semantics.values import tensor_in
+
+from ..decisions.gradients import WAY_OUT
+from ..decisions.origins import is_made_here
+from ..decisions.wording import consequence, loop_ids, short
+
+
+class RequiresGradCalled(Rule[Call]):
+    """`requires_grad_()` is called in compiled code.
+
+    ## What it does
+    Reports `t.requires_grad_()` in compiled code on inputs and parameters, and on results where it
+    switches gradients on. Switching them off for a result is traced.
+
+    ## Why it hurts
+    For a tensor that comes from outside, Dynamo ends the graph at the call. For a result, it does
+    so when the tensor, or what is computed from it, leaves the graph.
+
+    ## Fix safety
+    Not fixed: the call has to move out of the compiled function.
+
+    ## References
+    - [Graph break GB0125](https://meta-pytorch.org/compile-graph-break-site/gb/gb0125.html)
+    - [Graph break GB8985](https://meta-pytorch.org/compile-graph-break-site/gb/gb8985.html)
+    """
+
+    code = "TCL188"
+    name = "requires-grad-called"
+    summary = "`requires_grad_()` in compiled code breaks the graph"
+    on = Call
+    effects = (Effect.GRAPH_BREAK,)
+    gb_ids = ("GB0125", "GB8985", "GB7000")
+    examples = (
+        Untouched(
+            "\ndef f(x):\n    x.requires_grad_(True)\n    return x * 2\n",
+            reason="before compiled code",
+            proves=("GB0125",),
+        ),
+        Untouched(
+            "\ndef f(x):\n    y = x.detach().requires_grad_()\n    return (y * y).sum()\n",
+            reason="torch.func.grad",
+            proves=("GB8985",),
+            title="a result",
+        ),
+        Good("\ndef f(x):\n    return (x * 1).detach().requires_grad_(False) * 2\n"),
+    )
+
+    def check(self, event: Call) -> Finding | None:
+        """Report the call on what comes from outside, or where it switches gradients on."""
+        func = event.call.func
+        if event.function != "torch.Tensor.requires_grad_" or not isinstance(func, ast.Attribute):
+            return None
+        tensor = tensor_in(event.owner) if event.owner is not None else None
+        made = tensor is not None and is_made_here(event.site, func.value, tensor)
+        if made and _switches_off(event.call):
+            return None
+        return Finding(
+            f"`{short(event.site, event.call)}` in compiled code{consequence(event.site)}",
+            Decline(WAY_OUT),
+            gb_ids=loop_ids(event.site, "GB8985" if made else "GB0125"),
+            confidence=Confidence.MEDIUM if made else None,
+        )
+
+
+def _switches_off(call: ast.Call) -> bool:
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return any(isinstance(value, ast.Constant) and value.value is False for value in given)

@@ -1,0 +1,58 @@
+"""TCL184: `tensor.data` is assigned in compiled code."""
+
+from __future__ import annotations
+
+from tclint.diagnostics import Decline, Effect
+from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.semantics.events import TensorWrite
+
+from ..decisions.origins import is_made_here
+from ..decisions.wording import consequence, loop_ids, short
+
+
+class TensorDataAssigned(Rule[TensorWrite]):
+    """The storage of a result is exchanged in compiled code.
+
+    ## What it does
+    Reports `t.data = ...` in compiled code where `t` was computed there. Inputs, parameters and
+    buffers are traced, and so is everything in place (`t.data.add_(1)`, `t.copy_(other)`).
+
+    ## Why it hurts
+    Dynamo does not trace the assignment for a tensor that the graph itself makes, and ends the
+    graph before it.
+
+    ## Fix safety
+    Not fixed: binding the name anew changes what other names of the tensor see.
+
+    ## References
+    - [Graph break GB0056](https://meta-pytorch.org/compile-graph-break-site/gb/gb0056.html)
+    """
+
+    code = "TCL184"
+    name = "tensor-data-assigned"
+    summary = "assigning `.data` of a result breaks the graph"
+    on = TensorWrite
+    effects = (Effect.GRAPH_BREAK,)
+    gb_ids = ("GB0056", "GB7000")
+    examples = (
+        Untouched(
+            "\ndef f(x):\n    y = x * 2\n    y.data = x * 3\n    return y + 1\n",
+            reason="copy_",
+            proves=("GB0056",),
+        ),
+        Good(
+            "\ndef f(x):\n    y = x * 2\n    y.data.add_(1)\n    return y + 1\n",
+            title="in place",
+        ),
+    )
+
+    def check(self, event: TensorWrite) -> Finding | None:
+        """Report assignments to what this function computed."""
+        site, owner = event.site, event.target.value
+        if event.attribute != "data" or not is_made_here(site, owner, event.tensor):
+            return None
+        return Finding(
+            f"`{short(site, event.target)}` is assigned in compiled code{consequence(site)}",
+            Decline("`t.copy_(new)` writes in place; without other names for it, `t = new` does"),
+            gb_ids=loop_ids(site, "GB0056"),
+        )

@@ -1,0 +1,162 @@
+"""What there is to say about one target, line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tclint.verify.complaints import complaints
+from tclint.verify.events import Break, Sync
+from tclint.verify.report.numbers import closeness, graph_sizes, memory, place, ratio
+from tclint.verify.results import Arm, Diagnosis, Distributed, Probe, TargetReport
+from tclint.verify.speed import Speed
+
+_PHASES = {
+    "forward": "",
+    "backward": " (forward and backward)",
+    "step": " (training step)",
+}
+
+
+def details(report: TargetReport, base: Path) -> list[str]:
+    """The lines under a target's row."""
+    return list(_details(report, base))
+
+
+def _details(report: TargetReport, base: Path) -> Iterator[str]:
+    probe = report.after.probe
+    phase = _PHASES[probe.phase] if probe is not None else ""
+    summaries = [_named(s.mode, ratio(s), len(report.speedups)) for s in report.speedups]
+    yield f"{report.target}{phase}: {'; '.join(summaries)}"
+    for arm in report.arms:
+        if arm.failure is not None:
+            yield f"  {arm.name}: {arm.failure.kind}: {arm.failure.message}"
+    for complaint in complaints(report):
+        yield f"  fails: {complaint}"
+    if report.equality.detail:
+        yield f"  outputs: {report.equality.verdict}: {report.equality.detail}"
+    if probe is not None:
+        yield from _probe_lines(report, probe, base)
+    for speed in report.after.speeds:
+        yield from _speed_lines(report.after, speed, base)
+    if report.joined:
+        yield _joined_line(report)
+    if report.diagnosis is not None:
+        yield from diagnosis_lines(report.diagnosis)
+    if report.distributed is not None:
+        yield from distributed_lines(report.distributed)
+    for trace in report.traces:
+        yield f"  trace: {trace}"
+
+
+def _probe_lines(report: TargetReport, probe: Probe, base: Path) -> Iterator[str]:
+    if probe.like_before is not None and probe.like_eager.equal is False:
+        yield f"  compiled against eager: {probe.like_eager.detail}"
+    if probe.unstable:
+        yield f"  not deterministic: two eager runs with equal seeds differ: {probe.unstable}"
+    yield f"  graphs: {graph_sizes(report.after)}{fullgraph(probe)}"
+    for one in probe.breaks:
+        yield from _break_lines(one, base)
+    for frame in probe.eager_frames:
+        where = place(frame.filename, frame.row, base)
+        yield f"  {where}: all of {frame.function} runs eagerly: {frame.reason}"
+    speed = report.after.speed
+    recompiles = speed.recompiles if speed is not None else ()
+    for again in recompiles or probe.recompiles:
+        limit = " (limit reached: runs eagerly)" if again.limit_reached else ""
+        yield f"  {place(again.filename, again.row, base)}: recompiles: {again.reason}{limit}"
+    yield from _sync_lines("eager", probe.syncs, base)
+
+
+def fullgraph(probe: Probe) -> str:
+    """What ``fullgraph=True`` says, in a clause."""
+    if probe.fullgraph == "refused":
+        return f"; fullgraph=True refused: {probe.fullgraph_reason}"
+    return "; fullgraph=True works" if probe.fullgraph == "possible" else ""
+
+
+def _speed_lines(arm: Arm, speed: Speed, base: Path) -> Iterator[str]:
+    many = len(arm.speeds)
+    yield "  " + _named(speed.mode, f"compiled numbers: {closeness(speed.like_eager)}", many)
+    if speed.phases:
+        parts = ", ".join(f"{phase.name} {phase.seconds:.2f} s" for phase in speed.phases)
+        yield "  " + _named(speed.mode, f"cold start {speed.cold_start:.1f} s: {parts}", many)
+    shown = f"memory: eager {memory(speed.eager_memory)}, compiled {memory(speed.memory)}"
+    if speed.memory.allocated is None:
+        shown = f"memory: {memory(speed.memory)} for the whole process"
+    yield "  " + _named(speed.mode, shown, many)
+    if speed.kernels is not None:
+        shown = f"kernels in one call: eager {speed.eager_kernels}, compiled {speed.kernels}"
+        yield "  " + _named(speed.mode, shown, many)
+    for skip in speed.cudagraph_skips:
+        yield "  " + _named(speed.mode, f"no CUDA graph: {skip}", many)
+    yield from _sync_lines("compiled", speed.syncs, base)
+
+
+def _named(mode: str, text: str, many: int) -> str:
+    return f"{mode}: {text}" if many > 1 else text
+
+
+def _break_lines(one: Break, base: Path) -> Iterator[str]:
+    ids = "+".join(one.gb_ids) or "no GB id"
+    notes = [
+        note
+        for holds, note in (
+            (one.drops_frame, "the whole function runs eagerly"),
+            (one.by_torch, "asked for by torch itself"),
+        )
+        if holds
+    ]
+    tail = f" ({'; '.join(notes)})" if notes else ""
+    yield f"  {place(one.filename, one.row, base)}: {ids} {one.reason}{tail}"
+    inner = one.stack[-1] if one.stack else None
+    if inner and (inner.filename, inner.row) != (one.filename, one.row):
+        yield f"    in {place(inner.filename, inner.row, base)} ({inner.function})"
+
+
+def _sync_lines(how: str, syncs: tuple[Sync, ...] | None, base: Path) -> Iterator[str]:
+    for sync in syncs or ():
+        where = place(sync.filename, sync.row, base)
+        yield f"  {where}: {sync.count} host syncs in each {how} call"
+
+
+def _joined_line(report: TargetReport) -> str:
+    counts = {
+        status: sum(entry.status == status for entry in report.joined)
+        for status in ("confirmed", "missed", "not-seen")
+    }
+    return (
+        f"  static findings: {counts['confirmed']} confirmed, {counts['missed']} missed, "
+        f"{counts['not-seen']} not seen at run time"
+    )
+
+
+def diagnosis_lines(found: Diagnosis) -> Iterator[str]:
+    """The ladder, and what to run next."""
+    fault = found.layer or "none: every layer is fine by itself"
+    yield f"  layer at fault: {fault}"
+    for rung in found.rungs:
+        yield f"    {rung.backend}: {rung.outcome}"
+    if found.layer:
+        yield f"    to shrink it: {found.minifier}"
+    for script in found.scripts:
+        yield f"    wrote {script}"
+
+
+def distributed_lines(found: Distributed) -> Iterator[str]:
+    """What happened on each rank."""
+    efficiency = "" if found.efficiency is None else f", efficiency {found.efficiency:.0%}"
+    yield f"  {found.size} processes ({found.parallel}, {found.backend}){efficiency}"
+    if found.note:
+        yield f"    alone: {found.note}"
+    for rank in found.ranks:
+        if rank.failure is not None:
+            yield f"    rank {rank.rank}: {rank.failure.kind}: {rank.failure.message}"
+            continue
+        like = closeness(rank.like_eager) if rank.like_eager is not None else "unknown"
+        time = "" if rank.milliseconds is None else f", {rank.milliseconds:.3f} ms"
+        state = "weights differ from rank 0" if rank.rank in found.diverged else "in step"
+        breaks = sum(not one.by_torch for one in rank.breaks)
+        yield (
+            f"    rank {rank.rank}: {breaks} breaks, {rank.graphs} graphs, {like}{time}, {state}"
+        )

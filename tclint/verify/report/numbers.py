@@ -1,0 +1,74 @@
+"""How figures of a verification are written, in all formats for people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tclint.verify.events import Equality, Sync
+from tclint.verify.results import Arm
+from tclint.verify.speed import Memory, Speedup, Timing
+
+UNKNOWN = "-"
+_MIB = 1024**2
+_GIB = 1024**3
+
+
+def sync_count(syncs: tuple[Sync, ...] | None) -> str:
+    """Host syncs of one call; unknown without a GPU."""
+    return UNKNOWN if syncs is None else str(sum(sync.count for sync in syncs))
+
+
+def milliseconds(timing: Timing | None) -> str:
+    """Median and half the spread."""
+    return UNKNOWN if timing is None else f"{timing.median:.3f} ±{timing.spread / 2:.3f}"
+
+
+def memory(found: Memory | None) -> str:
+    """What one call needed at most."""
+    if found is None or found.largest is None:
+        return UNKNOWN
+    if found.allocated is not None and found.reserved is not None:
+        return f"{size(found.allocated)} ({size(found.reserved)} reserved)"
+    return size(found.largest)
+
+
+def size(count: int) -> str:
+    """Bytes in the unit that reads best."""
+    return f"{count / _GIB:.2f} GiB" if count >= _GIB else f"{count / _MIB:.0f} MiB"
+
+
+def ratio(found: Speedup) -> str:
+    """A speedup with its confidence interval, or why there is none."""
+    if found.ratio is None:
+        return found.note
+    bounds = f", 95%: {found.low:.2f} to {found.high:.2f}" if found.low and found.high else ""
+    return f"{found.ratio:.2f}x ({found.note}{bounds})"
+
+
+def closeness(equality: Equality) -> str:
+    """A verdict with the size of the errors behind it."""
+    if equality.verdict != "close":
+        return equality.verdict + (f" ({equality.detail})" if equality.detail else "")
+    if equality.basis == "float64":
+        judged = f"against float64 no more than {equality.tolerance:g} times eager's own error"
+    else:
+        judged = f"tolerance {equality.tolerance:g}"
+    return (
+        f"close, at most {equality.max_abs:.2g} off "
+        f"({equality.max_rel:.2g} of the largest value; {judged})"
+    )
+
+
+def place(filename: str, row: int, base: Path) -> str:
+    """A line, relative to ``base`` where possible."""
+    path = Path(filename)
+    return f"{path.relative_to(base) if path.is_relative_to(base) else path}:{row}"
+
+
+def graph_sizes(arm: Arm) -> str:
+    """Graphs of the first call with the number of operations in each."""
+    if arm.probe is None:
+        return UNKNOWN
+    if not arm.probe.ops:
+        return "none"
+    return f"{arm.probe.graphs} ({' + '.join(map(str, arm.probe.ops))} operations)"
