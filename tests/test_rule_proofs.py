@@ -20,10 +20,20 @@ if TYPE_CHECKING:
     from .proof.run import Outcome
 
 
-@pytest.mark.parametrize(("rule", "example"), cases(Bad, Untouched))
+def _claims(_rule: Rule, example: Bad | Untouched) -> bool:
+    return bool(example.proves)
+
+
+def _is_fixed(_rule: Rule, example: Bad) -> bool:
+    return (example.unsafe or example.fixed) is not None
+
+
+def _is_fixed_safely(_rule: Rule, example: Bad) -> bool:
+    return example.fixed is not None
+
+
+@pytest.mark.parametrize(("rule", "example"), cases(Bad, Untouched, where=_claims))
 def test_torch_shows_the_effect(rule: Rule, example: Bad | Untouched) -> None:
-    if not example.proves:
-        pytest.skip("only the finding is claimed")
     run = run_compiled(example.code, example.inputs)
     ids = {claim for claim in example.proves if claim.startswith("GB")}
     assert ids <= run.compilation.gb_ids, run.compilation.reasons
@@ -35,11 +45,10 @@ def test_torch_shows_the_effect(rule: Rule, example: Bad | Untouched) -> None:
         assert count_syncs(example.code, example.inputs).syncs
 
 
-@pytest.mark.parametrize(("rule", "example"), cases(Bad))
+@pytest.mark.parametrize(("rule", "example"), cases(Bad, where=_is_fixed))
 def test_fixed_code_does_not_show_it(rule: Rule, example: Bad) -> None:
     code = example.unsafe or example.fixed
-    if code is None:
-        pytest.skip("not fixed")
+    assert code is not None
     run = run_compiled(code, example.inputs)
     assert not run.compilation.gb_ids & set(example.proves), run.compilation.reasons
     assert not run.raised
@@ -54,10 +63,9 @@ def test_fixed_code_does_not_show_it(rule: Rule, example: Bad) -> None:
     assert difference(eager.state, run.state, "compiled state") is None
 
 
-@pytest.mark.parametrize(("rule", "example"), cases(Bad))
+@pytest.mark.parametrize(("rule", "example"), cases(Bad, where=_is_fixed_safely))
 def test_safe_fix_keeps_what_eager_does(rule: Rule, example: Bad) -> None:
-    if example.fixed is None:
-        pytest.skip("no safe fix")
+    assert example.fixed is not None
     before = run_eager(example.code, example.inputs)
     after = run_eager(example.fixed, example.inputs)
     _assert_same(before, after)

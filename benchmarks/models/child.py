@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 import traceback
@@ -24,6 +25,7 @@ from benchmarks.models.record import BreakSite, DroppedFrame, Measured, failed
 from tclint.verify.events import Break
 from tclint.verify.oracles import CountingBackend, Trace, watch
 
+QUOTED = re.compile(r": got (\w+\(.*)")
 WHOLE_TRACE = "no tensor operation"
 
 
@@ -96,6 +98,8 @@ def answer(model: Model, mode: str, record: Path, log: Path) -> None:
 
 
 def _last_words(error: Exception) -> str:
-    lines = [line for line in str(error.__cause__ or error).splitlines() if line.strip()] or [""]
     frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {lines[-1][:160]} ({Path(frame.filename).name}:{frame.lineno})"
+    # Dynamo quotes the model's own error between a long call and longer advice.
+    quoted = QUOTED.search(str(error))
+    lines = [quoted[1]] if quoted else str(error).strip().splitlines() or [""]
+    return f"{type(error).__name__}: {lines[0][:160]} ({Path(frame.filename).name}:{frame.lineno})"

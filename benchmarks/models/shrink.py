@@ -28,7 +28,7 @@ SIZES: Final[tuple[tuple[str, int], ...]] = (
     (r"(num_(local_|routed_)?experts|n_routed_experts|moe_num_experts)", 4),
     (r"(num_experts_per_tok|moe_topk|top_k_experts)", 2),
     (r"n_group|topk_group|n_shared_experts|num_shared_experts", 1),
-    (r"image_size|input_size", 32),
+    ("image_size", 32),
     (r"patch_size|patch_stride", 8),
     (r"num_queries", 6),
     (r"max_position_embeddings|n_positions|max_seq_len|max_source_positions", 128),

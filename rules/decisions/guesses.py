@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tclint.semantics.site import Site
-from tclint.semantics.values import Tensor, options
+from tclint.semantics.values import Static, SymInt, Tensor, options
 
 from .tests import leaves
 
@@ -23,6 +23,8 @@ def is_likely_number(site: Site, node: ast.expr) -> bool:
     parts = list(ast.walk(node))
     if not all(isinstance(part, _PLAIN) for part in parts):
         return False
+    if isinstance(node, ast.Name) and _is_flag(site, node.id):
+        return True
     if any(isinstance(part, ast.Name) and site.stores(part.id) for part in parts):
         return False
     tensors = [
@@ -33,6 +35,48 @@ def is_likely_number(site: Site, node: ast.expr) -> bool:
         if isinstance(kind, Tensor)
     ]
     return bool(tensors) and all(tensor.assumed for tensor in tensors)
+
+
+def _is_flag(site: Site, name: str) -> bool:
+    """True for a parameter that is annotated as a bool, or is one when nobody passes it."""
+    if site.function is None:
+        return False
+    arguments = site.function.node.args
+    plain = [*arguments.posonlyargs, *arguments.args]
+    known = dict(zip(reversed(plain), reversed(arguments.defaults), strict=False))
+    known |= {a: d for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d}
+    for argument in (*plain, *arguments.kwonlyargs):
+        if argument.arg == name:
+            default = known.get(argument)
+            annotated = argument.annotation is not None and any(
+                isinstance(part, ast.Name) and part.id == "bool"
+                for part in ast.walk(argument.annotation)
+            )
+            return annotated or (
+                isinstance(default, ast.Constant) and isinstance(default.value, bool)
+            )
+    return False
+
+
+def is_folded(site: Site, node: ast.expr, depth: int = 4) -> bool:
+    """True for one number made of literals and sizes by tensor operations: Dynamo knows it."""
+    if all(isinstance(kind, (Static, SymInt)) for kind in options(site.value(node))):
+        return not isinstance(node, (ast.Tuple, ast.List))
+    match node:
+        case ast.Name(id=name) if depth:
+            bound = [site.parent(target) for target in site.stores(name)]
+            return bool(bound) and all(
+                isinstance(b, ast.Assign) and is_folded(site, b.value, depth - 1) for b in bound
+            )
+        case ast.BinOp(left=left, right=right):
+            return is_folded(site, left, depth) and is_folded(site, right, depth)
+        case ast.UnaryOp(operand=operand):
+            return is_folded(site, operand, depth)
+        case ast.Call(func=ast.Attribute(value=owner), args=arguments):
+            if not (site.dotted(node.func) or "").startswith("torch."):
+                arguments = [owner, *arguments]
+            return bool(arguments) and all(is_folded(site, part, depth) for part in arguments)
+    return False
 
 
 def is_for_one_dtype(site: Site, node: ast.AST) -> bool:

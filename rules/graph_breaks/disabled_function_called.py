@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Final
 
 from tclint.diagnostics import Confidence, Decline, Effect
@@ -80,12 +81,15 @@ def f(x):
         """Report the call, unless only TorchScript is kept out."""
         if event.function != "torch.compiler.disable":
             return None
-        kinds = options(event.site.value(event.call.func))
+        node = event.node  # a property is called without a call
+        callee = node.func if isinstance(node, ast.Call) else node
+        assert isinstance(callee, ast.expr)
+        kinds = options(event.site.value(callee))
         names = [d for k in kinds if isinstance(k, Function) for d in k.info.decorators]
         gb_id = next((_DISABLING[name] for name in names if name in _DISABLING), None)
         if gb_id is None:
             return None
-        text = short(event.site, event.call.func)
+        text = short(event.site, callee)
         return Finding(
             f"`{text}` is kept out of compiled code by its decorator{consequence(event.site)}",
             Decline(_WAY_OUT),

@@ -9,32 +9,12 @@ from tclint.lint.rule import Finding, Good, Rule, Untouched
 from tclint.semantics.events import HostRead
 from tclint.semantics.values import tensor_in
 
-from ..decisions.guesses import is_likely_number
+from ..decisions.guesses import is_folded, is_likely_number
+from ..decisions.reads import WAY_OUT, WHAT
 from ..decisions.wording import consequence, loop_ids, short
 from ..proofs.reads import is_captured, is_judged_elsewhere
 
 _TRACED_IF_CAPTURED = frozenset({"size", "sizes", "slice"})
-_WHAT = {
-    "size": "a size has to be a number",
-    "sizes": "the places to split at have to be numbers",
-    "slice": "a slice needs numbers",
-    "index": "a Python sequence is indexed by numbers",
-    "equal": "it answers with a `bool`",
-    "allclose": "it answers with a `bool`",
-    "is_nonzero": "it answers with a `bool`",
-    "cov": "it looks at the data",
-    "corrcoef": "it looks at the data",
-    "branch": "it looks at the data",
-}
-_WAY_OUT = {
-    "size": "take sizes from shapes, or pass the number in as an argument",
-    "sizes": "pass the places in as a list of numbers",
-    "slice": "mask what lies outside: `torch.arange(len(x), device=x.device) < n`",
-    "index": "stack the members and use `torch.index_select`",
-    "equal": "`(a == b).all()` stays on the device",
-    "allclose": "`torch.isclose(a, b).all()` stays on the device",
-    "is_nonzero": "`x != 0` stays on the device",
-}
 _NUMBERS = frozenset({"size", "slice", "index"})
 # The ends of a range of numbers may be tensors, and so may the parameters of a distribution.
 _TENSORS_ALLOWED = frozenset({"linspace", "logspace", "normal", "full"})
@@ -50,8 +30,8 @@ class HiddenHostRead(Rule[HostRead]):
 
     ## Why it hurts
     It is `.item()` without the name: the graph ends there and the CPU waits for the GPU. A slice
-    sends the whole function to eager. An input that is one integer on the CPU is the exception:
-    Dynamo takes it for a size as it is.
+    sends the whole function to eager. Two kinds of sizes are exceptions: an input that is one
+    integer on the CPU, and what is computed from literals and sizes alone.
 
     ## Fix safety
     Not fixed: where the number could come from instead is not to be seen.
@@ -92,8 +72,9 @@ class HiddenHostRead(Rule[HostRead]):
             proves=("GB0033",),
         ),
         Good(
-            "\ndef f(x):\n    n = x.shape[0]\n    y = torch.linspace(0, x.max(), 3)\n"
-            "    return torch.zeros(n, 3)[: n - 1] + y + x[1:].split(1)[0]\n",
+            "\ndef f(x):\n    n = torch.div(x.shape[0], 2, rounding_mode='trunc')\n"
+            "    y = torch.linspace(0, x.max(), 3)\n"
+            "    return torch.zeros(x.shape[0], 3)[1:] + y + x[1:].split(1)[0], x.view(n, -1)\n",
             title="sizes of the shape",
         ),
     )
@@ -101,7 +82,7 @@ class HiddenHostRead(Rule[HostRead]):
     def check(self, event: HostRead) -> Finding | None:
         """Report the ways to read that have no name of their own."""
         site, node = event.site, event.node
-        what = _WHAT.get(event.via)
+        what = WHAT.get(event.via)
         if what is None or is_judged_elsewhere(event):
             return None
         if event.via in _NUMBERS and is_likely_number(site, event.source):
@@ -111,11 +92,13 @@ class HiddenHostRead(Rule[HostRead]):
         if isinstance(node, ast.Call) and _takes_tensor(event, node):
             return None
         source = _member(event)
+        if event.via == "size" and is_folded(site, source):
+            return None
         end = consequence(site, always=event.via == "slice")
         ids = ("GB0124",) if event.via in ("slice", "index") else ("GB0033",)
         return Finding(
             f"`{short(site, source)}` is a tensor whose value is read: {what}{end}",
-            Decline(_WAY_OUT.get(event.via, "compute it outside of compiled code")),
+            Decline(WAY_OUT.get(event.via, "compute it outside of compiled code")),
             node=source if event.via in _NUMBERS else None,
             gb_ids=loop_ids(site, *ids),
         )

@@ -56,6 +56,12 @@ class NumpyRandom(Rule[NumpyCall]):
             proves=("GB0033",),
         ),
         Untouched(
+            "\ndef f(x):\n    y = x * 2\n    return y * np.random.rand(1).item()\n",
+            reason="torch.rand",
+            proves=("GB0033",),
+            title="an array of one number",
+        ),
+        Untouched(
             "\ndef f(x):\n    y = x * 2\n    return y[np.random.permutation(4)]\n",
             reason="torch.randperm",
             proves=("GB0294",),
@@ -72,7 +78,7 @@ class NumpyRandom(Rule[NumpyCall]):
         if not event.function.startswith(_PACKAGE):
             return None
         name = event.function.removeprefix(_PACKAGE)
-        if name in _TRACED or (name in _SIZE and _has_size(event.call, _SIZE[name])):
+        if name in _TRACED or (name in _SIZE and _is_traced(event, _SIZE[name])):
             return None
         ids = {"shuffle": "GB0087", "RandomState": "GB0156"}
         own = "GB0033" if name in _SIZE or name == "choice" else ids.get(name, "GB0294")
@@ -81,6 +87,18 @@ class NumpyRandom(Rule[NumpyCall]):
             Decline(_WAY_OUT),
             gb_ids=loop_ids(event.site, own),
         )
+
+
+def _is_traced(event: NumpyCall, place: int) -> bool:
+    """True for an array that is not turned into a number at once."""
+    outer = event.site.parent(event.call)
+    read = isinstance(outer, ast.Attribute) and outer.attr in ("item", "tolist")
+    converted = (
+        isinstance(outer, ast.Call)
+        and isinstance(outer.func, ast.Name)
+        and outer.func.id in ("float", "int", "bool")
+    )
+    return _has_size(event.call, place) and not read and not converted
 
 
 def _has_size(call: ast.Call, place: int) -> bool:

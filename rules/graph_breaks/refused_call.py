@@ -8,7 +8,7 @@ from tclint.diagnostics import Decline, Effect
 from tclint.lint.rule import Finding, Good, Rule, Untouched
 from tclint.semantics.events import Call
 from tclint.semantics.site import Site
-from tclint.semantics.values import Object, Tensor, options
+from tclint.semantics.values import Mapping, Object, Sequence, Tensor, Value, options
 from tclint.torch_api import Skipped, skipped_by_dynamo
 
 from ..decisions.wording import consequence, loop_ids
@@ -84,9 +84,8 @@ class RefusedCall(Rule[Call]):
     def check(self, event: Call) -> Finding | None:
         """Look the function up among those that were measured."""
         name = event.function.removeprefix("builtins.")
-        found = skipped_by_dynamo(name)
-        if name == "copy.deepcopy" and any(map(_is_copied_by_torch, event.arguments)):
-            found = Skipped("GB4198")
+        copied = name.startswith("copy.") and event.arguments
+        found = _copy(name, event.arguments[0]) if copied else skipped_by_dynamo(name)
         if found is None or name in _ELSEWHERE or _is_context(event.site, event.call):
             return None
         if found.traced_from and found.traced_from <= event.site.settings.target_torch:
@@ -99,11 +98,17 @@ class RefusedCall(Rule[Call]):
         )
 
 
-def _is_copied_by_torch(value: object) -> bool:
-    return any(
-        isinstance(kind, Tensor) or (isinstance(kind, Object) and kind.is_module)
-        for kind in options(value)  # type: ignore[arg-type]
-    )
+def _copy(name: str, value: Value) -> Skipped | None:
+    """How copying breaks the graph: objects of Python classes are traced."""
+    deep = name == "copy.deepcopy"
+    for kind in options(value):
+        if isinstance(kind, Tensor):
+            return Skipped("GB4198" if deep else "GB0208")
+        if isinstance(kind, Object) and kind.is_module:
+            return Skipped("GB4198" if deep else "GB0008")
+        if isinstance(kind, (Sequence, Mapping)) and not deep:
+            return Skipped("GB0007")
+    return None
 
 
 def _is_context(site: Site, call: ast.Call) -> bool:

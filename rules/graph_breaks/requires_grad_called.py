@@ -56,9 +56,10 @@ class RequiresGradCalled(Rule[Call]):
 
     def check(self, event: Call) -> Finding | None:
         """Report the call on what comes from outside, or where it switches gradients on."""
-        func = event.call.func
-        if event.function != "torch.Tensor.requires_grad_" or not isinstance(func, ast.Attribute):
+        if event.function != "torch.Tensor.requires_grad_":
             return None
+        func = event.call.func
+        assert isinstance(func, ast.Attribute)
         tensor = tensor_in(event.owner) if event.owner is not None else None
         made = tensor is not None and is_made_here(event.site, func.value, tensor)
         if made and _switches_off(event.call):

@@ -226,6 +226,7 @@ class Union(Value):
 
 
 MAX_OPTIONS: Final = 6
+MAX_WEIGHT: Final = 512
 
 
 def spread(function: Callable[[Value], Value], value: Value) -> Value:
@@ -252,9 +253,15 @@ def options(value: Value) -> Iterator[Value]:
 
 def join(values: Iterable[Value]) -> Value:
     """The least value that covers all of ``values``; Unknown when there are none."""
-    given = values if type(values) in (list, tuple) else [*values]
-    if len(given) == 1 or (len(given) == 2 and given[0] is given[1]):
+    given = values if isinstance(values, (list, tuple)) else [*values]
+    if len(given) == 1:
         return given[0]
+    if len(given) == 2:
+        left, right = given
+        if left is right or left == right:
+            return left
+        if isinstance(left, Tensor) and isinstance(right, Tensor):
+            return _join_tensors(given)
     flat: dict[Value, None] = {}
     for value in given:
         if type(value) is Union:
@@ -279,23 +286,60 @@ def join(values: Iterable[Value]) -> Value:
     return next(iter(flat)) if len(flat) == 1 else Union(tuple(flat), frozenset(flat))
 
 
-def _join_tensors(tensors: list[Tensor]) -> Tensor:
-    first = tensors[0]
+def bounded(value: Sequence | Mapping) -> Value:
+    """The container, or a summary of one with very many parts.
 
-    def common(name: str) -> Any:
-        seen = {getattr(t, name) for t in tensors}
-        return seen.pop() if len(seen) == 1 else None
+    Nothing is learned from large tables, and ``x = x + x`` would double a value with every line.
+    """
+    if not _heavy(value, MAX_WEIGHT):
+        return value
+    if isinstance(value, Mapping):
+        return Mapping()
+    element = join(value.items) if value.items else value.element
+    return Sequence(value.type, UNKNOWN if _heavy(element, MAX_WEIGHT // 2) else element)
 
+
+def _heavy(value: Value, limit: int) -> bool:
+    pending = [value]
+    count = 0
+    while pending:
+        count += 1
+        if count + len(pending) > limit:
+            return True
+        match pending.pop():
+            case Sequence(element=element, items=items):
+                pending += items or (element,)
+            case Mapping(items=pairs, element=element):
+                pending += [element, *(part for _, part in pairs)]
+            case Iteration(element=inner) | Compiled(inner=inner):
+                pending.append(inner)
+            case Union(options=kinds):
+                pending += kinds
+    return False
+
+
+def _join_tensors(tensors: Iterable[Tensor]) -> Tensor:
+    first, *others = tensors
+    for other in others:
+        first = Tensor(
+            first.rank if first.rank == other.rank else None,
+            first.dtype if first.dtype == other.dtype else None,
+            first.device if first.device == other.device else None,
+            first.role if first.role == other.role else None,
+            first.assumed or other.assumed,
+            first.random or other.random,
+            first.from_compiled or other.from_compiled,
+            first.why,
+        )
+    return first
+
+
+def with_dtype(tensor: Tensor, dtype: DType | None) -> Tensor:
+    """The tensor with another element type, or none known."""
     return Tensor(
-        rank=common("rank"),
-        dtype=common("dtype"),
-        device=common("device"),
-        role=common("role"),
-        assumed=any(t.assumed for t in tensors),
-        random=any(t.random for t in tensors),
-        from_compiled=any(t.from_compiled for t in tensors),
-        why=first.why,
-    )
+        tensor.rank, dtype, tensor.device, tensor.role, tensor.assumed, tensor.random,
+        tensor.from_compiled, tensor.why,
+    )  # fmt: skip
 
 
 def tensor_in(value: Value) -> Tensor | None:

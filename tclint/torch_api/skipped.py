@@ -23,11 +23,11 @@ NAMES: Final[dict[str, str]] = {
     "GB0001": "torch.Tensor.as_subclass",
     "GB0007": """
         __import__ atexit.register base64.b64decode base64.b64encode bisect.bisect
-        bisect.bisect_left bisect.bisect_right bisect.insort copy.copy csv.reader ctypes.sizeof
-        decimal.getcontext functools.cmp_to_key gc.collect gc.disable gc.enable gc.freeze
+        bisect.bisect_left bisect.bisect_right bisect.insort csv.reader ctypes.sizeof
+        decimal.getcontext gc.collect gc.disable gc.enable gc.freeze
         gc.get_count gc.get_objects gc.isenabled getpass.getuser glob.glob hashlib.md5 hashlib.new
         hashlib.sha1 hashlib.sha256 heapq.heapify heapq.heappop heapq.heappush
-        importlib.import_module inspect.currentframe inspect.getfile inspect.getsource inspect.stack
+        importlib.import_module inspect.currentframe inspect.getfile inspect.stack
         locale.getlocale multiprocessing.Lock multiprocessing.Process multiprocessing.Queue
         multiprocessing.cpu_count os.access os.cpu_count os.environ.setdefault os.environ.update
         os.getcwd os.getloadavg os.getpid os.getppid os.listdir os.makedirs os.mkdir os.path.abspath
@@ -77,7 +77,7 @@ NAMES: Final[dict[str, str]] = {
         torch.autograd.functional.vjp torch.frombuffer
     """,
     "GB0059": """
-        breakpoint bytearray bytes compile dir exec globals memoryview open print
+        breakpoint bytearray bytes compile exec globals memoryview open print
         tempfile.NamedTemporaryFile torch.distributions.kl.kl_divergence
         torch.distributions.kl_divergence traceback.print_exc traceback.print_exception
     """,
@@ -101,14 +101,13 @@ NAMES: Final[dict[str, str]] = {
     "GB0148": "torch.Tensor.set_",
     "GB0156": """
         ctypes.c_int datetime.date.today datetime.datetime.fromtimestamp datetime.datetime.now
-        datetime.datetime.strptime datetime.datetime.today datetime.datetime.utcnow functools.cache
+        datetime.datetime.strptime datetime.datetime.today datetime.datetime.utcnow
         functools.lru_cache hashlib.blake2b io.BytesIO io.StringIO json.dumps json.loads
         logging.StreamHandler logging.basicConfig pickle.Pickler pprint.pformat pprint.pprint
         queue.SimpleQueue random.SystemRandom sys.stderr.flush sys.stderr.write sys.stdout.flush
         sys.stdout.write tempfile.mkdtemp threading.Condition threading.RLock uuid.uuid3
     """,
     "GB0170": "torch.testing.assert_close",
-    "GB0175": "inspect.getfullargspec inspect.signature",
     "GB0206": "torch.testing.make_tensor",
     "GB0208": """
         torch.Tensor.__reduce_ex__ torch.Tensor.is_conj torch.Tensor.is_distributed

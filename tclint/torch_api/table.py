@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ def _table() -> dict[str, Any]:
     return table
 
 
+@lru_cache(maxsize=4096)
 def canonical(dotted: str) -> str:
     """The public name of something that was imported from where torch defines it.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from torch import fx
+from torch.fx import GraphModule
 from torch._dynamo.repro.after_dynamo import generate_dynamo_fx_repro_string
 
 from tclint.verify.probe import load_state
@@ -18,7 +18,7 @@ def capture(making: Making, desk: Path, backend: str, folder: Path) -> list[str]
     """Write one script for each graph of the first call, with random inputs of the real shapes."""
     written: list[str] = []
 
-    def keep(graph: fx.GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
+    def keep(graph: GraphModule, example_inputs: list[Any]) -> Callable[..., Any]:
         text = generate_dynamo_fx_repro_string(graph, example_inputs, backend, check_accuracy=True)
         path = folder / f"{_stem(making)}_graph_{len(written)}.py"
         path.write_text(text, encoding="utf-8")

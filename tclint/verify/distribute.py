@@ -15,7 +15,8 @@ from tclint.verify.process import Child, ChildError
 from tclint.verify.results import Distributed, Rank
 from tclint.verify.wire import rebuild
 
-# A rank that waits for one that is gone gives up well before its process is killed.
+# How long a rank waits for the others in one exchange, and for them all once one has ended.
+_PATIENCE_SECONDS = 60.0
 _GROUP_SHARE = 0.4
 
 
@@ -59,6 +60,7 @@ def distribute(side: Side, options: Options, plan: Plan) -> Distributed:
 def _launch(side: Side, options: Options, size: int, parallel: str) -> tuple[Rank, ...]:
     with TemporaryDirectory(prefix="tclint-ranks-") as folder, ExitStack() as stack:
         desk, port = Path(folder), _free_port()
+        patience = min(_PATIENCE_SECONDS, options.time_limit * _GROUP_SHARE)
         children = []
         for rank in range(size):
             cache = desk / f"cache-{rank}"
@@ -68,23 +70,27 @@ def _launch(side: Side, options: Options, size: int, parallel: str) -> tuple[Ran
             children.append(stack.enter_context(child))
         request = request_for(side, options, desk) | {
             "parallel": parallel,
-            "patience": options.time_limit * _GROUP_SHARE,
+            "patience": patience,
             "backend": options.backend,
             "speed": options.speed,
         }
-        return _ask_all(children, request)
+        return _ask_all(children, request, patience)
 
 
-def _ask_all(children: Sequence[Child], request: dict[str, object]) -> tuple[Rank, ...]:
-    def ask(numbered: tuple[int, Child]) -> Rank:
-        number, child = numbered
+def _ask_all(
+    children: Sequence[Child], request: dict[str, object], patience: float
+) -> tuple[Rank, ...]:
+    def ask(number: int) -> Rank:
         try:
-            return rebuild(Rank, child.ask("join_group", **request))
+            return rebuild(Rank, children[number].ask("join_group", **request))
         except ChildError as error:
             return Rank(number, failure=error.failure)
+        finally:
+            for child in children:
+                child.hurry(patience)
 
     with ThreadPoolExecutor(len(children)) as pool:
-        return tuple(pool.map(ask, enumerate(children)))
+        return tuple(pool.map(ask, range(len(children))))
 
 
 def _environment(rank: int, size: int, port: int) -> dict[str, str]:

@@ -102,6 +102,8 @@ def _group(device: str | None, patience: float) -> Iterator[None]:
     dist.init_process_group(backend, timeout=timedelta(seconds=patience))
     try:
         yield
+        # Rank 0 keeps the others' store: nobody leaves before all have done their part.
+        dist.barrier()
     finally:
         dist.destroy_process_group()
 

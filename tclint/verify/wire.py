@@ -32,5 +32,5 @@ def _value(hint: Any, value: Any) -> Any:
 
 
 @cache
-def _hints(kind: type) -> dict[str, Any]:
+def _hints(kind: Any) -> dict[str, Any]:
     return get_type_hints(kind)

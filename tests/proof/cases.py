@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,9 +12,11 @@ from tclint.lint.registry import load_rules
 from .more import MORE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from _pytest.mark import ParameterSet
 
-    from tclint.lint.rule import Example
+    from tclint.lint.rule import Example, Rule
 
 _COMPILES = re.compile(r"\btorch\.compile\b|(?<!\bre)\.compile\(")
 
@@ -24,13 +26,18 @@ def compiles_itself(code: str) -> bool:
     return _COMPILES.search(code) is not None
 
 
-def cases(*kinds: type[Example]) -> list[ParameterSet]:
-    """One case for each example of the given kinds, named after its rule and title."""
+def cases(
+    *kinds: type[Example], where: Callable[[Rule, Any], bool] = lambda rule, example: True
+) -> list[ParameterSet]:
+    """One case for each example of the given kinds, named after its rule and title.
+
+    ``where`` keeps the examples that a test has something to say about.
+    """
     found = []
     for rule in load_rules():
         examples = (*rule.examples, *MORE.get(rule.code, ()))
         for number, example in enumerate(examples, 1):
-            if isinstance(example, kinds):
+            if isinstance(example, kinds) and where(rule, example):
                 kind = type(example).__name__.lower()
                 name = example.title.replace(" ", "-") or str(number)
                 found.append(pytest.param(rule, example, id=f"{rule.code}-{kind}-{name}"))

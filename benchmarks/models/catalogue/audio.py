@@ -80,11 +80,11 @@ AUDIO: Final[tuple[Model, ...]] = (
         {**WAVE, "attention_mask": ones(2, 3200), "decoder_input_ids": ids(2, 8)},
         {"labels": ids(2, 8)},
         {"conv_dim": [32, 32], "conv_kernel": [8, 8], "conv_stride": [4, 4],
-         "num_feat_extract_layers": 2, "mask_time_length": 2},
+         "num_feat_extract_layers": 2, "mask_time_length": 2, "vocab_size": 128},
     ),
     Model(
         "parakeet_ctc", "ParakeetForCTC", FAMILY,
-        {"input_features": floats(2, 64, 80), "attention_mask": ones(2, 64)},
+        {"input_features": floats(2, 64, 16), "attention_mask": ones(2, 64)},
         LABELS, {"vocab_size": 32},
     ),
 )  # fmt: skip

@@ -12,6 +12,7 @@ from benchmarks.models.catalogue.inputs import (
     floats,
     ids,
     ones,
+    plain,
     tensor,
 )
 from benchmarks.models.catalogue.vision import PICTURE
@@ -35,11 +36,15 @@ ROPE: Final = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [
 
 MULTIMODAL: Final[tuple[Model, ...]] = (
     *family(
-        FAMILY, BOTH, {"return_loss": ids(1, below=2)},
-        "clip:CLIPModel", "siglip:SiglipModel", "altclip:AltCLIPModel",
+        FAMILY, BOTH, {"return_loss": plain(True)},
+        "clip:CLIPModel", "altclip:AltCLIPModel",
         "chinese_clip:ChineseCLIPModel", "metaclip_2:MetaClip2Model",
     ),
-    *family(FAMILY, BOTH, {}, "flava:FlavaModel", "clipseg:CLIPSegModel"),
+    Model(
+        "siglip", "SiglipModel", FAMILY, BOTH, {"return_loss": plain(True)},
+        {"text_config": {"projection_size": 32}},
+    ),
+    *family(FAMILY, BOTH, {}, "flava:FlavaModel"),
     *family(
         FAMILY, BOTH, NEXT_TOKENS,
         "blip:BlipForConditionalGeneration", "git:GitForCausalLM", "vilt:ViltForMaskedLM",
@@ -68,7 +73,8 @@ MULTIMODAL: Final[tuple[Model, ...]] = (
     Model(
         "qwen2_vl", "Qwen2VLForConditionalGeneration", FAMILY,
         {"input_ids": tensor([[5, 110, *[IMAGE_TOKEN] * 4, 111, 7]]), "attention_mask": ones(1, 8),
-         "pixel_values": floats(16, 3 * 2 * 8 * 8), "image_grid_thw": tensor([[1, 4, 4]])},
+         "pixel_values": floats(16, 3 * 2 * 8 * 8), "image_grid_thw": tensor([[1, 4, 4]]),
+         "mm_token_type_ids": tensor([[0, 0, 1, 1, 1, 1, 0, 0]])},
         {"labels": ids(1, 8)},
         {
             "image_token_id": IMAGE_TOKEN, "vision_start_token_id": 110,
@@ -103,7 +109,8 @@ MULTIMODAL: Final[tuple[Model, ...]] = (
         {"past_values": floats(2, 15), "past_time_features": floats(2, 15, 1),
          "past_observed_mask": ones(2, 15), "future_values": floats(2, 8),
          "future_time_features": floats(2, 8, 1)},
-        {}, {"prediction_length": 8, "context_length": 8, "num_time_features": 1},
+        {}, {"prediction_length": 8, "context_length": 8, "num_time_features": 1,
+            "feature_size": 10},
     ),
     Model(
         "unet_2d", "UNet2DModel", "diffusion",

@@ -14,6 +14,9 @@ BOTH: Final = "encoder-decoder"
 PAIR: Final = {**TOKENS, "decoder_input_ids": ids(2, 8), "decoder_attention_mask": ones(2, 8)}
 TARGET_TOKENS: Final = {"labels": ids(2, 8)}
 
+# No multiple of the attention window, so that the models pad it.
+ODD: Final = {"input_ids": ids(2, 12), "attention_mask": ones(2, 12)}
+
 ENCODERS: Final = (
     *family(
         ENCODER, TOKENS, NEXT_TOKENS,
@@ -24,10 +27,11 @@ ENCODERS: Final = (
         "nystromformer:NystromformerForMaskedLM", "yoso:YosoForMaskedLM",
         "ibert:IBertForMaskedLM", "convbert:ConvBertForMaskedLM",
         "xlm-roberta:XLMRobertaForMaskedLM", "roformer:RoFormerForMaskedLM",
-        "longformer:LongformerForMaskedLM", "big_bird:BigBirdForMaskedLM",
+        "big_bird:BigBirdForMaskedLM",
         "rembert:RemBertForMaskedLM",
         "layoutlm:LayoutLMForMaskedLM", "megatron-bert:MegatronBertForMaskedLM",
     ),
+    Model("longformer", "LongformerForMaskedLM", ENCODER, ODD, {"labels": ids(2, 12)}),
     *family(ENCODER, {"input_ids": ids(2, 16)}, NEXT_TOKENS, "fnet:FNetForMaskedLM"),
     Model(
         "squeezebert", "SqueezeBertForMaskedLM", ENCODER, TOKENS, NEXT_TOKENS,
@@ -95,7 +99,7 @@ MIXTURES: Final = (
     ),
     Model(
         "deepseek_v3", "DeepseekV3ForCausalLM", EXPERTS, TOKENS, NEXT_TOKENS,
-        {"qk_head_dim": 16, "first_k_dense_replace": 1},
+        {"qk_head_dim": 16, "num_key_value_heads": 4, "first_k_dense_replace": 1},
     ),
     Model(
         "jamba", "JambaForCausalLM", EXPERTS, TOKENS, NEXT_TOKENS,
@@ -111,17 +115,24 @@ MIXTURES: Final = (
     ),
 )  # fmt: skip
 
-ENCODER_DECODERS: Final = family(
-    BOTH, PAIR, TARGET_TOKENS,
-    "t5:T5ForConditionalGeneration", "mt5:MT5ForConditionalGeneration",
-    "bart:BartForConditionalGeneration", "mbart:MBartForConditionalGeneration",
-    "pegasus:PegasusForConditionalGeneration", "marian:MarianMTModel",
-    "m2m_100:M2M100ForConditionalGeneration", "fsmt:FSMTForConditionalGeneration",
-    "blenderbot-small:BlenderbotSmallForConditionalGeneration",
-    "led:LEDForConditionalGeneration", "longt5:LongT5ForConditionalGeneration",
-    "prophetnet:ProphetNetForConditionalGeneration", "umt5:UMT5ForConditionalGeneration",
-    "plbart:PLBartForConditionalGeneration", "mvp:MvpForConditionalGeneration",
-    "bigbird_pegasus:BigBirdPegasusForConditionalGeneration",
-)  # fmt: skip
+ENCODER_DECODERS: Final = [
+    Model(
+        "led", "LEDForConditionalGeneration", BOTH,
+        {**ODD, "decoder_input_ids": ids(2, 8), "decoder_attention_mask": ones(2, 8)},
+        TARGET_TOKENS,
+    ),
+    *family(
+        BOTH, PAIR, TARGET_TOKENS,
+        "t5:T5ForConditionalGeneration", "mt5:MT5ForConditionalGeneration",
+        "bart:BartForConditionalGeneration", "mbart:MBartForConditionalGeneration",
+        "pegasus:PegasusForConditionalGeneration", "marian:MarianMTModel",
+        "m2m_100:M2M100ForConditionalGeneration", "fsmt:FSMTForConditionalGeneration",
+        "blenderbot-small:BlenderbotSmallForConditionalGeneration",
+        "longt5:LongT5ForConditionalGeneration",
+        "prophetnet:ProphetNetForConditionalGeneration", "umt5:UMT5ForConditionalGeneration",
+        "plbart:PLBartForConditionalGeneration", "mvp:MvpForConditionalGeneration",
+        "bigbird_pegasus:BigBirdPegasusForConditionalGeneration",
+    ),
+]  # fmt: skip
 
 TEXT: Final[tuple[Model, ...]] = (*ENCODERS, *DECODERS, *MIXTURES, *ENCODER_DECODERS)

@@ -21,6 +21,7 @@ from tclint.semantics.values import (
     Static,
     Tensor,
     Value,
+    bounded,
     join,
     options,
     tensor_in,
@@ -127,4 +128,4 @@ def _store(frame: Frame, target: ast.Subscript, base: Mapping, index: Value, val
         changed = Mapping(
             base.items, value if base.element == UNKNOWN else join((base.element, value))
         )
-    frame.env[path] = changed
+    frame.env[path] = bounded(changed)

@@ -29,6 +29,7 @@ from tclint.semantics.values import (
     SymInt,
     Tensor,
     Value,
+    bounded,
     is_static,
     is_tensor,
     join,
@@ -103,7 +104,7 @@ def _zip(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
     members = tuple(element_of(value) for value in arguments.positional)
     sources = {_passed_on(value) for value in arguments.positional}
     return Iteration(
-        Sequence("tuple", items=members), sources.pop() if len(sources) == 1 else "other"
+        bounded(Sequence("tuple", items=members)), sources.pop() if len(sources) == 1 else "other"
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from tclint.semantics.events import HostRead, Loop, TensorBranch
 from tclint.semantics.interpreter import operators
@@ -24,12 +23,14 @@ from tclint.semantics.values import (
     Tensor,
     Unknown,
     Value,
+    bounded,
     is_tensor,
     join,
     may_be_tensor,
     options,
     present,
     tensor_in,
+    with_dtype,
 )
 
 
@@ -55,7 +56,7 @@ def _bin_op(frame: Frame, node: ast.BinOp) -> Value:
     if isinstance(result, Tensor) and result.dtype is None and not frame.loops:
         # Outside of loops one expression has one element type per walk, whatever it is.
         name = f"~{frame.body.module.name}:{node.lineno}:{node.col_offset}:{node.end_col_offset}"
-        return replace(result, dtype=DType(name))
+        return with_dtype(result, DType(name))
     return result
 
 
@@ -219,8 +220,8 @@ def _set(frame: Frame, node: ast.Set) -> Value:
 def _display(frame: Frame, nodes: list[ast.expr], kind: str) -> Value:
     values = [evaluate(frame, node) for node in nodes]
     if any(isinstance(node, ast.Starred) for node in nodes):
-        return Sequence(kind, join(element_of(v) for v in values))
-    return Sequence(kind, items=tuple(values))
+        return bounded(Sequence(kind, join([element_of(v) for v in values])))
+    return bounded(Sequence(kind, items=tuple(values))) if values else Sequence(kind, items=())
 
 
 @handles(ast.Starred)
@@ -242,7 +243,7 @@ def _dict(frame: Frame, node: ast.Dict) -> Value:
             items.append((name.value, value))
         else:
             rest.append(value)
-    return Mapping(tuple(items), join(rest) if rest else UNKNOWN)
+    return bounded(Mapping(tuple(items), join(rest) if rest else UNKNOWN))
 
 
 def element_of_mapping(value: Value) -> Value:

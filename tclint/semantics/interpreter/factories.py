@@ -111,7 +111,9 @@ def _moved(frame: Frame, node: ast.Call) -> tuple[ast.Call | None, ast.expr | No
 
 
 def is_constant(frame: Frame, node: ast.Call) -> bool:
-    """True when a call's arguments are the same on every step."""
+    """True when a call's arguments are the same on every step; only a region has steps."""
+    if frame.region is None:
+        return False
     inputs = [*node.args, *(k.value for k in node.keywords if k.arg not in ("device", "dtype"))]
     return all(_constant_expression(frame, expression) for expression in inputs)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from tclint.diagnostics import ChainLink
 from tclint.semantics.collect import decorator_name
@@ -35,6 +35,7 @@ from tclint.semantics.values import (
     Value,
     join,
     options,
+    with_dtype,
 )
 
 DISABLED = frozenset(
@@ -105,7 +106,7 @@ def walk_once(
     """Walk a function unless it was walked with such arguments, or often enough, before."""
     behaviour = region.behaviour if region else None
     memory = analysis.memory.setdefault((info, behaviour), {})
-    exact = tuple(sorted(env.items(), key=lambda item: item[0]))
+    exact = tuple(env.items())
     if exact in memory:
         return memory[exact]
     rough = tuple((name, _without_dtype(value)) for name, value in exact)
@@ -123,7 +124,7 @@ def _without_dtype(value: Value) -> Value:
     """The value without symbols that hold for one call's arguments only."""
     if isinstance(value, Tensor):
         keep = value.dtype is not None and value.dtype.concrete
-        return value if keep else replace(value, dtype=None)
+        return value if keep else with_dtype(value, None)
     if isinstance(value, Sequence):
         items = None if value.items is None else tuple(map(_without_dtype, value.items))
         return Sequence(value.type, _without_dtype(value.element), items)

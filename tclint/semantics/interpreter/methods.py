@@ -24,6 +24,7 @@ from tclint.semantics.values import (
     Static,
     Tensor,
     Value,
+    bounded,
     join,
     tensor_in,
 )
@@ -102,7 +103,7 @@ def _mapping_method(
     if name == "update":
         if isinstance(first, Mapping):
             merged = dict(mapping.items) | dict(first.items)
-            _rebind(frame, node, Mapping(tuple(merged.items()), mapping.element))
+            _rebind(frame, node, bounded(Mapping(tuple(merged.items()), mapping.element)))
         return NONE
     if name == "copy":
         return mapping

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from tclint.semantics.values import (
+    FALSE,
     SYMINT,
+    TRUE,
     UNKNOWN,
     DataScalar,
     DType,
@@ -19,6 +21,7 @@ from tclint.semantics.values import (
     SymInt,
     Tensor,
     Value,
+    bounded,
     join,
     spread,
 )
@@ -94,7 +97,7 @@ def _number_type(op: ast.operator, left: Value, right: Value) -> str | None:
 def _sequence_binary(op: ast.operator, left: Value, right: Value) -> Value:
     if isinstance(op, ast.Add) and isinstance(left, Sequence) and isinstance(right, Sequence):
         if left.items is not None and right.items is not None:
-            return Sequence(left.type, items=left.items + right.items)
+            return bounded(Sequence(left.type, items=left.items + right.items))
         return Sequence(left.type, join((elements(left), elements(right))))
     if isinstance(op, ast.Mult):
         source = left if isinstance(left, Sequence) else right
@@ -124,9 +127,16 @@ def _static_binary(op: ast.operator, left: Value, right: Value) -> Value:
             return Static()
         return Static(type(result).__name__, result, known=True)
     types = {left.type, right.type}
+    absorbing = _ABSORBING.get(type(op))
+    if absorbing is not None and absorbing in (left, right) and types == {"bool"}:
+        return absorbing
     if isinstance(op, ast.Div) or "float" in types:
         return Static("float")
     return Static(left.type if len(types) == 1 else None)
+
+
+# What decides an operation on booleans alone, whatever the other operand is.
+_ABSORBING: Final[dict[type[ast.operator], Static]] = {ast.BitOr: TRUE, ast.BitAnd: FALSE}
 
 
 def _foldable(constant: object) -> bool:

@@ -34,6 +34,8 @@ from tclint.semantics.values import (
 )
 
 WALKERS: Final[dict[type[ast.stmt], Callable[[Frame, ast.stmt], None]]] = {}
+# How often a loop's body is walked at most, by how many loops are around it: nests stay cheap.
+ROUNDS: Final = (3, 2, 2, 1)
 QUIET_IN_TESTS: Final = ("HostRead", "TensorBranch")
 
 
@@ -202,7 +204,7 @@ def _while(frame: Frame, node: ast.While) -> None:
 
 
 def _loop(frame: Frame, node: ast.For | ast.While, begin: Callable[[], bool | None]) -> None:
-    """Walk a loop's body twice, so that what one round assigns is seen by the next.
+    """Walk a loop's body until the variables stay as they are, or often enough.
 
     A loop is taken to run at least once: what matters is the code that runs.
     """
@@ -211,7 +213,8 @@ def _loop(frame: Frame, node: ast.For | ast.While, begin: Callable[[], bool | No
     frame.loops.append(exits)
     always = isinstance(node, ast.While)
     frame.env = dict(before)
-    for _ in range(2):
+    for _ in range(ROUNDS[min(len(frame.loops), len(ROUNDS)) - 1]):
+        head = dict(frame.env)
         with frame.within(loop=node):
             verdict = begin()
             if verdict is not False:
@@ -221,12 +224,24 @@ def _loop(frame: Frame, node: ast.For | ast.While, begin: Callable[[], bool | No
         frame.live = True
         frame.env = merge([before, *ends])
         after = merge(ends) if ends else None
+        if _settled(head, frame.env):
+            break
     frame.loops.pop()
     leaving = [*([after] if after is not None and not always else []), *exits.breaks]
     frame.env = merge(leaving) if leaving else before
     frame.live = bool(leaving) or not always
     if frame.live:
         walk_block(frame, node.orelse)
+
+
+def _settled(head: Env, after: Env) -> bool:
+    """True when another round would start with what this one started with.
+
+    A variable that the round itself bound is bound again before the next one reads it.
+    """
+    return all(after.get(name) == value for name, value in head.items()) and not any(
+        "." in name for name in after.keys() - head.keys()
+    )
 
 
 @walks(ast.Break)
@@ -273,7 +288,8 @@ def _try(frame: Frame, node: ast.Try) -> None:
         middle = frame.env
         if frame.live:
             ends.append(frame.env)
-        for handler in node.handlers:
+        handlers = [] if _cannot_fail(frame, node.body) else node.handlers
+        for handler in handlers:
             frame.env, frame.live = merge([before, middle]), True
             if handler.name:
                 frame.env[handler.name] = UNKNOWN
@@ -284,6 +300,24 @@ def _try(frame: Frame, node: ast.Try) -> None:
     frame.env, frame.live = (merge(ends) if ends else merge([before, middle])), True
     walk_block(frame, node.finalbody)
     frame.live = frame.live and falls_through
+
+
+def _cannot_fail(frame: Frame, body: list[ast.stmt]) -> bool:
+    """True for a question asked of torch with a known answer, ``is_compiling()`` for example."""
+    *imports, last = body
+    if not isinstance(last, ast.Return) or not all(map(_imports_torch, imports)):
+        return False
+    answer = frame.returns[-1]
+    return isinstance(answer, Static) and answer.known
+
+
+def _imports_torch(node: ast.stmt) -> bool:
+    match node:
+        case ast.Import(names=names):
+            return all(name.name.partition(".")[0] == "torch" for name in names)
+        case ast.ImportFrom(module=str() as module, level=0):
+            return module.partition(".")[0] == "torch"
+    return False
 
 
 @walks(ast.Match)
