@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 from tclint.verify import oracles  # noqa: E402
 from tclint.verify.breaks import read_break  # noqa: E402
-from tclint.verify.results import Break  # noqa: E402
+from tclint.verify.events import Break  # noqa: E402
 
 HEAD = """\
 import logging, time

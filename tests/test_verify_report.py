@@ -5,27 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 from tclint.diagnostics import Confidence, Diagnostic, Effect, Position, Span
+from tclint.verify.events import Break, Equality, Frame, Recompile, Sync
 from tclint.verify.join import match_lines
-from tclint.verify.race import judge_speed, timing
-from tclint.verify.record import as_json
-from tclint.verify.report import as_text
-from tclint.verify.results import (
-    Arm,
-    Break,
-    Equality,
-    Failure,
-    Frame,
-    Memory,
-    Probe,
-    Recompile,
-    Speed,
-    Sync,
-    TargetReport,
-    Timing,
-)
+from tclint.verify.report import as_github, as_html, as_json, as_junit, text
+from tclint.verify.results import Arm, Failure, Probe, TargetReport, Untimed
 from tclint.verify.session import exit_code
+from tclint.verify.speed import Memory, Speed, Timing
+from tclint.verify.verdict import judge_modes, timing
 
 SAME = Equality("identical")
 HERE = Path("/project")
@@ -70,14 +59,13 @@ def speed(milliseconds: float, like_eager: Equality = SAME) -> Speed:
 
 
 def report(*arms: Arm, equality: Equality = SAME) -> TargetReport:
-    speedup, note = judge_speed(arms, equality)
-    return TargetReport("model.py:make", arms, equality, speedup, note)
+    return TargetReport("model.py:make", arms, equality, judge_modes(arms, equality, ["default"]))
 
 
 def both(before: float, after: float, equality: Equality = SAME) -> TargetReport:
     return report(
-        Arm("before", probe(broken(4)), speed(before)),
-        Arm("after", probe(like_before=equality), speed(after)),
+        Arm("before", probe(broken(4)), (speed(before),)),
+        Arm("after", probe(like_before=equality), (speed(after),)),
         equality=equality,
     )
 
@@ -94,7 +82,7 @@ def test_a_difference_inside_the_noise_is_none() -> None:
 
 def test_times_that_scatter_prove_nothing() -> None:
     wild = replace(speed(2.0), compiled=Timing(2.0, 0.1, 5.0, 15))
-    found = report(Arm("before", probe(), speed(8.0)), Arm("after", probe(), wild))
+    found = report(Arm("before", probe(), (speed(8.0),)), Arm("after", probe(), (wild,)))
     assert found.speedup is None
     assert found.speed_note == (
         "no speedup: the times scatter too much (half of them within 0.1 to 5 ms)"
@@ -108,18 +96,22 @@ def test_arms_with_other_weights_are_not_raced() -> None:
 
 
 def test_one_arm_alone_is_compared_with_eager() -> None:
-    found = report(Arm("after", probe(), speed(2.0)))
+    found = report(Arm("after", probe(), (speed(2.0),)))
     assert (found.speedup, found.speed_note) == (5.0, "eager / compiled")
 
 
 def test_a_missing_speed_says_why() -> None:
-    found = report(Arm("after", probe(), no_speed="the compiled call raised X: no compiler"))
+    found = report(
+        Arm("after", probe(), untimed=(Untimed("", "the compiled call raised X: no compiler"),))
+    )
     assert found.speedup is None
     assert found.speed_note == "no speed: the compiled call raised X: no compiler"
 
 
 def test_the_median_and_quartiles() -> None:
-    assert timing([1.0, 2.0, 3.0, 4.0, 100.0]) == Timing(3.0, 2.0, 4.0, 5)
+    assert timing([1.0, 2.0, 3.0, 4.0, 100.0]) == Timing(
+        3.0, 2.0, 4.0, 5, (1.0, 2.0, 3.0, 4.0, 100.0)
+    )
 
 
 def test_exit_codes() -> None:
@@ -128,21 +120,21 @@ def test_exit_codes() -> None:
     assert exit_code([report(Arm("after", probe(broken(4, by_torch=True))))]) == 0
     assert exit_code([both(8.0, 2.0, Equality("different", "x"))]) == 1
     off = speed(2.0, Equality("different", "off"))
-    assert exit_code([report(Arm("after", probe(), off))]) == 1
+    assert exit_code([report(Arm("after", probe(), (off,)))]) == 1
     assert exit_code([report(Arm("after", None, failure=Failure("exit", "gone")))]) == 2
 
 
 def test_the_text_shows_a_row_and_every_remaining_break() -> None:
-    text = as_text([report(Arm("after", probe(broken(4, library=True))))], HERE)
-    assert "model.py:4: GB0124+GB7000 Unsupported Tensor.item()" in text
-    assert "(the whole function runs eagerly)" in text
-    assert "in /env/site-packages/lib.py:9 (inner)" in text
-    assert "model.py:3: recompiles: self.n == 1 (limit reached: runs eagerly)" in text
-    assert "model.py:5: 2 host syncs in each eager call" in text
+    shown = text.render([report(Arm("after", probe(broken(4, library=True))))], HERE)
+    assert "model.py:4: GB0124+GB7000 Unsupported Tensor.item()" in shown
+    assert "(the whole function runs eagerly)" in shown
+    assert "in /env/site-packages/lib.py:9 (inner)" in shown
+    assert "model.py:3: recompiles: self.n == 1 (limit reached: runs eagerly)" in shown
+    assert "model.py:5: 2 host syncs in each eager call" in shown
 
 
 def test_the_text_sets_before_against_after() -> None:
-    header, row, *_ = as_text([both(8.0, 2.0)], HERE).splitlines()
+    header, row, *_ = text.render([both(8.0, 2.0)], HERE).splitlines()
     assert header.split()[:3] == ["target", "breaks", "graphs"]
     assert "1 → 0" in row
     assert "2 → 1" in row
@@ -151,12 +143,12 @@ def test_the_text_sets_before_against_after() -> None:
 
 
 def test_the_text_says_what_failed() -> None:
-    text = as_text([report(Arm("after", None, failure=Failure("crash", "crashed")))], HERE)
-    assert "after: crash: crashed" in text
+    shown = text.render([report(Arm("after", None, failure=Failure("crash", "crashed")))], HERE)
+    assert "after: crash: crashed" in shown
 
 
 def test_the_json_has_the_promised_keys() -> None:
-    (target,) = json.loads(as_json([both(8.0, 2.0)]))["targets"]
+    (target,) = json.loads(as_json.render([both(8.0, 2.0)], HERE))["targets"]
     assert {"target", "arms", "equal", "speedup", "joined"} <= target.keys()
     before, after = target["arms"]
     assert {"breaks", "graphs", "recompiles", "syncs", "times", "memory"} <= before.keys()
@@ -169,7 +161,7 @@ def test_the_json_of_a_failed_arm_has_the_same_keys() -> None:
     found = report(
         Arm("after", None, failure=Failure("exit", "gone")), equality=Equality("unknown")
     )
-    (target,) = json.loads(as_json([found]))["targets"]
+    (target,) = json.loads(as_json.render([found], HERE))["targets"]
     assert target["equal"] is None
     assert {"breaks", "graphs", "recompiles", "syncs", "times", "memory"} <= target["arms"][
         0
@@ -199,3 +191,76 @@ def test_breaks_and_findings_are_joined_by_line() -> None:
 
 def test_findings_that_predict_no_break_are_left_out() -> None:
     assert match_lines("after", [], [finding(3, effect=Effect.HOST_SYNC)]) == ()
+
+
+def samples(*values: float) -> Timing:
+    return timing(values)
+
+
+def timed(eager: Timing, compiled: Timing, mode: str = "default") -> Speed:
+    return replace(speed(1.0), eager=eager, compiled=compiled, mode=mode)
+
+
+def test_the_ratio_comes_with_bounds() -> None:
+    quick = timed(samples(10.0, 10.1, 9.9, 10.2), samples(5.0, 5.1, 4.9, 5.0))
+    (found,) = report(Arm("after", probe(), (quick,))).speedups
+    assert found.low is not None
+    assert found.high is not None
+    assert found.ratio is not None
+    assert 1.9 < found.low <= found.ratio <= found.high < 2.1
+
+
+def test_a_ratio_whose_bounds_hold_one_is_no_speedup() -> None:
+    even = timed(samples(10.0, 11.0, 10.5, 12.0), samples(11.0, 10.0, 11.5, 10.4))
+    (found,) = report(Arm("after", probe(), (even,))).speedups
+    assert found.ratio is None
+    assert found.note.startswith("no measurable difference")
+
+
+def test_each_mode_has_its_verdict() -> None:
+    quick = timed(samples(4.0, 4.1, 4.0), samples(1.0, 1.1, 1.0), "reduce-overhead")
+    arm = Arm("after", probe(), (speed(2.0), quick), (Untimed("max-autotune", "no compiler"),))
+    verdicts = judge_modes((arm,), SAME, ["default", "reduce-overhead", "max-autotune"])
+    assert [verdict.ratio for verdict in verdicts] == [5.0, 4.0, None]
+    assert verdicts[2].note == "no speed: no compiler"
+
+
+def test_the_json_lists_modes_and_complaints() -> None:
+    (target,) = json.loads(as_json.render([report(Arm("after", probe(broken(4))))], HERE))[
+        "targets"
+    ]
+    assert target["passed"] is False
+    assert target["complaints"] == ["1 graph breaks, allowed: 0"]
+    (target,) = json.loads(as_json.render([both(8.0, 2.0)], HERE))["targets"]
+    assert target["passed"] is True
+    assert set(target["arms"][1]["modes"]) == {"default"}
+
+
+def test_github_is_told_each_break_at_its_line() -> None:
+    lines = as_github.render([report(Arm("after", probe(broken(4))))], HERE).splitlines()
+    assert lines[0] == "::error title=tclint verify::model.py:make: 1 graph breaks, allowed: 0"
+    assert lines[1].startswith("::error title=tclint verify,file=model.py,line=4::")
+
+
+def test_junit_tells_passed_failed_and_broken_targets_apart() -> None:
+    gone = Arm("after", None, failure=Failure("crash", "crashed \x00"))
+    found = [both(8.0, 2.0), report(Arm("after", probe(broken(4)))), report(gone)]
+    root = ET.fromstring(as_junit.render(found, HERE))
+    assert root.attrib["tests"] == "3"
+    assert [[child.tag for child in case] for case in root.iter("testcase")] == [
+        ["system-out"],
+        ["failure"],
+        ["error"],
+    ]
+
+
+def test_the_page_is_self_contained_and_escaped() -> None:
+    nasty = replace(broken(4), reason="<script>alert(1)</script>")
+    page = as_html.render([report(Arm("after", probe(nasty))), both(8.0, 2.0)], HERE)
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert page.count("<section") == page.count("</section>") == 2
+    assert "http://" not in page
+    assert "https://" not in page
+    assert "<svg" in page
+    ET.fromstring(page[page.index("<svg") : page.index("</svg>") + 6])

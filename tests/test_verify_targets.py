@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tclint.verify.contract import TargetError
 from tclint.verify.overlay import install
 from tclint.verify.session import Comparison, before_and_after
-from tclint.verify.targets import Target, TargetError, call_factory, import_target, parse_target
+from tclint.verify.targets import Target, call_factory, import_target, parse_target
 from tclint.verify.trees import before_tree
 
 FACTORY = "def make():\n    return len, ([1, 2],), {}\n"

@@ -18,8 +18,8 @@ class RequiresGradCalled(Rule[Call]):
     """`requires_grad_()` is called in compiled code.
 
     ## What it does
-    Reports `t.requires_grad_()` in compiled code on inputs and parameters, and on results where it
-    switches gradients on. Switching them off for a result is traced.
+    Reports `requires_grad_()` in compiled code on inputs, parameters and layers, and on results
+    where it switches gradients on. Switching them off for a result is traced.
 
     ## Why it hurts
     For a tensor that comes from outside, Dynamo ends the graph at the call. For a result, it does
@@ -51,16 +51,24 @@ class RequiresGradCalled(Rule[Call]):
             proves=("GB8985",),
             title="a result",
         ),
+        Untouched(
+            "\nclass f(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+            "        self.layer = nn.Linear(3, 3)\n\n    def forward(self, x):\n"
+            "        self.layer.requires_grad_(False)\n        return self.layer(x)\n",
+            reason="before compiled code",
+            proves=("GB0125",),
+            title="a layer",
+        ),
         Good("\ndef f(x):\n    return (x * 1).detach().requires_grad_(False) * 2\n"),
     )
 
     def check(self, event: Call) -> Finding | None:
         """Report the call on what comes from outside, or where it switches gradients on."""
-        if event.function != "torch.Tensor.requires_grad_":
+        if not event.function.endswith(".requires_grad_") or event.owner is None:
             return None
         func = event.call.func
         assert isinstance(func, ast.Attribute)
-        tensor = tensor_in(event.owner) if event.owner is not None else None
+        tensor = tensor_in(event.owner)
         made = tensor is not None and is_made_here(event.site, func.value, tensor)
         if made and _switches_off(event.call):
             return None

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
 from tclint.source.file import SourceFile
+
+# Python 3.10 has no ``except*``.
+TRIES: Final[tuple[type[ast.Try], ...]] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
 
 def collect_module(name: str, file: SourceFile, tree: ast.Module) -> ModuleInfo:
@@ -66,9 +70,17 @@ def class_info(module: ModuleInfo, node: ast.ClassDef, prefix: str) -> ClassInfo
     """Describe a class and its own methods."""
     info = ClassInfo(module, f"{prefix}{node.name}", node, tuple(node.bases))
     for item in _statements(node.body):
-        if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)) and not _accesses(item):
             info.methods[item.name] = function_info(module, item, f"{info.qualname}.", info)
     return info
+
+
+def _accesses(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """True for the setter or deleter of a property, whose name stays that of the getter."""
+    return any(
+        isinstance(one, ast.Attribute) and one.attr in ("setter", "deleter")
+        for one in node.decorator_list
+    )
 
 
 def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
@@ -76,18 +88,20 @@ def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
     The ``else`` of ``if TYPE_CHECKING`` and import fall-backs come later, so the usual branch wins.
     """
-    for node in body:
+    pending = [*reversed([*body])]
+    while pending:
+        node = pending.pop()
         yield node
-        match node:
-            case ast.If():
-                yield from _statements(node.orelse)
-                yield from _statements(node.body)
-            case ast.Try():
-                for handler in node.handlers:
-                    yield from _statements(handler.body)
-                yield from _statements([*node.body, *node.orelse, *node.finalbody])
-            case ast.With():
-                yield from _statements(node.body)
+        pending += reversed(_inner(node))
+
+
+def _inner(node: ast.stmt) -> list[ast.stmt]:
+    if isinstance(node, ast.If):
+        return [*node.orelse, *node.body]
+    if isinstance(node, TRIES):
+        handled = [inner for handler in node.handlers for inner in handler.body]
+        return [*handled, *node.body, *node.orelse, *node.finalbody]
+    return node.body if isinstance(node, ast.With) else []
 
 
 def _bind_import(

@@ -261,7 +261,7 @@ def join(values: Iterable[Value]) -> Value:
         if left is right or left == right:
             return left
         if isinstance(left, Tensor) and isinstance(right, Tensor):
-            return _join_tensors(given)
+            return _join_tensors([left, right])
     flat: dict[Value, None] = {}
     for value in given:
         if type(value) is Union:

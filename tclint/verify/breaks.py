@@ -27,6 +27,8 @@ _INSERTED = "GB0025"
 _TORCH = str(Path(torch.__file__).parent)
 # Stepping an optimizer that has a scheduler calls a wrapper that Dynamo is told to leave alone.
 _OPTIMIZERS = str(Path(_TORCH, "optim"))
+# DistributedDataParallel's own bookkeeping around the module.
+_PARALLEL = str(Path(_TORCH, "nn", "parallel"))
 _STANDARD = sysconfig.get_paths()["stdlib"]
 _OURS = str(Path(__file__).parent)
 
@@ -55,7 +57,7 @@ def read_break(payload: str) -> Break:
         row=at.row,
         stack=stack,
         drops_frame="falling back to eager" in message,
-        by_torch=inserted or f"`{_OPTIMIZERS}" in explanation,
+        by_torch=inserted or f"`{_OPTIMIZERS}" in explanation or at.filename.startswith(_PARALLEL),
     )
 
 

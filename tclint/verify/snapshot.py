@@ -96,6 +96,9 @@ def out_of_memory(error: BaseException) -> bool:
 def _tensor(value: torch.Tensor) -> Snapshot:
     try:
         dense = value.detach()
+        if hasattr(dense, "to_local"):
+            # A distributed tensor: what this rank holds of it.
+            dense = dense.to_local()
         if dense.layout is not torch.strided:
             dense = dense.to_dense()
         # ``+ 0``-free copy: clone keeps dtype, and resolves conjugate and negative views.

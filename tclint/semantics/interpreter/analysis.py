@@ -63,6 +63,7 @@ class Analysis:
         self.optimizers: dict[ast.AST, Optimizer] = {}
         self.dynamo_config: dict[str, bool] = {}
         self.attributes: dict[ClassInfo, dict[str, Value]] = {}
+        self.initialised: set[ClassInfo] = set()
         self.observed: dict[FunctionInfo, dict[str, Value]] = {}
         self.visited: set[FunctionInfo] = set()
         self.closures: dict[ast.AST, Frame] = {}
@@ -72,11 +73,14 @@ class Analysis:
         self.depth = 0
         self.operations = 0
         self.active: set[FunctionInfo] = set()
-        self.memory: dict[tuple[FunctionInfo, tuple[bool, ...] | None], dict[Any, Value]] = {}
+        self.memory: dict[
+            tuple[FunctionInfo, tuple[bool, ...] | ClassInfo | None], dict[Any, Value]
+        ] = {}
         self._rooted: set[Root] = set()
         self._bodies: dict[ast.AST, Body] = {}
         self._globals: dict[ModuleInfo, Env] = {}
         self._class_variables: dict[ClassInfo, dict[str, ast.stmt]] = {}
+        self._names: dict[ast.AST, tuple[str, ...]] = {}
         self._named: dict[tuple[ModuleInfo, str], Value] = {}
         self._resolved: dict[tuple[ModuleInfo | None, str], Value | None] = {}
 
@@ -87,7 +91,10 @@ class Analysis:
         if frame.quiet and event.__name__ in frame.quiet:
             frame.quieted += 1
             return
-        if event not in self.wanted or (event, node) in self.events:
+        if event not in self.wanted:
+            return
+        known = self.events.get((event, node))
+        if known is not None and (frame.facts.default_off or not known.site.facts.default_off):
             return
         self.events[event, node] = event(node=node, site=frame.site(), **fields)  # type: ignore[arg-type]
 
@@ -109,6 +116,13 @@ class Analysis:
         if name in module.imports:
             return self.external(module.imports[name], module)
         return None
+
+    def names_in(self, node: ast.AST) -> tuple[str, ...]:
+        """The variables that a nested function reads, its own among them."""
+        if node not in self._names:
+            names = (n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+            self._names[node] = tuple(dict.fromkeys(names))
+        return self._names[node]
 
     def global_or_builtin(self, module: ModuleInfo, name: str) -> Value:
         """The value of a name that no function around binds."""
@@ -153,8 +167,9 @@ class Analysis:
             found: dict[str, ast.stmt] = {}
             for item in cls.node.body:
                 match item:
-                    case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(
-                        target=ast.Name(id=name)
+                    case (
+                        ast.Assign(targets=[ast.Name(id=name)])
+                        | ast.AnnAssign(target=ast.Name(id=name))
                     ):
                         found.setdefault(name, item)
             self._class_variables[cls] = found

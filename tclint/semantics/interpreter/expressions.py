@@ -101,6 +101,8 @@ def _bool_op(frame: Frame, node: ast.BoolOp) -> Value:
         value = frame.body.values.get(operand, UNKNOWN)
         if verdict is (not conjunction):
             frame.env = before
+            if isinstance(value, Static) and value.type == "bool":
+                value = Static("bool", verdict, known=True)  # other walks knew less
             return join([*results, value])
         if verdict is None:
             results.append(_falsy_part(value) if conjunction else _truthy_part(value))

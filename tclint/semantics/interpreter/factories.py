@@ -39,7 +39,9 @@ def create_tensor(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
         frame, TensorFactory, node, function=name, call=node, moved=moved,
         destination=destination, constant=is_constant(frame, node),
     )  # fmt: skip
-    if facts.source in ("size", "range"):
+    if facts.source == "size" and name != "torch.normal":
+        read_sizes(frame, node, arguments, node.args[:1] if name == "torch.full" else None)
+    elif name == "torch.arange":
         read_sizes(frame, node, arguments)
     like = tensor_in(arguments.positional[0]) if arguments.positional else None
     has_dtype = any(keyword.arg == "dtype" for keyword in node.keywords)

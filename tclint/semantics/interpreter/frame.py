@@ -58,13 +58,18 @@ class Frame:
 
     def lookup(self, name: str) -> Value:
         """The value of a variable: local, of an enclosing function, global or builtin."""
+        value = self.enclosed(name)
+        return value or self.analysis.global_or_builtin(self.body.module, name)
+
+    def enclosed(self, name: str) -> Value | None:
+        """The value of a variable of this function or one around it."""
         frame: Frame | None = self
         while frame is not None:
             value = frame.env.get(name)
             if value is not None:
                 return value
             frame = frame.outer
-        return self.analysis.global_or_builtin(self.body.module, name)
+        return None
 
     def site(self) -> Site:
         """The current place, for an event."""

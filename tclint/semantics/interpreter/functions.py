@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from tclint.diagnostics import ChainLink
@@ -39,10 +39,10 @@ from tclint.semantics.values import (
 )
 
 DISABLED = frozenset(
-    {"torch.compiler.disable", "torch._dynamo.disable", "torch._disable_dynamo", "torch.jit.unused"}
+    {"torch.compiler.disable", "torch._dynamo.disable", "torch._disable_dynamo"}
 )
 OPAQUE = frozenset({"torch.compiler.assume_constant_result", "torch.compiler.allow_in_graph"})
-PROPERTIES = frozenset({"property", "functools.cached_property", "torch.jit.unused"})
+PROPERTIES = frozenset({"property", "functools.cached_property"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,8 @@ def call_function(frame: Frame, function: Function, arguments: Arguments, node: 
     info = function.info
     analysis = frame.analysis
     if DISABLED & set(info.decorators):
-        analysis.emit(frame, Call, node, function="torch.compiler.disable", call=node)
+        if isinstance(node, ast.Call):
+            analysis.emit(frame, Call, node, function="torch.compiler.disable", call=node)
         return UNKNOWN
     if OPAQUE & set(info.decorators):
         return UNKNOWN
@@ -104,9 +105,10 @@ def walk_once(
     default_off: bool = False,
 ) -> Value:
     """Walk a function unless it was walked with such arguments, or often enough, before."""
-    behaviour = region.behaviour if region else None
-    memory = analysis.memory.setdefault((info, behaviour), {})
-    exact = tuple(env.items())
+    # Outside of regions a base class's ``__init__`` counts for each of the classes that call it.
+    surrounding = region.behaviour if region else _class_of(next(iter(env.values()), UNKNOWN))
+    memory = analysis.memory.setdefault((info, surrounding), {})
+    exact = (*env.items(), *_surroundings(analysis, info))
     if exact in memory:
         return memory[exact]
     rough = tuple((name, _without_dtype(value)) for name, value in exact)
@@ -118,6 +120,21 @@ def walk_once(
     memory[exact] = result
     memory.setdefault(rough, _without_dtype(result))
     return result
+
+
+def _class_of(value: Value) -> ClassInfo | None:
+    return value.cls if isinstance(value, Object) else None
+
+
+def _surroundings(analysis: Analysis, info: FunctionInfo) -> Iterator[tuple[str, Value]]:
+    """The variables of the functions around that a nested function or lambda may read."""
+    outer = analysis.closures.get(info.node)
+    if outer is None:
+        return
+    for name in analysis.names_in(info.node):
+        value = outer.enclosed(name)
+        if value is not None:
+            yield name, value
 
 
 def _without_dtype(value: Value) -> Value:
@@ -157,6 +174,8 @@ def walk(
         if isinstance(node, ast.Lambda):
             return evaluate(frame, node.body)
         walk_block(frame, node.body)
+    except RecursionError:  # an expression of thousands of terms: the function is left out
+        return UNKNOWN
     finally:
         analysis.depth -= 1
         analysis.active.discard(info)
@@ -194,7 +213,8 @@ def bind(analysis: Analysis, function: Function, arguments: Arguments) -> Env:
         else:
             value = UNKNOWN
         if UNKNOWN in options(value):
-            value = _informed(value, annotation_value(analysis, info, argument.annotation))
+            promised = annotation_value(analysis, info, argument.annotation)
+            value = _informed(value, spread(_as_assumed, promised))
         env[name] = value
     if spec.vararg:
         rest = tuple(positional[by_position:])
@@ -206,6 +226,11 @@ def bind(analysis: Analysis, function: Function, arguments: Arguments) -> Env:
         extra = [(k, v) for k, v in arguments.keywords.items() if k not in taken]
         env[spec.kwarg.arg] = Mapping(tuple(extra)) if arguments.exact else Mapping()
     return env
+
+
+def _as_assumed(value: Value) -> Value:
+    """What an annotation says of an argument that the analysis could not follow."""
+    return replace(value, assumed=True) if isinstance(value, Tensor) else value
 
 
 def _informed(value: Value, promised: Value) -> Value:
@@ -279,15 +304,17 @@ def instantiate(frame: Frame, cls: ClassInfo, arguments: Arguments, node: ast.ex
 
 def attributes_of(analysis: Analysis, cls: ClassInfo) -> dict[str, Value]:
     """The instance attributes that ``__init__`` sets, bases included."""
-    if cls in analysis.attributes:
-        return analysis.attributes[cls]
-    analysis.attributes[cls] = {}
+    attributes = analysis.attributes.setdefault(cls, {})
+    if cls in analysis.initialised:
+        return attributes
     init = analysis.project.method(cls, "__init__")
-    if init is not None and init not in analysis.active and analysis.depth < MAX_DEPTH:
+    if init in analysis.active or analysis.depth >= MAX_DEPTH:
+        return attributes
+    analysis.initialised.add(cls)
+    if init is not None:
         bound = Object(cls.qualname, cls, is_module=analysis.project.is_module_class(cls))
-        env = _init_env(analysis, init, bound)
-        walk(analysis, init, env, None)
-    return analysis.attributes[cls]
+        walk(analysis, init, _init_env(analysis, init, bound), None)
+    return attributes
 
 
 def _init_env(analysis: Analysis, init: FunctionInfo, bound: Object) -> Env:

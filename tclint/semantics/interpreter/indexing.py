@@ -131,11 +131,17 @@ def _index_by_tensor(
     frame: Frame, node: ast.Subscript, tensor: Tensor, part: ast.expr, value: Value, *, store: bool
 ) -> None:
     index = tensor_in(value)
+    if index is not None and index.rank == 0 and not _is_bool(index):
+        host_read(frame, node, "index", part, index)
     if index is not None and index.dtype is not None and index.dtype.category == "bool":
         frame.analysis.emit(
             frame, DynamicShape, node, via="mask", gb_id="GB0036", source=part, tensor=tensor,
             store=store,
         )  # fmt: skip
+
+
+def _is_bool(tensor: Tensor) -> bool:
+    return tensor.dtype is not None and tensor.dtype.category == "bool"
 
 
 def _host_index(value: Value) -> str | None:

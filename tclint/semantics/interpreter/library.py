@@ -73,6 +73,10 @@ def call_library(frame: Frame, node: ast.Call, name: str, arguments: Arguments) 
 def _call_torch(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
     if name in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
         return create_parameter(frame, node, "torch.nn.Parameter", arguments)
+    if name in ("torch.nn.Buffer", "torch.nn.parameter.Buffer"):
+        data = tensor_in(arguments.positional[0]) if arguments.positional else None
+        known = data or Tensor()
+        return Tensor(known.rank, known.dtype, None, role="buffer", why="registered buffer")
     if torch_api.factory(name) is not None:
         return create_tensor(frame, node, name, arguments)
     if torch_api.is_module(name):

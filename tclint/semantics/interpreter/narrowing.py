@@ -131,8 +131,9 @@ def type_test(value: Value | None) -> Callable[[Value], bool] | None:
             return lambda v: isinstance(v, Mapping)
         case External(name="builtins.list" | "builtins.tuple" as name):
             kind = name.removeprefix("builtins.")
-            return lambda v: (isinstance(v, Sequence) and v.type.startswith(kind)) or (
-                isinstance(v, DataScalar) and v.type == kind
+            return lambda v: (
+                (isinstance(v, Sequence) and v.type.startswith(kind))
+                or (isinstance(v, DataScalar) and v.type == kind)
             )
         case External(name="builtins.int"):
             return lambda v: isinstance(v, SymInt) or _static_of(v, "int", "bool")

@@ -6,6 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
@@ -36,7 +37,8 @@ def analyse(
     analysis = Analysis(project, config.settings, wanted)
     modules = [module for path in paths if (module := project.module_at(path)) is not None]
     for module in modules:
-        _walk_setup(analysis, module)
+        with suppress(RecursionError):  # like a function: what nests too deeply is left out
+            _walk_setup(analysis, module)
     for root in analysis.roots:
         _walk_root(analysis, root)
     if config.compiled:
@@ -52,9 +54,8 @@ def analyse(
 
 
 def _walk_root(analysis: Analysis, root: Root) -> None:
-    info = root.function.info
-    if info not in analysis.active:
-        walk_once(analysis, info, root_env(analysis, root), root.region)
+    with suppress(RecursionError):
+        walk_once(analysis, root.function.info, root_env(analysis, root), root.region)
 
 
 def _walk_setup(analysis: Analysis, module: ModuleInfo) -> None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from tclint.semantics.collect import class_info, decorator_name, local_imports
+from tclint.semantics.collect import TRIES, class_info, decorator_name, local_imports
 from tclint.semantics.events import CompileCall, ContextEntered, TensorAssert
 from tclint.semantics.interpreter import operators
 from tclint.semantics.interpreter.analysis import Analysis
@@ -277,7 +277,7 @@ def _report_context(frame: Frame, node: ast.With, manager: ast.expr) -> None:
         frame.analysis.emit(frame, ContextEntered, manager, manager=name, statement=node)
 
 
-@walks(ast.Try)
+@walks(*TRIES)
 def _try(frame: Frame, node: ast.Try) -> None:
     before = dict(frame.env)
     with frame.within(attempt=node):

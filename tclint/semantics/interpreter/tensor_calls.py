@@ -50,8 +50,24 @@ _READ_TYPES: Final = {
 _KEEPING: Final = frozenset({"detach", "clone", "contiguous", "requires_grad_", "cpu", "cuda"})
 _VIEWING_METHODS: Final = frozenset({"view", "reshape", "expand"})
 _SIZED_METHODS: Final = _VIEWING_METHODS | frozenset(
-    {"repeat", "tile", "narrow", "split", "unflatten", "new_zeros", "new_ones", "new_empty", "new_full"}
+    {
+        "repeat",
+        "tile",
+        "narrow",
+        "split",
+        "unflatten",
+        "new_zeros",
+        "new_ones",
+        "new_empty",
+        "new_full",
+    }
 )
+_SIZED_FUNCTIONS: Final = frozenset(
+    {
+        "torch.chunk", "torch.topk", "torch.roll", "torch.narrow", "torch.tile", "torch.reshape",
+        "torch.nn.functional.pad",
+    }
+)  # fmt: skip
 # These give elements of their tensor: the element type stays, the rank changes by this much.
 _REARRANGING: Final = {
     "unsqueeze": 1, "transpose": 0, "permute": 0, "swapaxes": 0, "movedim": 0, "flip": 0, "roll": 0,
@@ -100,11 +116,13 @@ def call_method(
     return _returned(frame, node, name, operands, torch_api.method_returns(name))
 
 
-def read_sizes(frame: Frame, node: ast.Call, arguments: Arguments) -> None:
+def read_sizes(
+    frame: Frame, node: ast.Call, arguments: Arguments, parts: list[ast.expr] | None = None
+) -> None:
     """A size given as a tensor is read on the host."""
     if not arguments.exact:
         return
-    for part, value in zip(node.args, arguments.positional, strict=False):
+    for part, value in zip(parts or node.args, arguments.positional, strict=False):
         members = value.items if isinstance(value, Sequence) and value.items else (value,)
         for member in members:
             tensor = tensor_in(member)
@@ -137,13 +155,14 @@ def report_dynamic_shape(
         return
     gb_id, condition = found
     given = {keyword.arg for keyword in node.keywords}
-    last = arguments.positional[-1] if arguments.positional else UNKNOWN
+    place = 0 if "." not in name else 1
+    repeats = arguments.positional[place] if len(arguments.positional) > place else UNKNOWN
     applies = {
         "always": True,
         "one-argument": len(node.args) == 1 and not node.keywords,
         "no-num-classes": len(node.args) < 2 and "num_classes" not in given,
         "tensor-repeats": "output_size" not in given
-        and is_tensor(arguments.keywords.get("repeats", last)),
+        and is_tensor(arguments.keywords.get("repeats", repeats)),
     }
     if applies[condition]:
         frame.analysis.emit(
@@ -194,7 +213,11 @@ def call_function_of_torch(frame: Frame, node: ast.Call, name: str, arguments: A
     via = torch_api.reads_host(name)
     if via is not None and first is not None and node.args and via != "sizes":
         host_read(frame, node, name.rpartition(".")[2], node.args[0], first)
-        return Static("bool") if via == "bool" else DataScalar()
+        if via != "branch":
+            return Static("bool") if via == "bool" else DataScalar()
+    if name in _SIZED_FUNCTIONS:
+        sizes = Arguments(arguments.positional[1:], arguments.keywords, arguments.exact)
+        read_sizes(frame, node, sizes, node.args[1:])
     frame.analysis.emit(
         frame, Call, node, function=name, call=node, arguments=tuple(arguments.positional)
     )

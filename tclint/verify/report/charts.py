@@ -1,0 +1,129 @@
+"""Plots as inline SVG: bars with spread, stacked phases, breaks along the lines of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+_WIDTH = 480
+_LABEL = 150
+_FIGURE = 80
+_ROW = 26
+_COLOURS = ("one", "two", "three", "four")
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar: its value, and how it is written; ``lower`` and ``upper`` draw whiskers."""
+
+    label: str
+    value: float
+    shown: str
+    colour: str = "two"
+    lower: float | None = None
+    upper: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """One bar made of parts, each a name and a value."""
+
+    label: str
+    parts: tuple[tuple[str, float], ...]
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place on a file's line, and what to say when it is pointed at."""
+
+    row: int
+    text: str
+
+
+def bars(items: Sequence[Bar]) -> str:
+    """Horizontal bars on one scale."""
+    top = max([item.upper or item.value for item in items], default=0.0) or 1.0
+    drawn = [_bar(item, number, top) for number, item in enumerate(items)]
+    return _svg(len(items) * _ROW, "".join(drawn))
+
+
+def stacks(items: Sequence[Stack]) -> str:
+    """Horizontal bars divided into parts, with a legend."""
+    names = list(dict.fromkeys(name for item in items for name, _ in item.parts))
+    top = max([sum(value for _, value in item.parts) for item in items], default=0.0) or 1.0
+    drawn = [_stack(item, number, top, names) for number, item in enumerate(items)]
+    return _svg(len(items) * _ROW, "".join(drawn)) + legend(names)
+
+
+def legend(names: Sequence[str]) -> str:
+    """What the colours of parts mean."""
+    entries = (
+        f'<span><i class="{_colour(number)}"></i>{escape(name)}</span>'
+        for number, name in enumerate(names)
+    )
+    return f'<div class="legend">{"".join(entries)}</div>'
+
+
+def timeline(marks: Sequence[Mark], rows: int) -> str:
+    """A file's lines from left to right with a mark at each break."""
+    last = max([rows, *(mark.row for mark in marks)])
+    width, y = _WIDTH - 20, 30
+    parts = [f'<line class="axis" x1="10" y1="{y}" x2="{10 + width}" y2="{y}"/>']
+    free_from = 0.0
+    for mark in sorted(marks, key=lambda one: one.row):
+        x = 10 + width * mark.row / last
+        title = f"<title>{escape(mark.text)}</title>"
+        parts.append(f'<circle class="bad" cx="{x:.1f}" cy="{y}" r="6">{title}</circle>')
+        if x >= free_from:
+            parts.append(f'<text x="{x:.1f}" y="16" text-anchor="middle">{mark.row}</text>')
+            free_from = x + 30
+    parts.append(f'<text class="soft" x="10" y="{y + 24}">line 1</text>')
+    end = f'<text class="soft" x="{10 + width}" y="{y + 24}" text-anchor="end">{last}</text>'
+    return _svg(y + 28, "".join(parts) + end)
+
+
+def _bar(item: Bar, number: int, top: float) -> str:
+    y = number * _ROW
+    room = _WIDTH - _LABEL - _FIGURE
+    length = max(1.5, room * item.value / top)
+    drawn = _label(item.label, y)
+    drawn += f'<rect class="{item.colour}" x="{_LABEL}" y="{y + 5}" width="{length:.1f}" '
+    drawn += f'height="{_ROW - 10}" rx="2"/>'
+    end = length
+    if item.lower is not None and item.upper is not None:
+        low, high = (_LABEL + room * value / top for value in (item.lower, item.upper))
+        middle = y + _ROW / 2
+        drawn += f'<path class="spread" d="M{low:.1f} {middle}H{high:.1f}'
+        drawn += "".join(f"M{x:.1f} {middle - 4}v8" for x in (low, high)) + '"/>'
+        end = max(length, high - _LABEL)
+    return drawn + _figure(item.shown, _LABEL + end + 8, y)
+
+
+def _stack(item: Stack, number: int, top: float, names: list[str]) -> str:
+    y, x = number * _ROW, float(_LABEL)
+    drawn = _label(item.label, y)
+    for name, value in item.parts:
+        length = (_WIDTH - _LABEL - _FIGURE) * value / top
+        colour = _colour(names.index(name))
+        drawn += f'<rect class="{colour}" x="{x:.1f}" y="{y + 5}" width="{length:.1f}" '
+        drawn += f'height="{_ROW - 10}"><title>{escape(name)}: {value:.2f} s</title></rect>'
+        x += length
+    return drawn + _figure(item.shown, x + 8, y)
+
+
+def _label(text: str, y: int) -> str:
+    return f'<text x="0" y="{y + _ROW / 2 + 4.5}">{escape(text)}</text>'
+
+
+def _figure(text: str, x: float, y: int) -> str:
+    return f'<text x="{x:.1f}" y="{y + _ROW / 2 + 4.5}">{escape(text)}</text>'
+
+
+def _colour(number: int) -> str:
+    return _COLOURS[number % len(_COLOURS)]
+
+
+def _svg(height: float, inner: str) -> str:
+    return f'<svg viewBox="0 0 {_WIDTH} {height:g}" role="img">{inner}</svg>'
