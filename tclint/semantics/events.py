@@ -28,9 +28,9 @@ class HostRead(Event):
 
     ``via`` is ``"item"``, ``"tolist"``, ``"numpy"``, ``"float"``, ``"int"``, ``"bool"``,
     ``"complex"``, ``"format"`` (f-string, ``str()``, ``%``), ``"math"`` (``math.f(t)``),
-    ``"range"``, ``"contains"``, ``"index"`` (of a Python sequence), ``"slice"``, ``"size"`` (of a new tensor) or
-    the name of a function that reads (``equal``, ``allclose``). ``source`` is the tensor's
-    expression, ``tensor`` its value.
+    ``"range"``, ``"contains"``, ``"index"`` (by a 0-d tensor), ``"slice"``, ``"size"`` (of a new
+    tensor) or the name of a function that reads (``equal``, ``allclose``). ``source`` is the
+    tensor's expression, ``tensor`` its value.
     """
 
     via: str
@@ -106,8 +106,8 @@ class SideEffectCall(Event):
     """Output is written from a region.
 
     ``sink`` is ``"print"``, ``"logger"`` (a method of ``logging.Logger`` or of an object used like
-    one), ``"logging"`` (module functions), ``"warnings"``, ``"stdout"`` or ``"tqdm"``. ``method`` is
-    the last name called (``warning``). ``statement`` is the expression statement, when the call
+    one), ``"logging"`` (module functions), ``"warnings"``, ``"stdout"`` or ``"tqdm"``.
+    ``method`` is the last name called (``warning``). ``statement`` is the expression statement, when the call
     stands alone. ``wraps`` is set for ``"tqdm"``: the iterable inside.
     """
 

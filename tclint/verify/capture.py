@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from torch.fx import GraphModule
 from torch._dynamo.repro.after_dynamo import generate_dynamo_fx_repro_string
+from torch.fx import GraphModule  # noqa: TC002 - beside the other half of torch
 
 from tclint.verify.probe import load_state
 from tclint.verify.snapshot import outcome

@@ -9,6 +9,8 @@ from typing import Any
 
 import torch
 
+from tclint.verify.contract import TargetError
+
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 _DEEPEST = 32
 
@@ -80,8 +82,9 @@ def outcome(call: Callable[[], object]) -> Snapshot:
     try:
         return take(call())
     except Exception as error:
-        # A user's exception is a result to compare; a full memory says nothing about the code.
-        if out_of_memory(error):
+        # A user's exception is a result to compare; a full memory says nothing about the code, and
+        # a broken contract belongs to the factory.
+        if out_of_memory(error) or isinstance(error, TargetError):
             raise
         return Raised(_kind(error), str(error))
 

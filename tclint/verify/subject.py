@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import random
 import sys
@@ -155,10 +156,10 @@ class Workshop:
 
     def _load(self) -> Loaded:
         loaded = call_factory(self._making.target, self._module, self._making.inputs)
-        tensors = [t for t in steps.leaves((loaded.args, loaded.kwargs)) if t.is_floating_point()]
-        if self._making.phase == "backward" and not isinstance(loaded.function, torch.nn.Module):
-            for tensor in tensors:
-                if tensor.is_leaf:
+        if self._making.phase == "backward" and not _trainable(loaded.function):
+            # Nothing to train: the backward goes to the inputs.
+            for tensor in steps.leaves((loaded.args, loaded.kwargs)):
+                if tensor.is_leaf and tensor.is_floating_point():
                     tensor.requires_grad_()
         return loaded
 
@@ -219,7 +220,8 @@ def seed() -> None:
 
 def random_state() -> Snapshot:
     """The state of all generators, to see whether two runs drew alike."""
-    states: dict[str, Any] = {"python": str(hash(random.getstate())), "cpu": torch.get_rng_state()}
+    python = hashlib.sha256(repr(random.getstate()).encode()).hexdigest()[:16]
+    states: dict[str, Any] = {"python": python, "cpu": torch.get_rng_state()}
     if torch.cuda.is_available() and torch.cuda.is_initialized():
         states["cuda"] = torch.cuda.get_rng_state()
     return take(states)
@@ -230,6 +232,13 @@ def place_names(values: Iterable[object]) -> str:
     kinds = {value.device.type for value in values if isinstance(value, torch.Tensor)}
     kind = "cuda" if "cuda" in kinds else "cpu"
     return torch.cuda.get_device_name() if kind == "cuda" else kind
+
+
+def _trainable(function: object) -> bool:
+    bare = getattr(function, "_orig_mod", function)
+    if not isinstance(bare, torch.nn.Module):
+        return False
+    return any(parameter.requires_grad for parameter in bare.parameters())
 
 
 def _widened(loaded: Loaded) -> Loaded:

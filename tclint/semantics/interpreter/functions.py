@@ -33,14 +33,13 @@ from tclint.semantics.values import (
     Union,
     Unknown,
     Value,
+    bounded,
     join,
     options,
     with_dtype,
 )
 
-DISABLED = frozenset(
-    {"torch.compiler.disable", "torch._dynamo.disable", "torch._disable_dynamo"}
-)
+DISABLED = frozenset({"torch.compiler.disable", "torch._dynamo.disable", "torch._disable_dynamo"})
 OPAQUE = frozenset({"torch.compiler.assume_constant_result", "torch.compiler.allow_in_graph"})
 PROPERTIES = frozenset({"property", "functools.cached_property"})
 
@@ -213,24 +212,17 @@ def bind(analysis: Analysis, function: Function, arguments: Arguments) -> Env:
         else:
             value = UNKNOWN
         if UNKNOWN in options(value):
-            promised = annotation_value(analysis, info, argument.annotation)
-            value = _informed(value, spread(_as_assumed, promised))
+            value = _informed(value, annotation_value(analysis, info, argument.annotation))
         env[name] = value
     if spec.vararg:
         rest = tuple(positional[by_position:])
-        env[spec.vararg.arg] = (
-            Sequence("tuple", items=rest) if arguments.exact else Sequence("tuple")
-        )
+        given = Sequence("tuple", items=rest) if arguments.exact else Sequence("tuple")
+        env[spec.vararg.arg] = bounded(given)
     if spec.kwarg:
         taken = {argument.arg for argument, _ in named}
         extra = [(k, v) for k, v in arguments.keywords.items() if k not in taken]
-        env[spec.kwarg.arg] = Mapping(tuple(extra)) if arguments.exact else Mapping()
+        env[spec.kwarg.arg] = bounded(Mapping(tuple(extra))) if arguments.exact else Mapping()
     return env
-
-
-def _as_assumed(value: Value) -> Value:
-    """What an annotation says of an argument that the analysis could not follow."""
-    return replace(value, assumed=True) if isinstance(value, Tensor) else value
 
 
 def _informed(value: Value, promised: Value) -> Value:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-_WIDTH = 480
-_LABEL = 150
-_FIGURE = 80
+_WIDTH = 380
+_LABEL = 118
+_FIGURE = 66
 _ROW = 26
 _COLOURS = ("one", "two", "three", "four")
 

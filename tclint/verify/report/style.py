@@ -34,7 +34,7 @@ table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; padding: .35rem .8rem .35rem 0; border-bottom: 1px solid var(--line);
   vertical-align: top; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-svg { display: block; width: 100%; height: auto; max-width: 46rem; }
+svg { display: block; width: 100%; height: auto; max-width: 36rem; }
 svg text { font: 13px system-ui, sans-serif; fill: var(--ink); }
 svg .soft { fill: var(--soft); }
 .one { fill: var(--one); } .two { fill: var(--two); } .three { fill: var(--three); }

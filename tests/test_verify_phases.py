@@ -1,0 +1,198 @@
+"""What one call does: forward, backward or a training step; and what counts as equal after it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from tclint.verify.arms import Options, Side  # noqa: E402
+from tclint.verify.compare import verify_sides  # noqa: E402
+from tclint.verify.contract import TargetError, read_made  # noqa: E402
+from tclint.verify.equality import compare  # noqa: E402
+from tclint.verify.inputs import derive, from_specs  # noqa: E402
+from tclint.verify.regional import repeated_blocks  # noqa: E402
+from tclint.verify.results import Probe, TargetReport  # noqa: E402
+from tclint.verify.snapshot import take  # noqa: E402
+from tclint.verify.steps import backward, leaves, make_optimizer, training_step  # noqa: E402
+
+NET = """
+    import torch
+    from torch import nn
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.Linear(4, 4)
+
+        def forward(self, x):
+            return self.inner(x).relu() * SCALE
+
+    SCALE = 1.0
+
+    def make():
+        return {"model": Net(), "inputs": (torch.ones(2, 4),), "optimizer": torch.optim.AdamW}
+
+    def trained():
+        model = Net()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+        def step(x):
+            optimizer.zero_grad()
+            loss = model(x).sum()
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+        return {"model": model, "inputs": (torch.ones(2, 4),), "train_step": step,
+                "optimizer": optimizer}
+"""
+
+
+def verify(tmp_path: Path, phase: str, factory: str = "make", *texts: str) -> TargetReport:
+    sides = []
+    for number, text in enumerate(texts or (NET,)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "net.py").write_text(dedent(text))
+        sides.append(Side("after" if number else "before", f"net.py:{factory}", folder))
+    return verify_sides("net", sides, Options(speed=False, phase=phase))
+
+
+def probe(report: TargetReport) -> Probe:
+    assert report.after.probe is not None, report.after.failure
+    return report.after.probe
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("phase", "factory"), [("backward", "make"), ("step", "make"), ("step", "trained")]
+)
+def test_a_training_run_compares_whole(tmp_path: Path, phase: str, factory: str) -> None:
+    report = verify(tmp_path, phase, factory)
+    found = probe(report)
+    assert report.equality.verdict == "identical"
+    assert (found.phase, found.graphs, found.fullgraph) == (phase, 1, "possible")
+
+
+@pytest.mark.slow
+def test_gradients_are_compared_too(tmp_path: Path) -> None:
+    hidden = NET.replace("self.inner(x).relu() * SCALE", "self.inner(x.detach()).relu().mul(1)")
+    other = hidden.replace(".mul(1)", ".mul(1) + 0 * self.inner.bias.square().sum().sqrt()")
+    frozen = NET.replace(".relu() * SCALE", ".relu().detach() + 0 * self.inner(x)")
+    assert verify(tmp_path, "forward", "make", NET, frozen).equality.equal is True
+    (tmp_path / "again").mkdir()
+    report = verify(tmp_path / "again", "backward", "make", NET, frozen)
+    assert report.equality.verdict == "different"
+    assert "gradients" in report.equality.detail
+    assert other != hidden
+
+
+@pytest.mark.slow
+def test_random_output_is_called_not_deterministic(tmp_path: Path) -> None:
+    text = """
+        import os, torch
+
+        def f(x):
+            return x + int.from_bytes(os.urandom(2), "big")
+
+        def make():
+            return f, (torch.ones(2),), {}
+    """
+    report = verify(tmp_path, "forward", "make", text)
+    assert report.equality.verdict == "not-deterministic"
+    assert report.equality.equal is None
+
+
+def test_tensors_are_found_in_whatever_came_out() -> None:
+    one, two = torch.ones(1), torch.ones(2)
+    assert list(leaves({"a": [one, (two, 3)], "b": None})) == [one, two]
+
+
+def test_a_backward_without_gradients_is_refused() -> None:
+    with pytest.raises(TargetError, match="there is no backward"):
+        backward(torch.relu, (torch.ones(2),), {})
+
+
+def test_a_step_leaves_gradients_to_look_at() -> None:
+    layer = torch.nn.Linear(2, 1)
+    optimizer = make_optimizer(None, list(layer.parameters()))
+    assert optimizer is not None
+    before = layer.weight.detach().clone()
+    training_step(layer, optimizer, (torch.ones(3, 2),), {})
+    assert layer.weight.grad is not None
+    assert not torch.equal(before, layer.weight)
+
+
+def test_what_is_no_optimizer_is_refused() -> None:
+    with pytest.raises(TargetError, match="made a int"):
+        make_optimizer(lambda _: 3, [torch.ones(1)])
+
+
+@pytest.mark.parametrize(
+    ("layer", "shape"),
+    [
+        (torch.nn.Linear(6, 2), (4, 6)),
+        (torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU()), (4, 3, 32, 32)),
+        (torch.nn.Embedding(9, 2), (4, 16)),
+    ],
+)
+def test_inputs_of_simple_modules_are_derived(layer: torch.nn.Module, shape: object) -> None:
+    (made,) = derive(layer, "m")
+    assert tuple(made.shape) == shape
+    layer(made)
+
+
+def test_inputs_that_cannot_be_told_are_asked_for() -> None:
+    with pytest.raises(TargetError, match="return `inputs` beside it"):
+        derive(torch.nn.ReLU(), "m")
+
+
+def test_inputs_are_made_as_configured() -> None:
+    images, labels = from_specs(["bfloat16[2, 3]", "int64[8]<10"], "m")
+    assert (images.dtype, tuple(images.shape)) == (torch.bfloat16, (2, 3))
+    assert (labels.dtype, int(labels.max()) < 10) == (torch.int64, True)
+    with pytest.raises(TargetError, match="is no input"):
+        from_specs(["floaty[2]"], "m")
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        ({"model": 3}, "must be callable"),
+        ({"model": len, "inputs": 3}, "`inputs` must be"),
+        ({"model": len, "inputs": (1,), "trainstep": 1}, "'trainstep' is none of"),
+        ({"model": len, "inputs": (1,), "tolerance": "x"}, "`tolerance` must be a number"),
+    ],
+)
+def test_an_object_that_breaks_the_contract_is_told_so(made: object, said: str) -> None:
+    with pytest.raises(TargetError, match=said):
+        read_made(made, "m:f")
+
+
+def test_only_repeated_blocks_with_parts_are_regions() -> None:
+    def block() -> torch.nn.Module:
+        return torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
+
+    blocks = [block() for _ in range(3)]
+    model = torch.nn.Sequential(torch.nn.ModuleList(blocks), torch.nn.Linear(2, 2))
+    assert repeated_blocks(model) == tuple(blocks)
+    assert repeated_blocks(torch.nn.Linear(2, 2)) == ()
+
+
+def test_errors_are_measured_against_float64() -> None:
+    truth = torch.rand(1000, dtype=torch.float64)
+    eager, good, bad = truth.float() * (1 + 1e-6), truth.float() * (1 - 2e-6), truth.float() + 1e-4
+
+    def judged(actual: torch.Tensor) -> str:
+        runs = [{"call 1": take(value)} for value in (eager, actual, truth)]
+        return compare(*runs).verdict
+
+    assert (judged(good), judged(bad)) == ("close", "different")
+
+
+def test_a_stated_tolerance_comes_first() -> None:
+    runs = [{"call 1": take(torch.ones(2) + error)} for error in (0.0, 0.05)]
+    assert compare(*runs).verdict == "different"
+    assert compare(*runs, None, 0.1).verdict == "close"
