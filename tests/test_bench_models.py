@@ -53,10 +53,9 @@ def measured(
     ran: tuple[int, ...] = (7, 8, 10, 11),
     dropped: tuple[DroppedFrame, ...] = (),
     model: str = "net",
+    cls: str = "Net",
 ) -> Measured:
-    return Measured(
-        model, "Net", mode, "pkg", "", {"pkg": "1"}, 0.1, 1, breaks, dropped, {FILE: ran}
-    )
+    return Measured(model, cls, mode, "pkg", "", {"pkg": "1"}, 0.1, 1, breaks, dropped, {FILE: ran})
 
 
 def finding(row: int, code: str = "TCL101", confidence: str = "high") -> Predicted:
@@ -172,19 +171,19 @@ def test_records_survive_the_file_and_failures_are_tried_again(
 ) -> None:
     resume = tmp_path / "records.jsonl"
     first, second = MODELS[:2]
-    good = measured(READ, model=first.name)
+    good = measured(READ, model=first.name, cls=first.cls)
     bad = failed(second.name, second.cls, "eval", "crashed")
     resume.write_text("".join(json.dumps(one.to_json()) + "\n" for one in (good, bad)))
     asked: list[tuple[Model, str]] = []
 
     def run(jobs: list[tuple[Model, str]], workers: int, limit: float) -> list[Measured]:
         asked.extend(jobs)
-        return [measured(model=model.name) for model, _ in jobs]
+        return [measured(model=model.name, cls=model.cls) for model, _ in jobs]
 
     monkeypatch.setattr(runner, "_run", run)
     records = runner.measure_all([(first, "eval"), (second, "eval")], 1, 1.0, resume)
     assert asked == [(second, "eval")]
-    assert records == [good, measured(model=second.name)]
+    assert records == [good, measured(model=second.name, cls=second.cls)]
     assert len(resume.read_text().splitlines()) == 3
 
 

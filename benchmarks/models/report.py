@@ -18,7 +18,7 @@ NAMED_MODELS = 3
 INTRODUCTION = """\
 # tclint against real models
 
-<!-- Written by `make bench-models`; do not edit. -->
+<!-- Written by `python -m benchmarks.models --markdown`; do not edit. -->
 
 Tiny models with random weights are compiled with the real torch, each in a process of its own: a
 backend that only counts graphs, `dynamic=False`, the first call, without gradients in eval mode and

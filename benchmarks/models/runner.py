@@ -40,9 +40,11 @@ def measure_all(
 ) -> list[Measured]:
     """A record for every job, in their order; ``resume`` holds those of earlier runs.
 
-    What failed then is tried again.
+    What failed then is tried again, and so is what was measured of another class.
     """
-    known = {(one.model, one.mode): one for one in _earlier(resume)}
+    classes = {model.name: model.cls for model, _ in jobs}
+    earlier = (one for one in _earlier(resume) if classes.get(one.model) == one.cls)
+    known = {(one.model, one.mode): one for one in earlier}
     waiting = [job for job in jobs if (job[0].name, job[1]) not in known]
     for done, measured in enumerate(_run(waiting, workers, time_limit), 1):
         known[measured.model, measured.mode] = measured

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from tclint.diagnostics import Decline, Effect
-from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.diagnostics import Effect
+from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import TensorBranch
 
 from ..decisions.draws import draws, is_number_of_library
 from ..decisions.guesses import is_likely_number
 from ..decisions.tests import decided_if, is_guard
 from ..decisions.wording import at_most_medium, consequence, loop_ids, short
+from ..repairs.compiled_assert import assert_when_compiled
 
 _KINDS = ("if", "compare")
-_WAY_OUT = (
-    "compiled code can only raise RuntimeError: keep this check for eager code, and under "
-    "`if torch.compiler.is_compiling():` assert the opposite with a literal message, which stays "
-    "in the graph"
-)
 
 
 class ValidationGuard(Rule[TensorBranch]):
@@ -30,7 +26,9 @@ class ValidationGuard(Rule[TensorBranch]):
     `assert tensor, "literal message"` stays in the graph: the check runs on the device.
 
     ## Fix safety
-    Not fixed here: another type of exception would be raised in compiled code.
+    Eager code keeps the check as it is: safe. Compiled code gets `torch._assert_async`, an operator
+    of the graph. Where the check fails, compiled code then raises RuntimeError with the literal
+    parts of the message, and on a GPU it does so when the device gets there.
 
     ## References
     - [Graph break GB0170](https://meta-pytorch.org/compile-graph-break-site/gb/gb0170.html)
@@ -43,18 +41,27 @@ class ValidationGuard(Rule[TensorBranch]):
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170", "GB7000")
     examples = (
-        Untouched(
+        Bad(
             '\ndef f(x):\n    if (x < 0).any():\n        raise ValueError("negative")\n'
             "    return x * 2\n",
-            reason="torch.compiler.is_compiling()",
-            proves=("GB0170", "host-sync"),
+            fixed="""
+def f(x):
+    if torch.compiler.is_compiling():
+        torch._assert_async(torch.logical_not((x < 0).any()), "negative")
+    else:
+        if (x < 0).any():
+            raise ValueError("negative")
+    return x * 2
+""",
+            proves=("GB0170",),
+            fails_on="(-torch.ones(4, 3),)",
         ),
         Untouched(
-            "\ndef f(x, limit=3):\n    if limit and not torch.isfinite(x).all():\n"
-            '        raise ValueError(f"{x}")\n    return x * 2\n',
-            reason="RuntimeError",
-            proves=("GB0170", "host-sync"),
-            title="negated, behind a flag",
+            '\ndef f(x):\n    try:\n        if x.isnan().any():\n            raise ValueError("NaN")\n'
+            "    except ValueError:\n        return x\n    return x * 2\n",
+            reason="would get RuntimeError",
+            proves=("GB0170",),
+            title="caught",
         ),
         Good(
             '\ndef f(x):\n    assert (x >= 0).all(), "negative"\n    if x.ndim != 2:\n'
@@ -75,7 +82,7 @@ class ValidationGuard(Rule[TensorBranch]):
         return Finding(
             f"A check asks for the value of the tensor `{short(site, test)}`{paths}"
             f"{consequence(site)}",
-            Decline(_WAY_OUT),
+            assert_when_compiled(site, decided),
             gb_ids=loop_ids(site, "GB0170"),
             confidence=at_most_medium(event) if event.sometimes else None,
         )

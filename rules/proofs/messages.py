@@ -49,7 +49,7 @@ def guard(site: Site, statement: ast.Assert) -> Repair | Decline:
     if is_compiling is None:
         return Decline("the file does not import torch")
     text = nearest_literal(site, statement)
-    template = _GUARDED.format(guard=is_compiling, message=_quoted(text))
+    template = _GUARDED.format(guard=is_compiling, message=quoted(text))
     parts = {"test": statement.test, "message": statement.msg}
     rewrite = Replace(statement, template.rstrip("\n"), parts)
     return Repair("Use a literal message in compiled code", (rewrite,), Applicability.SAFE)
@@ -57,7 +57,14 @@ def guard(site: Site, statement: ast.Assert) -> Repair | Decline:
 
 def nearest_literal(site: Site, statement: ast.Assert) -> str:
     """A text that says what the message would, with its placeholders as they are written."""
-    message = statement.msg
+    text = literal_of(site, statement.msg) if statement.msg else None
+    if text is None:
+        return f"assertion failed: {' '.join(site.text(statement.test).split())}"
+    return text
+
+
+def literal_of(site: Site, message: ast.expr) -> str | None:
+    """The text that an expression makes, with placeholders as they are written, if it is plain."""
     if isinstance(message, ast.Name):
         message = site.module.assigned.get(message.id, message)
     if isinstance(message, ast.BinOp) and isinstance(message.op, ast.Mod):
@@ -66,10 +73,8 @@ def nearest_literal(site: Site, statement: ast.Assert) -> str:
         message = message.func.value if message.func.attr == "format" else message
     if isinstance(message, ast.JoinedStr):
         return "".join(map(_written, message.values))
-    constant = folded(message) if message else None
-    if isinstance(constant, ast.AST):
-        return f"assertion failed: {' '.join(site.text(statement.test).split())}"
-    return str(constant)
+    constant = folded(message)
+    return None if isinstance(constant, ast.AST) else str(constant)
 
 
 def _written(part: ast.expr) -> str:
@@ -79,7 +84,7 @@ def _written(part: ast.expr) -> str:
     return "{" + ast.unparse(part.value) + "}"
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """The literal in double quotes, as formatters like it."""
     literal = repr(text).replace("$", r"\x24")  # a dollar would name a part of the template
     if literal.startswith("'") and '"' not in text and "\\'" not in literal:

@@ -33,6 +33,14 @@ def check(
     statistics: Annotated[
         bool, typer.Option("--statistics", help="Print how often each rule fired.")
     ] = False,
+    explain_types: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE:LINE[:COL]",
+            help="Print what the expressions there are taken for (tensors, constants, sizes) and"
+            " why, instead of findings.",
+        ),
+    ] = None,
     stdin_filename: options.StdinFilename = None,
     quiet: options.Quiet = False,
     exit_zero: options.ExitZero = False,
@@ -57,6 +65,12 @@ def check(
         scope=scope,
         target_torch=target_torch,
     )
+    if explain_types is not None:
+        from tclint.cli import explain_types as explaining
+
+        place = explaining.parse_place(explain_types)
+        inputs = gather(paths, overrides, stdin_filename)
+        raise typer.Exit(explaining.explain_types(inputs, place))
     inputs = gather(paths, overrides, stdin_filename)
     if diff:
         raise typer.Exit(show_diff(inputs, unsafe=False, exit_zero=exit_zero))

@@ -77,6 +77,11 @@ def check_files(
     )
 
 
+def load_project(paths: Sequence[Path], overlay: Mapping[Path, str] | None = None) -> Project:
+    """The files as one program, without those that cannot be read or parsed."""
+    return Project(dict.fromkeys((*paths, *(overlay or {}))), _Reader(overlay or {}).load)
+
+
 class _Reader:
     """Loads modules for the project and remembers what went wrong."""
 
@@ -196,4 +201,4 @@ class _Filter:
         return self._comments[file].suppresses(diagnostic.code, diagnostic.span, around)
 
 
-__all__ = ["FileError", "Result", "Run", "check_files"]
+__all__ = ["FileError", "Result", "Run", "check_files", "load_project"]

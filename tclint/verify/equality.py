@@ -169,11 +169,14 @@ def _compare_values(
     found.max_abs, found.max_rel = max(found.max_abs, error), max(found.max_rel, relative)
     true = truth.to(wide) if _usable(truth, expected, found) and truth is not None else None
     tolerance = found.stated or TOLERANCES.get(expected.dtype, _DEFAULT_TOLERANCE)
-    if true is not None and torch.equal(torch.isfinite(true), finite):
-        # What is far from the expected run is the truth about something else.
-        if _largest(one[finite] - true[finite]) <= _PLAUSIBLE * tolerance * scale:
-            _against_truth(one[finite], other[finite], true[finite], expected.dtype, path, found)
-            return
+    # What is far from the expected run is the truth about something else.
+    if (
+        true is not None
+        and torch.equal(torch.isfinite(true), finite)
+        and _largest(one[finite] - true[finite]) <= _PLAUSIBLE * tolerance * scale
+    ):
+        _against_truth(one[finite], other[finite], true[finite], expected.dtype, path, found)
+        return
     if found.basis == "largest":
         found.tolerance = max(found.tolerance, tolerance)
     if relative > tolerance:

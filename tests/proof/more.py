@@ -5,6 +5,7 @@ from __future__ import annotations
 from tclint.lint.rule import Example
 
 from .assert_examples import ASSERTS
+from .branch_examples import BRANCHES
 from .read_examples import READS
 
-MORE: dict[str, tuple[Example, ...]] = READS | ASSERTS
+MORE: dict[str, tuple[Example, ...]] = READS | ASSERTS | BRANCHES

@@ -105,6 +105,10 @@ class Analysis:
             self._bodies[scope] = Body(module, function, scope)
         return self._bodies[scope]
 
+    def bodies(self) -> list[Body]:
+        """Everything that was walked, with the values seen there."""
+        return list(self._bodies.values())
+
     def global_value(self, module: ModuleInfo, name: str) -> Value | None:
         """The value of a module's top-level name; None when the module does not bind it."""
         if name in module.functions:

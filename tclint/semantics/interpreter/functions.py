@@ -288,8 +288,15 @@ def instantiate(frame: Frame, cls: ClassInfo, arguments: Arguments, node: ast.ex
     names = {base for base in project.ancestry(cls) if isinstance(base, str)}
     if any(name.startswith("torch.autograd.") for name in names):
         return UNKNOWN
+    is_module = project.is_module_class(cls)
+    if is_module and frame.region is not None:
+        # What `__init__` builds is built in compiled code.
+        init = project.method(cls, "__init__")
+        if init is not None:
+            bound = Object(cls.qualname, cls, is_module=True)
+            call_function(frame, Function(init, bound), arguments, node)
     return Object(
-        cls.qualname, cls, site=node, is_module=project.is_module_class(cls),
+        cls.qualname, cls, site=node, is_module=is_module,
         is_optimizer=any(name.startswith("torch.optim.") for name in names),
     )  # fmt: skip
 

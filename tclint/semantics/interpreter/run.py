@@ -34,6 +34,13 @@ def analyse(
     project: Project, paths: Iterable[Path], config: Config, wanted: Iterable[type[Event]]
 ) -> list[Event]:
     """The events in the given files of a project, of the types that rules ask for."""
+    return interpret(project, paths, config, wanted).finish()
+
+
+def interpret(
+    project: Project, paths: Iterable[Path], config: Config, wanted: Iterable[type[Event]]
+) -> Analysis:
+    """Walk everything in the given files that counts as compiled."""
     analysis = Analysis(project, config.settings, wanted)
     modules = [module for path in paths if (module := project.module_at(path)) is not None]
     for module in modules:
@@ -50,7 +57,7 @@ def analyse(
     if config.scope == "all":
         for root in _all_functions(analysis, modules):
             _walk_root(analysis, root)
-    return analysis.finish()
+    return analysis
 
 
 def _walk_root(analysis: Analysis, root: Root) -> None:

@@ -130,7 +130,8 @@ def _breaks(report: TargetReport, base: Path) -> str:
 
 def _everything(report: TargetReport, base: Path) -> str:
     text = escape("\n".join(details(report, base)))
-    return f"<h3>Details</h3><details open><summary>all that was seen</summary><pre>{text}</pre></details>"
+    summary = "<summary>all that was seen</summary>"
+    return f"<h3>Details</h3><details open>{summary}<pre>{text}</pre></details>"
 
 
 def _both(report: TargetReport, cell: object) -> str:

@@ -1,0 +1,115 @@
+"""TCL166: `torch._check*` in a form that Dynamo does not trace."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.diagnostics import Decline, Effect
+from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.semantics.events import Call
+from tclint.semantics.site import Site
+from tclint.semantics.values import Sequence, SymInt, Tensor, options
+
+_TENSOR_CHECKS = frozenset({"torch._check_tensor_all", "torch._check_tensor_all_with"})
+_WITH_TYPE = frozenset({"torch._check_with", "torch._check_tensor_all_with"})
+
+
+class TorchCheckBreaks(Rule[Call]):
+    """A `torch._check` function is called in a form that Dynamo does not trace.
+
+    ## What it does
+    Reports `torch._check_tensor_all(tensor)`, and `torch._check*` functions whose message is a
+    function that formats sizes or tensors (`lambda: f"bad {x.shape}"`). A condition on sizes with
+    a constant message is traced, and even tells Dynamo something.
+
+    ## Why it hurts
+    `_check_tensor_all` reads its tensor on the host. A message that formats sizes would have to be
+    kept as code, which Dynamo does not do. The graph ends there; one such helper in transformers
+    gave 86 breaks in five models.
+
+    ## Fix safety
+    There is no fix: `torch._assert_async(cond.all(), "message")` stays in the graph, but raises
+    another exception, and later.
+
+    ## References
+    - [Graph break GB0124](https://meta-pytorch.org/compile-graph-break-site/gb/gb0124.html)
+    - [Graph break GB9158](https://meta-pytorch.org/compile-graph-break-site/gb/gb9158.html)
+    """
+
+    code = "TCL166"
+    name = "torch-check-breaks"
+    summary = "a `torch._check` that reads a tensor or formats sizes breaks the graph"
+    on = Call
+    effects = (Effect.GRAPH_BREAK,)
+    gb_ids = ("GB0124", "GB9158")
+    examples = (
+        Bad(
+            "\ndef f(x):\n    torch._check_tensor_all(x >= 0)\n    return x * 2\n",
+            proves=("GB0124",),
+            fails_on=None,
+            title="a tensor",
+        ),
+        Untouched(
+            "\ndef f(x):\n    torch._check_tensor_all(x >= 0)\n    return x * 2\n",
+            reason="_assert_async",
+            proves=("GB0124",),
+            title="the way out",
+        ),
+        Untouched(
+            "\ndef f(x):\n    torch._check(x.shape[0] == 4, lambda: f'bad {x.shape}')\n"
+            "    return x * 2\n",
+            reason="constant message",
+            proves=("GB9158",),
+            title="a message that formats the shape",
+        ),
+        Good(
+            "\ndef f(x):\n    torch._check(x.shape[0] == 4, lambda: 'bad')\n    return x * 2\n",
+            title="a constant message",
+        ),
+        Good(
+            "\ndef f(x, n=3):\n    torch._check_value(n == 3, lambda: f'bad {n}')\n    return x * 2\n",
+            title="a message that formats a constant",
+        ),
+    )
+
+    def check(self, event: Call) -> Finding | None:
+        """Judge the condition, then the message."""
+        if not event.function.startswith("torch._check"):
+            return None
+        place = 1 if event.function in _WITH_TYPE else 0
+        if event.function in _TENSOR_CHECKS and _is_tensor(event, place):
+            return Finding(
+                f"`{event.function}` reads its tensor on the host",
+                Decline("`torch._assert_async(cond.all(), ...)` checks in the graph"),
+                gb_ids=("GB0124",),
+            )
+        message = event.call.args[place + 1 : place + 2]
+        if message and isinstance(message[0], ast.Lambda) and _formats(event.site, message[0]):
+            return Finding(
+                f"the message of `{event.function}` formats what is only known when it runs",
+                Decline("use a constant message"),
+                gb_ids=("GB9158",),
+            )
+        return None
+
+
+def _is_tensor(event: Call, place: int) -> bool:
+    values = event.arguments[place : place + 1]
+    return bool(values) and all(isinstance(kind, Tensor) for kind in options(values[0]))
+
+
+def _formats(site: Site, message: ast.Lambda) -> bool:
+    """True where an f-string shows a size or a tensor; the lambda itself is not walked."""
+    fields = [n for n in ast.walk(message) if isinstance(n, ast.FormattedValue)]
+    names = [n for field in fields for n in ast.walk(field) if isinstance(n, ast.Name)]
+    return any(_is_dynamic(site, name) for name in names)
+
+
+def _is_dynamic(site: Site, name: ast.Name) -> bool:
+    known = [site.value(seen) for seen in (*site.stores(name.id), *site.loads(name.id))]
+    kinds = [kind for value in known for kind in options(value)]
+    return any(isinstance(kind, (Tensor, SymInt)) or _is_size(kind) for kind in kinds)
+
+
+def _is_size(value: object) -> bool:
+    return isinstance(value, Sequence) and value.type == "Size"

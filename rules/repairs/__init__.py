@@ -1,0 +1,1 @@
+"""Repairs that take more than a template: what they need to hold, and how they are written."""

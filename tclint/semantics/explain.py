@@ -1,0 +1,115 @@
+"""What the analysis believes of the expressions at a place, and why."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tclint.config import Config
+from tclint.diagnostics import Position, Span
+from tclint.semantics.interpreter.analysis import Analysis
+from tclint.semantics.interpreter.parameters import arguments_of
+from tclint.semantics.interpreter.run import interpret
+from tclint.semantics.project import Project
+from tclint.semantics.readable import readable
+from tclint.semantics.site import Body
+from tclint.semantics.values import (
+    UNKNOWN,
+    BoundExternal,
+    Class,
+    External,
+    Function,
+    Tensor,
+    Value,
+    options,
+)
+
+CALLABLE = (BoundExternal, Class, External, Function)
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """One expression with its value, joined over all the ways that lead to it, and the reasons."""
+
+    span: Span
+    text: str
+    value: Value
+    reasons: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """One line: the place, the source text, the value, the reasons."""
+        start = self.span.start
+        reasons = f": {'; '.join(self.reasons)}" if self.reasons else ""
+        return f"{start.row}:{start.column}  {self.text}  {readable(self.value)}{reasons}"
+
+
+def explain(
+    project: Project, paths: Iterable[Path], config: Config, file: Path, row: int, column: int = 0
+) -> list[Explained]:
+    """Explain the expressions that begin in a row, or those around one of its columns.
+
+    With a ``column`` the innermost comes first, and the functions that are called are explained as
+    well. The result is empty where nothing at the place counts as compiled.
+    """
+    module = project.module_at(file)
+    if module is None:
+        return []
+    analysis = interpret(project, paths, config, ())
+    found: list[Explained] = []
+    for body in analysis.bodies():
+        if body.module is module:
+            found += _in_body(analysis, body, row, column)
+    if column:
+        return sorted(found, key=lambda item: len(item.text))
+    return sorted(found, key=lambda item: (item.span, item.text))
+
+
+def _in_body(analysis: Analysis, body: Body, row: int, column: int) -> Iterator[Explained]:
+    file = body.module.file
+    for node, value in body.values.items():
+        if not isinstance(node, ast.expr) or isinstance(node, (ast.Constant, ast.Slice)):
+            continue
+        if node.lineno > row or (node.end_lineno or 0) < row:
+            continue
+        span = file.span(node)
+        here = Position(row, column)
+        wanted = span.start <= here < span.end if column else _shown(node, value, row)
+        if wanted:
+            text = " ".join(file.excerpt(span).split())
+            yield Explained(span, text, value, tuple(_reasons(analysis, body, node, value)))
+
+
+def _shown(node: ast.expr, value: Value, row: int) -> bool:
+    return node.lineno == row and not isinstance(value, CALLABLE)
+
+
+def _reasons(analysis: Analysis, body: Body, node: ast.expr, value: Value) -> Iterator[str]:
+    seen = {option.why for option in options(value) if isinstance(option, Tensor)}
+    yield from sorted(why for why in seen if why)
+    if isinstance(node, ast.Name) and _never_bound(body, node.id):
+        yield from _parameter_reasons(analysis, body, node.id)
+    if value == UNKNOWN and isinstance(node, ast.Call):
+        callee = body.values.get(node.func, UNKNOWN)
+        if isinstance(callee, CALLABLE):
+            yield f"not known what {readable(callee)} gives"
+
+
+def _never_bound(body: Body, name: str) -> bool:
+    return all(isinstance(use.ctx, ast.Load) for use in body.names(name))
+
+
+def _parameter_reasons(analysis: Analysis, body: Body, name: str) -> Iterator[str]:
+    if body.function is None:
+        return
+    for argument, default in arguments_of(body.function.node):
+        if argument.arg != name:
+            continue
+        if argument.annotation is not None:
+            yield f"annotated `{ast.unparse(argument.annotation)}`"
+        if default is not None:
+            yield f"`{ast.unparse(default)}` by default"
+        observed = analysis.observed.get(body.function, {}).get(name, UNKNOWN)
+        if observed != UNKNOWN:
+            yield f"calls pass {readable(observed)}"
