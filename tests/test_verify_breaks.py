@@ -11,6 +11,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from benchmarks.verify.expected import expected  # noqa: E402
+from benchmarks.verify.more_programs import MORE_BREAKING, MORE_CLEAN  # noqa: E402
+from benchmarks.verify.programs import BREAKING, CLEAN  # noqa: E402
 from tclint.verify import oracles  # noqa: E402
 from tclint.verify.breaks import read_break  # noqa: E402
 from tclint.verify.events import Break  # noqa: E402
@@ -164,6 +167,16 @@ def test_the_gate_agrees_with_the_log(name: str, tmp_path: Path) -> None:
     assert verdict == ("breaks" if expected else "whole")
     if first is not None:
         assert (first.gb_id, first.row) == expected[0]
+
+
+@pytest.mark.parametrize(
+    "program", (*CLEAN, *MORE_CLEAN, *BREAKING, *MORE_BREAKING), ids=lambda one: one.__name__
+)
+def test_every_break_is_at_its_line_and_none_is_invented(program: Any) -> None:
+    torch._dynamo.reset()
+    with oracles.watch() as trace:
+        torch.compile(program, backend="eager")(torch.rand(8, 8))
+    assert sorted((one.gb_id, one.row) for one in trace.breaks) == expected(program)
 
 
 def test_a_break_in_a_loop_drops_the_frame(tmp_path: Path) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -95,7 +97,7 @@ def test_a_full_memory_is_reported(tmp_path: Path, body: str) -> None:
 def test_a_broken_contract_is_reported(tmp_path: Path) -> None:
     found = failure(verify(tmp_path, "return 1"))
     assert found.kind == "target"
-    assert "must return (module_or_callable, args, kwargs), not int" in found.message
+    assert "must return (module_or_callable, args, kwargs), or an object" in found.message
 
 
 def test_a_call_that_raises_compares_like_a_result(tmp_path: Path) -> None:
@@ -172,6 +174,76 @@ def test_without_a_compiler_the_rest_is_still_measured(tmp_path: Path) -> None:
     assert "compile" in arm["no_speed"]
 
 
+def test_forks_and_threads_do_not_confuse_the_parent(tmp_path: Path) -> None:
+    body = (
+        "import os, threading, time\n"
+        "    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()\n"
+        "    if os.fork() == 0:\n"
+        "        time.sleep(600)"
+    )
+    report = verify(tmp_path, body)
+    assert report.after.failure is None
+    assert report.equality.verdict == "identical"
+
+
+def test_a_compiler_that_gets_it_wrong_is_named(tmp_path: Path) -> None:
+    # What Dynamo is known to get wrong without a word: a float64 of numpy is a float.
+    (tmp_path / "wrong.py").write_text(
+        "import numpy as np\nimport torch\n"
+        "def f(x):\n    return x * 2 if isinstance(np.float64(1.0), float) else x * 3\n"
+        "def make():\n    return f, (torch.ones(3),), {}\n"
+    )
+    scripts = tmp_path / "scripts"
+    options = Options(speed=False, repro=scripts)
+    report = verify_sides("wrong", [Side("after", "wrong.py:make", tmp_path)], options)
+    assert report.equality.verdict == "different"
+    assert report.diagnosis is not None
+    assert report.diagnosis.layer == "Dynamo (tracing)"
+    assert [rung.fine for rung in report.diagnosis.rungs] == [False]
+    assert "TORCHDYNAMO_REPRO_AFTER=dynamo" in report.diagnosis.minifier
+    (script,) = scripts.glob("repro_*.py")
+    done = subprocess.run(
+        [sys.executable, script], cwd=scripts, capture_output=True, text=True, check=False
+    )
+    assert "output 0: off by at most 1" in done.stdout, done.stderr
+    (graph,) = scripts.glob("*_graph_0.py")
+    compile(graph.read_text(), str(graph), "exec")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminate"])
+def test_an_interrupt_leaves_no_child_and_no_trace(tmp_path: Path, how: signal.Signals) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.tclint]\n")
+    (tmp_path / "hang.py").write_text(
+        "import os, pathlib, time\n"
+        "def make():\n    pathlib.Path(os.environ['MARK']).write_text(str(os.getpid()))\n"
+        "    time.sleep(600)\n"
+    )
+    before = sorted(path.name for path in tmp_path.iterdir())
+    mark, scratch = tmp_path.parent / f"{tmp_path.name}.pid", tmp_path.parent / "scratch"
+    scratch.mkdir(exist_ok=True)
+    running = subprocess.Popen(
+        [sys.executable, "-c", RUN_CLI, "hang.py:make"],
+        cwd=tmp_path,
+        env={**os.environ, "MARK": str(mark), "TMPDIR": str(scratch), **NO_BYTECODE},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 120
+    while not (mark.exists() and mark.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    child = int(mark.read_text())
+    mark.unlink()
+    running.send_signal(how)
+    assert running.wait(timeout=30) != 0
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    assert list(scratch.iterdir()) == []
+
+
+NO_BYTECODE = {"PYTHONDONTWRITEBYTECODE": "1"}
 RUN_CLI = (
     "import sys; sys.path.insert(0, " + repr(str(Path(__file__).parents[1])) + ")\n"
     "import typer; from tclint.cli.verify import verify; typer.run(verify)"

@@ -1,6 +1,6 @@
 """More programs that break, in ways that oracles tend to miss: loops, dropped frames, nesting.
 
-A line that breaks says so in a comment with its id. ``CLEAN`` programs look as if they broke.
+A line that breaks says so in a comment with its ids. The clean ones look as if they broke.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def module_lock(x: Tensor) -> Tensor:
 
 
 def print_in_comprehension(x: Tensor) -> Tensor:
-    return sum(_noisy(x, n) for n in range(2))
+    return sum(_noisy(x, n) for n in range(2))  # GB0091
 
 
 def _noisy(x: Tensor, n: int) -> Tensor:
@@ -124,7 +124,7 @@ def ternary(x: Tensor) -> Tensor:
 
 
 def any_of(x: Tensor) -> Tensor:
-    return x * 2 if any(row.sum() > 99 for row in x) else x  # GB0170
+    return x * 2 if any(row.sum() > 99 for row in x) else x  # GB0170 GB8335
 
 
 def counted(x: Tensor) -> Tensor:
@@ -136,7 +136,7 @@ def distinct(x: Tensor) -> Tensor:
 
 
 def as_list(x: Tensor) -> Tensor:
-    return x * x.sum(dim=0).tolist()[0]  # GB0124
+    return x * x.sum(dim=0).tolist()[0]  # GB0109
 
 
 def warned(x: Tensor) -> Tensor:
@@ -145,11 +145,11 @@ def warned(x: Tensor) -> Tensor:
 
 
 def hashed(x: Tensor) -> Tensor:
-    return x * (len(hashlib.sha256(b"x").hexdigest()) > 0)  # GB0007
+    return x * (len(hashlib.sha256(b"x").hexdigest()) > 0)  # GB0007 GB0156
 
 
 def dumped(x: Tensor) -> Tensor:
-    return x * len(json.dumps({"a": 1}))  # GB0007
+    return x * len(json.dumps({"a": 1}))  # GB0156
 
 
 def copied(x: Tensor) -> Tensor:
@@ -230,9 +230,3 @@ MORE_BREAKING: tuple[Program, ...] = (
     two_in_a_row,
     lambda_inside,
 )
-HELPERS: dict[str, Program | type] = {
-    "print_in_comprehension": _noisy,
-    "generated": _parts,
-    "nested_module": _Inner,
-}
-"""Where the break of a program stands, if not in the program itself."""

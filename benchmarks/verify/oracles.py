@@ -1,5 +1,8 @@
 """What each of Dynamo's ways of telling about graph breaks sees, on programs known to break.
 
+The last column says whether the structured log, which `tclint verify` reports from, names every
+break of the program at its line and nothing else.
+
 Run: python benchmarks/verify/oracles.py
 """
 
@@ -18,6 +21,8 @@ from torch._dynamo.utils import counters
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
+from expected import expected  # noqa: E402
+from more_programs import MORE_BREAKING, MORE_CLEAN  # noqa: E402
 from programs import BREAKING, CLEAN  # noqa: E402
 
 from tclint.verify.oracles import CountingBackend, gate, watch  # noqa: E402
@@ -76,25 +81,39 @@ ORACLES: tuple[Oracle, ...] = (
 )
 
 
+def at_its_lines(program: Program, x: torch.Tensor) -> str:
+    """Compare what the log names with what the program's comments announce."""
+    with watch() as trace:
+        torch.compile(program, backend=CountingBackend())(x)
+    wanted = expected(program)
+    found = sorted((one.gb_id or "?", one.row) for one in trace.breaks)
+    return "exact" if found == wanted else f"{found} instead of {wanted}"
+
+
 def main() -> None:
     """Print one row a program, and how many of the breaking ones each oracle saw."""
     warnings.simplefilter("ignore")
-    logging.getLogger("torch._dynamo").setLevel(logging.ERROR)
+    logging.getLogger("torch._dynamo").setLevel(logging.CRITICAL)
     x = torch.rand(8, 8)
     names = [oracle.__name__ for oracle in ORACLES]
+    breaking = (*BREAKING, *MORE_BREAKING)
     print("torch", torch.__version__)
-    print("program".ljust(16), *names)
-    seen = dict.fromkeys(names, 0)
-    for program in (*CLEAN, *BREAKING):
+    print("program".ljust(24), *names, "at_its_lines")
+    seen, exact = dict.fromkeys(names, 0), 0
+    for program in (*CLEAN, *MORE_CLEAN, *breaking):
         row = []
         for oracle in ORACLES:
             torch._dynamo.reset()
             found = oracle(program, x)
-            seen[oracle.__name__] += found and program in BREAKING
+            seen[oracle.__name__] += found and program in breaking
             row.append(("breaks" if found else "-").ljust(len(oracle.__name__)))
-        print(program.__name__.ljust(16), *row)
-    totals = [f"{seen[name]}/{len(BREAKING)}".ljust(len(name)) for name in names]
-    print("seen".ljust(16), *totals)
+        torch._dynamo.reset()
+        placed = at_its_lines(program, x)
+        exact += placed == "exact"
+        print(program.__name__.ljust(24), *row, placed)
+    totals = [f"{seen[name]}/{len(breaking)}".ljust(len(name)) for name in names]
+    every = len(breaking) + len(CLEAN) + len(MORE_CLEAN)
+    print("seen".ljust(24), *totals, f"{exact}/{every}")
 
 
 if __name__ == "__main__":

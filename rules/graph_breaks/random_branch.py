@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from tclint.diagnostics import Decline, Effect
-from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import TensorBranch
 
 from ..decisions.draws import draws
 from ..decisions.wording import at_most_medium, consequence, loop_ids, short
+from ..repairs.rate_first import ask_rate_first, find_comparison, is_guarded
 
 _KINDS = ("if", "ternary", "and", "or", "not", "compare", "while")
 _WAY_OUT = (
-    "skipping work at random needs Python to know the number; ask a flag that is off by default "
-    "first (`if self.layerdrop > 0.0 and ...`), or compute the layer and choose with "
+    "skipping work at random needs Python to know the number; compute the layer and choose with "
     "`torch.where(keep, layer(x), x)`"
 )
 
@@ -24,7 +24,7 @@ class RandomBranch(Rule[TensorBranch]):
     Reports branches in compiled code on a tensor that `torch.rand` or its kin drew there, and on
     numbers of `random.uniform`, `random.randint` and `random.randrange`: LayerDrop, stochastic
     depth written with `if`. `random.random` and numpy's numbers break the graph where they are
-    drawn (TCL180, TCL181).
+    drawn (TCL180, TCL181). A test behind `rate > 0.0 and` of the same rate is not reported.
 
     ## Why it hurts
     Dynamo does not know the number while tracing, so the graph ends at the `if`. LayerDrop stands
@@ -32,7 +32,10 @@ class RandomBranch(Rule[TensorBranch]):
     is `0.0` is not compiled for a number that is never needed.
 
     ## Fix safety
-    Not fixed: with another order of the tests, fewer random numbers are drawn.
+    `self.layerdrop > 0.0` is asked first: no random number is below a rate of zero, so eager code
+    does the same. That is safe where the number is drawn before, and unsafe where the comparison
+    itself draws it: with a rate of zero it is not drawn any more. Models that are compiled with a
+    positive rate break as before.
 
     ## References
     - [Graph break GB0170](https://meta-pytorch.org/compile-graph-break-site/gb/gb0170.html)
@@ -46,7 +49,7 @@ class RandomBranch(Rule[TensorBranch]):
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170", "GB7000")
     examples = (
-        Untouched(
+        Bad(
             """
 class f(nn.Module):
     def __init__(self):
@@ -56,12 +59,29 @@ class f(nn.Module):
 
     def forward(self, x):
         for layer in self.layers:
-            if self.training and torch.rand([]) < self.layerdrop:
-                continue
+            if self.training:
+                p = torch.rand([])
+                if p < self.layerdrop:
+                    continue
             x = layer(x)
         return x
 """,
-            reason="if self.layerdrop > 0.0",
+            fixed="""
+class f(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(3, 3) for _ in range(2))
+        self.layerdrop = 0.0
+
+    def forward(self, x):
+        for layer in self.layers:
+            if self.training:
+                p = torch.rand([])
+                if self.layerdrop > 0.0 and p < self.layerdrop:
+                    continue
+            x = layer(x)
+        return x
+""",
             proves=("GB0170", "GB7000"),
             title="LayerDrop",
         ),
@@ -99,9 +119,12 @@ class f(nn.Module):
         site, test = event.site, event.test
         if event.kind not in _KINDS or not draws(site, test):
             return None
+        found = find_comparison(site, test)
+        if found is not None and is_guarded(site, found):
+            return None
         return Finding(
             f"`{short(site, test)}` lets a random number decide what runs{consequence(site)}",
-            Decline(_WAY_OUT),
+            Decline(_WAY_OUT) if found is None else ask_rate_first(site, found),
             gb_ids=loop_ids(site, "GB0170"),
             confidence=at_most_medium(event) if event.sometimes else None,
         )

@@ -67,7 +67,8 @@ class TorchCheckBreaks(Rule[Call]):
             title="a constant message",
         ),
         Good(
-            "\ndef f(x, n=3):\n    torch._check_value(n == 3, lambda: f'bad {n}')\n    return x * 2\n",
+            "\ndef f(x, n=3):\n    torch._check_value(n == 3, lambda: f'bad {n}')\n"
+            "    return x * 2\n",
             title="a message that formats a constant",
         ),
     )

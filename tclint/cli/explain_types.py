@@ -11,7 +11,6 @@ from tclint.cli.inputs import Inputs
 from tclint.cli.terminal import fail, note, write
 from tclint.lint.engine import load_project
 from tclint.semantics.explain import explain
-from tclint.source.errors import reason
 
 _PLACE = re.compile(r"(?P<file>.+?):(?P<row>\d+)(?::(?P<column>\d+))?")
 
@@ -31,10 +30,8 @@ def parse_place(text: str) -> Place:
     if found is None or int(found["row"]) < 1:
         fail(f"--explain-types: expected FILE:LINE or FILE:LINE:COL, got {text!r}")
     file = Path(found["file"])
-    try:
-        file.stat()
-    except (OSError, ValueError) as error:
-        fail(f"{file}: {reason(error)}")
+    if not file.is_file():
+        fail(f"{file}: no such file")
     return Place(file, int(found["row"]), int(found["column"] or 0))
 
 

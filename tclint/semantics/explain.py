@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from tclint.config import Config
 from tclint.diagnostics import Position, Span
@@ -13,7 +14,7 @@ from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.parameters import arguments_of
 from tclint.semantics.interpreter.run import interpret
 from tclint.semantics.project import Project
-from tclint.semantics.readable import readable
+from tclint.semantics.readable import is_guess, readable
 from tclint.semantics.site import Body
 from tclint.semantics.values import (
     UNKNOWN,
@@ -26,7 +27,8 @@ from tclint.semantics.values import (
     options,
 )
 
-CALLABLE = (BoundExternal, Class, External, Function)
+CALLABLE: Final = (BoundExternal, Class, External, Function)
+LONGEST: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +63,8 @@ def explain(
     for body in analysis.bodies():
         if body.module is module:
             found += _in_body(analysis, body, row, column)
-    if column:
-        return sorted(found, key=lambda item: len(item.text))
-    return sorted(found, key=lambda item: (item.span, item.text))
+    found.sort(key=lambda item: item.span.start, reverse=bool(column))
+    return sorted(found, key=lambda item: item.span.end) if column else found
 
 
 def _in_body(analysis: Analysis, body: Body, row: int, column: int) -> Iterator[Explained]:
@@ -78,6 +79,7 @@ def _in_body(analysis: Analysis, body: Body, row: int, column: int) -> Iterator[
         wanted = span.start <= here < span.end if column else _shown(node, value, row)
         if wanted:
             text = " ".join(file.excerpt(span).split())
+            text = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
             yield Explained(span, text, value, tuple(_reasons(analysis, body, node, value)))
 
 
@@ -86,8 +88,8 @@ def _shown(node: ast.expr, value: Value, row: int) -> bool:
 
 
 def _reasons(analysis: Analysis, body: Body, node: ast.expr, value: Value) -> Iterator[str]:
-    seen = {option.why for option in options(value) if isinstance(option, Tensor)}
-    yield from sorted(why for why in seen if why)
+    tensors = (option for option in options(value) if isinstance(option, Tensor))
+    yield from sorted({t.why for t in tensors if t.why and not is_guess(t)})
     if isinstance(node, ast.Name) and _never_bound(body, node.id):
         yield from _parameter_reasons(analysis, body, node.id)
     if value == UNKNOWN and isinstance(node, ast.Call):

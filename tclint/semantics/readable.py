@@ -55,7 +55,14 @@ def _facts(tensor: Tensor) -> list[str]:
     facts += filter(None, [tensor.role, "random" if tensor.random else None])
     if tensor.from_compiled:
         facts.append("made by compiled code")
-    return [*facts, "assumed"] if tensor.assumed else facts
+    if tensor.assumed:
+        facts.append(f"assumed: {tensor.why}" if is_guess(tensor) else "assumed")
+    return facts
+
+
+def is_guess(tensor: Tensor) -> bool:
+    """True for a parameter that is taken for a tensor because nothing says what it is."""
+    return tensor.assumed and tensor.why.startswith("parameter ")
 
 
 def _dtype(dtype: DType) -> str | None:
@@ -69,6 +76,8 @@ def _dtype(dtype: DType) -> str | None:
 
 def _container(value: Sequence | Mapping | Iteration) -> str:
     match value:
+        case Sequence(type="Size"):
+            return "sizes of a tensor"
         case Sequence(type=kind, items=None, element=element):
             return f"{kind} of {readable(element)}"
         case Sequence(type=kind, items=tuple() as items):

@@ -226,6 +226,7 @@ class Union(Value):
 
 
 MAX_OPTIONS: Final = 6
+MAX_REGISTRY: Final = 48
 MAX_WEIGHT: Final = 512
 
 
@@ -268,8 +269,16 @@ def join(values: Iterable[Value]) -> Value:
             flat.update(dict.fromkeys(value.options))
         else:
             flat[value] = None
+    _merge_alike(flat)
     if len(flat) == 1:
         return next(iter(flat))
+    if not flat or (len(flat) > MAX_OPTIONS and not _is_registry(flat)):
+        return UNKNOWN
+    return Union(tuple(flat), frozenset(flat))
+
+
+def _merge_alike(flat: dict[Value, None]) -> None:
+    """Leave at most one tensor and one constant among some alternatives."""
     tensors = [v for v in flat if isinstance(v, Tensor)]
     if len(tensors) > 1:
         for tensor in tensors:
@@ -281,9 +290,11 @@ def join(values: Iterable[Value]) -> Value:
             del flat[static]
         types = {s.type for s in statics}
         flat[Static(types.pop() if len(types) == 1 else None)] = None
-    if not flat or len(flat) > MAX_OPTIONS:
-        return UNKNOWN
-    return next(iter(flat)) if len(flat) == 1 else Union(tuple(flat), frozenset(flat))
+
+
+def _is_registry(flat: dict[Value, None]) -> bool:
+    """True for the members of a table of functions or classes, looked up by configuration."""
+    return len(flat) <= MAX_REGISTRY and all(isinstance(v, (Function, Class)) for v in flat)
 
 
 def bounded(value: Sequence | Mapping) -> Value:

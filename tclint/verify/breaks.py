@@ -57,7 +57,7 @@ def read_break(payload: str) -> Break:
         row=at.row,
         stack=stack,
         drops_frame="falling back to eager" in message,
-        by_torch=inserted or f"`{_OPTIMIZERS}" in explanation or at.filename.startswith(_PARALLEL),
+        by_torch=inserted or f"`{_OPTIMIZERS}" in explanation or _wraps_module(stack),
     )
 
 
@@ -78,6 +78,11 @@ def user_frame(stack: tuple[Frame, ...]) -> Frame:
         if frames:
             return frames[-1]
     return Frame("?", 0, "?")
+
+
+def _wraps_module(stack: tuple[Frame, ...]) -> bool:
+    own = any(not _is_library(frame.filename) for frame in stack)
+    return not own and any(frame.filename.startswith(_PARALLEL) for frame in stack)
 
 
 def _is_library(filename: str) -> bool:

@@ -32,8 +32,8 @@ def verify_sides(
             arms = tuple(replace(arm, untimed=(Untimed("", "not asked for"),)) for arm in arms)
         elif all(arm.failure is None for arm in arms):
             arms = time_arms(sides, arms, options, desk)
-        last = arms[-1]
-        diagnosis = diagnose(sides[-1], last, options, desk) if wanted(last) else None
+        wrong = wanted(arms[-1])
+        diagnosis = diagnose(sides[-1], arms[-1], options, desk) if wrong else None
     joined = [
         entry
         for side, arm in zip(sides, arms, strict=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import types
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 Record = TypeVar("Record")
@@ -13,7 +12,7 @@ Record = TypeVar("Record")
 
 def rebuild(kind: type[Record], data: Mapping[str, Any]) -> Record:
     """Make the record of type ``kind`` that ``dataclasses.asdict`` made ``data`` of."""
-    hints = _hints(kind)
+    hints = get_type_hints(kind)
     return kind(**{name: _value(hints[name], value) for name, value in data.items()})
 
 
@@ -29,8 +28,3 @@ def _value(hint: Any, value: Any) -> Any:
     if origin is tuple:
         return tuple(_value(inner[0], item) for item in value)
     return value
-
-
-@cache
-def _hints(kind: Any) -> dict[str, Any]:
-    return get_type_hints(kind)

@@ -72,4 +72,102 @@ GUARDS: tuple[Example, ...] = (
     _kept("a chain", "if 2 < x.sum() < 3:|    raise ValueError", "chain"),
 )
 
-BRANCHES: dict[str, tuple[Example, ...]] = {"TCL165": GUARDS}
+
+def _layers(body: str, more: str = "") -> str:
+    """A module with LayerDrop; the statements of its loop, parted by ``|``."""
+    lines = "\n".join(f"            {line}" for line in body.split("|"))
+    return f"""
+import random
+
+
+class f(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(3, 3) for _ in range(2))
+        self.layerdrop = 0.0{more}
+
+    def forward(self, x, synced=False):
+        for layer in self.layers:
+{lines}
+            x = layer(x)
+        return x
+"""
+
+
+def _dropped(title: str, before: str, after: str) -> Bad:
+    return Bad(_layers(before), fixed=_layers(after), proves=("GB0170", "GB7000"), title=title)
+
+
+def _still_dropped(title: str, body: str, reason: str, more: str = "") -> Untouched:
+    return Untouched(_layers(body, more), reason, proves=("GB0170",), title=title)
+
+
+DROPS: tuple[Example, ...] = (
+    Bad(
+        _layers("if self.training and torch.rand([]) < self.layerdrop:|    continue"),
+        unsafe=_layers(
+            "if self.training and self.layerdrop > 0.0 and torch.rand([]) < self.layerdrop:"
+            "|    continue"
+        ),
+        proves=("GB0170", "GB7000"),
+        title="a test that draws",
+    ),
+    _still_dropped(
+        "a rate that a function finds",
+        "p = torch.rand([])|if p < self.rate():|    continue",
+        "more than give a number",
+        "\n\n    def rate(self):\n        return self.layerdrop",
+    ),
+    _dropped(
+        "a test of both",
+        "p = torch.rand([])|if self.training and (p < self.layerdrop):  # skip|    continue",
+        "p = torch.rand([])|if self.training and self.layerdrop > 0.0 and p < self.layerdrop:"
+        "  # skip|    continue",
+    ),
+    _dropped(
+        "the rate first",
+        "p = torch.rand([])|if self.layerdrop > p:|    continue",
+        "p = torch.rand([])|if self.layerdrop > 0.0 and self.layerdrop > p:|    continue",
+    ),
+    _dropped(
+        "a variable between",
+        "p = torch.rand([])|skip = self.training and p < self.layerdrop"
+        "|if not skip or synced:|    x = x + 1|if skip:|    x = x - 1",
+        "p = torch.rand([])|skip = self.training and self.layerdrop > 0.0 and p < self.layerdrop"
+        "|if not skip or synced:|    x = x + 1|if skip:|    x = x - 1",
+    ),
+    _dropped(
+        "a number of Python's",
+        "p = random.uniform(0, 1)|if self.training and p < self.layerdrop:|    continue",
+        "p = random.uniform(0, 1)|if self.training and self.layerdrop > 0.0 "
+        "and p < self.layerdrop:|    continue",
+    ),
+    _still_dropped(
+        "a rate that is not off",
+        "p = torch.rand([])|if p < 0.1:|    continue",
+        "torch.where",
+    ),
+    _still_dropped(
+        "a rate that is a tensor",
+        "p = torch.rand([])|if p < self.rate:|    continue",
+        "is a tensor itself",
+        '\n        self.register_buffer("rate", torch.tensor(0.0))',
+    ),
+    _still_dropped(
+        "a comparison the other way",
+        "p = torch.rand([])|if p <= self.layerdrop:|    continue",
+        "torch.where",
+    ),
+    _still_dropped(
+        "a number that may be negative",
+        "p = torch.randn([])|if p < self.layerdrop:|    continue",
+        "torch.where",
+    ),
+    _still_dropped(
+        "a result that is used",
+        "p = torch.rand([])|skip = p < self.layerdrop|x = x * skip|if skip:|    continue",
+        "more than its truth",
+    ),
+)
+
+BRANCHES: dict[str, tuple[Example, ...]] = {"TCL161": DROPS, "TCL165": GUARDS}

@@ -250,9 +250,11 @@ def _dict(frame: Frame, node: ast.Dict) -> Value:
 
 def element_of_mapping(value: Value) -> Value:
     """Any value stored in a mapping."""
-    if isinstance(value, Mapping):
-        return join([v for _, v in value.items] + [value.element])
-    return UNKNOWN
+    if not isinstance(value, Mapping):
+        return UNKNOWN
+    members = [member for _, member in value.items]
+    # A literal table has no other members than those it shows.
+    return join([*members, value.element] if value.element != UNKNOWN or not members else members)
 
 
 @handles(ast.JoinedStr)

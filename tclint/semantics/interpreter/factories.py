@@ -9,7 +9,7 @@ from tclint.semantics.events import ModuleConstruction, TensorFactory
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.iteration import element_of
-from tclint.semantics.interpreter.operators import INT64
+from tclint.semantics.interpreter.operators import INT64, named_dtype
 from tclint.semantics.interpreter.tensor_calls import read_sizes
 from tclint.semantics.values import (
     UNKNOWN,
@@ -44,13 +44,15 @@ def create_tensor(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
     elif name == "torch.arange":
         read_sizes(frame, node, arguments)
     like = tensor_in(arguments.positional[0]) if arguments.positional else None
-    has_dtype = any(keyword.arg == "dtype" for keyword in node.keywords)
+    has_dtype = "dtype" in arguments.keywords
+    given = named_dtype(arguments.keywords.get("dtype", UNKNOWN))
     device = next((k.value for k in node.keywords if k.arg == "device"), None)
     place = "cpu" if device is None else f"like:{ast.unparse(device)}"
     if facts.dtype == "like" and like is not None:
-        return Tensor(like.rank, None if has_dtype else like.dtype, like.device,
+        return Tensor(like.rank, given if has_dtype else like.dtype, like.device,
                       assumed=like.assumed, random=facts.random, why=f"`{name}`")  # fmt: skip
-    dtype = None if has_dtype else _settled_dtype(frame, _factory_dtype(facts.dtype, arguments))
+    made = _settled_dtype(frame, _factory_dtype(facts.dtype, arguments))
+    dtype = given if has_dtype else made
     rank = facts.rank if isinstance(facts.rank, int) else _sized_rank(facts.rank, arguments)
     return Tensor(rank, dtype, place, random=facts.random, why=f"`{name}`")
 

@@ -6,7 +6,7 @@ import ast
 
 from tclint.semantics.events import DynamicShape, TensorIndex
 from tclint.semantics.interpreter.evaluate import evaluate, handles, need_number
-from tclint.semantics.interpreter.expressions import host_read
+from tclint.semantics.interpreter.expressions import element_of_mapping, host_read
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.operators import elements
 from tclint.semantics.values import (
@@ -26,7 +26,6 @@ from tclint.semantics.values import (
     Union,
     Value,
     is_tensor,
-    join,
     spread,
     tensor_in,
 )
@@ -63,7 +62,7 @@ def _item(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value
         case Mapping():
             if isinstance(index, Static) and index.known:
                 return base.get(index.value)
-            return join([value for _, value in base.items] + [base.element])
+            return element_of_mapping(base)
         case NDArray():
             return NumpyScalar() if isinstance(index, (Static, SymInt)) else NDArray()
         case Object(name="torch.optim.param_groups"):

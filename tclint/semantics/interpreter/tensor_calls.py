@@ -11,7 +11,7 @@ from tclint.semantics.events import Call, DynamicShape
 from tclint.semantics.interpreter.expressions import host_read
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
-from tclint.semantics.interpreter.operators import BOOL, INT64, binary, derived
+from tclint.semantics.interpreter.operators import BOOL, INT64, binary, derived, named_dtype
 from tclint.semantics.values import (
     NONE,
     SYMINT,
@@ -95,7 +95,7 @@ def call_method(
     if name in _KEEPING:
         return _like(tensor, tensor.dtype)
     if name == "to":
-        return _like(tensor, tensor.dtype if _moves_only(arguments) else None)
+        return _like(tensor, tensor.dtype if _moves_only(arguments) else _asked_dtype(arguments))
     if name in ("type_as", "type"):
         return _like(tensor, None)
     if name in _SHAPE_INTS:
@@ -129,6 +129,12 @@ def read_sizes(
             if tensor is not None and not tensor.role:
                 host_read(frame, node, "size", part, tensor)
                 return
+
+
+def _asked_dtype(arguments: Arguments) -> DType | None:
+    """The element type that ``.to(...)`` names."""
+    named = [*arguments.positional[:2], *(v for k, v in arguments.keywords.items() if k == "dtype")]
+    return next((dtype for value in named if (dtype := named_dtype(value))), None)
 
 
 def _moves_only(arguments: Arguments) -> bool:

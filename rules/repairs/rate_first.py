@@ -1,0 +1,125 @@
+"""LayerDrop: ask whether the rate is positive before a random number is compared with it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from tclint.diagnostics import Applicability, Decline
+from tclint.lint.rewrite import Repair, Replace
+from tclint.semantics.site import Site
+from tclint.semantics.values import is_tensor
+
+from ..decisions.tests import is_asked
+from ..proofs.arguments import certain_tensor
+from ..proofs.purity import is_pure
+from ..proofs.uses import uses_of
+
+_MESSAGE = (
+    "Ask first whether the rate is positive: where it is 0.0 the graph stays whole, and where it "
+    "is positive it breaks as before"
+)
+_FEWER = "where the rate is 0.0, the random number is not drawn, so later ones are others"
+_ZERO = (ast.Gt, ast.NotEq)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """``drawn < rate``, where ``drawn`` is between 0 and 1; ``inline`` when it is drawn there."""
+
+    node: ast.Compare
+    rate: ast.expr
+    inline: bool
+
+
+def find_comparison(site: Site, test: ast.expr) -> Comparison | None:
+    """The comparison behind the truth of ``test``: itself, or the last operand of a variable."""
+    if isinstance(test, ast.Name) and len(site.stores(test.id)) == 1:
+        binding = site.parent(site.stores(test.id)[0])
+        test = binding.value if isinstance(binding, ast.Assign) else test
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        test = test.values[-1]
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return None
+    drawn, rate = test.left, test.comparators[0]
+    if isinstance(test.ops[0], ast.Gt):
+        drawn, rate = rate, drawn
+    elif not isinstance(test.ops[0], ast.Lt):
+        return None
+    if isinstance(rate, ast.Constant):
+        return None  # a rate that is written out is there to be used
+    if isinstance(drawn, ast.Call):
+        return Comparison(test, rate, True) if _is_uniform(site, drawn) else None
+    bound = [site.parent(s) for s in site.stores(drawn.id)] if isinstance(drawn, ast.Name) else []
+    if bound and all(isinstance(b, ast.Assign) and _is_uniform(site, b.value) for b in bound):
+        return Comparison(test, rate, False)
+    return None
+
+
+def is_guarded(site: Site, found: Comparison) -> bool:
+    """True where the comparison is only made for a positive rate: nothing is left to do."""
+    rate, node = ast.dump(found.rate), found.node
+    before: list[ast.expr] = []
+    inner: ast.AST = node
+    for outer in site.ancestors(node):
+        if isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.And):
+            before += outer.values[: next(i for i, v in enumerate(outer.values) if v is inner)]
+        elif isinstance(outer, ast.If) and inner in outer.body:
+            both = isinstance(outer.test, ast.BoolOp) and isinstance(outer.test.op, ast.And)
+            before += outer.test.values if both else [outer.test]  # type: ignore[attr-defined]
+        inner = outer
+    return any(_says_positive(test, rate) for test in before)
+
+
+def ask_rate_first(site: Site, found: Comparison) -> Repair | Decline:
+    """Put ``rate > 0.0`` before the comparison."""
+    node, rate = found.node, found.rate
+    if not is_pure(site, rate):
+        return Decline(f"`{site.text(rate)}` may do more than give a number")
+    if is_tensor(site.value(rate)):
+        return Decline(f"the rate `{site.text(rate)}` is a tensor itself")
+    if not _only_asked(site, node):
+        return Decline("the comparison's result is used for more than its truth")
+    outer = site.parent(node)
+    parts: dict[str, ast.expr | ast.stmt] = {"rate": rate, "test": node}
+    rewrite = Replace(node, "$rate > 0.0 and $test", parts)
+    if isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.And):
+        before = {f"flag_{i}": value for i, value in enumerate(outer.values) if value is not node}
+        flags = "".join(f"${name} and " for name in before)
+        if outer.values[-1] is node:
+            rewrite = Replace(outer, f"{flags}$rate > 0.0 and $test", {**parts, **before})
+    if found.inline:
+        return Repair(_MESSAGE, (rewrite,), Applicability.UNSAFE, _FEWER)
+    return Repair(_MESSAGE, (rewrite,))
+
+
+def _is_uniform(site: Site, value: ast.expr) -> bool:
+    """True for one number that is certainly not below zero."""
+    if not isinstance(value, ast.Call):
+        return False
+    dotted = site.dotted(value.func)
+    if dotted == "random.uniform":
+        bounds = [a.value for a in value.args if isinstance(a, ast.Constant)]
+        return len(bounds) == 2 and all(isinstance(b, (int, float)) and b >= 0 for b in bounds)
+    tensor = certain_tensor(site, value) if dotted == "torch.rand" else None
+    one = [a.value for a in value.args if isinstance(a, ast.Constant)] == [1]
+    return tensor is not None and (tensor.rank == 0 or (one and len(value.args) == 1))
+
+
+def _says_positive(test: ast.expr, rate: str) -> bool:
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], _ZERO):
+        zero = test.comparators[0]
+        test = test.left if isinstance(zero, ast.Constant) and zero.value == 0 else test
+    return ast.dump(test) == rate
+
+
+def _only_asked(site: Site, node: ast.expr) -> bool:
+    if is_asked(site, node):
+        return True
+    value: ast.expr = node
+    while isinstance(outer := site.parent(value), ast.BoolOp):
+        value = outer
+    uses = uses_of(site, value)
+    if uses.lost or not isinstance(site.parent(value), ast.Assign):
+        return False
+    return bool(uses.nodes) and all(is_asked(site, use) for use in uses.nodes)

@@ -1,0 +1,391 @@
+"""What the analysis takes expressions for, statement by statement."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.semantics_probe import check_values
+
+PROGRAMS = {
+    "assignments bind names, chains of them, and tuples": """
+        @torch.compile
+        def f(x: torch.Tensor):
+            a = b = x.reshape(2, 3)
+            reveal(a)  #= tensor (rank 2, dtype of `x`)
+            reveal(b)  #= tensor (rank 2, dtype of `x`)
+            c, (d, e) = 1, (x, "s")
+            reveal(c)  #= constant 1
+            reveal(d)  #= tensor (dtype of `x`)
+            reveal(e)  #= constant 's'
+    """,
+    "a starred target takes a list": """
+        @torch.compile
+        def f(x: torch.Tensor):
+            first, *rest = x, x, x
+            reveal(rest)  #= list of tensor (dtype of `x`)
+    """,
+    "an annotation says what a call does not": """
+        @torch.compile
+        def f(x: torch.Tensor):
+            y: torch.Tensor = unknown(x)
+            reveal(y)  #= tensor
+    """,
+    "an augmented assignment keeps the tensor it changes in place": """
+        @torch.compile
+        def f(x: torch.Tensor):
+            total = torch.zeros(3)
+            total += x.sum()
+            reveal(total)  #= tensor (rank 1, float32, on cpu)
+            count = 0
+            count += 1
+            reveal(count)  #= constant 1
+    """,
+    "a walrus binds in the function": """
+        @torch.compile
+        def f(x: torch.Tensor):
+            if (n := x.shape[0]) > 3:
+                reveal(n)  #= size of a tensor
+    """,
+    "branches join": """
+        @torch.compile
+        def f(x: torch.Tensor, flag: bool):
+            if flag:
+                y = x
+            else:
+                y = 3
+            reveal(y)  #= tensor (dtype of `x`) or constant 3
+            z = x if flag else None
+            reveal(z)  #= tensor (dtype of `x`) or None
+    """,
+    "a branch that leaves does not join": """
+        @torch.compile
+        def f(x: torch.Tensor, flag: bool):
+            y = 3
+            if flag:
+                y = x
+                return y
+            reveal(y)  #= constant 3
+    """,
+    "a branch that is never taken does not join": """
+        DEBUG = False
+        @torch.compile
+        def f(x: torch.Tensor):
+            y = 3
+            if DEBUG:
+                y = x
+                reveal(y)
+            reveal(y)  #= constant 3
+    """,
+    "a loop goes on until its variables settle": """
+        @torch.compile
+        def f(x: torch.Tensor, n: int):
+            a = b = c = 0
+            for _ in range(n):
+                a = b
+                b = c
+                c = x
+            reveal(a)  #= constant 0 or tensor (dtype of `x`)
+            reveal(c)  #= tensor (dtype of `x`)
+    """,
+    "a while loop narrows by its test": """
+        @torch.compile
+        def f(x: torch.Tensor | None):
+            while x is not None:
+                reveal(x)  #= tensor (dtype of `x`)
+                x = unknown(x)
+    """,
+    "break and continue carry their variables out": """
+        @torch.compile
+        def f(x: torch.Tensor, flags: list):
+            y = 1
+            for flag in flags:
+                if flag:
+                    y = x
+                    break
+                y = "s"
+            reveal(y)  #= constant 's' or tensor (dtype of `x`)
+    """,
+    "comprehensions hold what they compute": """
+        @torch.compile
+        def f(x: torch.Tensor):
+            reveal([x * 2 for _ in range(3)])  #= list of tensor (dtype of `x`)
+            reveal({k: x for k in "ab"})  #= dict of tensor (dtype of `x`)
+            reveal(sum(t for t in [x, x]))  #= tensor (dtype of `x`)
+            reveal([t for t in [x, None] if t is not None])  #= list of tensor (dtype of `x`)
+    """,
+    "with binds, try joins what its parts do": """
+        @torch.compile
+        def f(x: torch.Tensor):
+            y = 1
+            try:
+                y = x
+                risky()
+            except ValueError:
+                y = "s"
+            finally:
+                done = True
+            reveal(y)  #= tensor (dtype of `x`) or constant 's'
+            reveal(done)  #= constant True
+            with open("f") as file:
+                reveal(file)  #= unknown
+    """,
+    "match binds nothing that it is not sure of": """
+        @torch.compile
+        def f(x: torch.Tensor, kind: str):
+            match kind:
+                case "a":
+                    y = x
+                case other:
+                    reveal(other)  #= unknown
+                    y = 1
+            reveal(y)  #= tensor (dtype of `x`) or constant 1
+    """,
+    "containers keep their members": """
+        @torch.compile
+        def f(x: torch.Tensor):
+            pair = (x, 1)
+            reveal(pair[0])  #= tensor (dtype of `x`)
+            reveal(pair[-1])  #= constant 1
+            items = [x]
+            items.append(x)
+            reveal(items)  #= list of tensor (dtype of `x`)
+            table = {"a": x, "n": 1}
+            table["b"] = x.shape[0]
+            reveal(table["b"])  #= size of a tensor
+            table.update({"c": None})
+            reveal(table.get("c"))  #= None
+            reveal({**table}["a"])  #= unknown
+            for key, value in {"x": x}.items():
+                reveal(key)  #= some constant
+                reveal(value)  #= unknown or tensor (dtype of `x`)
+    """,
+    "shapes, dtypes and devices are not tensors": """
+        @torch.compile
+        def f(x: torch.Tensor):
+            reveal(x.shape)  #= sizes of a tensor
+            reveal(x.size(0) // 2)  #= size of a tensor
+            reveal(x.shape[0] / 2)  #= float constant
+            reveal(x.dtype)  #= dtype constant
+            reveal(x.device)  #= device constant
+            reveal(x.ndim)  #= size of a tensor
+            reveal(len(x))  #= size of a tensor
+            reveal(x.is_cuda)  #= bool constant
+    """,
+    "reading a tensor gives a number of its element type": """
+        @torch.compile
+        def f(x: torch.Tensor, ids: torch.LongTensor):
+            reveal(x.item())  #= number read from a tensor
+            reveal(ids.item())  #= int read from a tensor
+            reveal(float(x))  #= float read from a tensor
+            reveal(ids.tolist())  #= list read from a tensor
+            reveal(x.item() / 2)  #= float read from a tensor
+            reveal(x.numpy())  #= numpy array that shares a tensor
+    """,
+    "element types follow arithmetic": """
+        @torch.compile
+        def f(x: torch.Tensor, ids: torch.LongTensor):
+            reveal(ids + 1)  #= tensor (int64)
+            reveal(ids > 0)  #= tensor (bool)
+            reveal(torch.arange(3) * 2)  #= tensor (rank 1, int64)
+            reveal(x.float().mean())  #= tensor (rank 0, float32)
+            reveal(x.to(torch.float64))  #= tensor
+    """,
+    "numpy numbers are told from Python's": """
+        @torch.compile
+        def f(x: torch.Tensor):
+            reveal(np.sqrt(2))  #= numpy number
+            reveal(np.zeros(3))  #= numpy array
+            for k in np.arange(3):
+                reveal(k)  #= numpy int
+            reveal(math.sqrt(2))  #= float constant
+    """,
+    "arguments are bound by position, by name, by star": """
+        def g(a, b=1, *rest, c, **others):
+            reveal(a)  #= tensor (dtype of `x`)
+            reveal(b)  #= constant 2
+            reveal(rest)  #= tuple (constant 3)
+            reveal(c)  #= constant 4
+            reveal(others)  #= dict ('d': tensor (dtype of `x`))
+        @torch.compile
+        def f(x: torch.Tensor):
+            args = (x, 2, 3)
+            g(*args, c=4, **{"d": x})
+    """,
+    "what a star hides is not known": """
+        def g(a, b=1):
+            reveal(a)  #= tensor (dtype of `x`)
+            reveal(b)  #= unknown
+        @torch.compile
+        def f(x: torch.Tensor, more):
+            g(x, **more)
+    """,
+    "defaults are bound where nothing is passed": """
+        def g(a, b=None, c=3, *rest, d="s", **others):
+            reveal((b, c, d))  #= tuple (None, constant 3, constant 's')
+            reveal(rest)  #= tuple (empty)
+        @torch.compile
+        def f(x: torch.Tensor):
+            g(x)
+    """,
+    "parameters of a root follow annotations, defaults and names": """
+        from typing import Optional
+        @torch.compile
+        def f(
+            x, n: int, flag=False, size=3, mask=None, other=None, *,
+            y: Optional[torch.Tensor] = None, z: "torch.Tensor", names: list[str], **rest,
+        ):
+            reveal(x)  #= tensor (dtype of `x`, assumed: parameter `x` of `f`)
+            reveal(n)  #= int constant
+            reveal(flag)  #= bool constant, off by default
+            reveal(size)  #= int constant
+            reveal(mask)  #= tensor (dtype of `mask`, assumed: parameter `mask` of `f`) or None
+            reveal(other)  #= unknown
+            reveal(y)  #= tensor (dtype of `y`) or None
+            reveal(z)  #= tensor (dtype of `z`)
+            reveal(names)  #= list of str constant
+            reveal(rest)  #= dict of unknown
+    """,
+    "a parameter used as a range's bound is a number": """
+        @torch.compile
+        def f(x: torch.Tensor, n):
+            for i in range(n):
+                reveal(i)  #= int constant
+            reveal(n)  #= some constant
+    """,
+    "functions give what they return": """
+        def both(x, flag):
+            if flag:
+                return x, 1
+            return x, None
+        def nothing(x):
+            x.relu()
+        def numbers(x):
+            yield x.shape[0]
+        @torch.compile
+        def f(x: torch.Tensor, flag: bool):
+            y, n = both(x, flag)
+            reveal(y)  #= tensor
+            reveal(n)  #= constant 1 or None
+            reveal(nothing(x))  #= None
+            for n in numbers(x):
+                reveal(n)  #= size of a tensor
+    """,
+    "lambdas, nested functions and closures": """
+        @torch.compile
+        def f(x: torch.Tensor):
+            twice = lambda t: t * 2
+            reveal(twice(x))  #= tensor (dtype of `x`)
+            def inner(k):
+                reveal(x)  #= tensor (dtype of `x`)
+                return k
+            reveal(inner(3))  #= constant 3
+            def deeper():
+                def deepest():
+                    return x
+                return deepest
+            reveal(deeper()())  #= tensor (dtype of `x`)
+            reveal(list(map(twice, [x])))  #= list of tensor (dtype of `x`)
+    """,
+    "recursion ends": """
+        def g(x, n):
+            return x if n == 0 else g(x, n - 1)
+        def even(x, n):
+            return odd(x, n)
+        def odd(x, n):
+            return even(x, n)
+        @torch.compile
+        def f(x: torch.Tensor, n: int):
+            reveal(g(x, n))  #= tensor (dtype of `x`) or unknown
+            reveal(even(x, n))  #= unknown
+    """,
+    "a union of many kinds is not known": """
+        @torch.compile
+        def f(x: torch.Tensor, n: int):
+            y = x
+            if n == 1: y = 1
+            elif n == 2: y = None
+            elif n == 3: y = f
+            elif n == 4: y = np.zeros(3)
+            elif n == 5: y = x.shape[0]
+            elif n == 6: y = x.item()
+            elif n == 7: y = [1]
+            reveal(y)  #= unknown
+    """,
+}
+
+
+@pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS.keys())
+def test_values(tmp_path: Path, text: str) -> None:
+    check_values(tmp_path, text, scope="compiled")
+
+
+NARROWED = {
+    "is None": ("x: torch.Tensor | None", "x is None", "None", "tensor (dtype of `x`)"),
+    "is not None": ("x: torch.Tensor | None", "x is not None", "tensor (dtype of `x`)", "None"),
+    "truth": ("x: list[int] | None", "x", "list of int constant", "list of int constant or None"),
+    "isinstance": (
+        "x: torch.Tensor | int", "isinstance(x, torch.Tensor)",
+        "tensor (dtype of `x`)", "int constant",
+    ),
+    "not isinstance": (
+        "x: torch.Tensor | int", "not isinstance(x, torch.Tensor)",
+        "int constant", "tensor (dtype of `x`)",
+    ),
+    "isinstance of several": (
+        "x: torch.Tensor | int | str", "isinstance(x, (int, str))",
+        "int constant or str constant", "tensor (dtype of `x`)",
+    ),
+    "isinstance of something unknown": ("x=None", "isinstance(x, torch.Tensor)", "tensor", "unknown"),
+    "torch.is_tensor": (
+        "x: torch.Tensor | int", "torch.is_tensor(x)", "tensor (dtype of `x`)", "int constant"
+    ),
+    "and": (
+        "x: torch.Tensor | None, n: int", "x is not None and n > 1",
+        "tensor (dtype of `x`)", "tensor (dtype of `x`) or None",
+    ),
+    "or": (
+        "x: torch.Tensor | None, n: int", "x is None or n > 1",
+        "tensor (dtype of `x`) or None", "tensor (dtype of `x`)",
+    ),
+    "not and": (
+        "x: torch.Tensor | None, n: int", "not (x is not None and n > 1)",
+        "tensor (dtype of `x`) or None", "tensor (dtype of `x`)",
+    ),
+    "walrus": (
+        "m: torch.Tensor | None", "(x := m) is not None",
+        "tensor (dtype of `m`)", "None",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("parameters", "test", "then", "otherwise"), NARROWED.values(), ids=NARROWED.keys()
+)
+def test_narrowing(
+    tmp_path: Path, parameters: str, test: str, then: str, otherwise: str
+) -> None:
+    text = f"""
+        @torch.compile
+        def f({parameters}):
+            if {test}:
+                reveal(x)  #= {then}
+            else:
+                reveal(x)  #= {otherwise}
+    """
+    check_values(tmp_path, text, scope="compiled")
+
+
+def test_narrowing_ends_where_the_name_is_bound_anew(tmp_path: Path) -> None:
+    check_values(
+        tmp_path,
+        """
+        @torch.compile
+        def f(x, y):
+            if x.mask is None:
+                reveal(x.mask)
+                x = y
+                reveal(x.mask)
+        """.replace("reveal(x.mask)\n                x", "x"),
+    )

@@ -1,0 +1,81 @@
+"""The command as people call it: configuration, formats, files, baseline, exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[1]
+PROGRAM = (
+    "import torch\n"
+    "def f(x):\n    print('', end='')\n    return x + 1\n"
+    "def make():\n    return f, (torch.ones(2),), {}\n"
+)
+CONFIG = '[[verify]]\ntarget = "program.py:make"\nname = "program"\n'
+
+
+def tclint(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "tclint", "verify", "--no-speed", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def project(folder: Path, config: str = CONFIG) -> Path:
+    (folder / "tclint.toml").write_text(config)
+    (folder / "program.py").write_text(PROGRAM)
+    return folder
+
+
+def test_configured_targets_run_within_their_budget(tmp_path: Path) -> None:
+    done = tclint(project(tmp_path, CONFIG + "max-graph-breaks = 1\n"))
+    assert done.returncode == 0, done.stderr
+    assert "program.py:3: GB0059" in done.stdout
+    assert done.stderr == ""
+
+
+def test_a_page_is_written_to_a_file(tmp_path: Path) -> None:
+    done = tclint(
+        project(tmp_path), "program", "--output-format", "html", "--output-file", "r.html"
+    )
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    assert "Breaks along program.py" in (tmp_path / "r.html").read_text()
+
+
+def test_a_baseline_is_a_ratchet(tmp_path: Path) -> None:
+    project(tmp_path)
+    assert tclint(tmp_path, "--baseline", "b.json", "--update-baseline").returncode == 0
+    assert tclint(tmp_path, "--baseline", "b.json").returncode == 0
+    worse = PROGRAM.replace("return x + 1", "return x + x.sum().item()")
+    (tmp_path / "program.py").write_text(worse)
+    done = tclint(tmp_path, "--baseline", "b.json", "--output-format", "json")
+    assert done.returncode == 1
+    (target,) = json.loads(done.stdout)["targets"]
+    assert target["over_budget"] == ["1 breaks GB0124 in program.py, baseline: 0"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--modes", "fast"], "is none of default"),
+        (["--update-baseline"], "--update-baseline needs"),
+        (["--before", ".", "--fixed"], "two different comparisons"),
+        (["nothing"], "is not a target"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(tmp_path: Path, arguments: list[str], said: str) -> None:
+    done = tclint(project(tmp_path), *arguments)
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.replace("│", " ").split())
