@@ -109,21 +109,26 @@ def seen_in(paths: list[Path], path: Path, config: Config) -> Seen:
     )
 
 
-def check_program(folder: Path, text: str, **config: object) -> None:
-    """Compare one program's events with its comments."""
-    check_files(folder, {"program.py": program(text)}, **config)
-
-
-def check_files(folder: Path, files: dict[str, str], **config: object) -> None:
-    """Compare the events of several files with their comments."""
+def mismatch(folder: Path, files: dict[str, str] | str, **config: object) -> dict[str, object]:
+    """Where the events of some files (or one program) differ from their comments."""
+    if isinstance(files, str):
+        files = {"program.py": program(files)}
     paths = put(folder, files)
     settings = Config(folder, **config)  # type: ignore[arg-type]
+    found: dict[str, object] = {}
     for path in paths:
-        assert seen_in(paths, path, settings) == wanted_in(path.read_text("utf-8")), path.name
+        seen, wanted = seen_in(paths, path, settings), wanted_in(path.read_text("utf-8"))
+        if seen != wanted:
+            found[path.name] = {
+                "missing": [item for item in wanted if item not in seen],
+                "unexpected": [item for item in seen if item not in wanted],
+                "repeated": [item for item in set(seen) if seen.count(item) > wanted.count(item)],
+            }
+    return found
 
 
-def check_values(folder: Path, text: str, **config: object) -> None:
-    """Compare what the arguments of ``reveal(...)`` are taken for with the comments."""
+def values_in(folder: Path, text: str, **config: object) -> Seen:
+    """What the argument of every ``reveal(...)`` is taken for."""
     [path] = put(folder, {"program.py": program(text)})
     analysis = interpret(load_project([path]), [path], Config(folder, **config), ())  # type: ignore[arg-type]
     seen = {
@@ -135,9 +140,10 @@ def check_values(folder: Path, text: str, **config: object) -> None:
         and node.func.id == "reveal"
         and node.args[0] in body.values
     }
-    wanted = {
-        (row, line.partition("#= ")[2].strip())
-        for row, line in enumerate(path.read_text("utf-8").splitlines(), 1)
-        if "#= " in line
-    }
-    assert seen == wanted
+    return sorted(seen)
+
+
+def promised_values(text: str) -> Seen:
+    """What the comments say that every ``reveal(...)`` is taken for."""
+    lines = enumerate(program(text).splitlines(), 1)
+    return sorted((row, line.partition("#= ")[2].strip()) for row, line in lines if "#= " in line)

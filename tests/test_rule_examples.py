@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tclint.config import Config
+from tclint.diagnostics import Confidence
 from tclint.fix.apply import FixRun, fix_files
 from tclint.lint.engine import Run, check_files
 from tclint.lint.rule import PRELUDE, Bad, Good, Rule, Untouched
@@ -70,7 +71,8 @@ def test_fixed_code_is_clean(rule: Rule, example: Bad, tmp_path: Path) -> None:
     for code in filter(None, (example.fixed, example.unsafe)):
         if code == example.fixed and example.unsafe is not None:
             continue  # what the safe fix leaves is there for the unsafe one
-        assert [r.diagnostic.message for r in _check(rule, tmp_path, code).results] == []
+        left = [r.diagnostic for r in _check(rule, tmp_path, code).results]
+        assert [d.message for d in left if d.confidence is not Confidence.LOW] == []
 
 
 @pytest.mark.parametrize(("rule", "example"), cases(Untouched))

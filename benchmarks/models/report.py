@@ -26,7 +26,8 @@ with them in train mode. Every line of the package at which the graph broke is s
 `tclint check` says of the same files, which it never imports.
 
 - **recall**: of the lines that broke, those that a graph-break finding names. A line that breaks
-  only because another one did (a comprehension, which up to Python 3.11 is a frame of its own)
+  only because another one did (a comprehension, which up to Python 3.11 is a frame of its own,
+  or the `super().__init__()` of a module whose `__init__` broke further down)
   does not count.
 - **precision**: of the graph-break findings at lines that ran, those at which the graph broke, in
   either mode and in any model. A finding in a function that an earlier break had already sent to

@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 
 from tclint.diagnostics import Confidence, Decline, Effect
-from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.lint.rewrite import Repair
+from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import TensorBranch
 
 from ..decisions.draws import draws, is_number_of_library
 from ..decisions.guesses import is_for_one_dtype, is_likely_number
 from ..decisions.tests import decided_if, is_guard, is_only_output
 from ..decisions.wording import at_most_medium, consequence, loop_ids, short
+from ..repairs.where import choose
 
 _ASKS = {
     "if": "an `if` asks",
@@ -22,11 +24,6 @@ _ASKS = {
     "compare": "a chain of comparisons asks",
 }
 _OUTPUT = "an `if` that is there only for output belongs under `if not torch.compiler.is_compiling`"
-_ARMS = (
-    "both ways have to be known to compute the same shapes and dtypes without raising; then "
-    "`torch.where(test, a, b)` picks a result on the device, and `torch.cond` runs one of two "
-    "functions"
-)
 _OPERATOR = "Python's operator asks for the truth; `&`, `|` and `torch.logical_not` do not"
 
 
@@ -44,8 +41,11 @@ class DataDependentBranch(Rule[TensorBranch]):
     for `not` outside of a test, the whole function runs eagerly.
 
     ## Fix safety
-    Not fixed: `torch.where(test, a, b)` computes both ways, which needs equal shapes and dtypes
-    and ways that cannot raise, and gradients of NaN pass through it.
+    A branch that only chooses between two computations on one tensor becomes `torch.where`, which
+    computes both: their shapes and dtypes have to be equal, and neither may raise. Safe for
+    floating-point tensors and operations with finite gradients (`clamp`, `relu`, arithmetic with
+    numbers); unsafe where the dtype is not known, or where the gradient of the way that is not
+    taken may be NaN.
 
     ## References
     - [Graph break GB0170](https://meta-pytorch.org/compile-graph-break-site/gb/gb0170.html)
@@ -59,35 +59,31 @@ class DataDependentBranch(Rule[TensorBranch]):
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170", "GB0033", "GB7000")
     examples = (
-        Untouched(
-            "\ndef f(x):\n    if x.sum() > 0:\n        x = x * 2\n    return x + 1\n",
-            reason="torch.where",
+        Bad(
+            """
+def f(x: torch.Tensor):
+    x = x.float()
+    if x.dtype == torch.float32 and not torch.isfinite(x).all():
+        limit = torch.finfo(x.dtype).max - 1000
+        x = torch.clamp(x, min=-limit, max=limit)
+    return x + 1
+""",
+            fixed="""
+def f(x: torch.Tensor):
+    x = x.float()
+    if x.dtype == torch.float32:
+        limit = torch.finfo(x.dtype).max - 1000
+        x = torch.where(torch.isfinite(x).all(), x, torch.clamp(x, min=-limit, max=limit))
+    return x + 1
+""",
+            inputs="[(torch.ones(4, 3),), (torch.full((2,), torch.inf),)]",
             proves=("GB0170", "host-sync"),
-        ),
-        Untouched(
-            "\ndef f(x):\n    low = x.min() < 0 or x.max() < 1\n    return x * 2, low\n",
-            reason="`|`",
-            proves=("GB0170", "host-sync"),
-            title="an operator",
-        ),
-        Untouched(
-            "\ndef f(x):\n    y = x * 2\n    m = not y.any()\n    return y, m\n",
-            reason="torch.logical_not",
-            proves=("GB0033", "host-sync"),
-            title="a negation",
         ),
         Untouched(
             "\ndef f(x):\n    if x.isnan().any():\n        print('NaN')\n    return x * 2\n",
             reason="only for output",
             proves=("GB0170", "host-sync"),
             title="only to say something",
-        ),
-        Untouched(
-            "\ndef f(x):\n    for k in range(3):\n        x = x * 2 if x.sum() < k else x\n"
-            "    return x\n",
-            reason="torch.where",
-            proves=("GB7000",),
-            title="in a loop",
         ),
         Good(
             "\ndef f(x, mask=None):\n    if mask is None and x.shape[0] > 1 and x.ndim == 2:\n"
@@ -112,7 +108,7 @@ class DataDependentBranch(Rule[TensorBranch]):
         message = f"{_ASKS[event.kind]} for the value of the tensor `{short(site, test)}`{paths}"
         return Finding(
             message[0].upper() + message[1:] + end,
-            Decline(_way_out(event, decided)),
+            _fix(event, decided),
             gb_ids=loop_ids(site, "GB0033" if negation else "GB0170"),
             confidence=_confidence(event),
         )
@@ -124,7 +120,10 @@ def _confidence(event: TensorBranch) -> Confidence | None:
     return at_most_medium(event) if event.sometimes else None
 
 
-def _way_out(event: TensorBranch, decided: ast.If | None) -> str:
+def _fix(event: TensorBranch, decided: ast.If | None) -> Repair | Decline:
     if decided is not None and is_only_output(event.site, decided):
-        return _OUTPUT
-    return _ARMS if event.kind in ("if", "ternary") else _OPERATOR
+        return Decline(_OUTPUT)
+    fix = choose(event.site, event.node)
+    if isinstance(fix, Repair) or event.kind in ("if", "ternary"):
+        return fix
+    return Decline(_OPERATOR)

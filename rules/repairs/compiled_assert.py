@@ -18,6 +18,7 @@ _MESSAGE = (
     "Assert it in compiled code, which then raises RuntimeError with a literal message; eager code "
     "stays as it is"
 )
+_WIDTH = 100
 _MIXED = "the test joins tensors and other values in a way that asserts cannot follow"
 
 
@@ -39,7 +40,11 @@ def assert_when_compiled(site: Site, statement: ast.If) -> Repair | Decline:
     lines = [f"if {names[0]}():"]
     if flags:
         lines.append("    if " + " and ".join(f"$flag_{i}" for i in range(len(flags))) + ":")
-    lines += [f"{indent}{names[1]}({condition}, {message})" for condition, _ in asserted]
+    for template, named in asserted:
+        written = len(template) + sum(len(site.text(node)) for node in named.values())
+        broken = statement.col_offset + len(f"{indent}{names[1]}{message}") + written > _WIDTH
+        given = f"\n{indent}    {template},\n{indent}    {message},\n{indent}" if broken else ""
+        lines.append(f"{indent}{names[1]}({given or f'{template}, {message}'})")
     lines += ["else:", "    $original"]
     parts: dict[str, ast.expr | ast.stmt] = {f"flag_{i}": flag for i, flag in enumerate(flags)}
     for _, named in asserted:

@@ -294,7 +294,8 @@ def _merge_alike(flat: dict[Value, None]) -> None:
 
 def _is_registry(flat: dict[Value, None]) -> bool:
     """True for the members of a table of functions or classes, looked up by configuration."""
-    return len(flat) <= MAX_REGISTRY and all(isinstance(v, (Function, Class)) for v in flat)
+    kinds = (Function, Class, Unknown)
+    return len(flat) <= MAX_REGISTRY and all(isinstance(v, kinds) or v == NONE for v in flat)
 
 
 def bounded(value: Sequence | Mapping) -> Value:

@@ -111,7 +111,8 @@ class Judge:
         subject = self._shop.make(double=double)
         load_state(subject, self._desk)
         self._subject = subject
-        return run(subject, subject.call_eager, self._calls)
+        results = run(subject, subject.call_eager, self._calls)
+        return {name: value for name, value in results.items() if name in self._eager}
 
     def _in_float64(self) -> Run:
         if self._truth is None:

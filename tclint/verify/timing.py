@@ -76,7 +76,7 @@ class Timed:
         drawn = outcome(self._fresh().call_eager)
         # Compiled code has generators of its own.
         del eager["random state"]
-        judge = Judge(self._shop, self._desk, eager | {}, calls=1)
+        judge = Judge(self._shop, self._desk, eager, calls=1)
         if not judge.unstable and _differ(eager, drawn):
             return unknown("it draws random numbers, which compiled code draws in another order")
         return judge(self._first)

@@ -8,7 +8,7 @@ NEGATIVE = "(-torch.ones(4, 3),)"
 
 
 def _function(body: str, arguments: str = "x") -> str:
-    lines = "\n".join(f"    {line}" for line in body.split("|"))
+    lines = "\n".join(f"    {line}" for line in body.split("|")).replace("~", "|")
     return f"\ndef f({arguments}):\n{lines}\n    return x * 2\n"
 
 
@@ -170,4 +170,115 @@ DROPS: tuple[Example, ...] = (
     ),
 )
 
-BRANCHES: dict[str, tuple[Example, ...]] = {"TCL161": DROPS, "TCL165": GUARDS}
+WAYS = "[(torch.ones(4, 3),), (-torch.ones(4, 3),)]"
+
+
+def _chosen(title: str, before: str, after: str, inputs: str = WAYS) -> Bad:
+    """A branch on a floating-point tensor ``x`` that becomes ``torch.where``."""
+    start = "x = x.float() * 1.5|"
+    fixed = _function(start + after)
+    code = _function(start + before)
+    return Bad(code, inputs, fixed=fixed, proves=("GB0170", "host-sync"), title=title)
+
+
+def _chosen_unsafely(title: str, before: str, after: str) -> Bad:
+    return Bad(
+        _function(before),
+        WAYS,
+        unsafe=_function(after),
+        proves=("GB0170", "host-sync"),
+        title=title,
+    )
+
+
+def _branch(title: str, body: str, reason: str, arguments: str = "x") -> Untouched:
+    return Untouched(_function(body, arguments), reason, WAYS, proves=("GB0170",), title=title)
+
+
+CHOICES: tuple[Example, ...] = (
+    Untouched(
+        "\ndef f(x):\n    low = x.min() < 0 or x.max() < 1\n    return x * 2, low\n",
+        reason="`|`",
+        proves=("GB0170", "host-sync"),
+        title="an operator",
+    ),
+    Untouched(
+        "\ndef f(x):\n    y = x * 2\n    m = not y.any()\n    return y, m\n",
+        reason="torch.logical_not",
+        proves=("GB0033", "host-sync"),
+        title="a negation",
+    ),
+    _chosen(
+        "a number that is assigned again before it is read",
+        "for k in range(2):|    if x.sum() > 0:|        n = 2|        x = x * n|    n = k|    x += n",
+        "for k in range(2):|    n = 2|    x = torch.where(x.sum() > 0, x * n, x)|    n = k|    x += n",
+    ),
+    _chosen(
+        "a result of its own that is written in place",
+        "y = x * 1|if x.sum() > 0:|    y = y * 2|y += 1|x = y",
+        "y = x * 1|y = torch.where(x.sum() > 0, y * 2, y)|y += 1|x = y",
+    ),
+    _chosen(
+        "either of two tests",
+        "if torch.isinf(x).any() or torch.isnan(x).any():|    x = torch.clamp(x, min=-9, max=9)",
+        "x = torch.where(|    torch.isinf(x).any() ~ torch.isnan(x).any(),"
+        "|    torch.clamp(x, min=-9, max=9),|    x,|)",
+        "[(torch.ones(3),), (torch.full((2,), torch.inf),), (torch.full((2,), torch.nan),)]",
+    ),
+    _chosen(
+        "both ways assign",
+        "if x.sum() > 0:|    y = x * 2|else:|    y = x - 1|x = y",
+        "y = torch.where(x.sum() > 0, x * 2, x - 1)|x = y",
+    ),
+    _chosen(
+        "a conditional expression",
+        "y = F.relu(x) if x.sum() > 0 else -x|x = y",
+        "y = torch.where(x.sum() > 0, F.relu(x), -x)|x = y",
+    ),
+    _chosen(
+        "in a loop",
+        "for k in range(3):|    x = x * 2 if x.sum() < k else x",
+        "for k in range(3):|    x = torch.where(x.sum() < k, x * 2, x)",
+    ),
+    _chosen(
+        "under a test of its dtype",
+        "if x.dtype == torch.float32:|    if (x < 0).any():  # rare|        x = x / 2",
+        "if x.dtype == torch.float32:|    x = torch.where((x < 0).any(), x / 2, x)  # rare",
+    ),
+    _chosen_unsafely(
+        "a dtype that is not known",
+        "if x.sum() > 0:|    x = x * 2",
+        "x = torch.where(x.sum() > 0, x * 2, x)",
+    ),
+    _chosen_unsafely(
+        "gradients that may be NaN",
+        "x = x.float() * 1|if x.min() > 0:|    x = torch.log(x)",
+        "x = x.float() * 1|x = torch.where(x.min() > 0, torch.log(x), x)",
+    ),
+    _branch("another shape", "if x.sum() > 0:|    x = x.sum()", "change the shape"),
+    _branch("another dtype", "if x.sum() > 0:|    x = x.long()", "change the shape or dtype"),
+    _branch("an index", "if x.sum() > 0:|    x = x[0]", "may raise"),
+    _branch("a division by zero", "if x.sum() > 0:|    x = x / 0", "divides by zero"),
+    _branch("two tensors", "y = x + 1|if x.sum() > 0:|    x = x + y", "not certainly a number"),
+    _branch(
+        "a result written in place",
+        "y = x.view(-1)|if x.sum() > 0:|    y = y * 2|y += 1|x = x + y.sum()",
+        "written in place",
+    ),
+    _branch(
+        "a number that is read later",
+        "n = 1|if x.sum() > 0:|    n = 2|    x = x * n|x = x + n",
+        "is read elsewhere",
+    ),
+    _branch("a flag behind", "if x.sum() > 0 and flag:|    x = x + 1", "certainly", "x, flag=True"),
+    _branch(
+        "a second test that may raise",
+        "if x.sum() > 0 and x[0].sum() > 0:|    x = x + 1",
+        "when it is always evaluated",
+    ),
+    _branch("a number as a test", "if x.sum():|    x = x * 2", "boolean tensor"),
+    _branch("one element", "if x[:1, :1] > 0:|    x = x * 2", "without dimensions"),
+    _branch("an `else` of its own", "if x.sum() > 0:|    x = x * 2|else:|    y = x", "both ways"),
+)
+
+BRANCHES: dict[str, tuple[Example, ...]] = {"TCL160": CHOICES, "TCL161": DROPS, "TCL165": GUARDS}

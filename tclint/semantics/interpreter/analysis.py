@@ -14,6 +14,7 @@ from tclint.semantics.project import Project
 from tclint.semantics.site import Body, Region, Site
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
 from tclint.semantics.values import (
+    FALSE,
     UNKNOWN,
     Class,
     External,
@@ -24,6 +25,7 @@ from tclint.semantics.values import (
 
 # Events that matter where no compiled region is: they say how regions come about.
 SETUP_EVENTS: Final = (CompileCall, OptimizerInit)
+TYPE_CHECKING_NAMES: Final = ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING")
 MAX_DEPTH: Final = 24
 MAX_CONTEXTS: Final = 6
 
@@ -147,6 +149,8 @@ class Analysis:
     def _resolve(self, dotted: str, importer: ModuleInfo | None) -> Value | None:
         if dotted.startswith(("torch.", "numpy.", "builtins.")):
             return None
+        if dotted in TYPE_CHECKING_NAMES:
+            return FALSE
         match self.project.lookup(dotted, importer):
             case FunctionInfo() as function:
                 return Function(function)

@@ -76,11 +76,11 @@ def _truth_of_bool_op(frame: Frame, node: ast.BoolOp, kind: str) -> bool | None:
     for operand in node.values:
         verdict = truth(frame, operand, kind)
         if verdict is (not conjunction):
-            frame.env = before
-            return not conjunction if certain else None
+            frame.restore(before)
+            return not conjunction  # whatever the operands before it are
         certain = certain and verdict is not None
         frame.env = refine(frame, frame.env, operand, outcome=conjunction)
-    frame.env = before
+    frame.restore(before)
     frame.body.values[node] = Static("bool")
     return conjunction if certain else None
 

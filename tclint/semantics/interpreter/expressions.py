@@ -100,7 +100,7 @@ def _bool_op(frame: Frame, node: ast.BoolOp) -> Value:
         verdict = truth(frame, operand, kind)
         value = frame.body.values.get(operand, UNKNOWN)
         if verdict is (not conjunction):
-            frame.env = before
+            frame.restore(before)
             if isinstance(value, Static) and value.type == "bool":
                 value = Static("bool", verdict, known=True)  # other walks knew less
             return join([*results, value])
@@ -108,7 +108,7 @@ def _bool_op(frame: Frame, node: ast.BoolOp) -> Value:
             results.append(_falsy_part(value) if conjunction else _truthy_part(value))
         frame.env = refine(frame, frame.env, operand, outcome=conjunction)
     results.append(evaluate(frame, node.values[-1]))
-    frame.env = before
+    frame.restore(before)
     return join(results)
 
 
@@ -187,13 +187,14 @@ def _if_exp(frame: Frame, node: ast.IfExp) -> Value:
         if verdict is not (not outcome):
             frame.env = refine(frame, before, node.test, outcome=outcome)
             results.append(evaluate(frame, branch))
-    frame.env = before
+            frame.restore(before)
     return join(results)
 
 
 @handles(ast.NamedExpr)
 def _named_expr(frame: Frame, node: ast.NamedExpr) -> Value:
     value = evaluate(frame, node.value)
+    frame.named.add(node.target.id)
     frame.env[node.target.id] = value
     frame.body.values[node.target] = value
     return value
@@ -233,19 +234,21 @@ def _starred(frame: Frame, node: ast.Starred) -> Value:
 
 @handles(ast.Dict)
 def _dict(frame: Frame, node: ast.Dict) -> Value:
-    items: list[tuple[object, Value]] = []
+    items: dict[object, Value] = {}
     rest: list[Value] = []
     for key, value_node in zip(node.keys, node.values, strict=True):
         value = evaluate(frame, value_node)
         if key is None:
-            rest.append(element_of_mapping(value))
+            spread_items = dict(value.items) if isinstance(value, Mapping) else {}
+            items |= spread_items
+            rest += [] if spread_items else [element_of_mapping(value)]
             continue
         name = evaluate(frame, key)
         if isinstance(name, Static) and name.known and isinstance(name.value, (str, int)):
-            items.append((name.value, value))
+            items[name.value] = value
         else:
             rest.append(value)
-    return bounded(Mapping(tuple(items), join(rest) if rest else UNKNOWN))
+    return bounded(Mapping(tuple(items.items()), join(rest) if rest else UNKNOWN))
 
 
 def element_of_mapping(value: Value) -> Value:
@@ -309,7 +312,7 @@ def _comprehend(frame: Frame, generators: list[ast.comprehension], *nodes: ast.e
         uses = tuple(frame.numpy_uses[uses_before:])
         report_loop(frame, generator.iter, over, generator.target, uses)
     del frame.numpy_uses[uses_before:]
-    frame.env = before
+    frame.restore(before)
     return results[0]
 
 

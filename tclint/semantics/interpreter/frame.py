@@ -34,7 +34,8 @@ class Frame:
     are not reported at the moment (inside an ``assert``, a ``raise``, the arguments of a
     ``print``); ``quieted`` counts them. ``numpy_uses`` collects places where a numpy loop variable
     is needed as a Python number. ``moves`` are the ``.to()`` calls around calls being evaluated;
-    ``tracked`` the variables with attributes that are followed (``self`` of ``self.cache``).
+    ``tracked`` the variables with attributes that are followed (``self`` of ``self.cache``),
+    ``named`` those that ``:=`` binds.
     ``env`` is changed in place: whoever forks copies.
     """
 
@@ -55,6 +56,7 @@ class Frame:
     numpy_uses: list[ast.expr] = field(default_factory=list)
     moves: dict[ast.expr, ast.Call] = field(default_factory=dict)
     tracked: set[str] = field(default_factory=set)
+    named: set[str] = field(default_factory=set)
 
     def lookup(self, name: str) -> Value:
         """The value of a variable: local, of an enclosing function, global or builtin."""
@@ -70,6 +72,17 @@ class Frame:
                 return value
             frame = frame.outer
         return None
+
+    def restore(self, before: Env) -> None:
+        """Go back to the variables before a part of an expression that may not be evaluated.
+
+        What ``:=`` bound in it stays.
+        """
+        for name in self.named:
+            value, known = self.env.get(name), before.get(name)
+            if value is not None and value is not known:
+                before[name] = value if known is None else join((known, value))
+        self.env = before
 
     def site(self) -> Site:
         """The current place, for an event."""

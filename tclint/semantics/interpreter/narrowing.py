@@ -84,6 +84,8 @@ def _keep(
     wanted: Callable[[Value], bool],
     instead: Value | None = None,
 ) -> None:
+    if isinstance(subject, ast.NamedExpr):
+        subject = subject.target
     path = path_of(subject)
     value = frame.body.values.get(subject) if path not in env else env[path]
     if path is None or value is None:

@@ -146,12 +146,27 @@ def _module_roots(analysis: Analysis, modules: list[ModuleInfo]) -> Iterator[Roo
         cls
         for module in modules
         for cls in module.classes.values()
-        if "forward" in cls.methods and analysis.project.is_module_class(cls)
+        if _is_callable_module(analysis, cls)
     ]
     inner = {name for module in modules for name in _constructed(module)}
     for cls in sorted(classes, key=lambda cls: cls.name in inner):
-        forward = cls.methods["forward"]
-        yield Root(Function(forward, _receiver(analysis, cls)), Region(f"{cls.qualname}.forward"))
+        forward = analysis.project.method(cls, "forward")
+        if forward is not None:
+            bound = Function(forward, _receiver(analysis, cls))
+            yield Root(bound, Region(f"{cls.qualname}.forward"))
+
+
+def _is_callable_module(analysis: Analysis, cls: ClassInfo) -> bool:
+    """True for modules with a ``forward``, or with changes to what an inherited one may call."""
+    project = analysis.project
+    if "forward" not in cls.methods:
+        own = cls.methods.keys() - {"__init__"}
+        if not own or project.method(cls, "forward") is None:
+            return False
+        above = [base for base in project.ancestry(cls)[1:] if isinstance(base, ClassInfo)]
+        if not any(own & base.methods.keys() for base in above):
+            return False
+    return project.is_module_class(cls)
 
 
 def _constructed(module: ModuleInfo) -> Iterator[str]:
