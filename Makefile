@@ -9,7 +9,7 @@ MARKS ?= not slow
 PYTEST_FLAGS ?= -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all lint format docs docs-check clean
+.PHONY: help install demo test test-all lint format docs docs-check bench-models clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' $(MAKEFILE_LIST) | expand -t 20
@@ -47,6 +47,10 @@ docs: $(INSTALLED) ## write the documentation's generated pages
 
 docs-check: $(INSTALLED) ## fail when the generated pages are out of date
 	$(BIN)/python -m scripts.docs --check
+
+bench-models: $(INSTALLED) ## recall, precision and silence on real models
+	$(BIN)/pip install transformers==5.23.0 diffusers==0.42.1 scipy
+	$(BIN)/python -m benchmarks.models --markdown docs/benchmark-models.md
 
 bench-%: $(INSTALLED) ## bench-NAME runs benchmarks/NAME.py
 	$(BIN)/python -m benchmarks.$*
