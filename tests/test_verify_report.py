@@ -14,7 +14,7 @@ from tclint.verify.report import as_github, as_html, as_json, as_junit, text
 from tclint.verify.results import Arm, Failure, Probe, TargetReport, Untimed
 from tclint.verify.session import exit_code
 from tclint.verify.speed import Memory, Speed, Timing
-from tclint.verify.verdict import judge_modes, timing
+from tclint.verify.verdict import judge_modes, judge_speed, timing, worth_repeating
 
 SAME = Equality("identical")
 HERE = Path("/project")
@@ -194,7 +194,7 @@ def test_findings_that_predict_no_break_are_left_out() -> None:
 
 
 def samples(*values: float) -> Timing:
-    return timing(values)
+    return timing(values * 2 if len(values) == 1 else values)
 
 
 def timed(eager: Timing, compiled: Timing, mode: str = "default") -> Speed:
@@ -264,3 +264,18 @@ def test_the_page_is_self_contained_and_escaped() -> None:
     assert "https://" not in page
     assert "<svg" in page
     ET.fromstring(page[page.index("<svg") : page.index("</svg>") + 6])
+
+
+def test_a_small_difference_must_be_seen_in_a_second_pair_of_processes() -> None:
+    def arms(once: Timing, twice: Timing) -> tuple[Arm, ...]:
+        old = replace(timed(samples(9.0), samples(6.0, 6.1, 6.0)), again=once)
+        new = replace(timed(samples(9.0), samples(5.0, 5.1, 5.0)), again=twice)
+        return (Arm("before", probe(), (old,)), Arm("after", probe(), (new,)))
+
+    slow, quick = samples(6.0, 6.2, 6.1), samples(5.1, 5.0, 5.0)
+    assert worth_repeating(arms(slow, quick), "default")
+    assert judge_speed(arms(slow, quick), SAME).ratio == 1.2
+    for unlike in (arms(quick, quick), arms(quick, slow)):
+        found = judge_speed(unlike, SAME)
+        assert found.ratio is None
+        assert "not seen again" in found.note

@@ -11,8 +11,8 @@ from benchmarks.models.record import BreakSite, Measured
 from benchmarks.models.static import Predicted, function_rows
 
 # A comprehension is a frame of its own up to Python 3.11, which Dynamo meets only when an earlier
-# break made the function around it run eagerly: the line is innocent. So is the `super().__init__()`
-# of a module whose `__init__` broke further down (GB0119): without that break it is traced.
+# break made the function around it run eagerly: the line is innocent. So is `super().__init__()` in
+# a module whose `__init__` broke further down (GB0119): without that break it is traced.
 CONSEQUENCES = frozenset({"GB0119", "GB4347", "GB7000"})
 
 Line = tuple[str, int]

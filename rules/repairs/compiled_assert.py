@@ -89,10 +89,20 @@ def _opposites(site: Site, tensors: Sequence[ast.expr]) -> list[Asserted] | Decl
             return Decline(f"`{site.text(leaf)}` is a chain of comparisons")
         if tensor.rank != 0:
             return Decline(f"`{site.text(leaf)}` is not certainly a tensor without dimensions")
-        name = f"tensor_{number}"
-        opposite = f"${name}" if negated else f"{site.spell('torch.logical_not')}(${name})"
-        found.append((opposite, {name: leaf}))
+        found.append(_opposite(site, leaf, negated, str(number)))
     return found
+
+
+def _opposite(site: Site, leaf: ast.expr, negated: bool, number: str) -> Asserted:
+    if negated:
+        return f"$tensor_{number}", {f"tensor_{number}": leaf}
+    if isinstance(leaf, ast.Compare) and isinstance(leaf.ops[0], (ast.Eq, ast.NotEq)):
+        # Unlike `<` and `>=`, these two are opposites for NaN as well.
+        operator = "!=" if isinstance(leaf.ops[0], ast.Eq) else "=="
+        sides = {f"left_{number}": leaf.left, f"right_{number}": leaf.comparators[0]}
+        return f"$left_{number} {operator} $right_{number}", sides
+    spelled = site.spell("torch.logical_not")
+    return f"{spelled}($tensor_{number})", {f"tensor_{number}": leaf}
 
 
 def _leaves(test: ast.expr) -> Iterator[tuple[ast.expr, bool]]:

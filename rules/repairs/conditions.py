@@ -13,6 +13,8 @@ from ..proofs.conditions import is_plain
 from ..proofs.promotion import is_boolean
 from ..proofs.purity import cannot_raise, is_pure
 
+_WIDTH = 100
+
 
 @dataclass(frozen=True, slots=True)
 class Condition:
@@ -46,6 +48,22 @@ def condition(site: Site, operands: list[ast.expr]) -> Condition | Decline:
         templates.append(part.template)
         parts |= part.parts
     return Condition(symbol.join(templates), parts)
+
+
+def where_call(
+    site: Site, test: Condition, arms: list[ast.expr], column: int
+) -> tuple[str, dict[str, ast.expr | ast.stmt]]:
+    """The call of `torch.where`, over several lines where one would be too long."""
+    texts = ["$a", "$b"]
+    parts: dict[str, ast.expr | ast.stmt] = {**test.parts, "a": arms[0], "b": arms[1]}
+    if not hasattr(arms[1], "lineno"):
+        texts[1] = ast.unparse(parts.pop("b"))
+    given = [test.template, *(reversed(texts) if test.negated else texts)]
+    width = sum(len(site.text(part)) + 2 for part in parts.values()) + len(test.template)
+    name = str(site.spell("torch.where"))
+    if column + len(name) + width + len(texts[1]) > _WIDTH:
+        return f"{name}(\n" + "".join(f"    {text},\n" for text in given) + ")", parts
+    return f"{name}({', '.join(given)})", parts
 
 
 def _part(site: Site, operand: ast.expr, name: str) -> Condition | Decline:

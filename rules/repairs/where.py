@@ -13,7 +13,7 @@ from ..proofs.verdict import Changes, Refused, Verdict, combine
 from .aliases import judge_new_tensor
 from .arms import Numbers, judge_arm, root_of
 from .compiled_assert import split
-from .conditions import Condition, condition
+from .conditions import condition, where_call
 from .kinds import judge_kind, others_read
 
 _MESSAGE = "Compute both ways and let `torch.where` choose on the device"
@@ -22,7 +22,6 @@ _OTHER = Decline(
     "`torch.where(test, a, b)` picks a result on the device, and `torch.cond` runs one of two "
     "functions"
 )
-_WIDTH = 100
 
 
 def choose(site: Site, node: ast.expr | ast.stmt) -> Repair | Decline:
@@ -35,13 +34,11 @@ def choose(site: Site, node: ast.expr | ast.stmt) -> Repair | Decline:
     statement = site.statement
     if not isinstance(statement, ast.If) or not any(n is node for n in ast.walk(statement.test)):
         return _OTHER
-    last = statement.body[-1]
-    target = last.targets[0] if isinstance(last, ast.Assign) and len(last.targets) == 1 else None
-    if not isinstance(last, ast.Assign) or not isinstance(target, ast.Name):
-        return _OTHER
-    if statement.orelse:
-        return _both(site, statement, last, target)
-    return _one(site, statement, last, target)
+    match statement.body[-1]:
+        case ast.Assign(targets=[ast.Name() as target]) as last:
+            rewrite = _both if statement.orelse else _one
+            return rewrite(site, statement, last, target)
+    return _OTHER
 
 
 def _expression(site: Site, node: ast.IfExp, asked: ast.AST) -> Repair | Decline:
@@ -55,7 +52,7 @@ def _expression(site: Site, node: ast.IfExp, asked: ast.AST) -> Repair | Decline
     kept = outer.targets[0] if isinstance(outer, ast.Assign) else None
     name = kept.id if isinstance(kept, ast.Name) else root_of(site, *arms)
     verdict = _judge(site, node.test, arms, root_of(site, *arms), name)
-    template, parts = _where(site, test, arms, node.col_offset)
+    template, parts = where_call(site, test, arms, node.col_offset)
     return _repair(verdict, (Replace(node, template, parts),))
 
 
@@ -70,7 +67,7 @@ def _both(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> 
         return test
     arms = [last.value, other.value]
     verdict = _judge(site, statement.test, arms, root_of(site, *arms), target.id)
-    template, parts = _where(site, test, arms, statement.col_offset + len(target.id) + 3)
+    template, parts = where_call(site, test, arms, statement.col_offset + len(target.id) + 3)
     return _repair(verdict, (Replace(statement, f"{target.id} = {template}", parts),))
 
 
@@ -80,10 +77,11 @@ def _one(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> R
     test = condition(site, tensors)
     numbers: Numbers = {}
     for before in statement.body[:-1]:
-        names = before.targets if isinstance(before, ast.Assign) else []
-        if not isinstance(before, ast.Assign) or not isinstance(names[0], ast.Name):
-            return _OTHER
-        numbers[names[0].id] = before.value
+        match before:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                numbers[name] = value
+            case _:
+                return _OTHER
     if isinstance(test, Decline):
         return test
     lost = others_read(site, statement, set(numbers))
@@ -92,17 +90,13 @@ def _one(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> R
     arms: list[ast.expr] = [last.value, ast.Name(target.id)]
     verdict = _judge(site, statement.test, arms, target.id, target.id, numbers)
     column = last.col_offset if flags else statement.col_offset
-    template, parts = _where(site, test, arms, column + len(target.id) + 3)
+    template, parts = where_call(site, test, arms, column + len(target.id) + 3)
     if flags:
         asked = {f"flag_{i}": flag for i, flag in enumerate(flags)}
-        rewrites: tuple[Rewrite, ...] = (
-            Replace(statement.test, " and ".join(f"${name}" for name in asked), asked),
-            Replace(last.value, template, parts),
-        )
-        return _repair(verdict, rewrites)
-    lines = [f"$line_{i}" for i, _ in enumerate(statement.body[:-1])]
+        ask = Replace(statement.test, " and ".join(f"${name}" for name in asked), asked)
+        return _repair(verdict, (ask, Replace(last.value, template, parts)))
     kept = {f"line_{i}": s for i, s in enumerate(statement.body[:-1])}
-    whole = "\n".join([*lines, f"{target.id} = {template}"])
+    whole = "\n".join([*(f"${name}" for name in kept), f"{target.id} = {template}"])
     return _repair(verdict, (Replace(statement, whole, {**parts, **kept}),))
 
 
@@ -115,31 +109,15 @@ def _judge(
     numbers: Numbers | None = None,
 ) -> Verdict:
     """Judge that both ways are computed, and that ``name`` always holds a new tensor."""
-    reads = [n for n in ast.walk(arms[0]) if isinstance(n, ast.Name) and n.id == root]
-    reads += [n for n in ast.walk(arms[1]) if isinstance(n, ast.Name) and n.id == root]
-    if not reads or not root:
+    parts = [part for arm in arms for part in ast.walk(arm)]
+    reads = [n for n in parts if isinstance(n, ast.Name) and n.id == root]
+    if not reads:
         return Refused(_OTHER.reason)
     verdicts = [judge_arm(site, arm, root, numbers or {}) for arm in arms]
     verdicts.append(judge_kind(site, test, reads[0]))
     if any(isinstance(arm, ast.Name) for arm in arms):
         verdicts.append(judge_new_tensor(site, site.statement, {name}))
     return combine(verdicts)
-
-
-def _where(
-    site: Site, test: Condition, arms: list[ast.expr], column: int
-) -> tuple[str, dict[str, ast.expr | ast.stmt]]:
-    """The call of `torch.where`, over several lines where one would be too long."""
-    texts = ["$a", "$b"]
-    parts: dict[str, ast.expr | ast.stmt] = {**test.parts, "a": arms[0], "b": arms[1]}
-    if not hasattr(arms[1], "lineno"):
-        texts[1] = ast.unparse(parts.pop("b"))
-    given = [test.template, *(reversed(texts) if test.negated else texts)]
-    width = sum(len(site.text(part)) + 2 for part in parts.values()) + len(test.template)
-    name = str(site.spell("torch.where"))
-    if column + len(name) + width + len(texts[1]) > _WIDTH:
-        return f"{name}(\n" + "".join(f"    {text},\n" for text in given) + ")", parts
-    return f"{name}({', '.join(given)})", parts
 
 
 def _repair(verdict: Verdict, rewrites: tuple[Rewrite, ...]) -> Repair | Decline:

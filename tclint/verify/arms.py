@@ -60,6 +60,11 @@ def request_for(side: Side, options: Options, desk: Path) -> dict[str, Any]:
 
 def new_cache(desk: Path, side: Side, use: str) -> Path:
     """An empty folder for one child's compiled code."""
-    cache = desk / f"cache-{side.name}-{use}"
+    cache = cache_folder(desk, side, use)
     cache.mkdir()
     return cache
+
+
+def cache_folder(desk: Path, side: Side, use: str) -> Path:
+    """Where one child's compiled code is, or will be."""
+    return desk / f"cache-{side.name}-{use}"

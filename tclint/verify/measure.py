@@ -65,6 +65,7 @@ def peak_memory(call: Call) -> Memory:
     if not uses_cuda():
         return Memory(resident=_resident())
     settle()
+    torch.cuda.empty_cache()
     torch.cuda.reset_peak_memory_stats()
     call()
     settle()

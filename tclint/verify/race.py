@@ -9,16 +9,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tclint.verify.arms import Options, Side, new_cache, request_for
+from tclint.verify.arms import Options, Side, cache_folder, new_cache, request_for
 from tclint.verify.events import Equality
 from tclint.verify.process import Child, ChildError
 from tclint.verify.results import Arm, Probe, Untimed
 from tclint.verify.speed import Speed
-from tclint.verify.verdict import timing
+from tclint.verify.verdict import timing, worth_repeating
 from tclint.verify.wire import rebuild
 
 _FEWEST_ROUNDS = 5
 _SHORT_ROUND_MS = 100.0
+
+
+_Samples = dict[int, list[float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,38 @@ def time_arms(
     timed = arms
     for mode in options.modes:
         timed = _time_mode(sides, timed, options, desk, mode)
+        if worth_repeating(timed, mode):
+            timed = _time_again(sides, timed, options, desk, mode)
     return timed
+
+
+def _time_again(
+    sides: Sequence[Side], arms: tuple[Arm, ...], options: Options, desk: Path, mode: str
+) -> tuple[Arm, ...]:
+    """Race once more in fresh processes that find their compiled code in the caches."""
+    with ExitStack() as stack:
+        ready: dict[int, _Ready] = {}
+        for number, side in enumerate(sides):
+            cache = cache_folder(desk, side, f"timing-{mode}")
+            child = stack.enter_context(Child(cache, options.device, options.time_limit))
+            probe = arms[number].probe
+            assert probe is not None
+            result = _prepare(child, side, probe, options, desk, mode)
+            if isinstance(result, str):
+                return arms
+            ready[number] = result
+        try:
+            _, compiled = _sample(ready, options)
+        except ChildError:
+            return arms
+    return tuple(
+        replace(arm, speeds=tuple(_repeated(speed, mode, compiled[n]) for speed in arm.speeds))
+        for n, arm in enumerate(arms)
+    )
+
+
+def _repeated(speed: Speed, mode: str, compiled: list[float]) -> Speed:
+    return replace(speed, again=timing(compiled)) if speed.mode == mode else speed
 
 
 def _time_mode(
@@ -95,6 +129,13 @@ def _prepare(
 
 
 def _race(ready: dict[int, _Ready], options: Options, mode: str) -> dict[int, Speed]:
+    eager, compiled = _sample(ready, options)
+    return {
+        number: _speed(arm, eager[number], compiled[number], mode) for number, arm in ready.items()
+    }
+
+
+def _sample(ready: dict[int, _Ready], options: Options) -> tuple[_Samples, _Samples]:
     """Time the arms in alternation, so that a drifting clock or a busy machine hits all alike."""
     eager: dict[int, list[float]] = {number: [] for number in ready}
     compiled: dict[int, list[float]] = {number: [] for number in ready}
@@ -109,9 +150,7 @@ def _race(ready: dict[int, _Ready], options: Options, mode: str) -> dict[int, Sp
         )
         if slow and turn + 1 >= _FEWEST_ROUNDS:
             break
-    return {
-        number: _speed(arm, eager[number], compiled[number], mode) for number, arm in ready.items()
-    }
+    return eager, compiled
 
 
 def _speed(arm: _Ready, eager: list[float], compiled: list[float], mode: str) -> Speed:

@@ -31,11 +31,6 @@ class Memory:
     reserved: int | None = None
     resident: int | None = None
 
-    @property
-    def largest(self) -> int | None:
-        """The figure that says most about what the device must have."""
-        return self.reserved if self.reserved is not None else self.resident
-
 
 @dataclass(frozen=True, slots=True)
 class CompilePhase:
@@ -49,8 +44,8 @@ class CompilePhase:
 class Speed:
     """What the timed run of one arm in one mode measured.
 
-    ``cold_start`` is the first call, in seconds; ``kernels`` are those that one call launches on
-    the GPU.
+    ``cold_start`` is the first call, in seconds; ``again`` are times of the compiled form in a
+    second process, where one was asked; ``kernels`` are those that one call launches on the GPU.
     """
 
     cold_start: float
@@ -62,6 +57,7 @@ class Speed:
     like_eager: Equality
     mode: str = "default"
     eager_memory: Memory = Memory()
+    again: Timing | None = None
     kernels: int | None = None
     eager_kernels: int | None = None
     phases: tuple[CompilePhase, ...] = ()

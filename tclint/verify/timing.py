@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,8 @@ class Timed:
         eager, compiled = self._subject.call_eager, self._subject.call_compiled
         measured: dict[str, Any] = {
             "memory": peak_memory(compiled),
-            "eager_memory": peak_memory(eager),
+            # What compiled code has reserved stays reserved, and is not eager's.
+            "eager_memory": replace(peak_memory(eager), reserved=None),
             "syncs": host_syncs(compiled),
             "kernels": kernels(compiled, trace),
             "eager_kernels": kernels(eager),

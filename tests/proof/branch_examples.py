@@ -41,8 +41,9 @@ GUARDS: tuple[Example, ...] = (
         "two flags",
         "if x.ndim == 2 and limit and x.min() < 0:|    raise RuntimeError",
         "    if x.ndim == 2 and limit:"
-        "|        torch._assert_async(torch.logical_not(x.min() < 0), "
-        '"RuntimeError: x.ndim == 2 and limit and x.min() < 0")',
+        "|        torch._assert_async("
+        "|            torch.logical_not(x.min() < 0),"
+        '|            "RuntimeError: x.ndim == 2 and limit and x.min() < 0",|        )',
         "x, limit=3",
     ),
     _asserted(
@@ -55,6 +56,11 @@ GUARDS: tuple[Example, ...] = (
         "statements before it raises",
         "if (x < 0).any():  # check|    least = x.min()|    raise ValueError(f'{least}')",
         '    torch._assert_async(torch.logical_not((x < 0).any()), "{least}")',
+    ),
+    _asserted(
+        "a comparison that has an opposite",
+        "if x.min() == -1:|    raise ValueError('-1')",
+        '    torch._assert_async(x.min() != -1, "-1")',
     ),
     _kept("an else", "if (x < 0).any():|    raise ValueError|else:|    x = x + 1", "an `else`"),
     _kept(
@@ -210,13 +216,14 @@ CHOICES: tuple[Example, ...] = (
     ),
     _chosen(
         "a number that is assigned again before it is read",
-        "for k in range(2):|    if x.sum() > 0:|        n = 2|        x = x * n|    n = k|    x += n",
-        "for k in range(2):|    n = 2|    x = torch.where(x.sum() > 0, x * n, x)|    n = k|    x += n",
+        "for n in [1]:|    if x.sum() > 0:|        k = 2|        x = x * k|    k = n|    x = x + k",
+        "for n in [1]:|    k = 2|    x = torch.where(x.sum() > 0, x * k, x)"
+        "|    k = n|    x = x + k",
     ),
     _chosen(
         "a result of its own that is written in place",
-        "y = x * 1|if x.sum() > 0:|    y = y * 2|y += 1|x = y",
-        "y = x * 1|y = torch.where(x.sum() > 0, y * 2, y)|y += 1|x = y",
+        "y = x * 1|if x.sum() > 0:|    y = y * 2|y += 1|x = y + x",
+        "y = x * 1|y = torch.where(x.sum() > 0, y * 2, y)|y += 1|x = y + x",
     ),
     _chosen(
         "either of two tests",

@@ -66,6 +66,7 @@ def _speed_record(speed: Speed) -> dict[str, Any]:
             "cold_start_s": speed.cold_start,
             "eager_ms": asdict(speed.eager),
             "compiled_ms": asdict(speed.compiled),
+            "compiled_again_ms": asdict(speed.again) if speed.again else None,
             "compile_phases_s": {phase.name: phase.seconds for phase in speed.phases},
         },
         "memory": asdict(speed.memory),

@@ -25,11 +25,12 @@ def milliseconds(timing: Timing | None) -> str:
 
 def memory(found: Memory | None) -> str:
     """What one call needed at most."""
-    if found is None or found.largest is None:
+    if found is None:
         return UNKNOWN
-    if found.allocated is not None and found.reserved is not None:
-        return f"{size(found.allocated)} ({size(found.reserved)} reserved)"
-    return size(found.largest)
+    if found.allocated is not None:
+        reserved = f" ({size(found.reserved)} reserved)" if found.reserved is not None else ""
+        return size(found.allocated) + reserved
+    return UNKNOWN if found.resident is None else size(found.resident)
 
 
 def size(count: int) -> str:

@@ -33,6 +33,7 @@ pre { background: var(--card); padding: .75rem; border-radius: .5rem; white-spac
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; padding: .35rem .8rem .35rem 0; border-bottom: 1px solid var(--line);
   vertical-align: top; }
+td:not(:last-child), th { white-space: nowrap; overflow-wrap: normal; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 svg { display: block; width: 100%; height: auto; max-width: 36rem; }
 svg text { font: 13px system-ui, sans-serif; fill: var(--ink); }
