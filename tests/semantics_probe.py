@@ -1,8 +1,8 @@
 """Small programs whose comments say what the analysis must see.
 
 ``#! HostRead item`` at the end of a line says that exactly this event is reported there, several
-are separated by semicolons; ``#= tensor (rank 2)`` says what the argument of the call ``reveal(...)``
-on the line is taken for. Lines without a comment must be silent.
+are separated by semicolons; ``#= tensor (rank 2)`` says what the argument of ``reveal(...)`` on the
+line is taken for. Lines without a comment must be silent.
 """
 
 from __future__ import annotations

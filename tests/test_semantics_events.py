@@ -153,8 +153,9 @@ STATEMENTS = {
     "with blocks and their managers": """
         @torch.compile
         def f(x: torch.Tensor):
-            with torch.no_grad(), torch.device("cpu"):  #! ContextEntered torch.no_grad; ContextEntered torch.device
-                x.item()  #! HostRead item
+            with torch.no_grad():  #! ContextEntered torch.no_grad
+                with torch.device("cpu"):  #! ContextEntered torch.device
+                    x.item()  #! HostRead item
     """,
     "what a handler, an else and a finally do": """
         @torch.compile

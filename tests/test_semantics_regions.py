@@ -226,8 +226,12 @@ def reads(folder: Path, text: str) -> list[HostRead]:
     "text",
     [
         pytest.param("def forward(self, x, debug=False):\n  if debug: x.item()", id="parameter"),
-        pytest.param("def forward(self, x, debug: bool = False):\n  if debug: x.item()", id="typed"),
-        pytest.param("debug = False\n def forward(self, x):\n  if self.debug: x.item()", id="class"),
+        pytest.param(
+            "def forward(self, x, debug: bool = False):\n  if debug: x.item()", id="typed"
+        ),
+        pytest.param(
+            "debug = False\n def forward(self, x):\n  if self.debug: x.item()", id="class"
+        ),
         pytest.param(
             "def __init__(self, debug=False):\n  self.debug = debug\n"
             " def forward(self, x):\n  if self.debug and x.dim(): x.item()",
@@ -287,7 +291,10 @@ def test_the_chain_leads_from_the_root_to_the_line(tmp_path: Path) -> None:
         pytest.param("", "@torch.compile", False, id="plain"),
         pytest.param("", "@torch.compile(fullgraph=True)", True, id="fullgraph"),
         pytest.param(
-            "torch._dynamo.config.capture_scalar_outputs = True", "@torch.compile", True, id="config"
+            "torch._dynamo.config.capture_scalar_outputs = True",
+            "@torch.compile",
+            True,
+            id="config",
         ),
     ],
 )
@@ -343,3 +350,24 @@ def test_compile_calls_are_reported_with_their_keywords(tmp_path: Path) -> None:
         (7, [], True),
         (8, ["model"], False),
     ]
+
+
+def test_a_flag_that_is_only_passed_on_stays_off_by_default(tmp_path: Path) -> None:
+    [event] = reads(
+        tmp_path,
+        """
+        class Outer(nn.Module):
+            def __init__(self, config):
+                super().__init__()
+                self.config = config
+                self.inner = Inner()
+            def forward(self, x, debug=None):
+                debug = debug if debug is not None else self.config.debug
+                return self.inner(x, debug=debug)
+        class Inner(nn.Module):
+            def forward(self, x, debug=False):
+                if debug:
+                    x.item()
+        """,
+    )
+    assert event.site.facts.default_off

@@ -89,7 +89,9 @@ def forward(*body: str) -> str:
 
 def nested(opening: str, inside: str, depth: int) -> str:
     blocks = "".join(" " * (n + 1) + opening.format(n=n) + "\n" for n in range(depth))
-    return f"{PRELUDE}@torch.compile\ndef f(x: torch.Tensor):\n{blocks}{' ' * (depth + 1)}{inside}\n"
+    return (
+        f"{PRELUDE}@torch.compile\ndef f(x: torch.Tensor):\n{blocks}{' ' * (depth + 1)}{inside}\n"
+    )
 
 
 CHAIN = "".join(
@@ -197,7 +199,7 @@ def test_the_whole_standard_library_and_torch_can_be_taken_for_compiled(tmp_path
         check_files([path], Config(tmp_path, scope="all"))
 
 
-SEED = '''
+SEED = """
 import torch
 from torch import nn
 import numpy as np
@@ -229,7 +231,7 @@ def run(net: Inner, x: torch.Tensor, y=None):
     def again(n):
         return again(n - 1) if n else net(x, y)
     return again(3)
-'''
+"""
 NODES = sum(isinstance(node, (ast.expr, ast.stmt)) for node in ast.walk(ast.parse(SEED)))
 
 

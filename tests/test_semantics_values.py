@@ -365,9 +365,7 @@ NARROWED = {
 @pytest.mark.parametrize(
     ("parameters", "test", "then", "otherwise"), NARROWED.values(), ids=NARROWED.keys()
 )
-def test_narrowing(
-    tmp_path: Path, parameters: str, test: str, then: str, otherwise: str
-) -> None:
+def test_narrowing(tmp_path: Path, parameters: str, test: str, then: str, otherwise: str) -> None:
     text = f"""
         @torch.compile
         def f({parameters}):

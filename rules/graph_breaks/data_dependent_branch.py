@@ -13,6 +13,7 @@ from ..decisions.draws import draws, is_number_of_library
 from ..decisions.guesses import is_for_one_dtype, is_likely_number
 from ..decisions.tests import decided_if, is_guard, is_only_output
 from ..decisions.wording import at_most_medium, consequence, loop_ids, short
+from ..repairs.masked import drop_guard
 from ..repairs.where import choose
 
 _ASKS = {
@@ -123,7 +124,7 @@ def _confidence(event: TensorBranch) -> Confidence | None:
 def _fix(event: TensorBranch, decided: ast.If | None) -> Repair | Decline:
     if decided is not None and is_only_output(event.site, decided):
         return Decline(_OUTPUT)
-    fix = choose(event.site, event.node)
+    fix = drop_guard(event.site, decided) or choose(event.site, event.node)
     if isinstance(fix, Repair) or event.kind in ("if", "ternary"):
         return fix
     return Decline(_OPERATOR)

@@ -36,7 +36,8 @@ def judge_arm(site: Site, node: ast.expr, root: str, numbers: Numbers) -> Verdic
             return judge_arm(site, operand, root, numbers)
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):
             tensor, number = (right, left) if _is_number_first(left, root) else (left, right)
-            return combine([judge_arm(site, tensor, root, numbers), _number(site, number, numbers)])
+            verdict = judge_number(site, number, numbers)
+            return combine([judge_arm(site, tensor, root, numbers), verdict])
         case ast.BinOp(left=left, op=ast.Div(), right=ast.Constant(value=int() | float() as value)):
             if not value or not math.isfinite(1 / value):
                 return Refused("it divides by zero")
@@ -66,7 +67,7 @@ def _call(site: Site, call: ast.Call, root: str, numbers: Numbers) -> Verdict:
             return Refused(f"`{site.text(call)}` is called in an unusual way")
         owner, rest = call.args[0], call.args[1:]
     given = [*rest, *(keyword.value for keyword in call.keywords)]
-    if name not in _PLAIN | _STEEP or (given and name not in _BOUNDED):
+    if name not in _PLAIN | _STEEP or bool(given) != (name in _BOUNDED):
         return Refused(f"`{site.text(call)}` may raise, or change the shape or dtype of `{root}`")
     if any(keyword.arg not in ("min", "max") for keyword in call.keywords):
         return Refused(f"`{site.text(call)}` is called in an unusual way")
@@ -85,24 +86,25 @@ def _bound(site: Site, node: ast.expr, numbers: Numbers) -> Verdict:
     if isinstance(plain, ast.Constant) and isinstance(plain.value, (int, float)):
         fits = abs(plain.value) <= _HALF_MAX
         return PROVED if fits else Changes(f"`{site.text(node)}` has to fit the dtype always")
-    known = _number(site, node, numbers)
+    known = judge_number(site, node, numbers)
     limit = any(isinstance(n, ast.Attribute) and n.attr in _LIMITS for n in ast.walk(plain))
     if known == PROVED and not limit:
         return Changes(f"`{site.text(node)}` has to fit the dtype always")
     return known
 
 
-def _number(site: Site, node: ast.expr, numbers: Numbers) -> Verdict:
+def judge_number(site: Site, node: ast.expr, numbers: Numbers) -> Verdict:
     """Judge a Python number: evaluating it must not raise."""
     match node:
         case ast.Constant(value=int() | float() as value) if math.isfinite(value):
             return PROVED
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return _number(site, operand, numbers)
+            return judge_number(site, operand, numbers)
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):
-            return combine([_number(site, left, numbers), _number(site, right, numbers)])
+            return combine([judge_number(site, left, numbers), judge_number(site, right, numbers)])
         case ast.Name(id=name) if name in numbers:
-            return _number(site, numbers[name], {})
+            others = {other: value for other, value in numbers.items() if other != name}
+            return judge_number(site, numbers[name], others)
         case ast.Attribute(value=ast.Call(func=function, args=[dtype]), attr=attr):
             limits = attr in _LIMITS and site.dotted(function) == "torch.finfo"
             if limits and isinstance(dtype, ast.Attribute) and dtype.attr == "dtype":

@@ -81,13 +81,11 @@ def ask_rate_first(site: Site, found: Comparison) -> Repair | Decline:
     if not _only_asked(site, node):
         return Decline("the comparison's result is used for more than its truth")
     outer = site.parent(node)
-    parts: dict[str, ast.expr | ast.stmt] = {"rate": rate, "test": node}
-    rewrite = Replace(node, "$rate > 0.0 and $test", parts)
+    rewrite = Replace(node, "$rate > 0.0 and $test", {"rate": rate, "test": node})
     if isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.And):
-        before = {f"flag_{i}": value for i, value in enumerate(outer.values) if value is not node}
-        flags = "".join(f"${name} and " for name in before)
-        if outer.values[-1] is node:
-            rewrite = Replace(outer, f"{flags}$rate > 0.0 and $test", {**parts, **before})
+        parts = {f"flag_{i}": value for i, value in enumerate(outer.values)}
+        flags = (f"$rate > 0.0 and ${n}" if v is node else f"${n}" for n, v in parts.items())
+        rewrite = Replace(outer, " and ".join(flags), {**parts, "rate": rate})
     if found.inline:
         return Repair(_MESSAGE, (rewrite,), Applicability.UNSAFE, _FEWER)
     return Repair(_MESSAGE, (rewrite,))

@@ -11,7 +11,7 @@ from tclint.semantics.site import Site
 from ..decisions.tests import leaves
 from ..proofs.verdict import Changes, Refused, Verdict, combine
 from .aliases import judge_new_tensor
-from .arms import Numbers, judge_arm, root_of
+from .arms import Numbers, judge_arm, judge_number, root_of
 from .compiled_assert import split
 from .conditions import condition, where_call
 from .kinds import judge_kind, others_read
@@ -114,6 +114,7 @@ def _judge(
     if not reads:
         return Refused(_OTHER.reason)
     verdicts = [judge_arm(site, arm, root, numbers or {}) for arm in arms]
+    verdicts += [judge_number(site, value, {}) for value in (numbers or {}).values()]
     verdicts.append(judge_kind(site, test, reads[0]))
     if any(isinstance(arm, ast.Name) for arm in arms):
         verdicts.append(judge_new_tensor(site, site.statement, {name}))

@@ -120,7 +120,7 @@ def parse(text: str) -> Parsed:
         return _index(module, wrapper.resolve(PositionProvider))
     except cst.ParserSyntaxError as error:
         raise ObstacleError("LibCST cannot parse this function") from error
-    except RecursionError as error:
+    except (RecursionError, KeyError) as error:  # at its limit LibCST may lose the positions
         raise ObstacleError("the code is nested too deeply") from error
 
 

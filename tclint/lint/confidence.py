@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from tclint.diagnostics import Confidence
 from tclint.semantics.events import (
     DynamicShape,
@@ -13,7 +15,7 @@ from tclint.semantics.events import (
     TensorIndex,
     TensorWrite,
 )
-from tclint.semantics.values import Tensor, options
+from tclint.semantics.values import Tensor, Value, options
 
 
 def confidence_of(event: Event) -> Confidence:
@@ -32,10 +34,15 @@ def _assumed(event: Event) -> bool:
             | TensorWrite(tensor=tensor)
         ):
             return tensor.assumed
-        case TensorBranch(test=node) | Loop(iterable=node):
-            value = event.site.value(node)
-        case TensorAssert(statement=statement):
-            value = event.site.value(statement.test)
-        case _:
-            return False
-    return any(isinstance(option, Tensor) and option.assumed for option in options(value))
+        case Loop(iterable=node):
+            tensors = _tensors(event.site.value(node))
+            return any(tensor.assumed for tensor in tensors)
+        case TensorBranch(test=node) | TensorAssert(statement=ast.Assert(test=node)):
+            parts = (event.site.value(part) for part in ast.walk(node))
+            tensors = [tensor for part in parts for tensor in _tensors(part)]
+            return bool(tensors) and all(tensor.assumed for tensor in tensors)
+    return False
+
+
+def _tensors(value: Value) -> list[Tensor]:
+    return [option for option in options(value) if isinstance(option, Tensor)]

@@ -131,6 +131,12 @@ DROPS: tuple[Example, ...] = (
         "  # skip|    continue",
     ),
     _dropped(
+        "a test of three",
+        "p = torch.rand([])|if self.training and p < self.layerdrop and x.ndim:|    continue",
+        "p = torch.rand([])|if self.training and self.layerdrop > 0.0 and p < self.layerdrop "
+        "and x.ndim:|    continue",
+    ),
+    _dropped(
         "the rate first",
         "p = torch.rand([])|if self.layerdrop > p:|    continue",
         "p = torch.rand([])|if self.layerdrop > 0.0 and self.layerdrop > p:|    continue",
@@ -262,8 +268,38 @@ CHOICES: tuple[Example, ...] = (
         "x = x.float() * 1|if x.min() > 0:|    x = torch.log(x)",
         "x = x.float() * 1|x = torch.where(x.min() > 0, torch.log(x), x)",
     ),
+    _chosen_unsafely(
+        "a mask that may be empty",
+        'x = x * 1|m = x < 0|if m.any():  # rare|    x[m] = float("-inf")',
+        'x = x * 1|m = x < 0|x[m] = float("-inf")  # rare',
+    ),
+    _chosen_unsafely(
+        "a mask that is written out",
+        "x = x * 1|if torch.any(x < 0):|    x[x < 0] = 0",
+        "x = x * 1|x[x < 0] = 0",
+    ),
+    _branch(
+        "another mask",
+        "x = x * 1|m = x < 0|if m.any():|    x[x > 0] = 0",
+        "both ways",
+    ),
+    _branch(
+        "a mask that gets a tensor",
+        "x = x * 1|m = x < 0|if m.any():|    x[m] = x[m] * 2",
+        "both ways",
+    ),
     _branch("another shape", "if x.sum() > 0:|    x = x.sum()", "change the shape"),
     _branch("another dtype", "if x.sum() > 0:|    x = x.long()", "change the shape or dtype"),
+    _branch(
+        "another statement",
+        "if x.sum() > 0:|    n = len(str(x.shape))|    x = x + 1",
+        "not certainly a number",
+    ),
+    _branch(
+        "a bound that the test asks",
+        "n = 1|if x.sum() > n:|    n = 2|    x = x.clamp(max=n)",
+        "is read elsewhere",
+    ),
     _branch("an index", "if x.sum() > 0:|    x = x[0]", "may raise"),
     _branch("a division by zero", "if x.sum() > 0:|    x = x / 0", "divides by zero"),
     _branch("two tensors", "y = x + 1|if x.sum() > 0:|    x = x + y", "not certainly a number"),

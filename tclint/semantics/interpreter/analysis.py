@@ -26,6 +26,8 @@ from tclint.semantics.values import (
 # Events that matter where no compiled region is: they say how regions come about.
 SETUP_EVENTS: Final = (CompileCall, OptimizerInit)
 TYPE_CHECKING_NAMES: Final = ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING")
+# The cost of a run is bounded by these: a function is walked for so many kinds of arguments at
+# most, however many calls lead to it, and calls are followed so deep.
 MAX_DEPTH: Final = 24
 MAX_CONTEXTS: Final = 6
 

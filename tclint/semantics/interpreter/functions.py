@@ -36,6 +36,7 @@ from tclint.semantics.values import (
     bounded,
     join,
     options,
+    present,
     with_dtype,
 )
 
@@ -213,6 +214,8 @@ def bind(analysis: Analysis, function: Function, arguments: Arguments) -> Env:
             value = UNKNOWN
         if UNKNOWN in options(value):
             value = _informed(value, annotation_value(analysis, info, argument.annotation))
+        if isinstance(default, ast.Constant) and default.value is False:
+            value = _passed_flag(value)
         env[name] = value
     if spec.vararg:
         rest = tuple(positional[by_position:])
@@ -223,6 +226,12 @@ def bind(analysis: Analysis, function: Function, arguments: Arguments) -> Env:
         extra = [(k, v) for k, v in arguments.keywords.items() if k not in taken]
         env[spec.kwarg.arg] = bounded(Mapping(tuple(extra))) if arguments.exact else Mapping()
     return env
+
+
+def _passed_flag(value: Value) -> Value:
+    """A flag that is off by default, passed on from somewhere: off unless somebody turns it on."""
+    vague = (o == UNKNOWN or (isinstance(o, Static) and not o.known) for o in present(value))
+    return Static("bool", default_off=True) if all(vague) else value
 
 
 def _informed(value: Value, promised: Value) -> Value:
