@@ -41,6 +41,7 @@ ForceExclude = Annotated[
 Scope = Annotated[
     str | None,
     typer.Option(
+        "--scope",  # named, since typer 0.27 takes a metavar of the same letters for the name
         metavar="SCOPE",
         help="Which code counts as compiled: `compiled` (what a torch.compile reaches), `modules`"
         " (also every forward), `all` (every function).",

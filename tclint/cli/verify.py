@@ -86,6 +86,7 @@ def verify(
     modes: Annotated[
         str,
         typer.Option(
+            "--modes",  # named, since typer 0.27 takes a metavar of the same letters for the name
             metavar="MODES",
             help="torch.compile modes to time, with commas between; `regional` compiles each "
             "repeated block by itself.",
