@@ -26,6 +26,15 @@ STATEMENTS = {
             n = range(x)  #! HostRead range
             o = 3 in x  #! HostRead contains
     """,
+    "reads through a variable and through stars": """
+        @torch.compile
+        def f(x: torch.Tensor):
+            read, pair = x.item, (x, x)
+            a = read()  #! HostRead item
+            b = range(*pair)  #! HostRead range
+            c = float(*[x])  #! HostRead float
+            d = isinstance(*pair)
+    """,
     "a tensor decides": """
         @torch.compile
         def f(x: torch.Tensor, flag: bool):

@@ -203,6 +203,7 @@ SEED = """
 import torch
 from torch import nn
 import numpy as np
+import math
 LIMIT = 3
 class Inner(nn.Module):
     def __init__(self, size=3, debug=False):
@@ -225,6 +226,8 @@ class Inner(nn.Module):
         except ValueError as error:
             raise RuntimeError(f"{error}: {x}") from error
         assert isinstance(x, torch.Tensor) and x.numel() > 0, "empty"
+        pair, read = (x, torch.Tensor), x.item
+        assert isinstance(*pair) and read() in range(*pair[:1], *rest), math.sqrt(*pair)
         return (lambda y: y.tolist())(x), np.sqrt(2), {k: v for k, v in table.items()}
 @torch.compile(fullgraph=True)
 def run(net: Inner, x: torch.Tensor, y=None):

@@ -24,7 +24,7 @@ class RandomBranch(Rule[TensorBranch]):
     Reports branches in compiled code on a tensor that `torch.rand` or its kin drew there, and on
     numbers of `random.uniform`, `random.randint` and `random.randrange`: LayerDrop, stochastic
     depth written with `if`. `random.random` and numpy's numbers break the graph where they are
-    drawn (TCL180, TCL181). A test behind `rate > 0.0 and` of the same rate is not reported.
+    drawn (TCL180, TCL181). Behind `rate > 0.0 and` the confidence is low.
 
     ## Why it hurts
     Dynamo does not know the number while tracing, so the graph ends at the `if`. LayerDrop stands
@@ -126,6 +126,5 @@ class f(nn.Module):
             f"`{short(site, test)}` lets a random number decide what runs{consequence(site)}",
             Decline(_WAY_OUT) if found is None or guarded else ask_rate_first(site, found),
             gb_ids=loop_ids(site, "GB0170"),
-            # Behind a test of the rate it breaks only in models that set one.
-            confidence=Confidence.LOW if guarded else confidence,
+            confidence=Confidence.LOW if guarded else confidence,  # a model may have no rate
         )

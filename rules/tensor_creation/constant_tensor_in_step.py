@@ -14,9 +14,8 @@ class ConstantTensorInStep(Rule[TensorFactory]):
     """A module copies the same constant data to the device in every step.
 
     ## What it does
-    Reports `torch.tensor([...], device=...)`, `torch.tensor([...]).to(device)` and
-    `torch.Tensor([...]).cuda()` in a method of a module, where the data is a literal or an
-    attribute that only `__init__` sets.
+    Reports `torch.tensor([...], device=...)` and `torch.Tensor([...]).to(device)` in a method of a
+    module, where the data is a literal or an attribute that only `__init__` sets.
 
     ## Why it hurts
     The data is in Python's memory, so each step copies it and waits for the GPU: one host sync and
@@ -27,8 +26,7 @@ class ConstantTensorInStep(Rule[TensorFactory]):
     The tensor becomes a buffer with `persistent=False`, so that the state dict stays as it is. The
     `.to(device)` that stays behind costs nothing once the module is on that device. The fix is
     unsafe: `half()` converts the buffer, and a module built on the meta device has to fill it in.
-    It is declined where the tensor is changed, kept or returned, and where `__init__` is not a
-    place for it.
+    It is declined where the tensor is changed, kept or returned, or `__init__` is no place for it.
 
     ## References
     - [`register_buffer`](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html)
@@ -105,9 +103,6 @@ class f(nn.Module):
         Untouched(
             """
 class f(nn.Module):
-    def __init__(self):
-        super().__init__()
-
     def forward(self, x):
         scale = torch.tensor([0.5, 1.0, 2.0], device=x.device)
         scale.mul_(x.mean())

@@ -72,11 +72,12 @@ def _string(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
 def _range(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     source = "static"
     for place, value in enumerate(arguments.positional):
+        part = node.args[min(place, len(node.args) - 1)]  # a star stands for several
         tensor = tensor_in(value)
         if tensor is not None:
-            host_read(frame, node, "range", node.args[place], tensor)
+            host_read(frame, node, "range", part, tensor)
             source = "data"
-        need_number(frame, node.args[min(place, len(node.args) - 1)], value)
+        need_number(frame, part, value)
         if isinstance(value, DataScalar):
             source = "data"
         elif isinstance(value, SymInt) and source == "static":
@@ -174,7 +175,7 @@ def _dict(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
 def _isinstance(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     if len(arguments.positional) != 2:
         return Static("bool")
-    verdict = instance_verdict(arguments.positional[0], frame.body.values.get(node.args[1]))
+    verdict = instance_verdict(*arguments.positional)
     return Static("bool") if verdict is None else Static("bool", verdict, known=True)
 
 

@@ -178,10 +178,9 @@ def report_dynamic_shape(
 
 
 def _read(frame: Frame, node: ast.Call, tensor: Tensor, name: str, via: str) -> Value:
-    assert isinstance(node.func, ast.Attribute)
-    host_read(
-        frame, node, name if via == "bool" and name != "bool" else via, node.func.value, tensor
-    )
+    # Without a dot the method was kept in a variable: that is the closest to the tensor's name.
+    source = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+    host_read(frame, node, name if via == "bool" and name != "bool" else via, source, tensor)
     if via == "numpy":
         return NDArray(from_tensor=True)
     if via == "item":
