@@ -79,13 +79,13 @@ def test_excluded_files_have_no_findings(tmp_path: Path) -> None:
     ("uri", "path"),
     [
         ("file:///a%20b/n%C3%A4t.py", "/a b/nät.py"),
-        ("untitled:Untitled-1", "/root/Untitled-1.py"),
-        ("untitled:/tmp/new.py", "/root/new.py"),
-        ("vscode-vfs://github/a/b.py", "/root/b.py"),
+        ("untitled:Untitled-1", "/home/me/Untitled-1.py"),
+        ("untitled:/tmp/new.py", "/home/me/new.py"),
+        ("vscode-vfs://github/a/b.py", "/home/me/b.py"),
     ],
 )
 def test_every_document_has_a_path(uri: str, path: str) -> None:
-    assert document_path(uri, Path("/root")) == Path(path)
+    assert document_path(uri, Path("/home/me")) == Path(path)
 
 
 def test_hover_tells_the_rule_and_why_there_is_no_fix() -> None:
