@@ -15,6 +15,9 @@ from tclint.verify.session import Comparison, before_and_after
 from tclint.verify.targets import Target, call_factory, import_target, parse_target
 from tclint.verify.trees import before_tree
 
+# Loaded for good: the clean-up below would unload it, and it cannot be imported twice.
+pytest.importorskip("torch", reason="factories are called where torch is")
+
 FACTORY = "def make():\n    return len, ([1, 2],), {}\n"
 
 

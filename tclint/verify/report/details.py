@@ -122,9 +122,7 @@ def _sync_lines(how: str, syncs: tuple[Sync, ...] | None, base: Path) -> Iterato
 
 def _joined_line(report: TargetReport) -> str:
     counts = {
-        status: sum(
-            entry.status == status and entry.arm == report.after.name for entry in report.joined
-        )
+        status: sum(entry.status == status for entry in report.joined)
         for status in ("confirmed", "missed", "not-seen")
     }
     return (
