@@ -23,8 +23,9 @@ MESSAGE = "Count with `range`"
 def counted(site: Site, loop: Loop) -> ast.Call | None:
     """The ``np.arange(...)`` that the loop runs over, when it runs over nothing else."""
     call = loop.iterable
-    named = isinstance(call, ast.Call) and site.dotted(call.func) == "numpy.arange"
-    return call if named else None  # type: ignore[return-value]
+    if isinstance(call, ast.Call) and site.dotted(call.func) == "numpy.arange":
+        return call
+    return None
 
 
 def use_range(loop: Loop) -> Repair | Decline:

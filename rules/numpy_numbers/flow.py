@@ -104,8 +104,9 @@ def _in_constants(node: ast.Compare) -> bool:
     if len(node.ops) != 1 or not isinstance(node.ops[0], (ast.In, ast.NotIn)):
         return False
     members = node.comparators[0]
-    literal = isinstance(members, (ast.Tuple, ast.List, ast.Set))
-    return literal and all(isinstance(m, ast.Constant) for m in members.elts)  # type: ignore[attr-defined]
+    if not isinstance(members, (ast.Tuple, ast.List, ast.Set)):
+        return False
+    return all(isinstance(member, ast.Constant) for member in members.elts)
 
 
 def _arithmetic(site: Site, op: ast.operator, kind: str, other: ast.expr) -> str:

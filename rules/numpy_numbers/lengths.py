@@ -74,5 +74,6 @@ def _is_shape(site: Site, node: ast.expr) -> bool:
     if isinstance(node, ast.Attribute):
         return node.attr == "shape" and isinstance(site.value(node.value), Tensor)
     function = node.func if isinstance(node, ast.Call) and not node.args else None
-    sized = isinstance(function, ast.Attribute) and function.attr == "size"
-    return sized and isinstance(site.value(function.value), Tensor)  # type: ignore[union-attr]
+    if not isinstance(function, ast.Attribute) or function.attr != "size":
+        return False
+    return isinstance(site.value(function.value), Tensor)

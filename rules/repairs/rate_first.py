@@ -65,8 +65,11 @@ def is_guarded(site: Site, found: Comparison) -> bool:
         if isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.And):
             before += outer.values[: next(i for i, v in enumerate(outer.values) if v is inner)]
         elif isinstance(outer, ast.If) and inner in outer.body:
-            both = isinstance(outer.test, ast.BoolOp) and isinstance(outer.test.op, ast.And)
-            before += outer.test.values if both else [outer.test]  # type: ignore[attr-defined]
+            test = outer.test
+            if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+                before += test.values
+            else:
+                before.append(test)
         inner = outer
     return any(_says_positive(test, rate) for test in before)
 

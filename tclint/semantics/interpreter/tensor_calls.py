@@ -107,8 +107,7 @@ def call_method(
         return _viewed(tensor, node, arguments)
     if name in _REARRANGING:
         shift = _REARRANGING[name]
-        known = tensor.rank is not None and shift is not None
-        rank = tensor.rank + shift if known else None  # type: ignore[operator]
+        rank = None if tensor.rank is None or shift is None else tensor.rank + shift
         return replace(_like(tensor, tensor.dtype), rank=rank)
     if name.startswith("new_"):
         return Tensor(assumed=tensor.assumed, why=f"`{name}()`")
