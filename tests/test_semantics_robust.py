@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tclint.config import Config
 from tclint.lint.engine import check_files
-from tclint.semantics.interpreter import functions, run
+from tclint.semantics.interpreter import memory, run
 from tests.semantics_probe import PRELUDE, events_of, put
 
 STANDARD_LIBRARY = Path(sysconfig.get_paths()["stdlib"])
@@ -154,14 +154,14 @@ def test_extreme_programs_end_quietly_and_soon(
     tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     walks = 0
-    walk = functions.walk
+    walk = memory.walk
 
     def counted(*args: object, **kwargs: object) -> object:
         nonlocal walks
         walks += 1
         return walk(*args, **kwargs)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(functions, "walk", counted)
+    monkeypatch.setattr(memory, "walk", counted)
     monkeypatch.setattr(run, "walk", counted)
     findings(tmp_path, text)
     assert walks < 1000

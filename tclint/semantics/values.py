@@ -8,8 +8,10 @@ is known? ``Unknown`` is the honest answer everywhere else, and no finding rests
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
+
+from tclint.semantics.immutable import value_class
 
 if TYPE_CHECKING:
     import ast
@@ -23,7 +25,7 @@ class Value:
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Unknown(Value):
     """Nothing is known."""
 
@@ -31,7 +33,7 @@ class Unknown(Value):
 UNKNOWN: Final = Unknown()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class DType:
     """An element type: a concrete name, or a symbol shared by tensors that must have the same one.
 
@@ -47,7 +49,7 @@ class DType:
         return not self.symbol.startswith("~")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Tensor(Value):
     """A ``torch.Tensor``.
 
@@ -69,7 +71,7 @@ class Tensor(Value):
     why: str = field(default="", compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class DataScalar(Value):
     """A Python number, or a structure of them, read from a tensor's storage.
 
@@ -81,12 +83,12 @@ class DataScalar(Value):
     dtype: DType | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class SymInt(Value):
     """An integer computed from tensor shapes: symbolic under dynamic shapes, guarded on."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Static(Value):
     """A Python constant of the program: literals, configuration, flags. Dynamo specialises on it.
 
@@ -107,7 +109,7 @@ STATIC: Final = Static()
 SYMINT: Final = SymInt()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class NDArray(Value):
     """A numpy array. ``traced`` is true when Dynamo traces it as a tensor (made in the region)."""
 
@@ -115,7 +117,7 @@ class NDArray(Value):
     from_tensor: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class NumpyScalar(Value):
     """An element of a numpy array or the result of a numpy function on numbers.
 
@@ -127,7 +129,7 @@ class NumpyScalar(Value):
     from_loop: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Object(Value):
     """An instance of a class: of the project (``cls``) or of a library (``name``, dotted).
 
@@ -141,14 +143,14 @@ class Object(Value):
     is_optimizer: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Compiled(Value):
     """What ``torch.compile`` returns: behaves like ``inner``, its outputs are marked."""
 
     inner: Value
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Function(Value):
     """A function or method of the project; ``bound`` is ``self`` for methods."""
 
@@ -156,21 +158,21 @@ class Function(Value):
     bound: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Class(Value):
     """A class of the project."""
 
     info: ClassInfo
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class External(Value):
     """A name that lives outside the project, e.g. ``torch.nn.functional.relu`` or ``numpy``."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class BoundExternal(Value):
     """A method of a library object: ``name`` is e.g. ``torch.Tensor.item``."""
 
@@ -178,7 +180,7 @@ class BoundExternal(Value):
     owner: Value
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Sequence(Value):
     """A tuple or list. ``items`` is known for fixed lengths, else ``element`` joins all members."""
 
@@ -187,7 +189,7 @@ class Sequence(Value):
     items: tuple[Value, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Mapping(Value):
     """A dict with the values of its constant keys and the join of all others."""
 
@@ -202,7 +204,7 @@ class Mapping(Value):
         return self.element
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Iteration(Value):
     """A ``range``, ``enumerate`` or other iterable whose elements are ``element``.
 
@@ -213,7 +215,7 @@ class Iteration(Value):
     source: str = "other"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Union(Value):
     """One of several values, from branches that join.
 
@@ -255,14 +257,19 @@ def options(value: Value) -> Iterator[Value]:
 def join(values: Iterable[Value]) -> Value:
     """The least value that covers all of ``values``; Unknown when there are none."""
     given = values if isinstance(values, (list, tuple)) else [*values]
-    if len(given) == 1:
+    count = len(given)
+    if count == 1:
         return given[0]
-    if len(given) == 2:
+    if count == 2:
         left, right = given
         if left is right or left == right:
             return left
-        if isinstance(left, Tensor) and isinstance(right, Tensor):
+        if type(left) is Tensor and type(right) is Tensor:
             return _join_tensors([left, right])
+        if type(left) is Union and right in left.members:
+            return left
+        if type(right) is Union and left in right.members:
+            return right
     flat: dict[Value, None] = {}
     for value in given:
         if type(value) is Union:
@@ -279,12 +286,12 @@ def join(values: Iterable[Value]) -> Value:
 
 def _merge_alike(flat: dict[Value, None]) -> None:
     """Leave at most one tensor and one constant among some alternatives."""
-    tensors = [v for v in flat if isinstance(v, Tensor)]
+    tensors = [v for v in flat if type(v) is Tensor]
     if len(tensors) > 1:
         for tensor in tensors:
             del flat[tensor]
         flat[_join_tensors(tensors)] = None
-    statics = [v for v in flat if isinstance(v, Static) and v.type != "NoneType"]
+    statics = [v for v in flat if type(v) is Static and v.type != "NoneType"]
     if len(statics) > 1:
         for static in statics:
             del flat[static]
@@ -303,12 +310,21 @@ def bounded(value: Sequence | Mapping) -> Value:
 
     Nothing is learned from large tables, and ``x = x + x`` would double a value with every line.
     """
+    if isinstance(value, Sequence) and value.items is not None and _flat(value.items):
+        return value
     if not _heavy(value, MAX_WEIGHT):
         return value
     if isinstance(value, Mapping):
         return Mapping()
     element = join(value.items) if value.items else value.element
     return Sequence(value.type, UNKNOWN if _heavy(element, MAX_WEIGHT // 2) else element)
+
+
+def _flat(items: tuple[Value, ...]) -> bool:
+    return len(items) < MAX_WEIGHT and _CONTAINERS.isdisjoint(map(type, items))
+
+
+_CONTAINERS: Final = frozenset({Sequence, Mapping, Iteration, Compiled, Union})
 
 
 def _heavy(value: Value, limit: int) -> bool:
@@ -377,6 +393,11 @@ def may_be_tensor(value: Value) -> bool:
     if type(value) is not Union:
         return isinstance(value, Tensor)
     return any(isinstance(option, Tensor) for option in value.options)
+
+
+def may_be_unknown(value: Value) -> bool:
+    """True when nothing is known of the value, at least on some path."""
+    return value is UNKNOWN or (type(value) is Union and UNKNOWN in value.members)
 
 
 def is_static(value: Value) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from tclint.torch_api.results import CallResult, unpack
 from tclint.torch_api.table import canonical, section
 
@@ -29,6 +31,7 @@ def module_result(dotted: str) -> CallResult | None:
     return unpack(facts[2]) if facts else None
 
 
+@lru_cache(maxsize=4096)
 def _facts(dotted: str) -> tuple[bool | None, str, str | None] | None:
     package, _, name = canonical(dotted).rpartition(".")
     if package != "torch.nn":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import replace
 
 from tclint import torch_api
@@ -11,7 +12,7 @@ from tclint.semantics.interpreter.attributes import attribute_of
 from tclint.semantics.interpreter.builtin_calls import BUILTINS
 from tclint.semantics.interpreter.compiling import compile_module, library_setup
 from tclint.semantics.interpreter.evaluate import evaluate, handles
-from tclint.semantics.interpreter.factories import MOVES
+from tclint.semantics.interpreter.factories import CONTAINERS, MOVES
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments, call_function, instantiate
 from tclint.semantics.interpreter.library import call_library
@@ -53,14 +54,39 @@ def _call(frame: Frame, node: ast.Call) -> Value:
         return arguments.positional[0] if sink[0] == "tqdm" and arguments.positional else UNKNOWN
     if isinstance(callee, External) and callee.name == "builtins.super":
         return _super(frame, node)
-    arguments = arguments_of_call(frame, node)
+    if frame.region is None and _only_configured(callee):
+        arguments = arguments_of_call(frame, node, calls_only=True)
+    else:
+        arguments = arguments_of_call(frame, node)
     if type(callee) is not Union:
         return call_value(frame, node, callee, arguments)
     return spread(lambda kind: call_value(frame, node, kind, arguments), callee)
 
 
-def arguments_of_call(frame: Frame, node: ast.Call) -> Arguments:
-    """Evaluate a call's arguments, spreading ``*`` and ``**`` where their content is known."""
+_NO_ARGUMENTS = Arguments(exact=False)
+
+
+def _only_configured(callee: Value) -> bool:
+    """True for what is the same whatever it is made with, as far as the analysis goes.
+
+    That is a layer of torch, or an object of the project outside of compiled code.
+    """
+    if isinstance(callee, External):
+        name = torch_api.canonical(callee.name)
+        return torch_api.is_module(name) and name not in CONTAINERS
+    return isinstance(callee, Class)
+
+
+def arguments_of_call(frame: Frame, node: ast.Call, *, calls_only: bool = False) -> Arguments:
+    """Evaluate a call's arguments, spreading ``*`` and ``**`` where their content is known.
+
+    With ``calls_only`` the values do not matter, only what their evaluation says about compiling.
+    """
+    if calls_only:
+        for part in (*node.args, *(keyword.value for keyword in node.keywords)):
+            if not isinstance(part, (ast.Attribute, ast.Name, ast.Constant)):
+                evaluate(frame, part)
+        return _NO_ARGUMENTS
     positional: list[Value] = []
     keywords: dict[str, Value] = {}
     exact = True
@@ -86,29 +112,36 @@ def arguments_of_call(frame: Frame, node: ast.Call) -> Arguments:
 
 def call_value(frame: Frame, node: ast.Call, callee: Value, arguments: Arguments) -> Value:
     """The result of calling one known value."""
-    match callee:
-        case Function():
-            return _call_project(frame, node, callee, arguments)
-        case Compiled(inner=inner):
-            result = spread(lambda kind: call_value(frame, node, kind, arguments), inner)
-            return spread(_from_compiled, result)
-        case Class(info=info):
-            return instantiate(frame, info, arguments, node)
-        case External(name=name) if name in BUILTINS:
-            return BUILTINS[name](frame, node, arguments)
-        case External(name=name):
-            setup = library_setup(frame, node, name, arguments)
-            return setup if setup is not None else call_library(frame, node, name, arguments)
-        case BoundExternal(name=name, owner=Tensor() as tensor):
-            return call_method(frame, node, tensor, name.removeprefix("torch.Tensor."), arguments)
-        case BoundExternal():
-            compiled = compile_module(frame, node, callee)
-            return compiled if compiled is not None else call_bound(frame, node, callee, arguments)
-        case Object():
-            return call_object(frame, node, callee, arguments)
-        case Sequence(type="Sequential"):
-            return _call_sequential(frame, node, callee, arguments)
-    return UNKNOWN
+    call = _CALLS.get(type(callee))
+    return UNKNOWN if call is None else call(frame, node, callee, arguments)
+
+
+def _call_compiled(frame: Frame, node: ast.Call, callee: Compiled, arguments: Arguments) -> Value:
+    result = spread(lambda kind: call_value(frame, node, kind, arguments), callee.inner)
+    return spread(_from_compiled, result)
+
+
+def _call_class(frame: Frame, node: ast.Call, callee: Class, arguments: Arguments) -> Value:
+    return instantiate(frame, callee.info, arguments, node)
+
+
+def _call_external(frame: Frame, node: ast.Call, callee: External, arguments: Arguments) -> Value:
+    name = callee.name
+    builtin = BUILTINS.get(name)
+    if builtin is not None:
+        return builtin(frame, node, arguments)
+    setup = library_setup(frame, node, name, arguments)
+    return setup if setup is not None else call_library(frame, node, name, arguments)
+
+
+def _call_method(
+    frame: Frame, node: ast.Call, callee: BoundExternal, arguments: Arguments
+) -> Value:
+    if isinstance(callee.owner, Tensor):
+        name = callee.name.removeprefix("torch.Tensor.")
+        return call_method(frame, node, callee.owner, name, arguments)
+    compiled = compile_module(frame, node, callee)
+    return compiled if compiled is not None else call_bound(frame, node, callee, arguments)
 
 
 def _from_compiled(value: Value) -> Value:
@@ -186,6 +219,22 @@ def _call_sequential(frame: Frame, node: ast.Call, callee: Sequence, arguments: 
         given = Arguments((value,))
         value = spread(lambda kind: call_value(frame, node, kind, given), member)  # noqa: B023
     return value
+
+
+def _call_sequence(frame: Frame, node: ast.Call, callee: Sequence, arguments: Arguments) -> Value:
+    is_module = callee.type == "Sequential"
+    return _call_sequential(frame, node, callee, arguments) if is_module else UNKNOWN
+
+
+_CALLS: dict[type[Value], Callable[..., Value]] = {
+    Function: _call_project,
+    Compiled: _call_compiled,
+    Class: _call_class,
+    External: _call_external,
+    BoundExternal: _call_method,
+    Object: call_object,
+    Sequence: _call_sequence,
+}
 
 
 def _super(frame: Frame, node: ast.Call) -> Value:

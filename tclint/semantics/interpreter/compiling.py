@@ -32,6 +32,8 @@ def library_setup(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
     """Answer the calls that set up compilation and training; None for all others."""
     if name in COMPILE:
         return compile_target(frame, node, arguments)
+    if ".optim" not in name:
+        return None
     canonical = torch_api.canonical(name)
     if canonical in torch_api.optimizers():
         return _optimizer(frame, node, canonical, arguments)

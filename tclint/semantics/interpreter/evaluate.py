@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from tclint.semantics.events import TensorBranch
 from tclint.semantics.interpreter.frame import Frame
@@ -18,6 +18,7 @@ from tclint.semantics.values import (
     Sequence,
     Static,
     Tensor,
+    Union,
     Value,
     is_tensor,
     join,
@@ -41,14 +42,26 @@ def handles(kind: type[ast.expr]) -> Callable[[H], H]:
 
 def evaluate(frame: Frame, node: ast.expr) -> Value:
     """The value of an expression; remembered in the body for the rules' questions."""
-    handler = HANDLERS.get(type(node))
-    value = handler(frame, node) if handler is not None else UNKNOWN
+    kind = type(node)
     values = frame.body.values
+    if kind is ast.Name:  # two of five expressions: not worth a call
+        name = cast("ast.Name", node).id
+        value = frame.env.get(name) or frame.lookup(name)
+    elif kind is ast.Constant:
+        return values.get(node) or _constant(values, cast("ast.Constant", node))
+    else:
+        handler = HANDLERS.get(kind)
+        value = UNKNOWN if handler is None else handler(frame, node)
     known = values.get(node)
     if known is None:
         values[node] = value
     elif known is not value and known != value:
         values[node] = join((known, value))
+    return value
+
+
+def _constant(values: dict[ast.AST, Value], node: ast.Constant) -> Value:
+    value = values[node] = Static(type(node.value).__name__, node.value, known=True)
     return value
 
 
@@ -68,13 +81,15 @@ def truth(frame: Frame, node: ast.expr, kind: str) -> bool | None:
 
 
 def _truth_of_bool_op(frame: Frame, node: ast.BoolOp, kind: str) -> bool | None:
-    from tclint.semantics.interpreter.narrowing import refine
+    from tclint.semantics.interpreter.narrowing import off_by_default, refine
 
     conjunction = isinstance(node.op, ast.And)
     before = frame.env
-    certain = True
+    certain, off = True, False
     for operand in node.values:
-        verdict = truth(frame, operand, kind)
+        with frame.within(default_off=off):
+            verdict = truth(frame, operand, kind)
+        off = off or (conjunction and off_by_default(frame, operand))
         if verdict is (not conjunction):
             frame.restore(before)
             return not conjunction  # whatever the operands before it are
@@ -92,6 +107,8 @@ def decide(frame: Frame, node: ast.expr, value: Value, kind: str) -> bool | None
     if is_tensor(value):
         frame.analysis.emit(frame, TensorBranch, node, kind=kind, test=node)
         return None
+    if type(value) is not Union and type(value) is not NumpyScalar:
+        return _plain_truth(value)
     verdicts = {_plain_truth(option) for option in options(value)}
     if _sometimes_tensor(value):
         frame.analysis.emit(frame, TensorBranch, node, kind=kind, test=node, sometimes=True)
@@ -116,17 +133,20 @@ def _sometimes_tensor(value: Value) -> bool:
 
 
 def _plain_truth(value: Value) -> bool | None:
-    match value:
-        case Static(known=True, value=constant):
-            return bool(constant)
-        case Sequence(items=tuple() as items):
-            return bool(items)
-        case Object(is_module=True) | Class() | Function():
-            return True
-    return None
+    if isinstance(value, Static):
+        return bool(value.value) if value.known else None
+    if isinstance(value, Sequence):
+        return None if value.items is None else bool(value.items)
+    if isinstance(value, Object):
+        return True if value.is_module else None
+    return True if isinstance(value, (Class, Function)) else None
 
 
 def need_number(frame: Frame, node: ast.expr, value: Value) -> None:
     """Note that Python needs a number here, which a numpy loop variable is not to Dynamo."""
-    if any(isinstance(option, NumpyScalar) and option.from_loop for option in options(value)):
+    if type(value) is Union:
+        needed = any(isinstance(kind, NumpyScalar) and kind.from_loop for kind in value.options)
+    else:
+        needed = isinstance(value, NumpyScalar) and value.from_loop
+    if needed:
         frame.numpy_uses.append(node)

@@ -34,17 +34,6 @@ from tclint.semantics.values import (
 )
 
 
-@handles(ast.Constant)
-def _constant(frame: Frame, node: ast.Constant) -> Value:
-    known = frame.body.values.get(node)
-    return known or Static(type(node.value).__name__, node.value, known=True)
-
-
-@handles(ast.Name)
-def _name(frame: Frame, node: ast.Name) -> Value:
-    return frame.env.get(node.id) or frame.lookup(node.id)
-
-
 @handles(ast.BinOp)
 def _bin_op(frame: Frame, node: ast.BinOp) -> Value:
     left = evaluate(frame, node.left)

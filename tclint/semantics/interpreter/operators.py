@@ -21,6 +21,7 @@ from tclint.semantics.values import (
     Static,
     SymInt,
     Tensor,
+    Union,
     Value,
     bounded,
     join,
@@ -85,22 +86,24 @@ def _symbol(text: str, category: str | None) -> DType | None:
 
 def binary(op: ast.operator, left: Value, right: Value) -> Value:
     """The value of ``left op right``."""
+    if type(left) is not Union and type(right) is not Union:
+        return _binary(op, left, right)
     return spread(lambda a: spread(lambda b: _binary(op, a, b), right), left)
 
 
 def _binary(op: ast.operator, left: Value, right: Value) -> Value:
-    kinds = (left, right)
-    if any(isinstance(v, Tensor) for v in kinds):
+    kinds = (type(left), type(right))
+    if Tensor in kinds:
         return tensor_binary(op, left, right)
-    if any(isinstance(v, NDArray) for v in kinds):
+    if NDArray in kinds:
         return NDArray()
-    if any(isinstance(v, NumpyScalar) for v in kinds):
+    if NumpyScalar in kinds:
         return _numpy_scalar(_number_type(op, left, right), left, right)
-    if any(isinstance(v, DataScalar) for v in kinds):
+    if DataScalar in kinds:
         return DataScalar(_number_type(op, left, right))
-    if isinstance(left, Sequence) or isinstance(right, Sequence):
+    if Sequence in kinds:
         return _sequence_binary(op, left, right)
-    if all(isinstance(v, (Static, SymInt)) for v in kinds):
+    if isinstance(left, (Static, SymInt)) and isinstance(right, (Static, SymInt)):
         return _static_binary(op, left, right)
     return UNKNOWN
 
@@ -204,7 +207,7 @@ _COMPARISON_RESULTS: tuple[tuple[type[Value], Value], ...] = (
 
 def tensor_binary(op: ast.operator, left: Value, right: Value) -> Value:
     """The tensor that an arithmetic operator gives, with what is known of its rank and dtype."""
-    if not all(isinstance(v, _ARITHMETIC) for v in (left, right)):
+    if not isinstance(left, _ARITHMETIC) or not isinstance(right, _ARITHMETIC):
         return Tensor(assumed=True, why="arithmetic with a tensor")
     if isinstance(op, ast.MatMult):
         return Tensor(assumed=_assumed(left, right), why="matrix product")
@@ -230,8 +233,7 @@ def broadcast_rank(left: Value, right: Value) -> int | None:
 
 
 def _assumed(*values: Value) -> bool:
-    tensors = [v for v in values if isinstance(v, Tensor)]
-    return all(v.assumed for v in tensors)
+    return all(v.assumed for v in values if isinstance(v, Tensor))
 
 
 def _random(*values: Value) -> bool:

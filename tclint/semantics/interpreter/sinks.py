@@ -22,29 +22,29 @@ LOG_METHODS = frozenset(
     }
 )  # fmt: skip
 LOGGER = "logging.Logger"
+_OF_LOGGER = f"{LOGGER}."
 _LOGGER_NAMES = frozenset({"logger", "log", "_logger", "LOGGER", "LOG", "_log", "logging_logger"})
-_STREAMS = frozenset({"sys.stdout.write", "sys.stderr.write"})
-_BARS = frozenset(
-    {"tqdm.tqdm", "tqdm.trange", "tqdm.auto.tqdm", "tqdm.auto.trange", "tqdm.notebook.tqdm"}
-)
+_BARS = ("tqdm.tqdm", "tqdm.trange", "tqdm.auto.tqdm", "tqdm.auto.trange", "tqdm.notebook.tqdm")
+# The kind of output and the function's own name.
+_SINKS = {
+    **dict.fromkeys(("builtins.print", "pprint.pprint", "rich.print"), ("print", "print")),
+    **dict.fromkeys(("warnings.warn", "warnings.warn_explicit"), ("warnings", "warn")),
+    **dict.fromkeys(("sys.stdout.write", "sys.stderr.write"), ("stdout", "write")),
+    **{name: ("tqdm", name.rpartition(".")[2]) for name in _BARS},
+}
 
 
 def sink_of(node: ast.Call, callee: Value) -> tuple[str, str] | None:
     """The kind of output that a call writes and the method's name; None for other calls."""
-    match callee:
-        case External(name="builtins.print" | "pprint.pprint" | "rich.print"):
-            return "print", "print"
-        case External(name="warnings.warn" | "warnings.warn_explicit"):
-            return "warnings", "warn"
-        case External(name=name) if name in _STREAMS:
-            return "stdout", "write"
-        case External(name=name) if name in _BARS:
-            return "tqdm", name.rpartition(".")[2]
-        case External(name=name) if name.startswith("logging."):
-            method = name.removeprefix("logging.")
+    if isinstance(callee, External):
+        known = _SINKS.get(callee.name)
+        if known is not None:
+            return known
+        if callee.name.startswith("logging."):
+            method = callee.name.removeprefix("logging.")
             return ("logging", method) if method in LOG_METHODS else None
-        case BoundExternal(name=name) if name.startswith(f"{LOGGER}."):
-            return "logger", name.rpartition(".")[2]
+    elif isinstance(callee, BoundExternal) and callee.name.startswith(_OF_LOGGER):
+        return "logger", callee.name.rpartition(".")[2]
     func = node.func
     if not isinstance(func, ast.Attribute) or func.attr not in LOG_METHODS:
         return None

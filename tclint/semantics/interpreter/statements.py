@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from typing import Final, TypeVar
+from typing import Final
 
 from tclint.semantics.collect import TRIES, class_info, decorator_name, local_imports
-from tclint.semantics.events import CompileCall, ContextEntered, TensorAssert
+from tclint.semantics.events import CompileCall, ContextEntered, TensorAssert, TensorBranch
 from tclint.semantics.interpreter import operators
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.assignment import assign
+from tclint.semantics.interpreter.block import walk_block, walks
 from tclint.semantics.interpreter.compiling import COMPILE, add_root, region_of
+from tclint.semantics.interpreter.correlation import remember
 from tclint.semantics.interpreter.evaluate import evaluate, truth
-from tclint.semantics.interpreter.expressions import report_loop
-from tclint.semantics.interpreter.frame import Env, Frame, LoopExits, merge
+from tclint.semantics.interpreter.frame import Env, Frame, merge
 from tclint.semantics.interpreter.functions import local_function
-from tclint.semantics.interpreter.iteration import element_of, loop_source
-from tclint.semantics.interpreter.narrowing import path_of, refine
+from tclint.semantics.interpreter.narrowing import (
+    number_of,
+    off_by_default,
+    path_of,
+    refine,
+)
 from tclint.semantics.interpreter.parameters import annotation_value
 from tclint.semantics.symbols import ModuleInfo
 from tclint.semantics.values import (
@@ -33,23 +37,7 @@ from tclint.semantics.values import (
     is_tensor,
 )
 
-WALKERS: Final[dict[type[ast.stmt], Callable[[Frame, ast.stmt], None]]] = {}
-# How often a loop's body is walked at most, by how many loops are around it: nests stay cheap.
-ROUNDS: Final = (3, 2, 2, 1)
 QUIET_IN_TESTS: Final = ("HostRead", "TensorBranch")
-
-
-W = TypeVar("W", bound=Callable[..., None])
-
-
-def walks(*kinds: type[ast.stmt]) -> Callable[[W], W]:
-    """Register the function that walks these kinds of statements."""
-
-    def register(walker: W) -> W:
-        WALKERS.update(dict.fromkeys(kinds, walker))
-        return walker
-
-    return register
 
 
 def walk_module(analysis: Analysis, module: ModuleInfo) -> Env:
@@ -60,17 +48,6 @@ def walk_module(analysis: Analysis, module: ModuleInfo) -> Env:
     frame = Frame(analysis, body, None, (), {}, module.tree.body[0])
     walk_block(frame, module.tree.body)
     return frame.env
-
-
-def walk_block(frame: Frame, statements: Sequence[ast.stmt]) -> None:
-    """Walk statements until one of them does not fall through."""
-    for statement in statements:
-        walker = WALKERS.get(type(statement))
-        if walker is not None:
-            frame.statement = statement
-            walker(frame, statement)
-        if not frame.live:
-            return
 
 
 @walks(ast.Expr)
@@ -161,101 +138,8 @@ def _if(frame: Frame, node: ast.If) -> None:
             ends.append(frame.env)
     frame.live = bool(ends)
     frame.env = merge(ends) if ends else before
-
-
-def off_by_default(frame: Frame, test: ast.expr) -> bool:
-    """True when a test asks for a flag that nobody has turned on."""
-    match test:
-        case ast.BoolOp(op=ast.And(), values=values):
-            return any(off_by_default(frame, value) for value in values)
-        case ast.Name() | ast.Attribute() | ast.Call():
-            value = frame.body.values.get(test)
-            return isinstance(value, Static) and value.default_off
-    return False
-
-
-@walks(ast.For, ast.AsyncFor)
-def _for(frame: Frame, node: ast.For) -> None:
-    iterable = evaluate(frame, node.iter)
-    element, over = element_of(iterable), loop_source(iterable)
-    uses_before = len(frame.numpy_uses)
-
-    def draw() -> bool | None:
-        assign(frame, node.target, element)
-        return None
-
-    _loop(frame, node, draw)
-    uses = tuple(dict.fromkeys(frame.numpy_uses[uses_before:]))
-    frame.statement = node
-    report_loop(frame, node.iter, over, node.target, uses)
-    if not frame.loops:
-        del frame.numpy_uses[uses_before:]
-
-
-@walks(ast.While)
-def _while(frame: Frame, node: ast.While) -> None:
-    def test() -> bool | None:
-        frame.statement = node
-        verdict = truth(frame, node.test, "while")
-        frame.env = refine(frame, frame.env, node.test, outcome=True)
-        return verdict
-
-    _loop(frame, node, test)
-
-
-def _loop(frame: Frame, node: ast.For | ast.While, begin: Callable[[], bool | None]) -> None:
-    """Walk a loop's body until the variables stay as they are, or often enough.
-
-    A loop is taken to run at least once: what matters is the code that runs.
-    """
-    before = frame.env
-    exits = LoopExits()
-    frame.loops.append(exits)
-    always = isinstance(node, ast.While)
-    frame.env = dict(before)
-    for _ in range(ROUNDS[min(len(frame.loops), len(ROUNDS)) - 1]):
-        head = dict(frame.env)
-        with frame.within(loop=node):
-            verdict = begin()
-            if verdict is not False:
-                walk_block(frame, node.body)
-        always = always and verdict is True
-        ends = [*([frame.env] if frame.live else []), *exits.continues]
-        frame.live = True
-        frame.env = merge([before, *ends])
-        after = merge(ends) if ends else None
-        if _settled(head, frame.env):
-            break
-    frame.loops.pop()
-    leaving = [*([after] if after is not None and not always else []), *exits.breaks]
-    frame.env = merge(leaving) if leaving else before
-    frame.live = bool(leaving) or not always
-    if frame.live:
-        walk_block(frame, node.orelse)
-
-
-def _settled(head: Env, after: Env) -> bool:
-    """True when another round would start with what this one started with.
-
-    A variable that the round itself bound is bound again before the next one reads it.
-    """
-    return all(after.get(name) == value for name, value in head.items()) and not any(
-        "." in name for name in after.keys() - head.keys()
-    )
-
-
-@walks(ast.Break)
-def _break(frame: Frame, _node: ast.Break) -> None:
-    if frame.loops:
-        frame.loops[-1].breaks.append(frame.env)
-    frame.live = False
-
-
-@walks(ast.Continue)
-def _continue(frame: Frame, _node: ast.Continue) -> None:
-    if frame.loops:
-        frame.loops[-1].continues.append(frame.env)
-    frame.live = False
+    if verdict is None:
+        remember(frame, node.test, ends)
 
 
 @walks(ast.With, ast.AsyncWith)
@@ -324,6 +208,9 @@ def _imports_torch(node: ast.stmt) -> bool:
 def _match(frame: Frame, node: ast.Match) -> None:
     evaluate(frame, node.subject)
     before, ends = frame.env, [frame.env]
+    numbers = [number for case in node.cases if (number := number_of(case.pattern)) is not None]
+    if numbers and is_tensor(frame.body.values.get(node.subject, UNKNOWN)):
+        frame.analysis.emit(frame, TensorBranch, numbers[0], kind="match", test=node.subject)
     for case in node.cases:
         frame.env, frame.live = dict(before), True
         for inner in ast.walk(case.pattern):

@@ -1,0 +1,121 @@
+"""Loops: walk the body until what the variables hold does not change any more."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Final
+
+from tclint.semantics.interpreter import operators
+from tclint.semantics.interpreter.assignment import assign
+from tclint.semantics.interpreter.block import walk_block, walks
+from tclint.semantics.interpreter.evaluate import evaluate, truth
+from tclint.semantics.interpreter.expressions import report_loop
+from tclint.semantics.interpreter.frame import Env, Frame, LoopExits, merge
+from tclint.semantics.interpreter.iteration import element_of, loop_source
+from tclint.semantics.interpreter.narrowing import refine
+from tclint.semantics.values import UNKNOWN, Sequence, Union, Value, join
+
+# How often a loop's body is walked at most, by how many loops are around it: nests stay cheap.
+ROUNDS: Final = (3, 2, 2, 1)
+
+
+@walks(ast.For, ast.AsyncFor)
+def _for(frame: Frame, node: ast.For) -> None:
+    iterable = evaluate(frame, node.iter)
+    element, over = element_of(iterable), loop_source(iterable)
+    uses_before = len(frame.numpy_uses)
+
+    def draw() -> bool | None:
+        assign(frame, node.target, element)
+        return None
+
+    _loop(frame, node, draw)
+    uses = tuple(dict.fromkeys(frame.numpy_uses[uses_before:]))
+    frame.statement = node
+    report_loop(frame, node.iter, over, node.target, uses)
+    if not frame.loops:
+        del frame.numpy_uses[uses_before:]
+
+
+@walks(ast.While)
+def _while(frame: Frame, node: ast.While) -> None:
+    def test() -> bool | None:
+        frame.statement = node
+        verdict = truth(frame, node.test, "while")
+        frame.env = refine(frame, frame.env, node.test, outcome=True)
+        return verdict
+
+    _loop(frame, node, test)
+
+
+def _loop(frame: Frame, node: ast.For | ast.While, begin: Callable[[], bool | None]) -> None:
+    """Walk a loop's body until the variables stay as they are, or often enough.
+
+    A loop is taken to run at least once: what matters is the code that runs.
+    """
+    before = frame.env
+    exits = LoopExits()
+    frame.loops.append(exits)
+    always = isinstance(node, ast.While)
+    frame.env = dict(before)
+    for _ in range(ROUNDS[min(len(frame.loops), len(ROUNDS)) - 1]):
+        head = dict(frame.env)
+        with frame.within(loop=node):
+            verdict = begin()
+            if verdict is not False:
+                walk_block(frame, node.body)
+        always = always and verdict is True
+        ends = [*([frame.env] if frame.live else []), *exits.continues]
+        frame.live = True
+        frame.env = _widened(merge([before, *ends]), head)
+        after = merge(ends) if ends else None
+        if _settled(head, frame.env):
+            break
+    frame.loops.pop()
+    leaving = [*([after] if after is not None and not always else []), *exits.breaks]
+    frame.env = merge(leaving) if leaving else before
+    frame.live = bool(leaving) or not always
+    if frame.live:
+        walk_block(frame, node.orelse)
+
+
+def _widened(env: Env, head: Env) -> Env:
+    """The variables with lists and tuples that a round made longer taken for any length."""
+    for name, value in env.items():
+        if type(value) is Union and value != head.get(name):
+            env[name] = _any_length(value)
+    return env
+
+
+def _any_length(value: Union) -> Value:
+    lists = [option for option in value.options if isinstance(option, Sequence)]
+    if len(lists) < 2 or len({one.type for one in lists}) > 1:
+        return value
+    members = [operators.elements(one) for one in lists if one.items != ()]
+    rest = [option for option in value.options if not isinstance(option, Sequence)]
+    return join([*rest, Sequence(lists[0].type, join(members) if members else UNKNOWN)])
+
+
+def _settled(head: Env, after: Env) -> bool:
+    """True when another round would start with what this one started with.
+
+    A variable that the round itself bound is bound again before the next one reads it.
+    """
+    return all(after.get(name) == value for name, value in head.items()) and not any(
+        "." in name for name in after.keys() - head.keys()
+    )
+
+
+@walks(ast.Break)
+def _break(frame: Frame, _node: ast.Break) -> None:
+    if frame.loops:
+        frame.loops[-1].breaks.append(frame.env)
+    frame.live = False
+
+
+@walks(ast.Continue)
+def _continue(frame: Frame, _node: ast.Continue) -> None:
+    if frame.loops:
+        frame.loops[-1].continues.append(frame.env)
+    frame.live = False

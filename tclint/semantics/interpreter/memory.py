@@ -1,0 +1,225 @@
+"""What earlier walks of a function answered, so that each is walked for few kinds of arguments."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final, cast
+
+from tclint.diagnostics import ChainLink
+from tclint.semantics.interpreter.analysis import MAX_CONTEXTS, Analysis
+from tclint.semantics.interpreter.block import walk_block
+from tclint.semantics.interpreter.evaluate import evaluate
+from tclint.semantics.interpreter.frame import Env, Frame
+from tclint.semantics.site import Facts, Region
+from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode
+from tclint.semantics.values import (
+    NONE,
+    UNKNOWN,
+    Iteration,
+    Object,
+    Sequence,
+    Static,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    join,
+    with_dtype,
+)
+
+# So many different values of an argument must have made no difference before it is taken to make
+# none. Only for code that sets modules up: there the question is which attributes come about.
+ENOUGH_ALIKE: Final = 3
+
+
+def walk_once(
+    analysis: Analysis,
+    info: FunctionInfo,
+    env: Env,
+    region: Region | None,
+    chain: tuple[ChainLink, ...] = (),
+    default_off: bool = False,
+) -> Value:
+    """Walk a function unless it was walked with such arguments, or often enough, before."""
+    if region is None and info.cls is not None:
+        return _set_up(analysis, info, env, chain, default_off)
+    memory = analysis.memory.setdefault((info, region.behaviour if region else None), {})
+    exact = (*env.items(), *_surroundings(analysis, info))
+    rough = tuple((name, _without_dtype(value)) for name, value in exact)
+    if memory:
+        known = memory.get(exact) or memory.get(rough)
+        if known is not None:
+            return known
+    if len(memory) >= MAX_CONTEXTS and chain:
+        return _without_dtype(join(memory.values()))
+    result = walk(analysis, info, env, region, chain, default_off)
+    memory[exact] = result
+    memory.setdefault(rough, _without_dtype(result))
+    return result
+
+
+def _surroundings(analysis: Analysis, info: FunctionInfo) -> Iterator[tuple[str, Value]]:
+    """The variables of the functions around that a nested function or lambda may read."""
+    outer = analysis.closures.get(info.node)
+    if outer is None:
+        return
+    for name in analysis.names_in(info.node):
+        value = outer.enclosed(name)
+        if value is not None:
+            yield name, value
+
+
+def _without_dtype(value: Value) -> Value:
+    """The value without symbols that hold for one call's arguments only."""
+    kind = type(value)
+    if kind is Tensor:
+        tensor = cast("Tensor", value)
+        keep = tensor.dtype is None or tensor.dtype.concrete
+        return tensor if keep else with_dtype(tensor, None)
+    if kind is Sequence:
+        sequence = cast("Sequence", value)
+        items = None if sequence.items is None else tuple(map(_without_dtype, sequence.items))
+        return Sequence(sequence.type, _without_dtype(sequence.element), items)
+    if kind is Union:
+        options = cast("Union", value).options
+        rough = [_without_dtype(option) for option in options]
+        return value if all(map(operator.is_, rough, options)) else join(rough)
+    return value
+
+
+@dataclass(slots=True)
+class SetUp:
+    """What a method that builds objects does, by the walks so far.
+
+    ``writes`` are the attributes of ``self`` that it sets. An argument that is stored or handed
+    back stands there as its name. ``seen`` are the values that each argument had. ``varies`` is
+    true when the walks did not agree: then it is walked for every class anew.
+    """
+
+    writes: dict[str, Value | str]
+    result: Value | str
+    seen: dict[str, set[Value]] = field(default_factory=dict)
+    varies: bool = False
+
+    def holds_for(self, env: Env) -> bool:
+        """True when each argument was seen, or had many values already that never mattered."""
+        return not self.varies and all(
+            value in self.seen[name] or len(self.seen[name]) >= ENOUGH_ALIKE
+            for name, value in env.items()
+        )
+
+    def note(self, env: Env) -> None:
+        """Remember the arguments of a walk."""
+        for name, value in env.items():
+            self.seen.setdefault(name, set()).add(value)
+
+    def agree(self, other: SetUp) -> None:
+        """Take in what another walk did."""
+        names = self.writes.keys() | other.writes.keys()
+        for name in names:
+            one, two = self.writes.get(name), other.writes.get(name)
+            self.writes[name] = self._either(one, two)
+        self.result = self._either(self.result, other.result)
+
+    def _either(self, one: Value | str | None, two: Value | str | None) -> Value | str:
+        if one == two and one is not None:
+            return one
+        if isinstance(one, Static) and isinstance(two, Static):
+            return join((one, two))
+        self.varies = True
+        return UNKNOWN
+
+
+def _set_up(
+    analysis: Analysis,
+    info: FunctionInfo,
+    env: Env,
+    chain: tuple[ChainLink, ...],
+    default_off: bool,
+) -> Value:
+    """Call a method that builds objects, as a base's ``__init__`` is for each of its subclasses."""
+    receiver = next(iter(env.values()), UNKNOWN)
+    cls = receiver.cls if isinstance(receiver, Object) else None
+    known = analysis.set_ups.get(info)
+    if known is not None and known.holds_for(env):
+        for name, written in known.writes.items():
+            if cls is not None:
+                analysis.record_attribute(cls, name, _resolved(written, env))
+        return _resolved(known.result, env)
+    memory = analysis.memory.setdefault((info, cls), {})
+    exact = tuple(env.items())
+    if exact in memory:
+        return memory[exact]
+    mark = len(analysis.written)
+    result = memory[exact] = walk(analysis, info, dict(env), None, chain, default_off)
+    done = SetUp(_writes(analysis, cls, mark, env), _named(result, env))
+    if known is None:
+        known = analysis.set_ups[info] = done
+    else:
+        known.agree(done)
+    known.note(env)
+    return result
+
+
+def _writes(
+    analysis: Analysis, cls: ClassInfo | None, mark: int, env: Env
+) -> dict[str, Value | str]:
+    written: Env = {}
+    for owner, name, value in analysis.written[mark:]:
+        if owner is cls:
+            written[name] = join((written[name], value)) if name in written else value
+    return {name: _named(value, env) for name, value in written.items()}
+
+
+def _named(value: Value, env: Env) -> Value | str:
+    """The argument's name where the value is an argument."""
+    if isinstance(value, (Static, Unknown)):
+        return value
+    return next((name for name, given in env.items() if given is value), value)
+
+
+def _resolved(written: Value | str, env: Env) -> Value:
+    return env[written] if isinstance(written, str) else written
+
+
+def walk(
+    analysis: Analysis,
+    info: FunctionInfo,
+    env: Env,
+    region: Region | None,
+    chain: tuple[ChainLink, ...] = (),
+    default_off: bool = False,
+) -> Value:
+    """Walk a function's body with its parameters bound."""
+    node = info.node
+    body = analysis.body(info.module, info)
+    facts = Facts(default_off=default_off)
+    outer = analysis.closures.get(node)
+    frame = Frame(analysis, body, region, chain, env, _first_statement(node), outer, facts)
+    if region is not None:
+        analysis.visited.add(info)
+    analysis.active.add(info)
+    analysis.depth += 1
+    try:
+        if isinstance(node, ast.Lambda):
+            return evaluate(frame, node.body)
+        walk_block(frame, node.body)
+    except RecursionError:  # an expression of thousands of terms: the function is left out
+        return UNKNOWN
+    finally:
+        analysis.depth -= 1
+        analysis.active.discard(info)
+    if frame.yields:
+        return Iteration(join(frame.yields))
+    if frame.live:
+        frame.returns.append(NONE)
+    return join(frame.returns)
+
+
+def _first_statement(node: FunctionNode) -> ast.stmt:
+    if isinstance(node, ast.Lambda):
+        return ast.copy_location(ast.Expr(node.body), node.body)
+    return node.body[0]
