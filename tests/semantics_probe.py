@@ -74,7 +74,7 @@ def put(folder: Path, files: dict[str, str]) -> list[Path]:
 
 def events_of(paths: list[Path], config: Config) -> list[Event]:
     """All events in the files, whether or not a rule asks for them."""
-    return interpret(load_project(paths), paths, config, ALL).finish()
+    return interpret(load_project(paths, config), paths, config, ALL).finish()
 
 
 def summary(event: Event) -> str:
@@ -130,7 +130,8 @@ def mismatch(folder: Path, files: dict[str, str] | str, **config: object) -> dic
 def values_in(folder: Path, text: str, **config: object) -> Seen:
     """What the argument of every ``reveal(...)`` is taken for."""
     [path] = put(folder, {"program.py": program(text)})
-    analysis = interpret(load_project([path]), [path], Config(folder, **config), ())  # type: ignore[arg-type]
+    settings = Config(folder, **config)  # type: ignore[arg-type]
+    analysis = interpret(load_project([path], settings), [path], settings, ())
     seen = {
         (node.lineno, readable(body.values[node.args[0]]))
         for body in analysis.bodies()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tclint.config import Config
 from tclint.lint.engine import load_project
 from tclint.semantics.project import module_name
 from tests.semantics_probe import mismatch, put
@@ -203,5 +204,5 @@ def test_scripts_of_the_same_name_import_their_own_helpers(tmp_path: Path) -> No
 
 def test_look_ups_end_where_names_lead_in_circles(tmp_path: Path) -> None:
     [path] = put(tmp_path, {"a.py": "from a import x as y\nfrom a import y as x\n"})
-    project = load_project([path])
+    project = load_project([path], Config(tmp_path))
     assert project.lookup("a.x") is None

@@ -13,9 +13,11 @@ from tclint.source.file import SourceFile
 TRIES: Final[tuple[type[ast.Try], ...]] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
 
-def collect_module(name: str, file: SourceFile, tree: ast.Module) -> ModuleInfo:
+def collect_module(
+    name: str, file: SourceFile, tree: ast.Module, *, installed: bool = False
+) -> ModuleInfo:
     """Make the module's symbol table; function bodies are searched for imports only."""
-    module = ModuleInfo(name, file, tree)
+    module = ModuleInfo(name, file, tree, installed=installed)
     is_package = file.path.stem == "__init__"
     for node in _statements(tree.body):
         match node:
@@ -109,6 +111,8 @@ def _bind_import(
 ) -> None:
     for local, target in _imported(module.name, node, is_package=is_package):
         module.imports[local] = target
+    if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+        module.stars.append(_source(module.name, node, is_package=is_package))
 
 
 def _imported(
@@ -122,11 +126,16 @@ def _imported(
                 top = alias.name.partition(".")[0]
                 yield top, top
         return
-    base = node.module or ""
-    if node.level:
-        package = name.split(".") if is_package else name.split(".")[:-1]
-        kept = package[: len(package) - (node.level - 1)] if node.level > 1 else package
-        base = ".".join([*kept, *([node.module] if node.module else [])])
+    base = _source(name, node, is_package=is_package)
     for alias in node.names:
         if alias.name != "*":
             yield alias.asname or alias.name, f"{base}.{alias.name}" if base else alias.name
+
+
+def _source(name: str, node: ast.ImportFrom, *, is_package: bool) -> str:
+    """The dotted name of the module that ``from ... import`` names."""
+    if not node.level:
+        return node.module or ""
+    package = name.split(".") if is_package else name.split(".")[:-1]
+    kept = package[: len(package) - (node.level - 1)] if node.level > 1 else package
+    return ".".join([*kept, *([node.module] if node.module else [])])

@@ -53,9 +53,9 @@ class TensorBranch(Event):
     """Python decides on a tensor's value.
 
     ``kind`` is ``"if"``, ``"while"``, ``"ternary"``, ``"and"``, ``"or"``, ``"not"``, ``"compare"``
-    (a chain), ``"any"``, ``"all"``, ``"max"``, ``"min"``, ``"sorted"`` or ``"in"``; ``test`` is the
-    expression whose truth is asked. ``sometimes`` is true where it is a tensor only on some paths
-    (``self.training and t < p``).
+    (a chain), ``"match"``, ``"any"``, ``"all"``, ``"max"``, ``"min"``, ``"sorted"`` or ``"in"``;
+    ``test`` is the expression whose truth is asked. ``sometimes`` is true where it is a tensor only
+    on some paths (``self.training and t < p``).
     """
 
     kind: str

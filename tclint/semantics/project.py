@@ -5,28 +5,36 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from pathlib import Path
 
 from tclint.semantics.collect import collect_module, dotted_name
+from tclint.semantics.installed import Installed
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
 
 MODULE_CLASSES = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module"})
 MAX_BASES = 32
+# A package that takes over so many modules whole names each of them after what it holds.
+MAX_STARS = 12
 
 
 class Project:
     """The symbol tables of the files under analysis, loaded when something asks for them.
 
     ``load`` parses a file into its symbol table under the given dotted name, or answers None when
-    the file cannot be read.
+    the file cannot be read. What the files import from elsewhere is looked for in ``installed``.
     """
 
     def __init__(
-        self, paths: Iterable[Path], load: Callable[[str, Path], ModuleInfo | None]
+        self,
+        paths: Iterable[Path],
+        load: Callable[[str, Path], ModuleInfo | None],
+        installed: Installed | None = None,
     ) -> None:
         """Index ``paths`` by the dotted names under which Python would import them."""
         self._load = load
-        self._names: dict[Path, str] = {path: module_name(path) for path in paths}
+        self._installed = installed
+        self._names: dict[Path, str] = module_names(paths)
         self._paths: dict[str, Path] = {}
         for path, name in self._names.items():
             self._paths.setdefault(name, path)
@@ -35,6 +43,26 @@ class Project:
         self._folders: dict[ModuleInfo, str] = {}
         self._ancestries: dict[ClassInfo, tuple[ClassInfo | str, ...]] = {}
         self._found: dict[tuple[str, str], Path | None] = {}
+        self._methods: dict[tuple[ClassInfo, str, ClassInfo | None], FunctionInfo | None] = {}
+        self._is_module: dict[ClassInfo, bool] = {}
+
+    def another(self) -> Project:
+        """A project of the same files that has loaded nothing yet."""
+        project = copy(self)
+        project._installed = self._installed.another() if self._installed else None
+        project._modules, project._found = {}, {}
+        project._folders, project._ancestries = {}, {}
+        return project
+
+    @property
+    def asked_for(self) -> tuple[Path, ...]:
+        """The files whose symbol tables somebody asked for, those of installed packages too."""
+        return (*self._modules, *(self._installed.read if self._installed else ()))
+
+    @property
+    def searches(self) -> dict[tuple[str, str], Path | None]:
+        """The imports that were followed, from folder and name, and the files that they found."""
+        return self._found
 
     def module_at(self, path: Path) -> ModuleInfo | None:
         """The symbol table of a file of the run; None when it does not parse."""
@@ -42,22 +70,29 @@ class Project:
             self._modules[path] = self._load(self._names[path], path)
         return self._modules[path]
 
-    def module(self, name: str, importer: ModuleInfo | None = None) -> ModuleInfo | None:
-        """The module that ``import name`` finds from ``importer``, within the run's files."""
+    def module(
+        self, name: str, importer: ModuleInfo | None = None, holding: str = ""
+    ) -> ModuleInfo | None:
+        """The module that ``import name`` finds from ``importer``.
+
+        With ``holding`` an installed one counts only if it may bind that name.
+        """
         folder = self._folder(importer) if importer is not None else ""
         key = (folder, name)
         if key not in self._found:
-            self._found[key] = self._find(folder, name)
+            self._found[key] = self.find(folder, name)
         path = self._found[key]
-        return self.module_at(path) if path else None
+        if path is not None:
+            return self.module_at(path)
+        return self._installed.module(name, importer, holding) if self._installed else None
 
     def _folder(self, module: ModuleInfo) -> str:
         if module not in self._folders:
             self._folders[module] = str(module.file.path.parent)
         return self._folders[module]
 
-    def _find(self, folder: str, name: str) -> Path | None:
-        """A script's imports look in its own folder first."""
+    def find(self, folder: str, name: str) -> Path | None:
+        """The file that ``import name`` reads; a script's imports look in its own folder first."""
         if folder:
             sibling = os.path.join(folder, *name.split(".")) + ".py"  # noqa: PTH118 (hot path)
             if sibling in self._by_text:
@@ -75,8 +110,8 @@ class Project:
         if module is not None:
             return module
         head, _, last = dotted.rpartition(".")
-        if not head or depth > MAX_BASES:
-            return None
+        if not head or depth > MAX_BASES or dotted.startswith("torch."):
+            return None  # tables say what torch's own classes are
         module = self.module(head, importer)
         if module is None:
             owner = self.lookup(head, importer, depth + 1)
@@ -94,9 +129,27 @@ class Project:
         if name in module.assigned:
             return module, name
         target = module.imports.get(name)
-        if target is None or depth > MAX_BASES:
+        if depth > MAX_BASES:
             return None
+        if target is None:
+            return self._starred(module, name, depth + 1) if module.stars else None
         return self.lookup(target, module, depth + 1)
+
+    def _starred(
+        self, module: ModuleInfo, name: str, depth: int
+    ) -> ModuleInfo | FunctionInfo | ClassInfo | tuple[ModuleInfo, str] | None:
+        """What a name means that may come from ``from ... import *``; the last one wins."""
+        stars = module.stars
+        if len(stars) > MAX_STARS:
+            stars = sorted((star for star in stars if _named_after(star, name)), key=len)
+        if name.startswith("_"):
+            return None
+        for star in reversed(stars):
+            source = self.module(star, module, holding=name)
+            found = self.member(source, name, depth) if source is not None else None
+            if found is not None:
+                return found
+        return None
 
     def bases(self, cls: ClassInfo) -> Iterator[ClassInfo | str]:
         """The direct bases: classes of the project, or dotted names of others."""
@@ -131,6 +184,12 @@ class Project:
         self, cls: ClassInfo, name: str, after: ClassInfo | None = None
     ) -> FunctionInfo | None:
         """The method that attribute look-up finds; with ``after``, what ``super()`` finds there."""
+        key = (cls, name, after)
+        if key not in self._methods:
+            self._methods[key] = self._method(cls, name, after)
+        return self._methods[key]
+
+    def _method(self, cls: ClassInfo, name: str, after: ClassInfo | None) -> FunctionInfo | None:
         skipping = after is not None
         for base in self.ancestry(cls):
             if skipping:
@@ -146,6 +205,11 @@ class Project:
         A class whose foreign base is unknown counts when it has a ``forward`` method of its own
         and no base that is known to be something else.
         """
+        if cls not in self._is_module:
+            self._is_module[cls] = self._inherits_module(cls)
+        return self._is_module[cls]
+
+    def _inherits_module(self, cls: ClassInfo) -> bool:
         foreign = [base for base in self.ancestry(cls) if isinstance(base, str)]
         if any(name in MODULE_CLASSES or name.startswith("torch.nn.") for name in foreign):
             return True
@@ -160,14 +224,40 @@ PLAIN_BASES = frozenset(
 )
 
 
+def _named_after(module: str, name: str) -> bool:
+    """Whether a name begins like that of its module: ``BertModel`` of ``models.bert``."""
+    return name.lower().startswith(module.rpartition(".")[2].replace("_", ""))
+
+
 def module_name(path: Path) -> str:
     """The dotted name of a file, counted from the outermost folder that is a package."""
-    parts = [] if path.stem == "__init__" else [path.stem]
-    folder = path.absolute().parent
-    while (folder / "__init__.py").is_file():
-        parts.insert(0, folder.name)
-        folder = folder.parent
-    return ".".join(parts) or path.absolute().parent.name
+    return module_names([path])[path]
+
+
+def module_names(paths: Iterable[Path]) -> dict[Path, str]:
+    """The dotted names of files; each folder is looked at once."""
+    packages: dict[str, str] = {}
+    here = os.getcwd()  # noqa: PTH109 (these are strings: there are many files)
+    names: dict[Path, str] = {}
+    for path in paths:
+        folder = os.path.dirname(os.path.join(here, path))  # noqa: PTH118, PTH120
+        package = _package(folder, packages)
+        if path.stem == "__init__":
+            names[path] = package or os.path.basename(folder)  # noqa: PTH119
+        else:
+            names[path] = f"{package}.{path.stem}" if package else path.stem
+    return names
+
+
+def _package(folder: str, known: dict[str, str]) -> str:
+    """The dotted name of a folder that is a package; empty for any other."""
+    if folder not in known:
+        known[folder] = ""
+        if os.path.isfile(os.path.join(folder, "__init__.py")):  # noqa: PTH113, PTH118
+            above, name = os.path.split(folder)
+            package = _package(above, known) if above != folder else ""
+            known[folder] = f"{package}.{name}" if package else name
+    return known[folder]
 
 
 __all__ = ["Project", "collect_module", "module_name"]

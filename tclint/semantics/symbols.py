@@ -49,7 +49,8 @@ class ModuleInfo:
     """One parsed file: what its top level binds, and to what.
 
     ``imports`` maps local names to the dotted names that they stand for; ``assigned`` maps
-    top-level variables to the expressions last assigned to them.
+    top-level variables to the expressions last assigned to them; ``stars`` are the modules whose
+    names it takes over. ``installed`` marks a file of a package that the project only uses.
     """
 
     name: str
@@ -59,3 +60,5 @@ class ModuleInfo:
     functions: dict[str, FunctionInfo] = field(default_factory=dict, repr=False)
     classes: dict[str, ClassInfo] = field(default_factory=dict, repr=False)
     assigned: dict[str, ast.expr] = field(default_factory=dict, repr=False)
+    stars: list[str] = field(default_factory=list, repr=False)
+    installed: bool = False

@@ -138,6 +138,10 @@ NAMES: Final[dict[str, str]] = {
     """,
     "GB0363": "torch.Generator",
     "GB0374": "torch.sparse_csr_tensor",
+    "GB0467": """
+        torch.nn.Module.register_forward_hook torch.nn.Module.register_forward_pre_hook
+        torch.nn.Module.register_full_backward_hook torch.nn.Module.register_full_backward_pre_hook
+    """,
     "GB4198": "torch.Tensor.__deepcopy__",
     "GB4841": """
         logging.critical logging.debug logging.error logging.exception logging.info logging.warning

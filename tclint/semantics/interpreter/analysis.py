@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tclint.config import Settings
 from tclint.semantics.events import CompileCall, Event, LrChange, OptimizerInit
@@ -22,6 +23,10 @@ from tclint.semantics.values import (
     Value,
     join,
 )
+
+if TYPE_CHECKING:
+    from tclint.semantics.interpreter.memory import SetUp
+    from tclint.semantics.interpreter.wrappers import Wrapper
 
 # Events that matter where no compiled region is: they say how regions come about.
 SETUP_EVENTS: Final = (CompileCall, OptimizerInit)
@@ -74,12 +79,20 @@ class Analysis:
         self.local_functions: dict[ast.AST, FunctionInfo] = {}
         self.local_classes: dict[ast.AST, ClassInfo] = {}
         self.rewritten: dict[ClassInfo, frozenset[str]] = {}
+        self.wrappers: dict[FunctionInfo, tuple[Wrapper, ...]] = {}
+        self.applied: Counter[FunctionInfo] = Counter()
+        self.answers: dict[FunctionInfo, Value] = {}
         self.depth = 0
         self.operations = 0
         self.active: set[FunctionInfo] = set()
         self.memory: dict[
             tuple[FunctionInfo, tuple[bool, ...] | ClassInfo | None], dict[Any, Value]
         ] = {}
+        self.set_ups: dict[FunctionInfo, SetUp] = {}
+        self.written: list[tuple[ClassInfo, str, Value]] = []
+        self.annotations: dict[ast.expr, Value] = {}
+        self.class_level: dict[tuple[ClassInfo, str], Value] = {}
+        self._default_dtypes: dict[ModuleInfo, bool] = {}
         self._rooted: set[Root] = set()
         self._bodies: dict[ast.AST, Body] = {}
         self._globals: dict[ModuleInfo, Env] = {}
@@ -131,6 +144,12 @@ class Analysis:
             names = (n.id for n in ast.walk(node) if isinstance(n, ast.Name))
             self._names[node] = tuple(dict.fromkeys(names))
         return self._names[node]
+
+    def sets_default_dtype(self, module: ModuleInfo) -> bool:
+        """True for a file that may change what element type new tensors have."""
+        if module not in self._default_dtypes:
+            self._default_dtypes[module] = "set_default_dtype" in module.file.text
+        return self._default_dtypes[module]
 
     def global_or_builtin(self, module: ModuleInfo, name: str) -> Value:
         """The value of a name that no function around binds."""
@@ -187,6 +206,7 @@ class Analysis:
 
     def record_attribute(self, cls: ClassInfo, name: str, value: Value) -> None:
         """Remember what a method assigns to ``self.name``."""
+        self.written.append((cls, name, value))
         attributes = self.attributes.setdefault(cls, {})
         known = attributes.get(name)
         attributes[name] = value if known is None else join((known, value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeGuard
 
 from tclint import torch_api
@@ -37,6 +38,7 @@ from tclint.semantics.values import (
     Union,
     Value,
     join,
+    options,
     spread,
 )
 
@@ -59,9 +61,8 @@ _TENSOR_KINDS: dict[str, Value] = {
 @handles(ast.Attribute)
 def _attribute(frame: Frame, node: ast.Attribute) -> Value:
     base = evaluate(frame, node.value)
-    if frame.tracked:
-        path = path_of(node)
-        tracked = frame.env.get(path) if path is not None else None
+    if frame.tracked and not isinstance(base, External):
+        tracked = frame.env.get(path_of(node) or "")
         if tracked is not None:
             return tracked
     return attribute_of(frame, base, node.attr, node)
@@ -75,36 +76,71 @@ def attribute_of(frame: Frame, base: Value, name: str, node: ast.expr) -> Value:
 
 
 def _attribute_of(frame: Frame, base: Value, name: str, node: ast.expr) -> Value:
-    match base:
-        case Tensor():
-            return tensor_attribute(base, name)
-        case Compiled(inner=inner):
-            return attribute_of(frame, inner, name, node)
-        case Object(cls=ClassInfo()):
-            return _object_attribute(frame, base, name, node)
-        case Object(is_optimizer=True) if name == "param_groups":
-            return Object("torch.optim.param_groups", site=base.site)
-        case Object():
-            return BoundExternal(f"{base.name}.{name}", base)
-        case External():
-            return frame.analysis.external(f"{base.name}.{name}", frame.body.module)
-        case Class(info=info):
-            return _class_attribute(frame, info, name)
-        case Static():
-            return (
-                BoundExternal(f"builtins.{base.type}.{name}", base)
-                if base.type in _TYPED
-                else STATIC
-            )
-        case NDArray() if name in ("shape", "size", "ndim"):
-            return Sequence("tuple", SYMINT) if name == "shape" else SYMINT
-        case Sequence() | Mapping() | NDArray() | Iteration():
-            return BoundExternal(f"builtins.{type(base).__name__}.{name}", base)
-        case Function(info=info) if name == "__name__":
-            return Static("str", info.name, known=True)
-    return UNKNOWN
+    access = _ACCESS.get(type(base))
+    return UNKNOWN if access is None else access(frame, base, name, node)
 
 
+def _of_tensor(_frame: Frame, base: Tensor, name: str, _node: ast.expr) -> Value:
+    return tensor_attribute(base, name)
+
+
+def _of_compiled(frame: Frame, base: Compiled, name: str, node: ast.expr) -> Value:
+    return attribute_of(frame, base.inner, name, node)
+
+
+def _of_object(frame: Frame, base: Object, name: str, node: ast.expr) -> Value:
+    if base.cls is not None:
+        return _object_attribute(frame, base, base.cls, name, node)
+    if base.is_optimizer and name == "param_groups":
+        return Object("torch.optim.param_groups", site=base.site)
+    return _foreign_attribute(base, name)
+
+
+def _foreign_attribute(base: Object, name: str) -> Value:
+    if base.name == "torch.nn.Module":
+        return _library_member(base, name)  # any module: it has attributes of its own
+    return BoundExternal(f"{base.name}.{name}", base)
+
+
+def _of_external(frame: Frame, base: External, name: str, _node: ast.expr) -> Value:
+    return frame.analysis.external(f"{base.name}.{name}", frame.body.module)
+
+
+def _of_class(frame: Frame, base: Class, name: str, _node: ast.expr) -> Value:
+    return _class_attribute(frame, base.info, name)
+
+
+def _of_static(_frame: Frame, base: Static, name: str, _node: ast.expr) -> Value:
+    return BoundExternal(f"builtins.{base.type}.{name}", base) if base.type in _TYPED else STATIC
+
+
+def _of_array(frame: Frame, base: NDArray, name: str, node: ast.expr) -> Value:
+    if name == "shape":
+        return Sequence("tuple", SYMINT)
+    return SYMINT if name in ("size", "ndim") else _of_container(frame, base, name, node)
+
+
+def _of_container(_frame: Frame, base: Value, name: str, _node: ast.expr) -> Value:
+    return BoundExternal(f"builtins.{type(base).__name__}.{name}", base)
+
+
+def _of_function(_frame: Frame, base: Function, name: str, _node: ast.expr) -> Value:
+    return Static("str", base.info.name, known=True) if name == "__name__" else UNKNOWN
+
+
+_ACCESS: dict[type[Value], Callable[..., Value]] = {
+    Tensor: _of_tensor,
+    Compiled: _of_compiled,
+    Object: _of_object,
+    External: _of_external,
+    Class: _of_class,
+    Static: _of_static,
+    NDArray: _of_array,
+    Sequence: _of_container,
+    Mapping: _of_container,
+    Iteration: _of_container,
+    Function: _of_function,
+}
 _TYPED = frozenset({"str", "bytes", "int", "float", "dtype", "device"})
 
 
@@ -120,7 +156,12 @@ def tensor_attribute(tensor: Tensor, name: str) -> Value:
     return BoundExternal(f"torch.Tensor.{name}", tensor)
 
 
+_LOADERS = frozenset({"from_pretrained", "from_config", "_from_config"})
+
+
 def _class_attribute(frame: Frame, info: ClassInfo, name: str) -> Value:
+    if name in _LOADERS and info.module.installed and frame.analysis.project.is_module_class(info):
+        return Class(info)  # called like the class itself, with weights from elsewhere
     method = frame.analysis.project.method(info, name)
     if method is not None:
         bound = Class(info) if "classmethod" in method.decorators else None
@@ -128,20 +169,21 @@ def _class_attribute(frame: Frame, info: ClassInfo, name: str) -> Value:
     return _class_level(frame, info, name)
 
 
-def _object_attribute(frame: Frame, base: Object, name: str, node: ast.expr) -> Value:
-    assert base.cls is not None
+def _object_attribute(
+    frame: Frame, base: Object, cls: ClassInfo, name: str, node: ast.expr
+) -> Value:
     analysis = frame.analysis
     above = _super_class(analysis, base)
-    method = analysis.project.method(base.cls, name, after=above)
+    method = analysis.project.method(cls, name, after=above)
     if above is not None:
-        receiver = Object(base.cls.qualname, base.cls, is_module=base.is_module)
+        receiver = Object(cls.qualname, cls, is_module=base.is_module)
         return Function(method, receiver) if method else _library_member(receiver, name)
     if method is not None:
         return _bound_method(frame, base, method, node)
-    attributes = attributes_of(analysis, base.cls)
+    attributes = attributes_of(analysis, cls)
     if name in attributes:
         return attributes[name]
-    value = _class_level(frame, base.cls, name)
+    value = _class_level(frame, cls, name)
     if value != UNKNOWN:
         return value
     if base.is_module:
@@ -160,12 +202,16 @@ def _made_by(cls: ClassInfo | str, node: ast.AST | None) -> TypeGuard[ClassInfo]
     return isinstance(cls, ClassInfo) and cls.node is node
 
 
+HOOKS = (
+    "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook",
+    "register_full_backward_pre_hook",
+)  # fmt: skip
 _MODULE_METHODS = frozenset(
     {
         "register_buffer", "register_parameter", "parameters", "named_parameters", "buffers",
         "modules", "children", "named_children", "named_modules", "state_dict", "eval", "train",
         "to", "cuda", "cpu", "half", "float", "requires_grad_", "zero_grad", "apply", "compile",
-        "add_module", "register_module", "__call__", "load_state_dict",
+        "add_module", "register_module", "__call__", "load_state_dict", *HOOKS,
     }
 )  # fmt: skip
 
@@ -177,7 +223,9 @@ def _library_member(base: Object, name: str) -> Value:
 
 
 def _bound_method(frame: Frame, base: Object, method: FunctionInfo, node: ast.expr) -> Value:
-    if PROPERTIES & set(method.decorators):
+    if not method.decorators:
+        return Function(method, _receiver(base))
+    if not PROPERTIES.isdisjoint(method.decorators):
         return call_function(frame, Function(method, _receiver(base)), Arguments(), node)
     if "staticmethod" in method.decorators:
         return Function(method)
@@ -195,17 +243,47 @@ def _receiver(base: Object) -> Object:
 
 def _class_level(frame: Frame, info: ClassInfo, name: str) -> Value:
     """A class attribute: assigned in the class body, or declared there by an annotation."""
-    for base in frame.analysis.project.ancestry(info):
+    analysis = frame.analysis
+    known = analysis.class_level.get((info, name))
+    if known is None:
+        known = analysis.class_level[info, name] = _declared(analysis, info, name)
+    return known
+
+
+def _declared(analysis: Analysis, info: ClassInfo, name: str) -> Value:
+    for base in analysis.project.ancestry(info):
         if not isinstance(base, ClassInfo):
             continue
-        match frame.analysis.class_variables(base).get(name):
+        match analysis.class_variables(base).get(name):
+            case ast.AnnAssign(annotation=kind, value=ast.Constant(value=None)):
+                promised = annotation_value(analysis, base, kind)
+                return join((promised, NONE)) if promised != UNKNOWN else UNKNOWN
             case ast.Assign(value=value) | ast.AnnAssign(value=ast.Constant() as value):
                 return _constant_of(value)
             case ast.AnnAssign(annotation=kind):
-                function = next(iter(base.methods.values()), None)
-                if function is not None:
-                    return annotation_value(frame.analysis, function, kind)
+                return annotation_value(analysis, base, kind)
     return UNKNOWN
+
+
+_RECORDS = frozenset({"collections.OrderedDict", "typing.NamedTuple"})
+
+
+def record_item(frame: Frame, record: Object, place: int) -> Value:
+    """``record[place]`` of a named tuple, or of a model's output, which leaves out what is None."""
+    cls = record.cls
+    if cls is None or place < 0:
+        return UNKNOWN
+    ancestry = frame.analysis.project.ancestry(cls)
+    kinds = _RECORDS.intersection(base for base in ancestry if isinstance(base, str))
+    owners = [base for base in reversed(ancestry) if isinstance(base, ClassInfo)]
+    names = dict.fromkeys(n for base in owners for n in frame.analysis.class_variables(base))
+    values = [_class_level(frame, cls, name) for name in names][place:]
+    if not kinds or not values:
+        return UNKNOWN
+    if kinds != {"collections.OrderedDict"}:
+        return values[0]
+    first = [option for option in options(values[0]) if option != NONE]
+    return join(first) if place == 0 else join([o for v in values for o in options(v) if o != NONE])
 
 
 def _constant_of(node: ast.expr) -> Value:

@@ -146,9 +146,18 @@ def _sum(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
 
 def _sorted(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     member = element_of(arguments.positional[0]) if arguments.positional else UNKNOWN
-    if is_tensor(member) and "key" not in arguments.keywords:
+    if is_tensor(sorting_key(frame, node, member, arguments)):
         frame.analysis.emit(frame, TensorBranch, node, kind="sorted", test=node.args[0])
     return Sequence("list", member)
+
+
+def sorting_key(frame: Frame, node: ast.Call, member: Value, arguments: Arguments) -> Value:
+    """What sorting compares: the members, or what ``key=`` makes of them."""
+    from tclint.semantics.interpreter.calls import call_value
+
+    if "key" not in arguments.keywords:
+        return member
+    return call_value(frame, node, arguments.keywords["key"], Arguments((member,)))
 
 
 def _listed(kind: str) -> Builtin:

@@ -10,7 +10,7 @@ from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.iteration import element_of
 from tclint.semantics.interpreter.operators import INT64, named_dtype
-from tclint.semantics.interpreter.tensor_calls import read_sizes
+from tclint.semantics.interpreter.tensor_calls import read_size_keyword, read_sizes
 from tclint.semantics.values import (
     UNKNOWN,
     DType,
@@ -25,7 +25,9 @@ from tclint.semantics.values import (
 )
 
 MOVES = frozenset({"to", "cuda", "cpu"})
-CONTAINERS = {"torch.nn.ModuleList": "list", "torch.nn.ParameterList": "list"}
+LISTS = frozenset({"torch.nn.ModuleList", "torch.nn.ParameterList"})
+DICTS = frozenset({"torch.nn.ModuleDict", "torch.nn.ParameterDict"})
+CONTAINERS = LISTS | DICTS | {"torch.nn.Sequential"}
 _FLOAT32 = DType("float32", "float")
 _FLOAT_DEFAULT = DType("default", "float")
 
@@ -43,6 +45,10 @@ def create_tensor(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
         read_sizes(frame, node, arguments, node.args[:1] if name == "torch.full" else None)
     elif name == "torch.arange":
         read_sizes(frame, node, arguments)
+    elif name == "torch.full_like":
+        fill = Arguments(arguments.positional[1:2], exact=arguments.exact)
+        read_sizes(frame, node, fill, node.args[1:])
+        read_size_keyword(frame, node, arguments, "fill_value")
     like = tensor_in(arguments.positional[0]) if arguments.positional else None
     has_dtype = "dtype" in arguments.keywords
     given = named_dtype(arguments.keywords.get("dtype", UNKNOWN))
@@ -71,7 +77,7 @@ def _factory_dtype(rule: str, arguments: Arguments) -> DType | None:
 
 def _settled_dtype(frame: Frame, dtype: DType | None) -> DType | None:
     """The default dtype is float32 in a file that does not set another."""
-    if dtype == _FLOAT_DEFAULT and "set_default_dtype" not in frame.body.module.file.text:
+    if dtype == _FLOAT_DEFAULT and not frame.analysis.sets_default_dtype(frame.body.module):
         return _FLOAT32
     return dtype
 
@@ -166,14 +172,14 @@ def _written(frame: Frame, attribute: str) -> bool:
 def create_module(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
     """A layer of ``torch.nn``; containers become sequences and mappings of their members."""
     name = torch_api.canonical(name)
-    if name in CONTAINERS:
+    if name in LISTS:
         members = element_of(arguments.positional[0]) if arguments.positional else UNKNOWN
         return Sequence("ModuleList", members)
     if name == "torch.nn.Sequential":
         if arguments.exact:
             return Sequence("Sequential", items=arguments.positional)
         return Sequence("Sequential", UNKNOWN)
-    if name in ("torch.nn.ModuleDict", "torch.nn.ParameterDict"):
+    if name in DICTS:
         first = arguments.positional[0] if arguments.positional else Mapping()
         return first if isinstance(first, Mapping) else Mapping()
     frame.analysis.emit(

@@ -14,6 +14,7 @@ from tclint.semantics.values import Value, join
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.analysis import Analysis
+    from tclint.semantics.interpreter.correlation import Decided
 
 Env = dict[str, Value]
 
@@ -35,7 +36,7 @@ class Frame:
     ``print``); ``quieted`` counts them. ``numpy_uses`` collects places where a numpy loop variable
     is needed as a Python number. ``moves`` are the ``.to()`` calls around calls being evaluated;
     ``tracked`` the variables with attributes that are followed (``self`` of ``self.cache``),
-    ``named`` those that ``:=`` binds.
+    ``named`` those that ``:=`` binds, ``decided`` those whose value hangs on a condition.
     ``env`` is changed in place: whoever forks copies.
     """
 
@@ -57,6 +58,7 @@ class Frame:
     moves: dict[ast.expr, ast.Call] = field(default_factory=dict)
     tracked: set[str] = field(default_factory=set)
     named: set[str] = field(default_factory=set)
+    decided: dict[str, Decided] = field(default_factory=dict)
 
     def lookup(self, name: str) -> Value:
         """The value of a variable: local, of an enclosing function, global or builtin."""

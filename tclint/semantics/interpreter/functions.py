@@ -3,41 +3,39 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import field
 
 from tclint.diagnostics import ChainLink
 from tclint.semantics.collect import decorator_name
 from tclint.semantics.events import Call
-from tclint.semantics.interpreter.analysis import MAX_CONTEXTS, MAX_DEPTH, Analysis, Root
-from tclint.semantics.interpreter.evaluate import evaluate
+from tclint.semantics.immutable import value_class
+from tclint.semantics.interpreter.analysis import MAX_DEPTH, Analysis, Root
 from tclint.semantics.interpreter.frame import Env, Frame
+from tclint.semantics.interpreter.memory import walk_once
 from tclint.semantics.interpreter.parameters import (
     annotation_value,
     arguments_of,
     assumed_value,
 )
-from tclint.semantics.site import Facts, Region
+from tclint.semantics.interpreter.wrappers import wrappers_of
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode
 from tclint.semantics.values import (
     NONE,
     STATIC,
     UNKNOWN,
     Function,
-    Iteration,
     Mapping,
     Object,
     Sequence,
     Static,
-    Tensor,
-    Union,
     Unknown,
     Value,
     bounded,
     join,
+    may_be_unknown,
     options,
     present,
-    with_dtype,
 )
 
 DISABLED = frozenset({"torch.compiler.disable", "torch._dynamo.disable", "torch._disable_dynamo"})
@@ -45,7 +43,7 @@ OPAQUE = frozenset({"torch.compiler.assume_constant_result", "torch.compiler.all
 PROPERTIES = frozenset({"property", "functools.cached_property"})
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Arguments:
     """The arguments of one call; ``exact`` is false when ``*`` or ``**`` hides some of them."""
 
@@ -81,115 +79,64 @@ def call_function(frame: Frame, function: Function, arguments: Arguments, node: 
     """Walk a project function with the given arguments and answer what it returns."""
     info = function.info
     analysis = frame.analysis
+    if info in analysis.answers:
+        return analysis.answers[info]
     if DISABLED & set(info.decorators):
         if isinstance(node, ast.Call):
             analysis.emit(frame, Call, node, function="torch.compiler.disable", call=node)
         return UNKNOWN
     if OPAQUE & set(info.decorators):
         return UNKNOWN
-    if info in analysis.active or analysis.depth >= MAX_DEPTH:
+    if info in analysis.active or analysis.depth >= MAX_DEPTH or _is_setup_of_others(frame, info):
         return UNKNOWN
     env = bind(analysis, function, arguments)
     if frame.region is not None and info.name == "forward":
         analysis.observe(info, env)
     chain = (*frame.chain, frame.link(node.lineno))
-    return walk_once(analysis, info, env, frame.region, chain, frame.facts.default_off)
-
-
-def walk_once(
-    analysis: Analysis,
-    info: FunctionInfo,
-    env: Env,
-    region: Region | None,
-    chain: tuple[ChainLink, ...] = (),
-    default_off: bool = False,
-) -> Value:
-    """Walk a function unless it was walked with such arguments, or often enough, before."""
-    # Outside of regions a base class's ``__init__`` counts for each of the classes that call it.
-    surrounding = region.behaviour if region else _class_of(next(iter(env.values()), UNKNOWN))
-    memory = analysis.memory.setdefault((info, surrounding), {})
-    exact = (*env.items(), *_surroundings(analysis, info))
-    if exact in memory:
-        return memory[exact]
-    rough = tuple((name, _without_dtype(value)) for name, value in exact)
-    if rough in memory:
-        return memory[rough]
-    if len(memory) >= MAX_CONTEXTS and chain:
-        return _without_dtype(join(memory.values()))
-    result = walk(analysis, info, env, region, chain, default_off)
-    memory[exact] = result
-    memory.setdefault(rough, _without_dtype(result))
+    result = walk_once(analysis, info, env, frame.region, chain, frame.facts.default_off)
+    if info.decorators and frame.region is not None:
+        walk_wrappers(frame, function, arguments, chain, result)
     return result
 
 
-def _class_of(value: Value) -> ClassInfo | None:
-    return value.cls if isinstance(value, Object) else None
+def walk_wrappers(
+    frame: Frame,
+    function: Function,
+    arguments: Arguments,
+    chain: tuple[ChainLink, ...],
+    result: Value,
+) -> None:
+    """Walk what decorators do around a function; their calls of it give the ``result``.
 
-
-def _surroundings(analysis: Analysis, info: FunctionInfo) -> Iterator[tuple[str, Value]]:
-    """The variables of the functions around that a nested function or lambda may read."""
-    outer = analysis.closures.get(info.node)
-    if outer is None:
+    What the wrappers return is taken to be of that kind, too.
+    """
+    analysis = frame.analysis
+    wrappers = wrappers_of(analysis, function.info)
+    if not wrappers:
         return
-    for name in analysis.names_in(info.node):
-        value = outer.enclosed(name)
-        if value is not None:
-            yield name, value
-
-
-def _without_dtype(value: Value) -> Value:
-    """The value without symbols that hold for one call's arguments only."""
-    if isinstance(value, Tensor):
-        keep = value.dtype is not None and value.dtype.concrete
-        return value if keep else with_dtype(value, None)
-    if isinstance(value, Sequence):
-        items = None if value.items is None else tuple(map(_without_dtype, value.items))
-        return Sequence(value.type, _without_dtype(value.element), items)
-    if isinstance(value, Union):
-        return join([_without_dtype(option) for option in value.options])
-    return value
-
-
-def walk(
-    analysis: Analysis,
-    info: FunctionInfo,
-    env: Env,
-    region: Region | None,
-    chain: tuple[ChainLink, ...] = (),
-    default_off: bool = False,
-) -> Value:
-    """Walk a function's body with its parameters bound."""
-    from tclint.semantics.interpreter.statements import walk_block
-
-    node = info.node
-    body = analysis.body(info.module, info)
-    facts = Facts(default_off=default_off)
-    outer = analysis.closures.get(node)
-    frame = Frame(analysis, body, region, chain, env, _first_statement(node), outer, facts)
-    if region is not None:
-        analysis.visited.add(info)
-    analysis.active.add(info)
-    analysis.depth += 1
+    inside = [function.info, *(wrapper.function for wrapper in wrappers)]
+    answering = [info for info in inside if info not in analysis.answers]
+    analysis.answers.update(dict.fromkeys(answering, result))
     try:
-        if isinstance(node, ast.Lambda):
-            return evaluate(frame, node.body)
-        walk_block(frame, node.body)
-    except RecursionError:  # an expression of thousands of terms: the function is left out
-        return UNKNOWN
+        for wrapper in wrappers:
+            info = wrapper.function
+            if info not in analysis.active and analysis.depth < MAX_DEPTH:
+                analysis.closures[info.node] = wrapper.closure
+                env = bind(analysis, Function(info, function.bound), arguments)
+                walk_once(analysis, info, env, frame.region, chain, frame.facts.default_off)
     finally:
-        analysis.depth -= 1
-        analysis.active.discard(info)
-    if frame.yields:
-        return Iteration(join(frame.yields))
-    if frame.live:
-        frame.returns.append(NONE)
-    return join(frame.returns)
+        for info in answering:
+            del analysis.answers[info]
 
 
-def _first_statement(node: FunctionNode) -> ast.stmt:
-    if isinstance(node, ast.Lambda):
-        return ast.copy_location(ast.Expr(node.body), node.body)
-    return node.body[0]
+def _is_setup_of_others(frame: Frame, info: FunctionInfo) -> bool:
+    """True where uncompiled code of the project calls an installed package.
+
+    What a trainer or a loader does there is much, and nothing of it is compiled.
+    """
+    if frame.region is not None or not info.module.installed:
+        return False
+    return not frame.body.module.installed and info.name != "__init__"
 
 
 def bind(analysis: Analysis, function: Function, arguments: Arguments) -> Env:
@@ -212,7 +159,7 @@ def bind(analysis: Analysis, function: Function, arguments: Arguments) -> Env:
             value = default_value(analysis, info, default)
         else:
             value = UNKNOWN
-        if UNKNOWN in options(value):
+        if may_be_unknown(value):
             value = _informed(value, annotation_value(analysis, info, argument.annotation))
         if isinstance(default, ast.Constant) and default.value is False:
             value = _passed_flag(value)
@@ -263,7 +210,7 @@ def root_env(analysis: Analysis, root: Root) -> Env:
         observed = seen.get(argument.arg, UNKNOWN)
         if isinstance(observed, Unknown) or observed == NONE:
             env[argument.arg] = assumed_value(analysis, info, argument, default)
-        elif UNKNOWN in options(observed):
+        elif may_be_unknown(observed):
             promised = annotation_value(analysis, info, argument.annotation)
             env[argument.arg] = _informed(_generalised(observed), promised)
         else:
@@ -321,7 +268,7 @@ def attributes_of(analysis: Analysis, cls: ClassInfo) -> dict[str, Value]:
     analysis.initialised.add(cls)
     if init is not None:
         bound = Object(cls.qualname, cls, is_module=analysis.project.is_module_class(cls))
-        walk(analysis, init, _init_env(analysis, init, bound), None)
+        walk_once(analysis, init, _init_env(analysis, init, bound), None)
     return attributes
 
 

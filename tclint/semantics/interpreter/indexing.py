@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 
 from tclint.semantics.events import DynamicShape, TensorIndex
+from tclint.semantics.interpreter.attributes import record_item
 from tclint.semantics.interpreter.evaluate import evaluate, handles, need_number
 from tclint.semantics.interpreter.expressions import element_of_mapping, host_read
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.operators import elements
+from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import (
     STATIC,
     UNKNOWN,
@@ -67,6 +69,8 @@ def _item(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value
             return NumpyScalar() if isinstance(index, (Static, SymInt)) else NDArray()
         case Object(name="torch.optim.param_groups"):
             return Object("torch.optim.param_group", site=base.site)
+        case Object(cls=ClassInfo()) if isinstance(index, Static) and type(index.value) is int:
+            return record_item(frame, base, index.value)
         case DataScalar():
             return DataScalar()
         case Static():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from tclint.semantics.events import Call, LrChange
+from tclint.semantics.events import Call, LrChange, TensorBranch
+from tclint.semantics.interpreter.attributes import HOOKS
 from tclint.semantics.interpreter.expressions import element_of_mapping, host_read
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
@@ -25,6 +26,7 @@ from tclint.semantics.values import (
     Tensor,
     Value,
     bounded,
+    is_tensor,
     join,
     tensor_in,
 )
@@ -61,6 +63,10 @@ def _sequence_method(
         known = elements(sequence) if sequence.items != () else None
         _rebind(frame, node, Sequence(sequence.type, join(filter(None, (known, added)))))
         return NONE
+    if name in _COMPARING:
+        _report_comparing(frame, node, sequence, name, arguments)
+    if name == "sort":
+        return NONE
     if name == "numel":
         return Static("int")
     if name in ("pop", "__getitem__"):
@@ -70,6 +76,24 @@ def _sequence_method(
     if name in ("index", "count"):
         return Static("int")
     return UNKNOWN
+
+
+# What compares the members of a list, with each other or with an argument.
+_COMPARING = {"sort": "sorted", "index": "in", "remove": "in"}
+
+
+def _report_comparing(
+    frame: Frame, node: ast.Call, sequence: Sequence, name: str, arguments: Arguments
+) -> None:
+    from tclint.semantics.interpreter.builtin_calls import sorting_key
+
+    member = elements(sequence)
+    if name == "sort":
+        tensors = is_tensor(sorting_key(frame, node, member, arguments))
+    else:
+        tensors = is_tensor(member) and all(map(is_tensor, arguments.positional[:1]))
+    if tensors and isinstance(node.func, ast.Attribute):
+        frame.analysis.emit(frame, TensorBranch, node, kind=_COMPARING[name], test=node.func.value)
 
 
 def _rebind(frame: Frame, node: ast.Call, value: Value) -> None:
@@ -141,7 +165,7 @@ def _object_method(
     name = dotted.rpartition(".")[2]
     if owner.is_optimizer and name == OPTIMIZER_STEP and frame.region is not None:
         mark_compiled_step(frame, owner)
-    if dotted.startswith("torch.nn.Module."):
+    if dotted.startswith("torch.nn.Module.") and name not in HOOKS:
         return _module_method(frame, owner, name, arguments)
     frame.analysis.emit(
         frame, Call, node, function=dotted, call=node, arguments=tuple(arguments.positional),

@@ -32,18 +32,20 @@ TENSOR_TYPES = frozenset(
 
 def path_of(node: ast.expr) -> str | None:
     """The key under which a variable or an attribute path is tracked: ``x``, ``self.cache``."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name):
+    if isinstance(node, ast.Name):
+        return node.id
+    if not isinstance(node, ast.Attribute):
         return None
-    return ".".join([node.id, *reversed(parts)])
+    owner = path_of(node.value)
+    return f"{owner}.{node.attr}" if owner is not None else None
 
 
 def refine(frame: Frame, env: Env, test: ast.expr, *, outcome: bool) -> Env:
     """The variables after ``test`` came out as ``outcome``; ``env`` itself stays as it is."""
+    from tclint.semantics.interpreter.correlation import recall
+
     refined = dict(env)
+    recall(frame, refined, test, outcome=outcome)
     _apply(frame, refined, test, outcome)
     return refined
 
@@ -148,3 +150,26 @@ def type_test(value: Value | None) -> Callable[[Value], bool] | None:
 
 def _static_of(value: Value, *types: str) -> bool:
     return isinstance(value, Static) and (value.type in types or value == STATIC)
+
+
+def number_of(pattern: ast.pattern) -> ast.expr | None:
+    """The number that a pattern compares the subject with, or the first of several."""
+    match pattern:
+        case ast.MatchValue(value=ast.Constant(value=int() | float()) as number):
+            return number
+        case ast.MatchOr(patterns=patterns):
+            return next(filter(None, map(number_of, patterns)), None)
+    return None
+
+
+def off_by_default(frame: Frame, test: ast.expr) -> bool:
+    """True when a test asks for a flag that nobody has turned on, or for anything but a default."""
+    match test:
+        case ast.BoolOp(op=ast.And(), values=values):
+            return any(off_by_default(frame, value) for value in values)
+        case ast.Compare(ops=[ast.NotEq()], comparators=[ast.Constant(value="default")]):
+            return True
+        case ast.Name() | ast.Attribute() | ast.Call():
+            value = frame.body.values.get(test)
+            return isinstance(value, Static) and value.default_off
+    return False

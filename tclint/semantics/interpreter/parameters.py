@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tclint.semantics.collect import dotted_name
+from tclint.semantics.project import MODULE_CLASSES
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode
 from tclint.semantics.values import (
     NONE,
@@ -50,6 +51,7 @@ _TENSOR_NAME = re.compile(
 )
 
 
+@lru_cache(maxsize=4096)
 def arguments_of(node: FunctionNode) -> list[tuple[ast.arg, ast.expr | None]]:
     """The named parameters with their defaults, in order, without ``*args`` and ``**kwargs``."""
     spec = node.args
@@ -100,12 +102,29 @@ def _with_default(value: Value, default: ast.expr | None) -> Value:
 
 
 def annotation_value(
-    analysis: Analysis, info: FunctionInfo, node: ast.expr | None, dtype: DType | None = None
+    analysis: Analysis,
+    info: FunctionInfo | ClassInfo,
+    node: ast.expr | None,
+    dtype: DType | None = None,
 ) -> Value:
-    """The value that an annotation promises; Unknown where it says nothing usable."""
+    """The value that an annotation promises; Unknown where it says nothing usable.
+
+    ``info`` is what the annotation belongs to.
+    """
+    if node is None:
+        return UNKNOWN
+    if dtype is not None:
+        return _promised(analysis, info, node, dtype)
+    known = analysis.annotations.get(node)
+    if known is None:
+        known = analysis.annotations[node] = _promised(analysis, info, node, None)
+    return known
+
+
+def _promised(
+    analysis: Analysis, info: FunctionInfo | ClassInfo, node: ast.expr, dtype: DType | None
+) -> Value:
     match node:
-        case None:
-            return UNKNOWN
         case ast.Constant(value=None):
             return NONE
         case ast.Constant(value=str() as text):
@@ -118,11 +137,15 @@ def annotation_value(
     if name is None:
         return UNKNOWN
     if name in {"torch.Tensor", "torch.nn.Parameter"} or name in _TYPED_TENSORS:
-        return Tensor(dtype=_TYPED_TENSORS.get(name, dtype), why="annotated as a tensor")
+        # A library's models run in any floating type, whatever its annotations were written for.
+        typed = None if info.module.installed else _TYPED_TENSORS.get(name)
+        return Tensor(dtype=typed or dtype, why="annotated as a tensor")
     if name in _PLAIN_TYPES:
         return Static(name)
     if name in {"numpy.ndarray", "numpy.typing.NDArray"}:
         return NDArray()
+    if name in MODULE_CLASSES:
+        return Object("torch.nn.Module", is_module=True)
     found = analysis.project.lookup(name, info.module) or info.module.classes.get(name)
     if isinstance(found, ClassInfo):
         return Object(found.qualname, found, is_module=analysis.project.is_module_class(found))
@@ -137,7 +160,10 @@ def _parse(text: str) -> ast.expr | None:
 
 
 def _either(
-    analysis: Analysis, info: FunctionInfo, nodes: list[ast.expr], dtype: DType | None
+    analysis: Analysis,
+    info: FunctionInfo | ClassInfo,
+    nodes: list[ast.expr],
+    dtype: DType | None,
 ) -> Value:
     values = [annotation_value(analysis, info, node, dtype) for node in nodes]
     return UNKNOWN if UNKNOWN in values else join(values)
@@ -145,7 +171,7 @@ def _either(
 
 def _generic(
     analysis: Analysis,
-    info: FunctionInfo,
+    info: FunctionInfo | ClassInfo,
     generic: ast.expr,
     argument: ast.expr,
     dtype: DType | None,

@@ -14,11 +14,19 @@ from typing import Final
 from tclint.config import Config
 from tclint.semantics.collect import decorator_name
 from tclint.semantics.events import Event
-from tclint.semantics.interpreter import calls, indexing  # noqa: F401 (register handlers)
+from tclint.semantics.interpreter import calls, indexing, loops  # noqa: F401 (register handlers)
 from tclint.semantics.interpreter.analysis import Analysis, Root
 from tclint.semantics.interpreter.compiling import COMPILE
 from tclint.semantics.interpreter.frame import Env, Frame
-from tclint.semantics.interpreter.functions import DISABLED, OPAQUE, root_env, walk, walk_once
+from tclint.semantics.interpreter.functions import (
+    DISABLED,
+    OPAQUE,
+    Arguments,
+    root_env,
+    walk_wrappers,
+)
+from tclint.semantics.interpreter.memory import walk, walk_once
+from tclint.semantics.interpreter.parameters import arguments_of
 from tclint.semantics.interpreter.statements import report_decorator
 from tclint.semantics.project import Project
 from tclint.semantics.site import Region
@@ -61,8 +69,23 @@ def interpret(
 
 
 def _walk_root(analysis: Analysis, root: Root) -> None:
+    function, region = root.function, root.region
+    info = function.info
     with suppress(RecursionError):
-        walk_once(analysis, root.function.info, root_env(analysis, root), root.region)
+        env = root_env(analysis, root)
+        result = walk_once(analysis, info, env, region)
+        if info.decorators and not isinstance(info.node, ast.Lambda):
+            top = Frame(analysis, analysis.body(info.module, info), region, (), {}, info.node)
+            walk_wrappers(top, function, _passed(function, env), (), result)
+
+
+def _passed(function: Function, env: Env) -> Arguments:
+    """A call that gives a root's parameters their values."""
+    names = [argument.arg for argument, _ in arguments_of(function.info.node)]
+    by_name = {argument.arg for argument in function.info.node.args.kwonlyargs}
+    positional = [env[name] for name in names if name not in by_name]
+    skipped = 0 if function.bound is None else 1
+    return Arguments(tuple(positional[skipped:]), {name: env[name] for name in by_name})
 
 
 def _walk_setup(analysis: Analysis, module: ModuleInfo) -> None:

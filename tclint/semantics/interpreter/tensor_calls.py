@@ -65,7 +65,7 @@ _SIZED_METHODS: Final = _VIEWING_METHODS | frozenset(
 _SIZED_FUNCTIONS: Final = frozenset(
     {
         "torch.chunk", "torch.topk", "torch.roll", "torch.narrow", "torch.tile", "torch.reshape",
-        "torch.nn.functional.pad",
+        "torch.nn.functional.pad", "torch.nn.functional.interpolate",
     }
 )  # fmt: skip
 # These give elements of their tensor: the element type stays, the rank changes by this much.
@@ -128,6 +128,13 @@ def read_sizes(
             if tensor is not None and not tensor.role:
                 host_read(frame, node, "size", part, tensor)
                 return
+
+
+def read_size_keyword(frame: Frame, node: ast.Call, arguments: Arguments, name: str) -> None:
+    """A number that is passed by name, as a tensor, is read on the host."""
+    part = next((k.value for k in node.keywords if k.arg == name), None)
+    if part is not None:
+        read_sizes(frame, node, Arguments((arguments.keywords[name],)), [part])
 
 
 def _asked_dtype(arguments: Arguments) -> DType | None:
@@ -222,6 +229,7 @@ def call_function_of_torch(frame: Frame, node: ast.Call, name: str, arguments: A
     if name in _SIZED_FUNCTIONS:
         sizes = Arguments(arguments.positional[1:], arguments.keywords, arguments.exact)
         read_sizes(frame, node, sizes, node.args[1:])
+        read_size_keyword(frame, node, arguments, "size")
     frame.analysis.emit(
         frame, Call, node, function=name, call=node, arguments=tuple(arguments.positional)
     )

@@ -1,0 +1,104 @@
+"""Decorators of the program: what their wrappers do around the function that they wrap."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from tclint.semantics.interpreter.analysis import MAX_CONTEXTS
+from tclint.semantics.interpreter.evaluate import evaluate
+from tclint.semantics.interpreter.frame import Frame
+from tclint.semantics.symbols import FunctionInfo, FunctionNode
+from tclint.semantics.values import Function
+
+if TYPE_CHECKING:
+    from tclint.semantics.interpreter.analysis import Analysis
+
+NESTED: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapper:
+    """The function that a decorator puts in the place of another, and the variables around it."""
+
+    function: FunctionInfo
+    closure: Frame
+
+
+def wrappers_of(analysis: Analysis, info: FunctionInfo) -> tuple[Wrapper, ...]:
+    """The wrappers around a function, the outermost first.
+
+    Only decorators that visibly make one are followed: a function inside calls the one given.
+    """
+    known = analysis.wrappers
+    if info not in known:
+        known[info] = ()  # while its own decorators are looked at
+        known[info] = tuple(reversed([*_wrappers(analysis, info)]))
+    return known[info]
+
+
+def _wrappers(analysis: Analysis, info: FunctionInfo) -> Iterator[Wrapper]:
+    if isinstance(info.node, ast.Lambda):
+        return
+    wrapped = info
+    for node in reversed(info.node.decorator_list):
+        top = Frame(analysis, analysis.body(info.module, None), None, (), {}, info.node)
+        decorator = _decorator(top, node)
+        if decorator is None:
+            continue
+        wrapper = _applied(top, decorator, wrapped)
+        if wrapper is None:
+            return  # what it makes of the function is not known
+        wrapped = wrapper.function
+        yield wrapper
+
+
+def _decorator(top: Frame, node: ast.expr) -> Function | None:
+    """The function of the program that is called with the one to wrap."""
+    named = evaluate(top, node.func if isinstance(node, ast.Call) else node)
+    if not isinstance(named, Function) or not makes_wrapper(named.info.node):
+        return None
+    made = evaluate(top, node) if isinstance(node, ast.Call) else named
+    return made if isinstance(made, Function) else None
+
+
+def _applied(top: Frame, decorator: Function, wrapped: FunctionInfo) -> Wrapper | None:
+    from tclint.semantics.interpreter.functions import Arguments, bind
+    from tclint.semantics.interpreter.memory import walk
+
+    analysis, info = top.analysis, decorator.info
+    if info in analysis.active or analysis.applied[info] >= MAX_CONTEXTS:
+        return None
+    analysis.applied[info] += 1
+    for inner in ast.walk(info.node):
+        known = analysis.local_functions.get(inner)
+        if known is not None:  # made anew for each function, with other variables around it
+            analysis.memory.pop((known, None), None)
+    env = bind(analysis, decorator, Arguments((Function(wrapped),)))
+    result = walk(analysis, info, env, None)
+    if not isinstance(result, Function) or result.info is wrapped:
+        return None
+    closure = analysis.closures.get(result.info.node)
+    return Wrapper(result.info, closure) if closure is not None else None
+
+
+@lru_cache(maxsize=1024)
+def makes_wrapper(node: FunctionNode) -> bool:
+    """Whether a function inside calls a parameter of one around it, as wrappers do."""
+    return _wraps(node, frozenset())
+
+
+def _wraps(node: FunctionNode, parameters: frozenset[str]) -> bool:
+    around = parameters | {argument.arg for argument in node.args.args}
+    inside = [n for n in ast.walk(node) if n is not node and isinstance(n, NESTED)]
+    return any(_calls(inner, around) or _wraps(inner, around) for inner in inside)
+
+
+def _calls(node: ast.AST, names: frozenset[str]) -> bool:
+    return any(
+        isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in names
+        for inner in ast.walk(node)
+    )
