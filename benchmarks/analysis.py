@@ -54,8 +54,8 @@ def parse_all(sources: list[bytes]) -> int:
     return broken
 
 
-def load(paths: list[Path]) -> Project:
-    project = load_project(paths)
+def load(paths: list[Path], config: Config) -> Project:
+    project = load_project(paths, config)
     for path in paths:
         project.module_at(path)
     return project
@@ -69,7 +69,7 @@ def measure(paths: list[Path], config: Config) -> Costs:
     gc.disable()
     try:
         parsing, _ = timed(lambda: parse_all(sources))
-        loading, project = timed(lambda: load(paths))
+        loading, project = timed(lambda: load(paths, config))
         analysing, _ = timed(partial(analyse, project, paths, config, wanted))
         checking, _ = timed(lambda: check_files(paths, config))
     finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -30,10 +30,13 @@ class Predicted:
     gb_ids: tuple[str, ...]
 
 
-def predicted_breaks(root: Path, files: Collection[str]) -> list[Predicted]:
-    """The graph-break findings in ``files``, given relative to ``root``."""
+def predicted_breaks(
+    root: Path, files: Collection[str], config: Config | None = None
+) -> list[Predicted]:
+    """The graph-break findings in ``files``, given relative to ``root``, unsure ones included."""
     ran = [root / file for file in sorted(files)]
-    run = check_files(_with_imports(root, ran), Config(root))
+    config = replace(config or Config(root), min_confidence="low")
+    run = check_files(_with_imports(root, ran), config)
     found = [one.diagnostic for one in run.results if one.diagnostic.effect is Effect.GRAPH_BREAK]
     return [_predicted(root, one) for one in found if str(one.path.relative_to(root)) in files]
 
@@ -81,11 +84,11 @@ def _parsed(path: Path) -> tuple[SourceFile, ast.Module]:
 
 
 def _with_imports(root: Path, files: Sequence[Path]) -> list[Path]:
-    """The files and those that they import themselves."""
-    wanted = dict.fromkeys(files)
-    for file in files:
-        wanted.update(dict.fromkeys(_imported(root, file)))
-    return list(wanted)
+    """The files and those of the same packages that they import themselves."""
+    packages = {file.relative_to(root).parts[0] for file in files}
+    imported = (path for file in files for path in _imported(root, file))
+    theirs = (path for path in imported if path.relative_to(root).parts[0] in packages)
+    return list(dict.fromkeys((*files, *theirs)))
 
 
 def _imported(root: Path, file: Path) -> Iterator[Path]:

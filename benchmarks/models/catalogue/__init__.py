@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from benchmarks.models.catalogue.audio import AUDIO
+from benchmarks.models.catalogue.diffusion import DIFFUSION
 from benchmarks.models.catalogue.inputs import Input, Model
 from benchmarks.models.catalogue.multimodal import MULTIMODAL
+from benchmarks.models.catalogue.newer import NEWER
 from benchmarks.models.catalogue.text import TEXT
 from benchmarks.models.catalogue.vision import VISION
 
-MODELS: Final[tuple[Model, ...]] = (*TEXT, *VISION, *AUDIO, *MULTIMODAL)
+MODELS: Final[tuple[Model, ...]] = (*TEXT, *VISION, *AUDIO, *MULTIMODAL, *DIFFUSION, *NEWER)
 
 __all__ = ["MODELS", "Input", "Model"]

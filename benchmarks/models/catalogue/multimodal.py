@@ -1,4 +1,4 @@
-"""Models of more than one kind of input, of time series, and diffusion models."""
+"""Models of more than one kind of input, and of time series."""
 
 from __future__ import annotations
 
@@ -111,33 +111,6 @@ MULTIMODAL: Final[tuple[Model, ...]] = (
          "future_time_features": floats(2, 8, 1)},
         {}, {"prediction_length": 8, "context_length": 8, "num_time_features": 1,
             "feature_size": 10},
-    ),
-    Model(
-        "unet_2d", "UNet2DModel", "diffusion",
-        {"sample": floats(1, 3, 16, 16), "timestep": tensor(3)}, {},
-        {"sample_size": 16, "block_out_channels": (16, 32), "layers_per_block": 1,
-         "norm_num_groups": 8, "attention_head_dim": 8,
-         "down_block_types": ("DownBlock2D", "AttnDownBlock2D"),
-         "up_block_types": ("AttnUpBlock2D", "UpBlock2D")}, "diffusers",
-    ),
-    Model(
-        "unet_2d_condition", "UNet2DConditionModel", "diffusion",
-        {"sample": floats(1, 4, 16, 16), "timestep": tensor(3),
-         "encoder_hidden_states": floats(1, 4, 16)}, {},
-        {"sample_size": 16, "block_out_channels": (16, 32), "layers_per_block": 1,
-         "norm_num_groups": 8, "attention_head_dim": 8, "cross_attention_dim": 16,
-         "down_block_types": ("DownBlock2D", "CrossAttnDownBlock2D"),
-         "up_block_types": ("CrossAttnUpBlock2D", "UpBlock2D")}, "diffusers",
-    ),
-    Model(
-        "autoencoder_kl", "AutoencoderKL", "diffusion", {"sample": floats(1, 3, 16, 16)}, {},
-        {"block_out_channels": (16,), "norm_num_groups": 8, "layers_per_block": 1}, "diffusers",
-    ),
-    Model(
-        "dit_2d", "DiTTransformer2DModel", "diffusion",
-        {"hidden_states": floats(1, 4, 8, 8), "timestep": tensor([3]), "class_labels": tensor([1])},
-        {}, {"num_attention_heads": 2, "attention_head_dim": 8, "in_channels": 4, "num_layers": 2,
-             "sample_size": 8, "patch_size": 2}, "diffusers",
     ),
     Model(
         "vit_tiny", "vit_tiny_patch16_224", "vision", {"x": floats(2, 3, 32, 32)}, {},
