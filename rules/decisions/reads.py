@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Final
+
+from tclint.semantics.events import HostRead
+from tclint.semantics.values import tensor_in
 
 WHAT: Final = {
     "size": "torch needs a number there",
@@ -25,3 +29,22 @@ WAY_OUT: Final = {
     "allclose": "`torch.isclose(a, b).all()` stays on the device",
     "is_nonzero": "`x != 0` stays on the device",
 }
+# The ends of a range of numbers may be tensors, and so may the parameters of a distribution.
+_TENSORS_ALLOWED = frozenset({"linspace", "logspace", "normal", "full"})
+
+
+def member(event: HostRead) -> ast.expr:
+    """The tensor itself where it stands among other sizes."""
+    if isinstance(event.source, (ast.Tuple, ast.List)):
+        for part in event.source.elts:
+            if tensor_in(event.site.value(part)) is not None:
+                return part
+    return event.source
+
+
+def takes_tensor(event: HostRead, call: ast.Call) -> bool:
+    """True for a call whose arguments may be tensors where others need numbers."""
+    function = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    if event.via == "sizes":
+        return not any(tensor_in(event.site.value(argument)) for argument in call.args)
+    return event.via == "size" and function in _TENSORS_ALLOWED

@@ -7,8 +7,8 @@ import ast
 from tclint.semantics.site import Site
 from tclint.semantics.values import Function, Tensor, options
 
-from .promotion import is_boolean, promotion
-from .verdict import Changes, Refused, Verdict
+from .promotion import FLOAT_OF_INTEGER, ROUNDED, is_boolean, promotion
+from .verdict import PROVED, Changes, Refused, Verdict
 
 # name: the parameters after the tensor itself that take a 0-d tensor, by position and by name.
 _BINARY = ("other",)
@@ -61,6 +61,8 @@ def _torch(
     if name == "where":
         return _where(site, call, use, read)
     position = next((i for i, argument in enumerate(rest) if argument is use), None)
+    if name == "full":
+        return _fill(call, use, read)
     parameter = keyword or (
         known[position] if position is not None and position < len(known) else None
     )
@@ -75,6 +77,15 @@ def _torch(
     if tensor is None:
         return Refused(f"`{site.text(call.func)}` is not certainly called with a tensor")
     return promotion(tensor, read)
+
+
+def _fill(call: ast.Call, use: ast.expr, read: Tensor) -> Verdict:
+    """``torch.full(size, number)`` chooses the dtype by the number's category, as by a tensor's."""
+    filled = call.args[1:2] == [use] or any(k.value is use for k in call.keywords)
+    exact = read.dtype is not None and read.dtype not in (FLOAT_OF_INTEGER, ROUNDED)
+    if not filled or not exact:
+        return Refused("the tensor to fill needs the exact number")
+    return PROVED
 
 
 def _where(site: Site, call: ast.Call, use: ast.expr, read: Tensor) -> Verdict:

@@ -7,13 +7,15 @@ import ast
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.site import Site
-from tclint.semantics.values import Tensor
+from tclint.semantics.values import SymInt, Tensor, options
 
-from .conditions import caught, host_reads, read_source
+from .conditions import caught, host_reads, is_compiled_only, read_source
 from .exactness import exact_comparison
+from .messages import nearest_literal, quoted
 from .verdict import PROVED, Changes, Refused, Verdict, combine
 
 _ONE = Changes("a tensor of several elements raises an error with another text")
+_WHOLE_DOUBLES = 2**53
 _INTEGER = Refused("`int` cuts the fraction off before it is compared")
 _EQUAL = Changes("tensors of different shapes broadcast or raise instead of being unequal")
 
@@ -34,8 +36,43 @@ def repair_condition(site: Site, statement: ast.Assert) -> Repair | Decline:
         return Decline(verdict.why)
     message = "Let the assert have the tensor"
     if isinstance(verdict, Changes):
-        return Repair(message, tuple(rewrites), Applicability.UNSAFE, verdict.what)
+        exactly = _in_compiled_code(site, statement, rewrites)
+        return exactly or Repair(message, tuple(rewrites), Applicability.UNSAFE, verdict.what)
     return Repair(message, tuple(rewrites))
+
+
+def _in_compiled_code(site: Site, statement: ast.Assert, rewrites: list[Replace]) -> Repair | None:
+    """One comparison of a number that is read: eager code as it is, compiled code in doubles.
+
+    A double holds what a tensor of up to 32 bits holds, and rounds nothing past another number:
+    with a number that it holds, too, comparisons come out as Python's.
+    """
+    is_compiling, test = site.spell("torch.compiler.is_compiling"), statement.test
+    if is_compiling is None or is_compiled_only(site, statement) or len(rewrites) != 1:
+        return None
+    read = rewrites[0].node
+    if not isinstance(test, ast.Compare) or read not in (test.left, test.comparators[0]):
+        return None
+    known = read_source(site, read) if isinstance(read, ast.Call) else None
+    other = test.comparators[0] if read is test.left else test.left
+    if known is None or known[0] not in ("item", "float") or not _is_double(site, other):
+        return None
+    double = f"$source{'' if known[2].rank == 0 else '.reshape(())'}.double()"
+    sides = [double, "$other"] if read is test.left else ["$other", double]
+    condition = ast.unparse(ast.Compare(ast.Name("LEFT"), test.ops, [ast.Name("RIGHT")]))
+    condition = condition.replace("LEFT", sides[0]).replace("RIGHT", sides[1])
+    text = f", {quoted(nearest_literal(site, statement))}" if statement.msg else ""
+    template = f"if {is_compiling}():\n    assert {condition}{text}\nelse:\n    $original"
+    parts: dict[str, ast.expr | ast.stmt] = {"source": known[1], "other": other}
+    rewrite = Replace(statement, template, {**parts, "original": statement})
+    return Repair("Let the assert of compiled code have the tensor", (rewrite,))
+
+
+def _is_double(site: Site, node: ast.expr) -> bool:
+    """True for a number that a double holds exactly: a constant, or a size."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, (int, float)) and abs(node.value) < _WHOLE_DOUBLES
+    return all(isinstance(kind, SymInt) for kind in options(site.value(node)))
 
 
 def _drop(site: Site, call: ast.Call) -> tuple[Replace, Verdict]:

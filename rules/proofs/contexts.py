@@ -8,7 +8,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor, options
 
 from .arguments import certain_tensor, judge_argument
-from .promotion import FLOAT_OF_INTEGER, is_boolean, promotion
+from .promotion import FLOAT_OF_INTEGER, ROUNDED, is_boolean, promotion
 from .strings import enclosing_text, is_handed_out
 from .verdict import PROVED, Changes, Refused, Verdict
 
@@ -63,7 +63,7 @@ def _arithmetic(site: Site, node: ast.BinOp, use: ast.expr, read: Tensor) -> Ver
 def _python_number(site: Site, other: ast.expr) -> Verdict:
     if any(isinstance(v, Tensor) for v in options(site.value(other))):
         return Refused(f"`{site.text(other)}` is not always a tensor")
-    return Refused("Python computes with the number before it meets a tensor")
+    return Refused(f"`{site.text(other)}` is not known to be a tensor or a number")
 
 
 def _comparison(site: Site, node: ast.Compare, use: ast.expr, read: Tensor) -> Verdict:
@@ -78,7 +78,7 @@ def _comparison(site: Site, node: ast.Compare, use: ast.expr, read: Tensor) -> V
 def _augmented(site: Site, node: ast.AugAssign, read: Tensor) -> Verdict:
     target = certain_tensor(site, node.target)
     if target is None:
-        return Refused("Python computes with the number before it meets a tensor")
+        return _python_number(site, node.target)
     return _operator(node.op, target, read)
 
 
@@ -104,7 +104,7 @@ def _stored(site: Site, targets: list[ast.expr], read: Tensor) -> Verdict:
 def _formatted(site: Site, field: ast.FormattedValue, read: Tensor) -> Verdict:
     """``f"{t:.2f}"`` writes a 0-d tensor like its number, and is made after the graph has run."""
     text = enclosing_text(site, field)
-    exact = read.rank == 0 and read.dtype != FLOAT_OF_INTEGER
+    exact = read.rank == 0 and read.dtype not in (FLOAT_OF_INTEGER, ROUNDED)
     if text is None or field.conversion != -1 or not exact:
         return Refused("the number is formatted")
     if not is_handed_out(site, text):
@@ -113,6 +113,8 @@ def _formatted(site: Site, field: ast.FormattedValue, read: Tensor) -> Verdict:
 
 
 def _container(site: Site, node: ast.expr) -> Verdict:
-    if isinstance(site.parent(node), (ast.Subscript, ast.Call, ast.keyword)):
+    if isinstance(site.parent(node), ast.Subscript):
+        return Refused("the number indexes or slices")
+    if isinstance(site.parent(node), (ast.Call, ast.keyword)):
         return Refused("the number is used where a tensor may not be")
     return Changes(f"the {type(node).__name__.lower()} {_TYPE}")

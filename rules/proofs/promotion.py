@@ -15,6 +15,8 @@ from .verdict import PROVED, Changes, Verdict
 
 # What `float(t)` makes of an integer tensor: a float that widens nothing when it stays an integer.
 FLOAT_OF_INTEGER: Final = DType("~float of integer", "float")
+# What Python computed from float32 values: equal only when it is rounded to float32 as well.
+ROUNDED: Final = DType("~rounded to float32", "float")
 _ORDER = {"bool": 0, "int": 1, "float": 2, "complex": 3}
 _WIDE = frozenset({"float32", "float64", "int64", "complex64", "complex128"})
 _NARROW = frozenset({"float16", "bfloat16"})
@@ -35,6 +37,9 @@ def _dtypes(operand: Tensor, read: Tensor) -> Verdict:
         return PROVED
     if left.category is None or right.category is None:
         return _unknown()
+    if right == ROUNDED:
+        exact = _name(left) == "float32"
+        return PROVED if exact else Changes("the number is rounded to float32 first")
     if right == FLOAT_OF_INTEGER:
         exact = left.category in ("float", "complex") and _name(left) not in _NARROW
         return PROVED if exact else Changes("without `float` the result may be an integer")

@@ -1,10 +1,12 @@
-"""Which reads see one of several assignments to a variable, where that is plain to see."""
+"""Which reads see one of several assignments to a variable."""
 
 from __future__ import annotations
 
 import ast
 
 from tclint.semantics.site import Site
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension)
 
 
 def reads_until_rebound(site: Site, statement: ast.Assign, name: str) -> list[ast.Name] | None:
@@ -15,7 +17,7 @@ def reads_until_rebound(site: Site, statement: ast.Assign, name: str) -> list[as
     """
     if any(isinstance(outer, ast.Try) for outer in site.ancestors(statement)):
         return None
-    block = _block_of(site, statement)
+    block = block_of(site, statement)
     reads: list[ast.Name] = []
     for later in block[block.index(statement) + 1 :]:
         found = [n for n in ast.walk(later) if isinstance(n, ast.Name) and n.id == name]
@@ -28,7 +30,40 @@ def reads_until_rebound(site: Site, statement: ast.Assign, name: str) -> list[as
     return reads if site.parent(statement) is site.body.scope else None
 
 
-def _block_of(site: Site, statement: ast.stmt) -> list[ast.stmt]:
+def reads_that_may_see(site: Site, statement: ast.stmt, name: str) -> list[ast.Name]:
+    """All reads of ``name`` that may find what ``statement`` assigned, and maybe some that do not.
+
+    A name that is changed in place (``name += 1``) is among them. Left out is what has run before,
+    and the other arms of an `if`, unless a loop comes back to them.
+    """
+    looped = any(isinstance(outer, _LOOPS) for outer in site.ancestors(statement))
+    reads = [n for n in site.body.names(name) if isinstance(n.ctx, ast.Load) or is_changed(site, n)]
+    if looped:
+        return [n for n in reads if site.parent(n) is not statement or is_changed(site, n)]
+    end = (statement.end_lineno or 0, statement.end_col_offset or 0)
+    later = [n for n in reads if (n.lineno, n.col_offset) >= end]
+    arms = _other_arms(site, statement)
+    return [n for n in later if not any(outer in arms for outer in site.ancestors(n))]
+
+
+def is_changed(site: Site, name: ast.Name) -> bool:
+    """True for ``name`` in ``name += 1``: it is read there, and bound again."""
+    parent = site.parent(name)
+    return isinstance(parent, ast.AugAssign) and parent.target is name
+
+
+def _other_arms(site: Site, statement: ast.stmt) -> set[ast.AST]:
+    """The statements that do not run where ``statement`` runs."""
+    found: set[ast.AST] = set()
+    inner: ast.AST = statement
+    for outer in site.ancestors(statement):
+        if isinstance(outer, ast.If):
+            found |= set(outer.orelse if inner in outer.body else outer.body)
+        inner = outer
+    return found
+
+
+def block_of(site: Site, statement: ast.stmt) -> list[ast.stmt]:
     """The list of statements that holds a statement."""
     outer = site.parent(statement)
     for field in ("body", "orelse", "finalbody"):

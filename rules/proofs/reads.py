@@ -11,8 +11,9 @@ from tclint.semantics.events import HostRead
 from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
-from .contexts import judge
-from .mutation import needs_copy
+from .follow import Way
+from .mutation import alias_root, needs_copy
+from .numbers import Number, bound_of
 from .purity import cannot_raise
 from .uses import Uses, uses_of
 from .verdict import PROVED, Changes, Refused, Verdict, combine
@@ -37,44 +38,52 @@ def repair_read(
     if literal is not None and event.via == "item":
         return Repair("Use the number itself", (Replace(node, repr(literal)),))
     uses = uses_of(site, node)
-    if uses.lost:
+    if uses.lost and not uses.several:
         return Decline(f"{uses.lost}, so its uses cannot be followed")
     rank = PROVED if event.tensor.rank == 0 else _ONE
     if uses.statement is not None:
         return _unused(event, uses, rank)
-    tensor = read or event.tensor
-    verdict = combine([extra, rank, *(judge(site, use, tensor) for use in uses.nodes)])
+    way = Way(site)
+    way.follow(node, Number(read or event.tensor, bound_of(site, event.source)))
+    verdict = combine([extra, rank, way.verdict()])
     if isinstance(verdict, Refused):
         return Decline(verdict.why)
-    return _keep(event, template, verdict)
+    return _keep(event, template, way, verdict)
 
 
-def _keep(event: HostRead, template: str, verdict: Verdict) -> Repair:
+def _keep(event: HostRead, template: str, way: Way, verdict: Verdict) -> Repair:
+    site, source = event.site, event.source
+    assert isinstance(event.node, ast.expr)
     written = f"{template}.detach()"
     if event.tensor.rank != 0:
         written += ".reshape(())"
-    if template == "$source" and needs_copy(event.site, event.source):
+    shared = way.changed and alias_root(site, source) is not None
+    if template == "$source" and (shared or needs_copy(site, source)):
         written += ".clone()"
-    rewrite = Replace(event.node, written, {"source": event.source})
-    return _repair("Keep the value on the device as a 0-d tensor", rewrite, verdict)
+    around = way.rewrites.pop(event.node, None)
+    if around is not None:
+        written = around.template.replace("$number", written)
+    rewrite = Replace(event.node, written, {"source": source})
+    message = "Keep the value on the device as a 0-d tensor"
+    return _repair(message, verdict, rewrite, *way.rewrites.values())
 
 
 def _unused(event: HostRead, uses: Uses, rank: Verdict) -> Repair:
     statement = uses.statement
     assert statement is not None
     if cannot_raise(event.site, event.source):
-        return _repair("Remove the unused read", Replace(statement, ""), rank)
+        return _repair("Remove the unused read", rank, Replace(statement, ""))
     if isinstance(statement, ast.Expr):
         kept = Replace(event.node, "$source", {"source": event.source})
     else:
         kept = Replace(event.node, "$source.detach()", {"source": event.source})
-    return _repair("Do not read the unused value", kept, rank)
+    return _repair("Do not read the unused value", rank, kept)
 
 
-def _repair(message: str, rewrite: Replace, verdict: Verdict) -> Repair:
+def _repair(message: str, verdict: Verdict, *rewrites: Replace) -> Repair:
     if isinstance(verdict, Changes):
-        return Repair(message, (rewrite,), Applicability.UNSAFE, verdict.what)
-    return Repair(message, (rewrite,))
+        return Repair(message, rewrites, Applicability.UNSAFE, verdict.what)
+    return Repair(message, rewrites)
 
 
 def constant_content(site: Site, node: ast.expr) -> int | float | bool | None:

@@ -17,11 +17,13 @@ class Uses:
     """The expressions that hold the value where it is used; ``lost`` says why some are unknown.
 
     ``statement`` is what computes the value and nothing else, when no use is left at all.
+    ``several`` is true where the uses are lost only because the variable holds other values, too.
     """
 
     nodes: tuple[ast.expr, ...] = ()
     statement: ast.stmt | None = None
     lost: str = ""
+    several: bool = False
 
 
 def uses_of(site: Site, node: ast.expr) -> Uses:
@@ -31,6 +33,8 @@ def uses_of(site: Site, node: ast.expr) -> Uses:
         return Uses(statement=parent)
     if isinstance(parent, ast.Assign) and parent.value is node and len(parent.targets) == 1:
         return _assigned(site, parent, parent.targets[0])
+    if isinstance(parent, ast.Tuple):
+        return _unpacked(site, parent, node)
     if isinstance(parent, ast.AnnAssign):
         return Uses(lost="the variable is annotated with the number's type")
     if isinstance(parent, ast.Dict):
@@ -42,16 +46,42 @@ def _assigned(site: Site, statement: ast.Assign, target: ast.expr) -> Uses:
     if isinstance(target, ast.Name):
         why = _hidden(site, target.id)
         loads: list[ast.Name] | None = site.loads(target.id)
-        if not why and len(site.stores(target.id)) != 1:
+        if not why and (len(site.stores(target.id)) != 1 or is_parameter(site, target.id)):
             loads = reads_until_rebound(site, statement, target.id)
         if why or loads is None:
-            return Uses(lost=why or f"`{target.id}` is assigned more than once")
+            reason = why or f"`{target.id}` is assigned more than once"
+            return Uses(lost=reason, several=not why)
         return Uses(tuple(loads), None if loads else statement)
     if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
         table = _local_dict(site, target.value.id)
         if table is not None and isinstance(target.slice, ast.Constant):
             return _reads_of_key(site, target.value.id, target.slice.value)
     return Uses((statement.value,))
+
+
+def _unpacked(site: Site, members: ast.Tuple, node: ast.expr) -> Uses:
+    """A member of ``a, b = node, other``."""
+    assign = site.parent(members)
+    if not isinstance(assign, ast.Assign) or len(assign.targets) != 1:
+        return Uses((node,))
+    targets = assign.targets[0]
+    if not isinstance(targets, ast.Tuple) or len(targets.elts) != len(members.elts):
+        return Uses((node,))
+    starred = any(isinstance(part, ast.Starred) for part in (*targets.elts, *members.elts))
+    target = targets.elts[members.elts.index(node)]
+    if starred or not isinstance(target, ast.Name):
+        return Uses((node,))
+    found = _assigned(site, assign, target)
+    return Uses(found.nodes, None, found.lost)
+
+
+def is_parameter(site: Site, name: str) -> bool:
+    """True for an argument of the function, which has a value before it is assigned."""
+    if isinstance(site.body.scope, ast.Module):
+        return False
+    arguments = site.body.scope.args
+    named = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    return any(argument.arg == name for argument in named)
 
 
 def _hidden(site: Site, name: str) -> str:

@@ -149,6 +149,14 @@ DROPS: tuple[Example, ...] = (
         "|if not skip or synced:|    x = x + 1|if skip:|    x = x - 1",
     ),
     _dropped(
+        "a variable that is off otherwise",
+        "skip = False|if self.training:|    p = torch.rand([])|    skip = p < self.layerdrop"
+        "|if not skip or synced:|    x = x + 1|if skip:|    x = x - 1",
+        "skip = False|if self.training:|    p = torch.rand([])"
+        "|    skip = self.layerdrop > 0.0 and p < self.layerdrop"
+        "|if not skip or synced:|    x = x + 1|if skip:|    x = x - 1",
+    ),
+    _dropped(
         "a number of Python's",
         "p = random.uniform(0, 1)|if self.training and p < self.layerdrop:|    continue",
         "p = random.uniform(0, 1)|if self.training and self.layerdrop > 0.0 "
@@ -201,6 +209,15 @@ def _chosen_unsafely(title: str, before: str, after: str) -> Bad:
         proves=("GB0170", "host-sync"),
         title=title,
     )
+
+
+def _for_floats(title: str, before: str, compiled: str) -> Bad:
+    """A branch on a tensor of which the dtype is not known."""
+    test = "if torch.compiler.is_compiling() and x.is_floating_point():"
+    kept = "|".join(f"    {line}" for line in before.split("|"))
+    fixed = _function(f"{test}|{compiled}|else:|{kept}")
+    inputs = f"{WAYS[:-1]}, (torch.full((2, 2), torch.inf),)]"
+    return Bad(_function(before), inputs, fixed=fixed, proves=("GB0170",), title=title)
 
 
 def _branch(title: str, body: str, reason: str, arguments: str = "x") -> Untouched:
@@ -258,10 +275,33 @@ CHOICES: tuple[Example, ...] = (
         "if x.dtype == torch.float32:|    if (x < 0).any():  # rare|        x = x / 2",
         "if x.dtype == torch.float32:|    x = torch.where((x < 0).any(), x / 2, x)  # rare",
     ),
-    _chosen_unsafely(
+    _for_floats(
         "a dtype that is not known",
         "if x.sum() > 0:|    x = x * 2",
-        "x = torch.where(x.sum() > 0, x * 2, x)",
+        "    x = torch.where(x.sum() > 0, x * 2, x)",
+    ),
+    _for_floats(
+        "a dtype that is not known behind a flag",
+        "if x.ndim == 2 and not torch.isfinite(x).all():"
+        "|    most = 3  # large|    x = torch.clamp(x, min=-most, max=most)",
+        "    if x.ndim == 2:|        most = 3  # large"
+        "|        x = torch.where(torch.isfinite(x).all(), x, "
+        "torch.clamp(x, min=-most, max=most))",
+    ),
+    _for_floats(
+        "a dtype that is not known, and two ways",
+        "if x.sum() > 0:|    y = x * 2|else:|    y = x - 1",
+        "    y = torch.where(x.sum() > 0, x * 2, x - 1)",
+    ),
+    Untouched(
+        _function(
+            "if torch.compiler.is_compiling() and x.is_floating_point():|    x = -x"
+            "|else:|    if x.sum() > 0:|        x = x * 2"
+        ),
+        reason="other tensors",
+        inputs="(torch.ones(2, dtype=torch.int64),)",
+        proves=("GB0170",),
+        title="what is left for other tensors",
     ),
     _chosen_unsafely(
         "gradients that may be NaN",

@@ -6,6 +6,25 @@ from tclint.lint.rule import Example
 
 from .assert_examples import ASSERTS
 from .branch_examples import BRANCHES
+from .number_examples import NUMBERS
+from .random_examples import RANDOM
 from .read_examples import READS
+from .repair_examples import REPAIRS
+from .slice_examples import SLICES
+from .state_examples import STATE
 
-MORE: dict[str, tuple[Example, ...]] = READS | ASSERTS | BRANCHES
+_ALL: tuple[dict[str, tuple[Example, ...]], ...] = (
+    READS,
+    NUMBERS,
+    RANDOM,
+    SLICES,
+    STATE,
+    ASSERTS,
+    BRANCHES,
+    REPAIRS,
+)
+
+MORE: dict[str, tuple[Example, ...]] = {
+    code: sum((examples.get(code, ()) for examples in _ALL), ())
+    for code in dict.fromkeys(code for examples in _ALL for code in examples)
+}

@@ -9,22 +9,22 @@ BREAK = ("GB0124",)
 
 def safe(title: str, before: str, after: str, inputs: str = "(torch.rand(4, 3),)") -> Bad:
     """An example with a safe fix; the bodies of ``f(x)``, lines parted by ``|``."""
-    return Bad(_function(before), inputs, fixed=_function(after), proves=BREAK, title=title)
+    return Bad(function(before), inputs, fixed=function(after), proves=BREAK, title=title)
 
 
 def unsafe(title: str, before: str, after: str) -> Bad:
     """An example with an unsafe fix only."""
     inputs = "(torch.rand(4, 3),)"
-    return Bad(_function(before), inputs, unsafe=_function(after), proves=BREAK, title=title)
+    return Bad(function(before), inputs, unsafe=function(after), proves=BREAK, title=title)
 
 
 def declined(title: str, body: str, reason: str) -> Untouched:
     """An example that is left alone."""
     inputs = "(torch.rand(4, 3),)"
-    return Untouched(_function(body), reason, inputs, proves=BREAK, title=title)
+    return Untouched(function(body), reason, inputs, proves=BREAK, title=title)
 
 
-def _function(body: str) -> str:
+def function(body: str) -> str:
     lines = [line if line.startswith("@") else f"    {line}" for line in body.split("|")]
     return "\ndef f(x):\n" + "\n".join(lines) + "\n"
 
@@ -179,25 +179,12 @@ class f(nn.Module):
         "return x * x[:1, 0].item()",
         "return x * x[:1, 0].detach().reshape(())",
     ),
-    declined("an index", "return x[:, x.argmax().item() % 3]", "before it meets a tensor"),
     declined("a slice", "n = (x > 0.5).sum().item()|return x.reshape(-1)[:n]", "index"),
     declined("a branch", "if (x > 2).any().item():|    return x * 2|return x", "branch"),
     declined("a size", "return torch.zeros((x > 2).sum().item())", "is not known to take"),
     declined("alpha", "return torch.add(x, x, alpha=x.max().item())", "alpha="),
-    declined(
-        "a probability", "return F.dropout(x, x.min().item() * 0)", "before it meets a tensor"
-    ),
+    declined("a probability", "return F.dropout(x, x.min().item() * 0)", "is not known to take"),
     declined("both bounds of clamp", "return x.clamp(0, x.mean().item())", "two bounds"),
-    declined(
-        "two numbers",
-        "a = x.sum().item()|n = (x >= 0).sum().item()|return x * (a / n)",
-        "before it meets a tensor",
-    ),
-    declined(
-        "a variable assigned twice",
-        "s = 1.0|if x.shape[0] > 2:|    s = x.max().item()|return x * s",
-        "assigned more than once",
-    ),
     declined(
         "a nested function",
         "s = x.max().item()|def g(y):|    return y * s|return g(x)",
@@ -209,7 +196,7 @@ class f(nn.Module):
         'return x * len(f"{x.sum().item():.3f}")',
         "goes on to use",
     ),
-    Good(_function("return x.shape[0] * x")),
+    Good(function("return x.shape[0] * x")),
 )
 
 NUMBER: tuple[Example, ...] = (
@@ -217,6 +204,13 @@ NUMBER: tuple[Example, ...] = (
         "float of a tensor of unknown dtype",
         "return x * float(x.max())",
         "return x * x.max().detach()",
+    ),
+    Untouched(
+        function("return x, complex(x.sum())"),
+        "complex",
+        "(torch.rand(4, 3),)",
+        proves=("GB0059", "host-sync"),
+        title="a complex number",
     ),
     declined("a member", "return x * (2.0 in x)", "needs Python numbers"),
     Untouched(

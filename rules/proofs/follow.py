@@ -1,0 +1,183 @@
+"""Follow a number that was read from a tensor to the places where it meets tensors again."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field, replace
+
+from tclint.diagnostics import Decline
+from tclint.lint.rewrite import Replace
+from tclint.semantics.site import Site
+from tclint.semantics.values import DType
+
+from ..repairs.slice_store import store_by_mask
+from .arguments import certain_tensor
+from .contexts import judge
+from .exactness import exact_comparison
+from .numbers import Number, arithmetic, is_number, negated
+from .positions import judge_row, picked
+from .promotion import ROUNDED
+from .reaching import is_changed, reads_that_may_see
+from .twins import UNSURE, Twin, twin_of
+from .uses import Uses, uses_of
+from .verdict import PROVED, Changes, Refused, Verdict, combine
+
+_BOOL = DType("bool", "bool")
+_KEPT = "the number is kept in another place and changed in place"
+_KEEPING = (ast.Assign, ast.Dict, ast.List, ast.Tuple, ast.Set, ast.Call, ast.keyword, ast.Return)
+_ROUNDS = 3
+"""How often a loop may come back to a place with another number before it is given up."""
+
+
+@dataclass(slots=True)
+class Way:
+    """What was found on the way: how far it is proved, and what has to be written differently.
+
+    ``changed`` is true where the number itself is changed in place (``n += 1``).
+    """
+
+    site: Site
+    verdicts: list[Verdict] = field(default_factory=list)
+    rewrites: dict[ast.AST, Replace] = field(default_factory=dict)
+    changed: bool = False
+    kept: bool = False
+    _seen: dict[ast.AST, list[Number]] = field(default_factory=dict)
+
+    def verdict(self) -> Verdict:
+        """The weakest verdict on the way."""
+        found = combine(self.verdicts)
+        if self.changed and self.kept and not isinstance(found, Refused):
+            return Refused(_KEPT)
+        return found
+
+    def follow(self, node: ast.expr, number: Number) -> None:
+        """Follow the value of ``node``, which is ``number``, to all of its uses."""
+        uses = uses_of(self.site, node)
+        if uses.lost:
+            self._follow_variable(node, number, uses)
+            return
+        for use in uses.nodes:
+            self.use(use, number)
+
+    def _follow_variable(self, node: ast.expr, number: Number, uses: Uses) -> None:
+        """A variable that holds other values, too: each use that may see this one is judged."""
+        statement = self.site.parent(node)
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if not uses.several or not isinstance(target, ast.Name):
+            self.verdicts.append(Refused(f"{uses.lost}, so its uses cannot be followed"))
+            return
+        assert isinstance(statement, ast.Assign)
+        self._reads(statement, target.id, number)
+
+    def _reads(self, statement: ast.stmt, name: str, number: Number) -> None:
+        for read in reads_that_may_see(self.site, statement, name):
+            self.use(read, replace(number, certain=False))
+
+    def use(self, use: ast.expr, number: Number) -> None:
+        """Judge one use of the number, and follow what is computed from it there."""
+        before = self._seen.setdefault(use, [])
+        if number in before:
+            return
+        before.append(number)
+        if len(before) > _ROUNDS:
+            self.verdicts.append(Changes("a loop goes on with the number"))
+            return
+        parent = self.site.parent(use)
+        match parent:
+            case ast.BinOp(left=left, right=right) if self._is_number(
+                right if left is use else left
+            ):
+                other = right if left is use else left
+                self._computed(parent, number, parent.op, other, reflected=right is use)
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd()):
+                self._go_on(parent, *negated(number))
+            case ast.Compare(left=left, comparators=[right]) if self._is_number(
+                right if left is use else left
+            ):
+                self._compared(parent, use, number)
+            case ast.Assign(targets=[ast.Name()]):
+                self.kept = True
+                self.follow(use, number)
+            case ast.IfExp(body=body, orelse=orelse) if use in (body, orelse):
+                self.follow(parent, replace(number, certain=False))
+            case ast.AugAssign(target=ast.Name() as target):
+                self._augmented(parent, target, use, number)
+            case ast.Call() if (twin := twin_of(self.site, parent, use, number)) is not None:
+                self._twin(parent, twin)
+            case ast.Slice():
+                self._bounds(use, number)
+            case _ if (found := picked(self.site, use)) is not None:
+                self._picks(use, number, *found)
+            case _:
+                self._ends(use, number)
+
+    def _picks(self, use: ast.expr, number: Number, row: ast.Subscript, dimension: int) -> None:
+        """``x[n]`` becomes ``x[n.reshape(1)].squeeze(0)``."""
+        verdict = judge_row(self.site, row, number.tensor) if number.certain else UNSURE
+        self.verdicts.append(verdict)
+        twin = self.rewrites.get(use, Replace(use, "$number", {"number": use}))
+        self.rewrites[use] = replace(twin, template=f"{twin.template}.reshape(1)")
+        self.rewrites[row] = Replace(row, f"$row.squeeze({dimension})", {"row": row})
+
+    def _bounds(self, use: ast.expr, number: Number) -> None:
+        """``x[:n] = 0`` becomes ``x[torch.arange(len(x)) < n] = 0``."""
+        outer = self.site.ancestors(use)
+        statement = next(node for node in outer if isinstance(node, ast.stmt))
+        stored = store_by_mask(self.site, use, statement)
+        if isinstance(stored, Decline):
+            self._ends(use, number)
+            return
+        (self.rewrites[statement],) = (r for r in stored.rewrites if isinstance(r, Replace))
+        self.verdicts.append(Changes(stored.changes) if stored.changes else PROVED)
+
+    def _is_number(self, node: ast.expr) -> bool:
+        return certain_tensor(self.site, node) is None and is_number(self.site, node)
+
+    def _go_on(self, node: ast.expr, number: Number, verdict: Verdict) -> None:
+        self.verdicts.append(verdict)
+        if not isinstance(verdict, Refused):
+            self.follow(node, number)
+
+    def _computed(
+        self, node: ast.BinOp, number: Number, op: ast.operator, other: ast.expr, *, reflected: bool
+    ) -> None:
+        self._go_on(node, *arithmetic(self.site, op, number, other, reflected=reflected))
+
+    def _compared(self, node: ast.Compare, use: ast.expr, number: Number) -> None:
+        verdict = exact_comparison(self.site, node, use, number.tensor)
+        if verdict == PROVED and number.tensor.dtype == ROUNDED:
+            verdict = Changes("the number is rounded to float32 before it is compared")
+        self._go_on(node, number.of(_BOOL), verdict)
+
+    def _augmented(
+        self, statement: ast.AugAssign, target: ast.Name, use: ast.expr, number: Number
+    ) -> None:
+        """``n += 1`` of the number itself, and ``total += n``, which becomes a tensor with it."""
+        own = use is target
+        other = statement.value if own else target
+        if not self._is_number(other):
+            self._ends(use, number)
+            return
+        made, verdict = arithmetic(self.site, statement.op, number, other, reflected=not own)
+        if own and made.category != (number.category or ""):
+            verdict = Refused("a tensor cannot be changed in place into another category")
+        self.changed = True
+        self.verdicts.append(verdict)
+        if not isinstance(verdict, Refused):
+            self._reads(statement, target.id, made)
+
+    def _twin(self, call: ast.Call, twin: Twin) -> None:
+        if twin.replace is not None:
+            if call in self.rewrites and self.rewrites[call] != twin.replace:
+                self.verdicts.append(Refused("two numbers of tensors meet in one call"))
+                return
+            self.rewrites[call] = twin.replace
+        self._go_on(call, twin.number, twin.verdict)
+
+    def _ends(self, use: ast.expr, number: Number) -> None:
+        parent = self.site.parent(use)
+        if isinstance(use, ast.Name) and is_changed(self.site, use):
+            self.verdicts.append(Refused("the number is changed in place"))
+            return
+        self.kept = self.kept or isinstance(parent, _KEEPING)
+        self.verdicts.append(judge(self.site, use, number.tensor))

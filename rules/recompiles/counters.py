@@ -1,0 +1,135 @@
+"""A module's counter: an integer that is compiled in becomes a buffer that the graph counts."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from tclint.diagnostics import Applicability, Decline
+from tclint.lint.rewrite import Repair, Replace
+from tclint.semantics.events import ModuleWrite
+from tclint.semantics.site import Site
+from tclint.semantics.symbols import ClassInfo, FunctionInfo
+from tclint.semantics.values import DType, Tensor
+
+from ..proofs.follow import Way
+from ..proofs.numbers import COUNTED, Number
+from ..proofs.verdict import Changes, Refused
+from ..tensor_creation.buffers import first_argument
+
+_COUNT: Final = Number(Tensor(0, DType("int64", "int")), COUNTED)
+_CHANGES: Final = (
+    "`{name}` is a 0-d tensor instead of an int for whoever looks at it from outside, and moves "
+    "with the module; a module that is built on the meta device has to fill it in afterwards"
+)
+
+
+def counted(event: ModuleWrite) -> ast.expr | None:
+    """What is added in ``self.n += 1`` or ``self.n = self.n + 1``; None for other writes."""
+    match event.site.statement:
+        case ast.AugAssign(target=target, op=ast.Add() | ast.Sub(), value=value):
+            return value if target is event.target else None
+        case ast.Assign(targets=[target], value=ast.BinOp(left, ast.Add() | ast.Sub(), value)):
+            same = ast.unparse(left) == ast.unparse(target)
+            return value if same and target is event.target else None
+    return None
+
+
+def count_in_buffer(event: ModuleWrite) -> Repair | Decline:
+    """Register a buffer in place of the number in ``__init__``; the counting stays as it is."""
+    site, name = event.site, event.attribute
+    cls, step = site.cls, event.target.value
+    init = cls.methods.get("__init__") if cls else None
+    if cls is None or init is None or not isinstance(step, ast.Name) or site.function is None:
+        return Decline(f"`__init__` of the class does not set `{name}`")
+    start = _start(init, name)
+    if start is None:
+        return Decline(f"`__init__` does not set `{name}` to a literal integer")
+    spelled = site.spell("torch.tensor")
+    if spelled is None:
+        return Decline("the file does not import torch")
+    obstacle = _elsewhere(site, cls, site.function, init, name) or _why_not(event, step.id)
+    if obstacle:
+        return Decline(obstacle)
+    own = first_argument(init)
+    template = f'{own}.register_buffer("{name}", {spelled}($start), persistent=False)'
+    rewrite = Replace(start, template, {"start": start.value})
+    message = "Count in a buffer that is not saved"
+    return Repair(message, (rewrite,), Applicability.UNSAFE, _CHANGES.format(name=name))
+
+
+def _start(init: FunctionInfo, name: str) -> ast.Assign | None:
+    """``self.n = 0`` among the statements of ``__init__`` itself, behind ``super().__init__()``."""
+    assert not isinstance(init.node, ast.Lambda)
+    ready = False
+    for statement in init.node.body:
+        called = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(called, ast.Call) and getattr(called.func, "attr", "") == "__init__":
+            ready = True
+        if not ready or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            continue
+        if is_own(statement.targets[0], first_argument(init), name):
+            return statement if _is_integer(statement.value) else None
+    return None
+
+
+def _is_integer(node: ast.expr) -> bool:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        node = node.operand
+    return isinstance(node, ast.Constant) and type(node.value) is int
+
+
+def _elsewhere(
+    site: Site, cls: ClassInfo, function: FunctionInfo, init: FunctionInfo, name: str
+) -> str:
+    """Where else the number is used, so that the proof would not be whole; empty for nowhere."""
+    for node in ast.walk(site.module.tree):
+        known = isinstance(node, ast.Attribute) and node.attr == name
+        if known and not _holds(function.node, node) and not _holds(init.node, node):
+            return f"line {getattr(node, 'lineno', 0)} uses `{name}` as well"
+        if isinstance(node, ast.Constant) and node.value == name:
+            return f"line {node.lineno} names `{name}` in a string"
+    uses = [n for n in ast.walk(init.node) if isinstance(n, ast.Attribute) and n.attr == name]
+    if len(uses) != 1:
+        return f"`__init__` uses `{name}` more than once"
+    if any(isinstance(n, ast.Name) and n.id == name for n in _class_level(cls)):
+        return f"`{name}` is set at class level"
+    return ""
+
+
+def _why_not(event: ModuleWrite, own: str) -> str:
+    """Why a tensor cannot stand where the function uses the number; empty when it can."""
+    site, way = event.site, Way(event.site, changed=True)
+    for node in ast.walk(site.body.scope):
+        if not isinstance(node, ast.Attribute) or node.attr != event.attribute:
+            continue
+        if not is_own(node, own, event.attribute):
+            return f"`{site.text(node)}` is the number of another object"
+        if isinstance(node.ctx, ast.Load):
+            if node is not getattr(getattr(site.statement, "value", None), "left", None):
+                way.use(node, _COUNT)
+        elif node is not event.target:
+            return f"`{event.attribute}` is set in another place of the function"
+    verdict = way.verdict()
+    if isinstance(verdict, Changes):
+        return f"not only the counter would change: {verdict.what}"
+    if way.rewrites:
+        return "Python's functions are called with the number"
+    return verdict.why if isinstance(verdict, Refused) else ""
+
+
+def _class_level(cls: ClassInfo) -> Iterator[ast.AST]:
+    for statement in cls.node.body:
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)):
+            yield from ast.walk(statement)
+
+
+def _holds(outer: ast.AST, node: ast.AST) -> bool:
+    return any(inner is node for inner in ast.walk(outer))
+
+
+def is_own(node: ast.expr, own: str, name: str) -> bool:
+    """True for ``self.name``, where the module is called ``own``."""
+    owner = node.value if isinstance(node, ast.Attribute) and node.attr == name else None
+    return isinstance(owner, ast.Name) and owner.id == own

@@ -1,0 +1,142 @@
+"""A tensor that the first call builds: built in `__init__` where it is made of known values."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from typing import Final
+
+from tclint.diagnostics import Applicability, Decline
+from tclint.lint.rewrite import Insert, Repair, Replace, Rewrite
+from tclint.semantics.events import ModuleWrite
+from tclint.semantics.site import Site
+from tclint.semantics.symbols import ClassInfo, FunctionInfo
+from tclint.semantics.values import Static, options
+
+from ..tensor_creation.buffers import first_argument, why_no_place
+from .counters import is_own
+
+_MAKERS: Final = frozenset(
+    "tensor zeros ones full eye arange linspace logspace tril triu outer cat stack "
+    "hann_window hamming_window blackman_window".split()
+)
+_KEPT: Final = (
+    "it is made in `__init__`, with the default dtype and device of that time, whether a call "
+    "needs it or not"
+)
+_MOVED: Final = "as a buffer that is not saved, it moves with the module and takes over its dtype"
+
+
+def guard_of(event: ModuleWrite) -> ast.If | None:
+    """The ``if self.x is None:`` or ``if not hasattr(self, "x"):`` around the assignment alone."""
+    site, statement = event.site, event.site.statement
+    outer = site.parent(statement)
+    if not isinstance(outer, ast.If) or outer.body != [statement] or outer.orelse:
+        return None
+    match outer.test:
+        case ast.Compare(left=left, ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
+            return outer if ast.unparse(left) == ast.unparse(event.target) else None
+        case ast.UnaryOp(
+            op=ast.Not(), operand=ast.Call(func=ast.Name(id="hasattr"), args=[_, name])
+        ):
+            named = isinstance(name, ast.Constant) and name.value == event.attribute
+            return outer if named else None
+    return None
+
+
+def build_in_init(event: ModuleWrite, guard: ast.If) -> Repair | Decline:
+    """Move the assignment to the end of ``__init__``; an input's device makes it a buffer."""
+    site, name, statement = event.site, event.attribute, event.site.statement
+    cls, function = site.cls, site.function
+    if cls is None or function is None or not isinstance(statement, ast.Assign):
+        return Decline("the class is not in this file")
+    init = cls.methods.get("__init__")
+    if init is None or isinstance(init.node, ast.Lambda):
+        return Decline(f"`{cls.name}` has no `__init__` of its own")
+    made, moved = _without_device(site, statement.value, first_argument(function))
+    obstacle = (
+        why_no_place(site, cls, init, function)
+        or _why_not_static(site, made, first_argument(function))
+        or _elsewhere(cls, init, event, guard)
+    )
+    if obstacle:
+        return Decline(obstacle)
+    own = first_argument(init)
+    if "$" in made or own != first_argument(function):
+        return Decline("the methods name the module differently")
+    build = f"{own}.{name} = {made}"
+    if moved:
+        build = f'{own}.register_buffer("{name}", {made}, persistent=False)'
+    rewrites: list[Rewrite] = [Replace(guard, ""), Insert(init.node.body[-1], build, after=True)]
+    empty = _empty(init, name)
+    if empty is init.node.body[-1]:
+        rewrites[1] = Replace(empty, build)
+    elif empty is not None:
+        rewrites.append(Replace(empty, ""))
+    changes = f"{_KEPT}; {_MOVED}" if moved else _KEPT
+    return Repair("Build it in `__init__`", tuple(rewrites), Applicability.UNSAFE, changes)
+
+
+def _without_device(site: Site, node: ast.expr, own: str) -> tuple[str, bool]:
+    """The expression's text, without ``device=`` where an input says which one."""
+    plain = copy.deepcopy(node)
+    moved = False
+    for call in ast.walk(plain):
+        if isinstance(call, ast.Call):
+            kept = [k for k in call.keywords if k.arg != "device" or not _is_input(k.value, own)]
+            moved = moved or len(kept) < len(call.keywords)
+            call.keywords = kept
+    return (ast.unparse(plain) if moved else site.text(node)), moved
+
+
+def _is_input(device: ast.expr, own: str) -> bool:
+    """True for ``x.device`` of a local variable."""
+    owner = device.value if isinstance(device, ast.Attribute) else None
+    return isinstance(owner, ast.Name) and owner.id != own
+
+
+def _why_not_static(site: Site, text: str, own: str) -> str:
+    """What keeps the expression from being made ahead of the first call."""
+    known = {ast.unparse(n): n for n in ast.walk(site.statement) if isinstance(n, ast.Attribute)}
+    for node in ast.walk(ast.parse(text, mode="eval")):
+        if isinstance(node, ast.Call):
+            dotted = site.dotted(node.func) or ""
+            if not dotted.startswith("torch.") or dotted.rpartition(".")[2] not in _MAKERS:
+                return f"`{ast.unparse(node.func)}` may give something else in `__init__`"
+        elif isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == own:
+            value = site.value(known[ast.unparse(node)])
+            fixed = all(isinstance(kind, Static) for kind in options(value))
+            if not fixed or node.attr == "training":
+                return f"`{ast.unparse(node)}` is not known to be set in `__init__` for good"
+        elif isinstance(node, ast.Name) and node.id != own and not _is_global(site, node):
+            return f"`{node.id}` is known only when the module is called"
+    return ""
+
+
+def _is_global(site: Site, name: ast.Name) -> bool:
+    known = name.id in site.module.imports or name.id in site.module.assigned
+    return known and site.dotted(name) is not None
+
+
+def _elsewhere(cls: ClassInfo, init: FunctionInfo, event: ModuleWrite, guard: ast.If) -> str:
+    """Where else the attribute is set, so that the first call may find it unset again."""
+    empty = _empty(init, event.attribute)
+    own = [event.target, *(empty.targets if empty else [])]
+    for node in ast.walk(cls.node):
+        if not isinstance(node, ast.Attribute) or node.attr != event.attribute:
+            continue
+        if not isinstance(node.ctx, ast.Load) and not any(node is known for known in own):
+            return f"line {node.lineno} sets `{event.attribute}` as well"
+    asked = isinstance(guard.test, ast.Compare)
+    return f"`__init__` does not set `{event.attribute}` to None" if asked and not empty else ""
+
+
+def _empty(init: FunctionInfo, name: str) -> ast.Assign | None:
+    """``self.x = None`` among the statements of ``__init__`` itself."""
+    assert not isinstance(init.node, ast.Lambda)
+    for statement in init.node.body:
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            none = isinstance(statement.value, ast.Constant) and statement.value.value is None
+            if none and is_own(statement.targets[0], first_argument(init), name):
+                return statement
+    return None

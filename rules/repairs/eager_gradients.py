@@ -1,0 +1,60 @@
+"""Gradients that are switched on or off for a passing tensor: done by eager code only."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tclint.diagnostics import Applicability, Decline
+from tclint.lint.rewrite import Repair, Replace
+from tclint.semantics.site import Site
+from tclint.semantics.values import Tensor
+
+from ..decisions.gradients import WAY_OUT
+from ..decisions.origins import is_made_here
+
+_CHANGES: Final = (
+    "in compiled code the tensor keeps the gradients that it had: a result needs none where no "
+    "parameter or input behind it does"
+)
+_KEEPING: Final = (ast.Return, ast.Tuple, ast.List, ast.Dict, ast.Yield, ast.Lambda)
+_LOOKS: Final = frozenset({"grad", "requires_grad", "retain_grad", "register_hook", "backward"})
+
+
+def switch_in_eager(site: Site, owner: ast.expr, tensor: Tensor) -> Repair | Decline:
+    """Put the statement that switches the gradients of ``owner`` under ``not is_compiling()``."""
+    statement = site.statement
+    alone = isinstance(statement, (ast.Assign, ast.Expr))
+    if not alone or not isinstance(owner, ast.Name) or not is_made_here(site, owner, tensor):
+        return Decline(WAY_OUT)
+    reads = site.loads(owner.id)
+    rebound = len(site.stores(owner.id)) > 1
+    if any(_is_asked(site, read) or (not rebound and _gets_out(site, read)) for read in reads):
+        return Decline(f"the gradient of `{owner.id}` can be seen later; {WAY_OUT}")
+    spelled = site.spell("torch.compiler.is_compiling")
+    if spelled is None:
+        return Decline("the file does not import torch")
+    outer = site.parent(statement)
+    if isinstance(outer, ast.If) and outer.body == [statement] and not outer.orelse:
+        rewrite = Replace(outer.test, f"$test and not {spelled}()", {"test": outer.test})
+    else:
+        template = f"if not {spelled}():\n    $statement"
+        rewrite = Replace(statement, template, {"statement": statement})
+    return Repair("Do it in eager code only", (rewrite,), Applicability.UNSAFE, _CHANGES)
+
+
+def _is_asked(site: Site, read: ast.expr) -> bool:
+    """True where the tensor's gradient is asked for."""
+    parent = site.parent(read)
+    if isinstance(parent, ast.Attribute):
+        return parent.attr in _LOOKS and isinstance(parent.ctx, ast.Load)
+    calls = (outer for outer in site.ancestors(read) if isinstance(outer, ast.Call))
+    return any((site.dotted(call.func) or "").startswith("torch.autograd.") for call in calls)
+
+
+def _gets_out(site: Site, read: ast.expr) -> bool:
+    """True where the tensor itself is returned, or kept under another name."""
+    parent = site.parent(read)
+    if isinstance(parent, ast.Assign):
+        return not isinstance(parent.targets[0], ast.Subscript)
+    return isinstance(parent, _KEEPING)
