@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 from pkgutil import iter_modules
-from types import ModuleType
+from types import GenericAlias, ModuleType
 from typing import Any
 
 from tclint.lint.rule import Rule
@@ -25,7 +25,10 @@ def _modules(package: ModuleType) -> Iterator[ModuleType]:
 def _rules() -> Iterator[type[Rule[Any]]]:
     for module in _modules(import_module(__name__)):
         for value in vars(module).values():
-            if isinstance(value, type) and issubclass(value, Rule) and "code" in vars(value):
+            # To Python 3.10 an alias such as list[str] is a type, but no class.
+            if isinstance(value, GenericAlias) or not isinstance(value, type):
+                continue
+            if issubclass(value, Rule) and "code" in vars(value):
                 yield value
 
 

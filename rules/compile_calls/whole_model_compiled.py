@@ -6,14 +6,13 @@ import ast
 from typing import ClassVar
 
 from tclint.diagnostics import Applicability, Confidence, Effect
+from tclint.lint.options import Option
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Bad, Finding, Good, Rule
 from tclint.semantics.events import CompileCall
 from tclint.semantics.values import Object
 
 from .repeated_blocks import Stack, stacks
-
-DEEP = 16
 
 MODEL = """\
 class Block(nn.Module):
@@ -44,7 +43,8 @@ class WholeModelCompiled(Rule[CompileCall]):
 
     What it does:
         Reports `torch.compile(model)` where the model's `__init__` stacks 16 or more blocks of one
-        class, all made the same way, in a `ModuleList` or `Sequential`.
+        class (the option `minimum-blocks`), all made the same way, in a `ModuleList` or
+        `Sequential`.
 
     Why it hurts:
         The whole model becomes one graph in which every block is compiled again. Compiling the
@@ -67,6 +67,7 @@ class WholeModelCompiled(Rule[CompileCall]):
     on = CompileCall
     effects = (Effect.COLD_START,)
     outside_regions = True
+    options = (Option("minimum-blocks", 16, "How many equal blocks make a model deep."),)
     examples: ClassVar = (
         Bad(
             code=MODEL + "model = Net(16)\nmodel = torch.compile(model)\nf = model\n",
@@ -87,7 +88,7 @@ class WholeModelCompiled(Rule[CompileCall]):
         if not isinstance(event.target, Object) or not event.target.is_module:
             return None
         deepest = max(stacks(event.target), key=lambda s: s.count, default=None)
-        if deepest is None or deepest.count < DEEP:
+        if deepest is None or deepest.count < self.option(event, "minimum-blocks"):
             return None
         return Finding(
             f"`{event.target.name.rpartition('.')[2]}` is compiled whole: each of its "

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Confidence, Decline, Effect
-from tclint.lint.rewrite import Repair
+from tclint.diagnostics import Confidence, Effect
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import TensorBranch
 
 from ..decisions.draws import draws, is_number_of_library
 from ..decisions.guesses import is_for_one_dtype, is_likely_number
-from ..decisions.tests import decided_if, is_guard, is_only_output
+from ..decisions.tests import decided_if, is_guard
 from ..decisions.wording import at_most_medium, consequence, loop_ids, short
-from ..repairs.masked import drop_guard
-from ..repairs.where import choose
+from ..proofs.conditions import is_compiled_aside
+from ..repairs.branches import repair_branch
 
 _ASKS = {
     "if": "an `if` asks",
@@ -23,8 +22,10 @@ _ASKS = {
     "or": "`or` asks",
     "not": "`not` asks",
     "compare": "a chain of comparisons asks",
+    "match": "a `case` asks",
 }
 _OUTPUT = "an `if` that is there only for output belongs under `if not torch.compiler.is_compiling`"
+_MATCH = "`match` compares in Python, one case after the other; `torch.where` chooses on the device"
 _OPERATOR = "Python's operator asks for the truth; `&`, `|` and `torch.logical_not` do not"
 
 
@@ -45,8 +46,9 @@ class DataDependentBranch(Rule[TensorBranch]):
     A branch that only chooses between two computations on one tensor becomes `torch.where`, which
     computes both: their shapes and dtypes have to be equal, and neither may raise. Safe for
     floating-point tensors and operations with finite gradients (`clamp`, `relu`, arithmetic with
-    numbers); unsafe where the dtype is not known, or where the gradient of the way that is not
-    taken may be NaN.
+    numbers); where the dtype is not known, compiled code asks for it and eager code stays as it
+    is. Unsafe where the gradient of the way that is not taken may be NaN. Where each way registers
+    the same buffer anew, compiled code chooses the tensor, and asserts that shape and dtype agree.
 
     ## References
     - [Graph break GB0170](https://meta-pytorch.org/compile-graph-break-site/gb/gb0170.html)
@@ -109,22 +111,16 @@ def f(x: torch.Tensor):
         message = f"{_ASKS[event.kind]} for the value of the tensor `{short(site, test)}`{paths}"
         return Finding(
             message[0].upper() + message[1:] + end,
-            _fix(event, decided),
+            repair_branch(event, decided),
             gb_ids=loop_ids(site, "GB0033" if negation else "GB0170"),
             confidence=_confidence(event),
         )
 
 
 def _confidence(event: TensorBranch) -> Confidence | None:
-    if is_for_one_dtype(event.site, event.node):
+    site = event.site
+    if is_for_one_dtype(site, event.node) or is_compiled_aside(site, site.statement):
         return Confidence.LOW
-    return at_most_medium(event) if event.sometimes else None
-
-
-def _fix(event: TensorBranch, decided: ast.If | None) -> Repair | Decline:
-    if decided is not None and is_only_output(event.site, decided):
-        return Decline(_OUTPUT)
-    fix = drop_guard(event.site, decided) or choose(event.site, event.node)
-    if isinstance(fix, Repair) or event.kind in ("if", "ternary"):
-        return fix
-    return Decline(_OPERATOR)
+    outer = event.site.parent(event.node)
+    behind = isinstance(outer, ast.BoolOp) and outer.values[0] is not event.node
+    return at_most_medium(event) if event.sometimes or behind else None

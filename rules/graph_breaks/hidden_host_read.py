@@ -5,19 +5,18 @@ from __future__ import annotations
 import ast
 
 from tclint.diagnostics import Decline, Effect
-from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.lint.rewrite import Repair
+from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import HostRead
-from tclint.semantics.values import tensor_in
 
 from ..decisions.guesses import is_folded, is_likely_number
-from ..decisions.reads import WAY_OUT, WHAT
+from ..decisions.reads import WAY_OUT, WHAT, member, takes_tensor
 from ..decisions.wording import consequence, loop_ids, short
 from ..proofs.reads import is_captured, is_judged_elsewhere
+from ..repairs.slice_store import store_by_mask
 
 _TRACED_IF_CAPTURED = frozenset({"size", "sizes", "slice"})
 _NUMBERS = frozenset({"size", "slice", "index"})
-# The ends of a range of numbers may be tensors, and so may the parameters of a distribution.
-_TENSORS_ALLOWED = frozenset({"linspace", "logspace", "normal", "full"})
 
 
 class HiddenHostRead(Rule[HostRead]):
@@ -34,7 +33,10 @@ class HiddenHostRead(Rule[HostRead]):
     integer on the CPU, and what is computed from literals and sizes alone.
 
     ## Fix safety
-    Not fixed: where the number could come from instead is not to be seen.
+    A number that is stored into a slice is stored by a mask: `x[torch.arange(len(x)) < n] = 0`.
+    That is safe where the bounds are counts or positions, and unsafe for others: a negative one
+    would count from the end of a slice. Nothing else is fixed: where the number could come from
+    instead is not to be seen.
 
     ## References
     - [Graph break GB0033](https://meta-pytorch.org/compile-graph-break-site/gb/gb0033.html)
@@ -48,6 +50,16 @@ class HiddenHostRead(Rule[HostRead]):
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0033", "GB0124", "GB7000")
     examples = (
+        Bad(
+            "\ndef f(x):\n    y = x.reshape(-1, 3) * 2\n"
+            "    y[:, : (y > 1).sum()] = 0\n    return y\n",
+            "(torch.tensor([[1.0, 0.2, 0.3], [0.4, 0.5, 0.1]]),)",
+            fixed="\ndef f(x):\n    y = x.reshape(-1, 3) * 2\n"
+            "    inside = torch.arange(y.shape[1], device=y.device) < (y > 1).sum()\n"
+            "    y[:, inside] = 0\n    return y\n",
+            proves=("GB0124", "host-sync"),
+            title="a slice that is stored to",
+        ),
         Untouched(
             "\ndef f(x):\n    n = x.argmax() + 1\n    return torch.zeros(n, 3) + x.sum()\n",
             reason="take sizes from shapes",
@@ -89,32 +101,24 @@ class HiddenHostRead(Rule[HostRead]):
             return None
         if is_captured(event) and event.via in _TRACED_IF_CAPTURED:
             return None
-        if isinstance(node, ast.Call) and _takes_tensor(event, node):
+        if isinstance(node, ast.Call) and takes_tensor(event, node):
             return None
-        source = _member(event)
+        source = member(event)
         if event.via == "size" and is_folded(site, source):
             return None
         end = consequence(site, always=event.via == "slice")
         ids = ("GB0124",) if event.via in ("slice", "index") else ("GB0033",)
         return Finding(
             f"`{short(site, source)}` is a tensor whose value is read: {what}{end}",
-            Decline(WAY_OUT.get(event.via, "compute it outside of compiled code")),
+            _repair(event),
             node=source if event.via in _NUMBERS else None,
             gb_ids=loop_ids(site, *ids),
         )
 
 
-def _member(event: HostRead) -> ast.expr:
-    """The tensor itself where it stands among other sizes."""
-    if isinstance(event.source, (ast.Tuple, ast.List)):
-        for part in event.source.elts:
-            if tensor_in(event.site.value(part)) is not None:
-                return part
-    return event.source
-
-
-def _takes_tensor(event: HostRead, call: ast.Call) -> bool:
-    function = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    if event.via == "sizes":
-        return not any(tensor_in(event.site.value(argument)) for argument in call.args)
-    return event.via == "size" and function in _TENSORS_ALLOWED
+def _repair(event: HostRead) -> Repair | Decline:
+    if event.via == "slice":
+        stored = store_by_mask(event.site, event.source, event.site.statement)
+        if isinstance(stored, Repair):
+            return stored
+    return Decline(WAY_OUT.get(event.via, "compute it outside of compiled code"))

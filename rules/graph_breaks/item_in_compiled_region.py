@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from tclint.diagnostics import Effect
+import ast
+
+from tclint.diagnostics import Decline, Effect
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import HostRead
 
 from ..proofs.reads import is_captured, is_judged_elsewhere, repair_read
+from ..repairs.hoist import hoist_read
 
 
 class ItemInCompiledRegion(Rule[HostRead]):
@@ -22,12 +25,19 @@ class ItemInCompiledRegion(Rule[HostRead]):
     changes. In a loop or a `try` the whole function falls back to eager.
 
     ## Fix safety
-    The read becomes `.detach()`, or `.detach().clone()` where the storage is written later. That
-    is safe when the tensor has no dimensions and the number only meets tensors whose dtype it
-    cannot change. It is unsafe where a dtype, or the type of something stored or returned, may
-    change, and declined where Python needs a number. Results are bit-equal, with one exception:
-    on a GPU, `tensor / number` multiplies by the reciprocal and `tensor / tensor` divides, so the
-    last bit can differ (H200, float32: in 9 to 24% of the elements; half types: in none).
+    The read becomes `.detach()`, or `.detach().clone()` where the storage is written later, and
+    the number is followed through variables, arithmetic, `abs`, `max`, `min`, `int` and `float`.
+    That is safe when the tensor has no dimensions, the number only meets tensors whose dtype it
+    cannot change, and the arithmetic gives the same bits: in float64, one operation of float32
+    values that meets float32, whole numbers that are counts. It is unsafe where a dtype, a
+    rounding, or the type of something stored or returned may change, and declined where Python
+    needs a number: a branch, a size. Results are bit-equal, with one exception: on a GPU,
+    `tensor / number` multiplies by the reciprocal and `tensor / tensor` divides, so the last bit
+    can differ (H200, float32: in 9 to 24% of the elements; half types: in none).
+
+    A read that nothing can replace, at the top of the `forward` of a module inside another, moves
+    to the callers in the same file, where it breaks fewer frames: `forward` gets an optional
+    parameter, and reads by itself where nobody passes it.
 
     ## References
     - [Graph break GB0124](https://meta-pytorch.org/compile-graph-break-site/gb/gb0124.html)
@@ -109,5 +119,8 @@ def f(x):
         """Report the call unless it is traced or an outer rule judges the statement."""
         if event.via != "item" or is_captured(event) or is_judged_elsewhere(event):
             return None
-        read = event.site.text(event.node)
-        return Finding(f"`{read}` reads a tensor on the host", repair_read(event))
+        site, node = event.site, event.node
+        fix = repair_read(event)
+        if isinstance(fix, Decline) and isinstance(node, ast.expr):
+            fix = hoist_read(site, node) or fix
+        return Finding(f"`{site.text(node)}` reads a tensor on the host", fix)

@@ -10,14 +10,8 @@ from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import HostRead
 
 from ..proofs.reads import is_judged_elsewhere, repair_read
+from ..proofs.twins import ERRORS, IN_TORCH, ROUNDING
 from ..proofs.verdict import Changes
-
-_IN_TORCH = frozenset(
-    "sqrt exp expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh "
-    "atanh erf erfc lgamma".split()
-)
-_ERRORS = "`math` raises ValueError or OverflowError where torch gives nan or inf"
-_ROUNDING = "it is computed in the tensor's dtype instead of double precision"
 
 
 class MathOnTensor(Rule[HostRead]):
@@ -74,7 +68,7 @@ def f(x):
         return x * 2
     return x
 """,
-            reason="before it meets a tensor",
+            reason="decides a branch",
             proves=("GB0033", "host-sync"),
             title="the number decides a branch",
         ),
@@ -100,8 +94,8 @@ def f(x):
 def _repair(event: HostRead, call: ast.Call, function: str) -> Repair | Decline:
     name = (event.site.dotted(call.func) or "").removeprefix("math.")
     spelled = event.site.spell(f"torch.{name}")
-    if name not in _IN_TORCH or len(call.args) != 1 or call.keywords:
+    if name not in IN_TORCH or len(call.args) != 1 or call.keywords:
         return Decline(f"`{function}` has no twin in torch")
     if spelled is None:
         return Decline("the file does not import torch")
-    return repair_read(event, f"{spelled}($source)", extra=Changes(f"{_ERRORS}; {_ROUNDING}"))
+    return repair_read(event, f"{spelled}($source)", extra=Changes(f"{ERRORS}; {ROUNDING}"))

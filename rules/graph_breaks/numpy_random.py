@@ -4,17 +4,33 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Decline, Effect
-from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.lint.rewrite import Repair
+from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import NumpyCall
 
 from ..decisions.wording import consequence, loop_ids
+from ..repairs.draw_if_needed import draw_if_needed, is_drawn_if_needed
 
 _PACKAGE = "numpy.random."
 # The place of `size` among the positional arguments; with a size, Dynamo traces the call.
 _SIZE = {"uniform": 2, "normal": 2, "randint": 2, "rand": 0, "randn": 0, "random": 0}
 _SIZE |= {"random_sample": 0, "sample": 0}
 _TRACED = frozenset({"seed"})
+_NUMBERS = frozenset({"uniform", "rand", "random", "random_sample", "sample"})
+_LAYERS = """
+class f(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+        self.rate = 0.0
+
+    def forward(self, x):
+        {}
+        if self.training and p < self.rate:
+            return x
+        return self.layer(x)
+"""
 _WAY_OUT = (
     "`torch.rand`, `torch.randint` and `torch.randperm` draw in the graph, but other numbers; or "
     "draw before compiled code and pass them in"
@@ -36,7 +52,10 @@ class NumpyRandom(Rule[NumpyCall]):
     traced draws from torch's generator: other numbers than eager code gets.
 
     ## Fix safety
-    Not fixed: torch draws other numbers.
+    Torch draws other numbers, so the draw stays. Where the number is only compared behind a flag
+    (`self.training and p < self.layerdrop`), compiled code does not draw it while the flag or a
+    rate of zero has decided already: the graph stays whole in `eval`. Eager code, its random
+    numbers included, does the same as before; a model compiled for training breaks as before.
 
     ## References
     - [Graph break GB0033](https://meta-pytorch.org/compile-graph-break-site/gb/gb0033.html)
@@ -50,22 +69,21 @@ class NumpyRandom(Rule[NumpyCall]):
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0033", "GB0294", "GB0156", "GB0087", "GB7000")
     examples = (
+        Bad(
+            _LAYERS.format("p = np.random.uniform(0, 1)"),
+            fixed=_LAYERS.format(
+                "p = 1.0\n"
+                "        if not torch.compiler.is_compiling() or "
+                "(self.training and self.rate > 0.0):\n"
+                "            p = np.random.uniform(0, 1)"
+            ),
+            proves=("GB0033",),
+            title="a layer that is dropped at random",
+        ),
         Untouched(
             "\ndef f(x):\n    y = x * 2\n    return y + 1 if np.random.uniform() < 0.5 else y\n",
             reason="torch.rand",
             proves=("GB0033",),
-        ),
-        Untouched(
-            "\ndef f(x):\n    y = x * 2\n    return y * np.random.rand(1).item()\n",
-            reason="torch.rand",
-            proves=("GB0033",),
-            title="an array of one number",
-        ),
-        Untouched(
-            "\ndef f(x):\n    y = x * 2\n    return y[np.random.permutation(4)]\n",
-            reason="torch.randperm",
-            proves=("GB0294",),
-            title="a permutation",
         ),
         Good(
             "\ndef f(x):\n    return (x * torch.from_numpy(np.random.rand(4, 3))).shape\n",
@@ -84,9 +102,16 @@ class NumpyRandom(Rule[NumpyCall]):
         own = "GB0033" if name in _SIZE or name == "choice" else ids.get(name, "GB0294")
         return Finding(
             f"`np.random.{name}` cannot be traced{consequence(event.site)}",
-            Decline(_WAY_OUT),
+            _repair(event, name),
             gb_ids=loop_ids(event.site, own),
+            confidence=Confidence.LOW if is_drawn_if_needed(event.site, event.call) else None,
         )
+
+
+def _repair(event: NumpyCall, name: str) -> Repair | Decline:
+    one = name in _NUMBERS and not is_drawn_if_needed(event.site, event.call)
+    repair = draw_if_needed(event.site, event.call) if one else Decline(_WAY_OUT)
+    return Decline(_WAY_OUT) if isinstance(repair, Decline) else repair
 
 
 def _is_traced(event: NumpyCall, place: int) -> bool:

@@ -91,6 +91,16 @@ def f(x):
             reason="the call is inside a comprehension",
             proves=("GB0059",),
         ),
+        Untouched(
+            """
+def f(x):
+    if torch.compiler.is_compiling():
+        print("compiled")
+    return x * 2
+""",
+            reason="only compiled code comes here",
+            proves=("GB0059",),
+        ),
         Good(
             """
 VERBOSE = False

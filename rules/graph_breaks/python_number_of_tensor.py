@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from tclint.diagnostics import Decline, Effect
 from tclint.lint.rewrite import Repair
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Bad, Finding, Good, Rule
 from tclint.semantics.events import HostRead
 
 from ..proofs.promotion import FLOAT_OF_INTEGER
 from ..proofs.reads import is_captured, is_judged_elsewhere, repair_read
+from ..proofs.twins import CUT
 from ..proofs.verdict import Changes
 
 _IDS = dict.fromkeys(("float", "int", "bool", "contains"), ("GB0124",))
@@ -32,7 +33,8 @@ class PythonNumberOfTensor(Rule[HostRead]):
     ## Fix safety
     As for TCL101, where the conversion changes nothing: `float` of a floating-point tensor, `int`
     of an integer tensor, `bool` of a boolean one. `float` of an integer tensor is dropped where
-    the number only meets floating-point tensors. Other conversions are declined.
+    the number only meets floating-point tensors. `int` of other tensors becomes `trunc`, which is
+    never safe. Other conversions are declined.
 
     ## References
     - [Graph break GB0124](https://meta-pytorch.org/compile-graph-break-site/gb/gb0124.html)
@@ -73,23 +75,17 @@ def f(x):
             proves=("GB0124", "host-sync"),
             title="a count",
         ),
-        Untouched(
+        Bad(
             """
 def f(x):
     return x * int(x.float().mean())
 """,
-            reason="`int` cuts the fraction off",
+            unsafe="""
+def f(x):
+    return x * x.float().mean().trunc().detach()
+""",
             proves=("GB0124", "host-sync"),
             title="the conversion rounds",
-        ),
-        Untouched(
-            """
-def f(x):
-    return x, complex(x.sum())
-""",
-            reason="complex",
-            proves=("GB0059", "host-sync"),
-            title="a complex number",
         ),
         Good(
             """
@@ -123,6 +119,6 @@ def _repair(event: HostRead) -> Repair | Decline:
         return repair_read(event, read=replace(event.tensor, dtype=FLOAT_OF_INTEGER))
     if event.via == "float" and category is None:
         return repair_read(event, extra=Changes("an integer tensor would not become a float"))
-    if event.via == "int" and category == "float":
-        return Decline("`int` cuts the fraction off, which no tensor operation here does")
+    if event.via == "int" and category in ("float", None):
+        return repair_read(event, "$source.trunc()", extra=Changes(CUT))
     return Decline(f"`{event.via}` of a tensor of unknown or another dtype makes another number")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Decline, Effect
+from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Good, Rule, Untouched
 from tclint.semantics.events import Call
 from tclint.semantics.site import Site
@@ -12,6 +13,7 @@ from tclint.semantics.values import Mapping, Object, Sequence, Tensor, Value, op
 from tclint.torch_api import Skipped, skipped_by_dynamo
 
 from ..decisions.wording import consequence, loop_ids
+from ..repairs.draw_if_needed import draw_if_needed, is_drawn_if_needed
 
 _ELSEWHERE = frozenset({"torch.Tensor.backward", "torch.autograd.grad", "torch.autograd.backward"})
 _ELSEWHERE |= {"torch.Tensor.requires_grad_", "logging.getLogger", "print", "warnings.warn"}
@@ -42,7 +44,8 @@ class RefusedCall(Rule[Call]):
     function runs eagerly.
 
     ## Fix safety
-    Not fixed: where else the call can go depends on what it is for.
+    A number of `random.random` that decides whether a layer is left out is treated like numpy's
+    (TCL181). Nothing else is fixed: where else the call can go depends on what it is for.
 
     ## References
     - [Graph break GB0007](https://meta-pytorch.org/compile-graph-break-site/gb/gb0007.html)
@@ -91,11 +94,18 @@ class RefusedCall(Rule[Call]):
         if found.traced_from and found.traced_from <= event.site.settings.target_torch:
             return None
         end = consequence(event.site)
+        drawn = name == "random.random" and is_drawn_if_needed(event.site, event.call)
         return Finding(
             f"Dynamo does not trace `{name.removeprefix('torch.Tensor.')}`{end}",
-            Decline(_way_out(name)),
+            Decline(_way_out(name)) if drawn else _repair(event, name),
             gb_ids=loop_ids(event.site, found.gb_id),
+            confidence=Confidence.LOW if drawn else None,
         )
+
+
+def _repair(event: Call, name: str) -> Repair | Decline:
+    repair = draw_if_needed(event.site, event.call) if name == "random.random" else None
+    return repair if isinstance(repair, Repair) else Decline(_way_out(name))
 
 
 def _copy(name: str, value: Value) -> Skipped | None:

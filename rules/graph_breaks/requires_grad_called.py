@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 
 from tclint.diagnostics import Confidence, Decline, Effect
-from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.lint.rewrite import Repair
+from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import Call
-from tclint.semantics.values import tensor_in
+from tclint.semantics.values import Tensor, tensor_in
 
 from ..decisions.gradients import WAY_OUT
 from ..decisions.origins import is_made_here
 from ..decisions.wording import consequence, loop_ids, short
+from ..repairs.eager_gradients import switch_in_eager
 
 
 class RequiresGradCalled(Rule[Call]):
@@ -26,7 +28,7 @@ class RequiresGradCalled(Rule[Call]):
     so when the tensor, or what is computed from it, leaves the graph.
 
     ## Fix safety
-    Not fixed: the call has to move out of the compiled function.
+    As for an assignment (TCL183). Where the call's value is used, it has to move out.
 
     ## References
     - [Graph break GB0125](https://meta-pytorch.org/compile-graph-break-site/gb/gb0125.html)
@@ -40,6 +42,15 @@ class RequiresGradCalled(Rule[Call]):
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0125", "GB8985", "GB7000")
     examples = (
+        Bad(
+            "\ndef f(x, w):\n    y = x.detach()\n    y.requires_grad_(True)\n    return y * w\n",
+            "(torch.ones(3), torch.ones(3, requires_grad=True))",
+            unsafe="\ndef f(x, w):\n    y = x.detach()\n"
+            "    if not torch.compiler.is_compiling():\n        y.requires_grad_(True)\n"
+            "    return y * w\n",
+            proves=("GB8985",),
+            title="a passing tensor",
+        ),
         Untouched(
             "\ndef f(x):\n    x.requires_grad_(True)\n    return x * 2\n",
             reason="before compiled code",
@@ -74,10 +85,16 @@ class RequiresGradCalled(Rule[Call]):
             return None
         return Finding(
             f"`{short(event.site, event.call)}` in compiled code{consequence(event.site)}",
-            Decline(WAY_OUT),
+            _repair(event, func.value, tensor),
             gb_ids=loop_ids(event.site, "GB8985" if made else "GB0125"),
             confidence=Confidence.MEDIUM if made else None,
         )
+
+
+def _repair(event: Call, owner: ast.expr, tensor: Tensor | None) -> Repair | Decline:
+    if tensor is None or not isinstance(event.site.parent(event.call), ast.Expr):
+        return Decline(WAY_OUT)
+    return switch_in_eager(event.site, owner, tensor)
 
 
 def _switches_off(call: ast.Call) -> bool:

@@ -9,13 +9,18 @@ from tclint.semantics.events import TensorWrite
 from ..decisions.origins import is_made_here
 from ..decisions.wording import consequence, loop_ids, short
 
+_WAY_OUT = "`t.copy_(new)` writes in place; without other names for it, `t = new` does"
+_PART = "`t.{}.copy_(new)` writes in place"
+_IDS = {"data": "GB0056", "real": "GB0058", "imag": "GB0058"}
+
 
 class TensorDataAssigned(Rule[TensorWrite]):
     """The storage of a result is exchanged in compiled code.
 
     ## What it does
-    Reports `t.data = ...` in compiled code where `t` was computed there. Inputs, parameters and
-    buffers are traced, and so is everything in place (`t.data.add_(1)`, `t.copy_(other)`).
+    Reports `t.data = ...`, `t.real = ...` and `t.imag = ...` in compiled code where `t` was
+    computed there. Inputs, parameters and buffers are traced, and so is everything in place
+    (`t.data.add_(1)`, `t.copy_(other)`).
 
     ## Why it hurts
     Dynamo does not trace the assignment for a tensor that the graph itself makes, and ends the
@@ -33,12 +38,18 @@ class TensorDataAssigned(Rule[TensorWrite]):
     summary = "assigning `.data` of a result breaks the graph"
     on = TensorWrite
     effects = (Effect.GRAPH_BREAK,)
-    gb_ids = ("GB0056", "GB7000")
+    gb_ids = ("GB0056", "GB0058", "GB7000")
     examples = (
         Untouched(
             "\ndef f(x):\n    y = x * 2\n    y.data = x * 3\n    return y + 1\n",
             reason="copy_",
             proves=("GB0056",),
+        ),
+        Untouched(
+            "\ndef f(x):\n    y = x.to(torch.complex64)\n    y.real = x * 3\n    return y + 1\n",
+            reason="copy_",
+            proves=("GB0058",),
+            title="the real part",
         ),
         Good(
             "\ndef f(x):\n    y = x * 2\n    y.data.add_(1)\n    return y + 1\n",
@@ -49,10 +60,11 @@ class TensorDataAssigned(Rule[TensorWrite]):
     def check(self, event: TensorWrite) -> Finding | None:
         """Report assignments to what this function computed."""
         site, owner = event.site, event.target.value
-        if event.attribute != "data" or not is_made_here(site, owner, event.tensor):
+        gb_id = _IDS.get(event.attribute)
+        if gb_id is None or not is_made_here(site, owner, event.tensor):
             return None
         return Finding(
             f"`{short(site, event.target)}` is assigned in compiled code{consequence(site)}",
-            Decline("`t.copy_(new)` writes in place; without other names for it, `t = new` does"),
-            gb_ids=loop_ids(site, "GB0056"),
+            Decline(_WAY_OUT if event.attribute == "data" else _PART.format(event.attribute)),
+            gb_ids=loop_ids(site, gb_id),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Decline, Effect
+from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rule import Finding, Good, Rule, Untouched
 from tclint.semantics.events import TensorBranch
 
@@ -21,8 +21,9 @@ class TensorMembership(Rule[TensorBranch]):
     """Python looks for a tensor in a list.
 
     ## What it does
-    Reports `tensor in [...]` where the answer decides something, and `tensor not in [...]`, in
-    compiled code. Sets and dicts compare identities of tensors, which is known while tracing.
+    Reports `tensor in [...]` where the answer decides something, `tensor not in [...]`, and
+    `index` and `remove` of lists of tensors, in compiled code. Sets and dicts compare identities of
+    tensors, which is known while tracing.
 
     ## Why it hurts
     `in` compares the tensor with each member and asks each result for its truth, so the graph ends
@@ -50,6 +51,13 @@ class TensorMembership(Rule[TensorBranch]):
             reason="torch.isin",
             proves=("GB0170",),
         ),
+        Untouched(
+            "\ndef f(x):\n    y = x * 2\n    known = [x.sum(), y.sum()]\n"
+            "    known.remove(y.sum())\n    return known[0] + 1\n",
+            reason="torch.isin",
+            proves=("GB0170",),
+            title="taken out of a list",
+        ),
         Good(
             "\ndef f(x, mode=1):\n    y = x * 2\n    if mode in [1, 2] and x.shape[0] in (4, 5):\n"
             "        y = y + 1\n    return y\n",
@@ -60,14 +68,18 @@ class TensorMembership(Rule[TensorBranch]):
     def check(self, event: TensorBranch) -> Finding | None:
         """Report the comparison where its answer is needed."""
         site, node = event.site, event.node
-        if event.kind != "in" or not isinstance(node, ast.Compare):
+        if event.kind != "in" or not isinstance(node, (ast.Compare, ast.Call)):
             return None
-        negated = any(isinstance(op, ast.NotIn) for op in node.ops)
-        if not negated and not is_asked(site, node):
+        called = isinstance(node, ast.Call)
+        operators = node.ops if isinstance(node, ast.Compare) else []
+        negated = any(isinstance(op, ast.NotIn) for op in operators)
+        if not (negated or called or is_asked(site, node)):
             return None
         end = consequence(site, always=negated)
         return Finding(
             f"`{short(site, node)}` compares tensors one after the other{end}",
             Decline(_WAY_OUT),
             gb_ids=loop_ids(site, "GB0170", *(("GB0033",) if negated else ())),
+            # The tensor may be the first member, which is found without comparing values.
+            confidence=Confidence.MEDIUM if called else None,
         )

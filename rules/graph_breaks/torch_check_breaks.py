@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Decline, Effect
+from tclint.diagnostics import Effect
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import Call
 from tclint.semantics.site import Site
 from tclint.semantics.values import Sequence, SymInt, Tensor, options
+
+from ..repairs.torch_checks import assert_tensor, check_literally
 
 _TENSOR_CHECKS = frozenset({"torch._check_tensor_all", "torch._check_tensor_all_with"})
 _WITH_TYPE = frozenset({"torch._check_with", "torch._check_tensor_all_with"})
@@ -28,8 +30,9 @@ class TorchCheckBreaks(Rule[Call]):
     gave 86 breaks in five models.
 
     ## Fix safety
-    There is no fix: `torch._assert_async(cond.all(), "message")` stays in the graph, but raises
-    another exception, and later.
+    Eager code keeps the call as it is: safe. Compiled code gets `torch._assert_async`, an operator
+    of the graph, or the same check with the literal parts of its message. Where the check of a
+    tensor fails, compiled code raises RuntimeError, on a GPU when the device gets there.
 
     ## References
     - [Graph break GB0124](https://meta-pytorch.org/compile-graph-break-site/gb/gb0124.html)
@@ -45,22 +48,24 @@ class TorchCheckBreaks(Rule[Call]):
     examples = (
         Bad(
             "\ndef f(x):\n    torch._check_tensor_all(x >= 0)\n    return x * 2\n",
+            fixed="""
+def f(x):
+    if torch.compiler.is_compiling():
+        torch._assert_async((x >= 0).all(), "check failed: x >= 0")
+    else:
+        torch._check_tensor_all(x >= 0)
+    return x * 2
+""",
             proves=("GB0124",),
-            fails_on=None,
+            fails_on="(-torch.ones(4, 3),)",
             title="a tensor",
         ),
         Untouched(
-            "\ndef f(x):\n    torch._check_tensor_all(x >= 0)\n    return x * 2\n",
-            reason="_assert_async",
+            "\ndef f(x):\n    try:\n        torch._check_tensor_all(x >= 0)\n"
+            "    except RuntimeError:\n        return x\n    return x * 2\n",
+            reason="may get another exception",
             proves=("GB0124",),
-            title="the way out",
-        ),
-        Untouched(
-            "\ndef f(x):\n    torch._check(x.shape[0] == 4, lambda: f'bad {x.shape}')\n"
-            "    return x * 2\n",
-            reason="constant message",
-            proves=("GB9158",),
-            title="a message that formats the shape",
+            title="caught",
         ),
         Good(
             "\ndef f(x):\n    torch._check(x.shape[0] == 4, lambda: 'bad')\n    return x * 2\n",
@@ -81,14 +86,14 @@ class TorchCheckBreaks(Rule[Call]):
         if event.function in _TENSOR_CHECKS and _is_tensor(event, place):
             return Finding(
                 f"`{event.function}` reads its tensor on the host",
-                Decline("`torch._assert_async(cond.all(), ...)` checks in the graph"),
+                assert_tensor(event.site, event.call, place),
                 gb_ids=("GB0124",),
             )
         message = event.call.args[place + 1 : place + 2]
         if message and isinstance(message[0], ast.Lambda) and _formats(event.site, message[0]):
             return Finding(
                 f"the message of `{event.function}` formats what is only known when it runs",
-                Decline("use a constant message"),
+                check_literally(event.site, event.call, place),
                 gb_ids=("GB9158",),
             )
         return None

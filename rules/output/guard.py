@@ -6,6 +6,7 @@ from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.events import SideEffectCall
 
+from ..proofs.conditions import is_compiled_only
 from .decision import decision_around, is_output
 from .evaluation import binds_or_waits, skipped_effects
 from .place import why_not_alone
@@ -20,6 +21,8 @@ def guard(event: SideEffectCall) -> Repair | Decline:
     target = decision_around(event) or event.statement
     if target is None:
         return Decline(why_not_alone(event))
+    if is_compiled_only(event.site, target):
+        return Decline("only compiled code comes here: a guard would leave it out for good")
     obstacle = binds_or_waits(target)
     if obstacle is not None:
         return Decline(obstacle)

@@ -11,7 +11,7 @@ from tclint.semantics.values import Tensor, options
 from ..proofs.verdict import PROVED, Changes, Refused, Verdict
 
 _FLOATS = frozenset("float16 half bfloat16 float32 float float64 double".split())
-_UNKNOWN = Changes("a tensor that is not of floating point may change its dtype, or raise")
+UNKNOWN_DTYPE = Changes("a tensor that is not of floating point may change its dtype, or raise")
 
 
 def judge_kind(site: Site, test: ast.expr, root: ast.Name) -> Verdict:
@@ -22,7 +22,7 @@ def judge_kind(site: Site, test: ast.expr, root: ast.Name) -> Verdict:
     if len(tensors) < len(kinds) and not asked and not _is_argument(site, test, root.id):
         return Refused(f"`{root.id}` is not certainly a tensor")
     categories = {kind.dtype.category if kind.dtype else None for kind in tensors}
-    return PROVED if asked or categories == {"float"} else _UNKNOWN
+    return PROVED if asked or categories == {"float"} else UNKNOWN_DTYPE
 
 
 def others_read(site: Site, statement: ast.If, names: set[str]) -> str:

@@ -17,9 +17,9 @@ _CHANGES = (
 )
 
 
-def drop_guard(site: Site, statement: ast.If | None) -> Repair | None:
+def drop_guard(site: Site, statement: ast.If) -> Repair | None:
     """Leave out a test whether a mask selects anything; None where that is not what it asks."""
-    if statement is None or statement.orelse or len(statement.body) != 1:
+    if statement.orelse or len(statement.body) != 1:
         return None
     mask = _asked(site, statement.test)
     match statement.body[0]:

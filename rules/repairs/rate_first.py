@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tclint.diagnostics import Applicability, Decline
@@ -34,9 +35,8 @@ class Comparison:
 
 def find_comparison(site: Site, test: ast.expr) -> Comparison | None:
     """The comparison behind the truth of ``test``: itself, or the last operand of a variable."""
-    if isinstance(test, ast.Name) and len(site.stores(test.id)) == 1:
-        binding = site.parent(site.stores(test.id)[0])
-        test = binding.value if isinstance(binding, ast.Assign) else test
+    if isinstance(test, ast.Name):
+        test = _computed(site, test.id) or test
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         test = test.values[-1]
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
@@ -54,6 +54,14 @@ def find_comparison(site: Site, test: ast.expr) -> Comparison | None:
     if bound and all(isinstance(b, ast.Assign) and _is_uniform(site, b.value) for b in bound):
         return Comparison(test, rate, False)
     return None
+
+
+def _computed(site: Site, name: str) -> ast.expr | None:
+    """What a variable is computed as, where it else only gets literals (``skip = False``)."""
+    bound = [site.parent(store) for store in site.stores(name)]
+    values = [binding.value for binding in bound if isinstance(binding, ast.Assign)]
+    computed = [value for value in values if not isinstance(value, ast.Constant)]
+    return computed[0] if len(computed) == 1 and len(values) == len(bound) else None
 
 
 def is_guarded(site: Site, found: Comparison) -> bool:
@@ -120,7 +128,12 @@ def _only_asked(site: Site, node: ast.expr) -> bool:
     value: ast.expr = node
     while isinstance(outer := site.parent(value), ast.BoolOp):
         value = outer
-    uses = uses_of(site, value)
-    if uses.lost or not isinstance(site.parent(value), ast.Assign):
+    binding, uses = site.parent(value), uses_of(site, value)
+    if not isinstance(binding, ast.Assign):
         return False
-    return bool(uses.nodes) and all(is_asked(site, use) for use in uses.nodes)
+    nodes: Sequence[ast.expr] = uses.nodes
+    if uses.several and isinstance(binding.targets[0], ast.Name):
+        nodes = site.loads(binding.targets[0].id)  # more than see this value, but none is missed
+    elif uses.lost:
+        return False
+    return bool(nodes) and all(is_asked(site, use) for use in nodes)

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
+from textwrap import indent
 
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace, Rewrite
 from tclint.semantics.site import Site
 
 from ..decisions.tests import leaves
+from ..proofs.conditions import is_compiled_aside, is_compiled_only
 from ..proofs.verdict import Changes, Refused, Verdict, combine
 from .aliases import judge_new_tensor
 from .arms import Numbers, judge_arm, judge_number, root_of
 from .compiled_assert import split
 from .conditions import condition, where_call
-from .kinds import judge_kind, others_read
+from .kinds import UNKNOWN_DTYPE, judge_kind, others_read
 
+Parts = dict[str, ast.expr | ast.stmt]
+_STEP = "    "
 _MESSAGE = "Compute both ways and let `torch.where` choose on the device"
+_FLOATS = (
+    "Compute both ways in compiled code for floating-point tensors, and let `torch.where` choose; "
+    "eager code stays as it is"
+)
+_LEFT = Decline("this is what other tensors and eager code still do")
 _OTHER = Decline(
     "both ways have to be known to compute the same shapes and dtypes without raising; then "
     "`torch.where(test, a, b)` picks a result on the device, and `torch.cond` runs one of two "
@@ -32,6 +42,8 @@ def choose(site: Site, node: ast.expr | ast.stmt) -> Repair | Decline:
         if isinstance(outer, ast.IfExp):
             return _expression(site, outer, node)
     statement = site.statement
+    if is_compiled_aside(site, statement):
+        return _LEFT
     if not isinstance(statement, ast.If) or not any(n is node for n in ast.walk(statement.test)):
         return _OTHER
     match statement.body[-1]:
@@ -68,7 +80,10 @@ def _both(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> 
     arms = [last.value, other.value]
     verdict = _judge(site, statement.test, arms, root_of(site, *arms), target.id)
     template, parts = where_call(site, test, arms, statement.col_offset + len(target.id) + 3)
-    return _repair(verdict, (Replace(statement, f"{target.id} = {template}", parts),))
+    lines = f"{target.id} = {template}"
+    if verdict == UNKNOWN_DTYPE:
+        return _for_floats(site, statement, root_of(site, *arms), lines, parts)
+    return _repair(verdict, (Replace(statement, lines, parts),))
 
 
 def _one(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> Repair | Decline:
@@ -91,13 +106,30 @@ def _one(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> R
     verdict = _judge(site, statement.test, arms, target.id, target.id, numbers)
     column = last.col_offset if flags else statement.col_offset
     template, parts = where_call(site, test, arms, column + len(target.id) + 3)
-    if flags:
-        asked = {f"flag_{i}": flag for i, flag in enumerate(flags)}
-        ask = Replace(statement.test, " and ".join(f"${name}" for name in asked), asked)
-        return _repair(verdict, (ask, Replace(last.value, template, parts)))
     kept = {f"line_{i}": s for i, s in enumerate(statement.body[:-1])}
     whole = "\n".join([*(f"${name}" for name in kept), f"{target.id} = {template}"])
+    asked = {f"flag_{i}": flag for i, flag in enumerate(flags)}
+    if verdict == UNKNOWN_DTYPE:
+        return _for_floats(site, statement, target.id, whole, {**parts, **kept, **asked}, asked)
+    if flags:
+        ask = Replace(statement.test, " and ".join(f"${name}" for name in asked), asked)
+        return _repair(verdict, (ask, Replace(last.value, template, parts)))
     return _repair(verdict, (Replace(statement, whole, {**parts, **kept}),))
+
+
+def _for_floats(
+    site: Site, statement: ast.If, root: str, lines: str, parts: Parts, asked: Iterable[str] = ()
+) -> Repair | Decline:
+    """Write ``lines`` for compiled code that has a floating-point tensor, and keep the rest."""
+    name = site.spell("torch.compiler.is_compiling")
+    if name is None or is_compiled_only(site, statement):
+        whole = (Replace(statement, lines, parts),)
+        return Repair(_MESSAGE, whole, Applicability.UNSAFE, UNKNOWN_DTYPE.what)
+    flags = " and ".join(f"${flag}" for flag in asked)
+    body = f"if {flags}:\n{indent(lines, _STEP)}" if flags else lines
+    test = f"{name}() and {root}.is_floating_point()"
+    split = f"if {test}:\n{indent(body, _STEP)}\nelse:\n{_STEP}$kept"
+    return Repair(_FLOATS, (Replace(statement, split, {**parts, "kept": statement}),))
 
 
 def _judge(

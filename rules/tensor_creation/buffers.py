@@ -47,13 +47,13 @@ def make_buffer(event: TensorFactory) -> Repair | Decline:
     cls, function = site.cls, site.function
     assert cls is not None and function is not None
     init = cls.methods.get("__init__")
-    obstacle = _why_no_place(site, cls, init, function) or why_not_only_read(site, whole)
+    obstacle = why_no_place(site, cls, init, function) or why_not_only_read(site, whole)
     if init is not None and not obstacle:
         obstacle = _why_not_constant_there(event.call, init)
     if obstacle:
         return Decline(obstacle)
     name = _name(site, whole, cls)
-    read, device = f"{_first_argument(function)}.{name}", device_of(event)
+    read, device = f"{first_argument(function)}.{name}", device_of(event)
     if device is None or _is_own_device(site, device):
         replaced = Replace(whole, read)
     else:
@@ -71,7 +71,7 @@ def _registration(
     made = {"factory": event.call.func, **parts}
     register = f'register_buffer("{name}", $factory({", ".join(texts)}), persistent=False)'
     if init is not None and not isinstance(init.node, ast.Lambda):
-        return Insert(init.node.body[-1], f"{_first_argument(init)}.{register}", made, after=True)
+        return Insert(init.node.body[-1], f"{first_argument(init)}.{register}", made, after=True)
     template = f"def __init__(self):\n    super().__init__()\n    self.{register}\n"
     return Insert(next(n for n in cls.node.body if _is_method(n)), template, made)
 
@@ -86,7 +86,7 @@ def _is_module(site: Site, cls: ClassInfo) -> bool:
     )
 
 
-def _why_no_place(
+def why_no_place(
     site: Site, cls: ClassInfo, init: FunctionInfo | None, function: FunctionInfo
 ) -> str:
     """Why ``__init__`` cannot take a buffer at its end; empty when it can."""
@@ -100,7 +100,7 @@ def _why_no_place(
         return "`__init__` does not call `super().__init__()`"
     if any(isinstance(n, (ast.Return, ast.Raise)) for n in ast.walk(init.node)):
         return "`__init__` may end before its last line"
-    own = _first_argument(init)
+    own = first_argument(init)
     for call in calls:
         base = call.func.value if isinstance(call.func, ast.Attribute) else call.func
         runs = isinstance(base, ast.Name) and base.id == own
@@ -110,7 +110,7 @@ def _why_no_place(
 
 
 def _why_not_constant_there(call: ast.Call, init: FunctionInfo) -> str:
-    local = {n.arg for n in ast.walk(init.node) if isinstance(n, ast.arg)} - {_first_argument(init)}
+    local = {n.arg for n in ast.walk(init.node) if isinstance(n, ast.arg)} - {first_argument(init)}
     local |= {
         n.id
         for n in ast.walk(init.node)
@@ -147,6 +147,7 @@ def _name(site: Site, whole: ast.expr, cls: ClassInfo) -> str:
     return unique
 
 
-def _first_argument(function: FunctionInfo) -> str:
+def first_argument(function: FunctionInfo) -> str:
+    """What a method calls its object: mostly ``self``."""
     arguments = function.node.args
     return next((a.arg for a in (*arguments.posonlyargs, *arguments.args)), "self")

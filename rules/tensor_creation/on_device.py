@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
 
 from tclint.diagnostics import Applicability, Decline
-from tclint.lint.rewrite import Repair, Replace
+from tclint.lint.rewrite import AddArgument, Repair, Replace, Rewrite
 from tclint.semantics.events import TensorFactory
+from tclint.semantics.site import Site
 from tclint.semantics.values import Sequence, SymInt, options
 
-from .placement import FROM_DATA, Target, arguments, number_type
+from .placement import FROM_DATA, Target, number_type
 
 _EXACT = frozenset(
     "zeros ones empty full eye scalar_tensor tril_indices triu_indices arange".split()
@@ -27,6 +29,8 @@ _SMALL = 256  # every floating-point dtype of torch's with at least 16 bits hold
 _DEVICE_MATTERS = frozenset({"requires_grad", "pin_memory", "out", "generator"})
 _OTHER_NUMBERS = "the device's generator draws other numbers than the CPU's"
 _OTHER_ROUNDING = "the device computes the values and may round the last bit in another way"
+_OTHER_NUMBER = "a float of numpy's, or one beyond float32, makes another tensor or raises"
+_LARGEST = 3.4e38
 _FROM_HOST = (
     "its data is copied from the host with `device=` just the same; "
     "make the tensor once, outside of the step"
@@ -49,23 +53,18 @@ def make_on_device(event: TensorFactory, where: Target) -> Repair | Decline:
             return Decline(f"`{keyword.arg or '**'}` may mean something else on a device")
     if where.converts and not _converts_alike(event):
         return Decline("made with the other dtype at once, its values could be rounded differently")
-    dropped = ("dtype", "device") if where.converts else ("device",)
-    texts, parts = arguments(event.call, *dropped)
-    factory = "$factory"
+    rewrites: list[Rewrite] = []
     if event.function in FROM_DATA:
         spelled = event.site.spell("torch.full")
         if not is_number(event) or spelled is None:
             return Decline(_FROM_HOST)
-        factory = spelled
-        texts.insert(0, "()")
-    else:
-        parts["factory"] = event.call.func
-    extra, more = where.keywords()
-    template = f"{factory}({', '.join([*texts, *extra])})"
+        rewrites = [Replace(event.call.func, spelled), AddArgument(event.call, "()")]
+    if event.moved is not None:
+        rewrites.append(Replace(event.moved, "$factory", {"factory": event.call}))
+        rewrites += where.arguments(event.call)
     changes = "; ".join(_changes(event, where))
     level = Applicability.UNSAFE if changes else Applicability.SAFE
-    rewrite = Replace(event.moved or event.call, template, {**parts, **more})
-    return Repair("Create it on the device", (rewrite,), level, changes)
+    return Repair("Create it on the device", tuple(rewrites), level, changes)
 
 
 def is_number(event: TensorFactory) -> bool:
@@ -87,12 +86,29 @@ def _converts_alike(event: TensorFactory) -> bool:
 def _changes(event: TensorFactory, where: Target) -> Iterator[str]:
     """What may differ afterwards; nothing when both ways give the same bits."""
     name = event.function.removeprefix("torch.")
+    if event.function in FROM_DATA and not _fits(event.site, event.call.args[0]):
+        yield _OTHER_NUMBER
     if name in _RANDOM:
         yield _OTHER_NUMBERS
     if name in _ROUNDED or (name == "arange" and not _whole(event)):
         yield _OTHER_ROUNDING
     if where.like is not None and not where.sure:
         yield f"`{event.site.text(where.like)}` has to be a tensor"
+
+
+def _fits(site: Site, node: ast.expr) -> bool:
+    """True for a number that `torch.full` takes as `torch.tensor` does.
+
+    A float may be numpy's, which is one of Python's by type and would keep its dtype; one that
+    float32 cannot hold becomes infinite or raises.
+    """
+    if number_type(site, node) != "float":
+        return True
+    values = {getattr(option, "value", None) for option in options(site.value(node))}
+    return all(
+        isinstance(value, float) and (abs(value) <= _LARGEST or not math.isfinite(value))
+        for value in values
+    )
 
 
 def _whole(event: TensorFactory) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from tclint.lint.rewrite import AddArgument
 from tclint.semantics.events import TensorFactory
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static, options, tensor_in
@@ -36,23 +37,23 @@ class Target:
         """True when the tensor's dtype may change on the way."""
         return self.dtype is not None or self.like is not None
 
-    def keywords(self) -> tuple[list[str], dict[str, ast.expr]]:
-        """The factory's keyword arguments that come to the same, with their template's parts."""
+    def arguments(self, factory: ast.Call) -> list[AddArgument]:
+        """The factory's keyword arguments that come to the same."""
         if self.like is not None:
-            return ["dtype=$like.dtype", "device=$like.device"], {"like": self.like}
-        texts: list[str] = []
-        parts: dict[str, ast.expr] = {}
+            parts = {"like": self.like}
+            return [
+                AddArgument(factory, f"$like.{name}", parts, name) for name in ("dtype", "device")
+            ]
+        added: list[AddArgument] = []
         if self.dtype is not None:
-            texts.append("dtype=$dtype")
-            parts["dtype"] = self.dtype
+            added.append(AddArgument(factory, "$dtype", {"dtype": self.dtype}, "dtype"))
         if self.device is None:
-            texts.append('device="cuda"')
+            added.append(AddArgument(factory, '"cuda"', keyword="device"))
         elif isinstance(self.device, ast.Constant) and type(self.device.value) is int:
-            texts.append(f'device="cuda:{self.device.value}"')
+            added.append(AddArgument(factory, f'"cuda:{self.device.value}"', keyword="device"))
         else:
-            texts.append("device=$device")
-            parts["device"] = self.device
-        return texts, parts
+            added.append(AddArgument(factory, "$device", {"device": self.device}, "device"))
+        return added
 
 
 def target(event: TensorFactory) -> Target | Refused | None:

@@ -27,11 +27,11 @@ class TensorCreatedThenMoved(Rule[TensorFactory]):
     device=x.device)`. `torch.tensor(0.1, device=x.device)` waits just the same.
 
     ## Fix safety
-    Safe where both ways give the same bits: zeros, ones, indices, and single numbers; with a change
-    of dtype only zeros, ones and small whole numbers. Unsafe for
-    random numbers, which another generator draws, and for `linspace`, windows and float ranges,
-    which the device may round in another way. Data from Python lists is copied from the host
-    anyway, so that nothing is gained.
+    Safe where both ways give the same bits: zeros, ones, indices, whole numbers and floats that the
+    code states; with a change of dtype only zeros, ones and small whole numbers. Unsafe for a float
+    that may be numpy's (it would keep its dtype), for random numbers (another generator draws
+    them), and for `linspace`, windows and float ranges, which the device may round in another way.
+    Data from Python lists is copied from the host anyway, so that nothing is gained.
 
     ## References
     - [Performance tuning guide](https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html)
@@ -65,6 +65,17 @@ def f(x):
     return x * torch.full((), 0.1, device=x.device) + torch.full((), 2, device=x.device)
 """,
             title="single numbers",
+        ),
+        Bad(
+            """
+def f(x, rate: float = 0.1):
+    return x * torch.tensor(rate, device=x.device)
+""",
+            unsafe="""
+def f(x, rate: float = 0.1):
+    return x * torch.full((), rate, device=x.device)
+""",
+            title="a float that is not known",
         ),
         Bad(
             """
