@@ -1,0 +1,152 @@
+"""What ``tclint fix`` does to real models: graph breaks before and after, and is all else equal?
+
+Run: python -m benchmarks.repair --table published --python .venv-repair/bin/python
+
+The package's source is copied, fixed and put first on the path of the processes that measure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks.repair.record import AFTER, BEFORE, Measured
+from benchmarks.repair.report import INTRODUCTION, Report, page, text
+from benchmarks.repair.rows import TABLES, Row, chosen
+from benchmarks.repair.tree import Fixed, copy, fix, installed
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = "transformers"
+OUT = ROOT / "benchmarks" / "out" / "repair"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Copy, fix, measure before and after, report; 1 when something is not equal."""
+    options = _options(argv)
+    try:
+        rows = chosen(options.table, options.rows.split(",") if options.rows else [])
+    except KeyError as error:
+        sys.exit(f"the table {options.table} has no rows named {error.args[0]}")
+    try:
+        package = installed(options.python, PACKAGE)
+    except LookupError as error:
+        sys.exit(str(error))
+    title = f"{PACKAGE} {package.version}, {options.table}"
+    folder = options.folder / title.replace(", ", "-").replace(" ", "-")
+    folder.mkdir(parents=True, exist_ok=True)
+    before = folder / BEFORE / PACKAGE
+    if not before.exists():
+        copy(package.folder, before.parent)
+    fixed = _fixed(folder, options)
+    first = _measured(rows, BEFORE, folder, options)
+    ran = [row for row in rows if first[row.name].failure is None]
+    if options.broken_only:
+        ran = [row for row in ran if first[row.name].breaks]
+    report = Report(title, ran, first, _measured(ran, AFTER, folder, options), fixed)
+    print(text(report))
+    if options.markdown:
+        above = options.markdown.read_text() if options.append else INTRODUCTION
+        options.markdown.write_text(f"{above}\n{page(report)}")
+    return 0 if report.sound else 1
+
+
+def _fixed(folder: Path, options: argparse.Namespace) -> Fixed:
+    """What fixing came to; done again when tclint or the choice of files has changed."""
+    record, only = folder / "fixed.json", options.files.split(",") if options.files else []
+    stamp = hashlib.sha256(repr(only).encode())
+    for name in ("tclint", "rules"):
+        for file in sorted((ROOT / name).rglob("*.py")):
+            stamp.update(file.read_bytes())
+    known = json.loads(record.read_text()) if record.exists() else {}
+    if known.get("stamp") == stamp.hexdigest() or (known and options.keep_fixed):
+        return Fixed.from_json(known["fixed"])
+    done = fix(folder / BEFORE / PACKAGE, folder / AFTER / PACKAGE, options.python, only)
+    record.write_text(json.dumps({"stamp": stamp.hexdigest(), "fixed": done.to_json()}))
+    return done
+
+
+def _measured(
+    rows: Sequence[Row], arm: str, folder: Path, options: argparse.Namespace
+) -> dict[str, Measured]:
+    """The records of all rows; those are measured whose files have changed, and those that failed.
+
+    Before fixing, a row that failed is left alone: it will not run afterwards either.
+    """
+    records, tree = folder / f"{arm}.jsonl", folder / arm
+    known = _known(records)
+    if arm == AFTER:
+        known |= _unchanged(_known(folder / f"{BEFORE}.jsonl"), tree)
+    due = [row for row in rows if not _is_valid(row, known.get(row.name), tree, options)]
+    if due:
+        limits = ["--workers", str(options.workers), "--time-limit", str(options.time_limit)]
+        command = [options.python, "-m", "benchmarks.repair.arm", arm, *(row.name for row in due)]
+        places = ["--table", options.table, "--folder", folder, "--records", records]
+        inductor = ["--inductor"] * (options.inductor and arm == AFTER)
+        path = os.pathsep.join([str(tree), str(ROOT)])
+        environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+        subprocess.run(
+            [*command, *places, *limits, *inductor], check=True, env=environment, cwd=ROOT
+        )
+    now = _known(records)
+    return known | {row.name: now[row.name] for row in due}
+
+
+def _unchanged(before: Mapping[str, Measured], tree: Path) -> dict[str, Measured]:
+    """Rows none of whose files were fixed: measured before is measured afterwards."""
+    return {
+        name: replace(one, arm=AFTER)
+        for name, one in before.items()
+        if one.failure is None and _is_same(one, tree)
+    }
+
+
+def _known(records: Path) -> dict[str, Measured]:
+    lines = records.read_text().splitlines() if records.exists() else []
+    return {one.row: one for one in map(Measured.from_json, map(json.loads, lines))}
+
+
+def _is_valid(row: Row, known: Measured | None, tree: Path, options: argparse.Namespace) -> bool:
+    if known is None or known.cls != row.model.cls:
+        return False
+    if options.inductor and known.arm == AFTER and known.fullgraph and not known.inductor:
+        return False
+    if known.failure is not None:
+        return known.arm == BEFORE
+    return _is_same(known, tree)
+
+
+def _is_same(known: Measured, tree: Path) -> bool:
+    return all(
+        hashlib.sha256((tree / file).read_bytes()).hexdigest()[:16] == digest
+        for file, digest in known.loaded.items()
+    )
+
+
+def _options(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.repair", description=__doc__)
+    parser.add_argument("--table", choices=TABLES, default="published")
+    parser.add_argument("--rows", help="names of rows, comma-separated; all when left out")
+    parser.add_argument(
+        "--broken-only", action="store_true", help="leave out rows that compile whole"
+    )
+    parser.add_argument("--python", type=Path, default=Path(sys.executable))
+    parser.add_argument("--folder", type=Path, default=OUT, help="copies and records")
+    parser.add_argument("--files", help="fix only these files of the package, comma-separated")
+    parser.add_argument("--keep-fixed", action="store_true", help="do not fix again")
+    parser.add_argument("--inductor", action="store_true", help="run the default backend too")
+    parser.add_argument("--workers", type=int, default=2, help="processes at a time")
+    parser.add_argument("--time-limit", type=float, default=300, help="seconds for each process")
+    parser.add_argument("--markdown", type=Path, help="write the report")
+    parser.add_argument("--append", action="store_true", help="below what the page says already")
+    return parser.parse_args(argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

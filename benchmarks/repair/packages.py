@@ -1,0 +1,202 @@
+"""Fix whole packages, in copies, and hold every promise of `tclint fix` against the result.
+
+Run: python -m benchmarks.repair.packages DIR... [--unsafe-fixes] [--sample 20 --seed 1]
+
+For each folder: the run does not crash, every file that parsed still parses, the edits that the
+report lists make the new bytes of the old ones, and a second run changes nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import random
+import shutil
+import subprocess
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tclint.diagnostics import Edit, Position, Span
+from tclint.fix.conflicts import apply_edits
+from tclint.source.decode import decode
+from tclint.source.file import SourceFile
+
+_CONTEXT = 4
+
+
+@dataclass(slots=True)
+class Fixed:
+    """What fixing one package came to; ``broken`` are the promises that were not kept."""
+
+    name: str
+    files: int
+    seconds: float = 0.0
+    applied: Counter[str] = field(default_factory=Counter)
+    declined: Counter[str] = field(default_factory=Counter)
+    edits: int = 0
+    changed: int = 0
+    broken: list[str] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Fix each folder's copy; 1 if a promise was broken."""
+    options = _options(argv)
+    results = [fix_package(folder, unsafe=options.unsafe_fixes) for folder in options.folders]
+    print(table(results))
+    shown = [text for one in results for text in one.shown]
+    for text in random.Random(options.seed).sample(shown, min(options.sample, len(shown))):
+        print(text)
+    for one in results:
+        for problem in one.broken:
+            print(f"{one.name}: {problem}", file=sys.stderr)
+    return int(any(one.broken for one in results))
+
+
+def fix_package(folder: Path, *, unsafe: bool) -> Fixed:
+    """Fix a copy of a folder twice, and compare."""
+    with TemporaryDirectory() as place:
+        copy = Path(place, folder.name)
+        shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
+        before = _contents(copy)
+        result = Fixed(folder.name, len(before))
+        started = time.monotonic()
+        report = _fix(copy, result, unsafe=unsafe)
+        result.seconds = time.monotonic() - started
+        if report is not None:
+            _count(report, result)
+            _compare(before, _contents(copy), report, result)
+            _settled(copy, result, unsafe=unsafe)
+    return result
+
+
+def table(results: Sequence[Fixed]) -> str:
+    """A line for each package, and one for each rule."""
+    lines = [
+        "| package | files | changed | fixes | edits | declined | broken | s |",
+        "|" + " --- |" * 8,
+    ]
+    lines += [
+        f"| {one.name} | {one.files} | {one.changed} | {one.applied.total()} | {one.edits} "
+        f"| {one.declined.total()} | {len(one.broken)} | {one.seconds:.0f} |"
+        for one in results
+    ]
+    applied = sum((one.applied for one in results), Counter[str]())
+    declined = sum((one.declined for one in results), Counter[str]())
+    lines += ["", "| rule | fixed | declined |", "| --- | --- | --- |"]
+    lines += [f"| {c} | {applied[c]} | {declined[c]} |" for c in sorted({*applied, *declined})]
+    return "\n".join(lines)
+
+
+def _fix(copy: Path, result: Fixed, *, unsafe: bool) -> dict[str, Any] | None:
+    command = [sys.executable, "-m", "tclint", "fix", "--isolated", "--output-format", "json"]
+    command += ["--unsafe-fixes"] if unsafe else []
+    done = subprocess.run([*command, str(copy)], capture_output=True, text=True, check=False)
+    if done.returncode not in {0, 1} or "Traceback" in done.stderr:
+        result.broken.append(f"exit code {done.returncode}: {done.stderr[-2000:]}")
+        return None
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
+
+
+def _count(report: dict[str, Any], result: Fixed) -> None:
+    result.applied = Counter(one["code"] for one in report["fixes"])
+    result.declined = Counter(one["code"] for one in report["findings"] if one["declined"])
+    taken_back = [one["message"] for one in report["errors"] if "taken back" in one["message"]]
+    result.broken += [*taken_back, *(e["message"] for e in report["errors"] if "settle" in str(e))]
+
+
+def _compare(
+    before: dict[Path, bytes], after: dict[Path, bytes], report: dict[str, Any], result: Fixed
+) -> None:
+    """Rebuild every file from its edits, and parse what was changed."""
+    fixes: dict[Path, list[dict[str, Any]]] = {}
+    for one in report["fixes"]:
+        fixes.setdefault(Path(one["filename"]), []).append(one)
+    if before.keys() != after.keys():
+        result.broken.append(f"files came or went: {before.keys() ^ after.keys()}")
+    for path, old in before.items():
+        made = fixes.get(path, [])
+        edits = {_edit(edit) for one in made for edit in one["fix"]["edits"]}
+        result.edits += len(edits)
+        result.changed += after[path] != old
+        if not edits:
+            rebuilt = old
+        else:
+            file = decode(path, old)
+            rebuilt = apply_edits(file, edits).encode(file.encoding)
+            result.shown += [_show(file, one) for one in made]
+        if rebuilt != after[path]:
+            result.broken.append(f"{path}: the edits do not make what was written")
+        if _parses(old) and not _parses(after[path]):
+            result.broken.append(f"{path}: no longer parses")
+
+
+def _settled(copy: Path, result: Fixed, *, unsafe: bool) -> None:
+    once = _contents(copy)
+    report = _fix(copy, result, unsafe=unsafe)
+    if report is not None and report["fixes"]:
+        result.broken.append(f"a second run fixes {len(report['fixes'])} more")
+    if _contents(copy) != once:
+        result.broken.append("a second run changes files")
+
+
+def _contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in sorted(folder.rglob("*.py"))}
+
+
+def _edit(edit: dict[str, Any]) -> Edit:
+    start, end = (Position(**edit[key]) for key in ("location", "end_location"))
+    return Edit(Span(start, end), edit["content"])
+
+
+def _parses(data: bytes) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(data)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def _show(file: SourceFile, one: dict[str, Any]) -> str:
+    """One fix as a person would want to judge it: the code around, before and after."""
+    edits = sorted(_edit(edit) for edit in one["fix"]["edits"])
+    first, last = edits[0].span.start.row, edits[-1].span.end.row
+    near = slice(max(first - 1 - _CONTEXT, 0), last + _CONTEXT)
+    more = apply_edits(file, edits).count("\n") - file.text.count("\n")
+    new = SourceFile.from_text(file.path, apply_edits(file, edits))
+    old_code = "".join(file.lines[near])
+    new_code = "".join(new.lines[near.start : near.stop + more])
+    place = f"{one['filename']}:{one['location']['row']}"
+    head = f"### {place}: {one['code']} ({one['fix']['applicability']})"
+    said = f"{one['message']}. Fix: {one['fix']['message']}."
+    return f"{head}\n{said}\n--- before\n{old_code}--- after\n{new_code}"
+
+
+def _options(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.repair.packages",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("folders", nargs="+", type=Path, metavar="DIR")
+    parser.add_argument("--unsafe-fixes", action="store_true", help="apply the unsafe fixes too")
+    parser.add_argument(
+        "--sample", type=int, default=0, help="show this many fixes, drawn at random"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the sample")
+    return parser.parse_args(argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

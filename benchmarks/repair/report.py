@@ -1,0 +1,158 @@
+"""The table, as text and as a page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks.repair.record import SAME, Measured
+from benchmarks.repair.rows import Row
+from benchmarks.repair.tree import Fixed
+
+HEAD = (
+    "model", "breaks", "one graph", "eager", "compiled", "messages", "recompiles", "inductor",
+    "seconds",
+)  # fmt: skip
+
+INTRODUCTION = """\
+# `tclint fix` on real models
+
+<!-- Written by `make bench-repair`; do not edit. -->
+
+A copy of the installed package is fixed, safe fixes only, and put first on the path. Each model is
+made tiny, with random weights that both arms load strictly, and runs in a process of its own: a
+backend that only counts graphs, `dynamic=False`, without gradients in eval mode and with them in
+train mode. Breaks are the graphs of the first call beyond the first one.
+
+- **one graph**: whether `fullgraph=True` compiles it, before and after; a dash where nothing broke.
+- **eager**, **compiled**: results of two calls, gradients, buffers and the state of the random
+  generator after fixing, bit for bit against eager code before fixing.
+- **messages**: what eager code logs and warns, in its order.
+- **recompiles**: those of the second call, before and after.
+- **inductor**: the default backend after fixing against eager code, and the largest difference.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Both arms of every row, and what the fixes changed."""
+
+    title: str
+    rows: Sequence[Row]
+    before: Mapping[str, Measured]
+    after: Mapping[str, Measured]
+    fixed: Fixed
+
+    def pairs(self) -> Iterator[tuple[Measured, Measured]]:
+        """The rows that ran in both arms."""
+        for row in self.rows:
+            before, after = self.before[row.name], self.after[row.name]
+            if before.failure is None and after.failure is None:
+                yield before, after
+
+    @property
+    def lost(self) -> list[str]:
+        """Rows that ran before fixing and do not afterwards, with the reason."""
+        return [
+            f"{row.name}: {self.after[row.name].failure}"
+            for row in self.rows
+            if self.before[row.name].failure is None and self.after[row.name].failure is not None
+        ]
+
+    @property
+    def unequal(self) -> list[str]:
+        """What differs after fixing where it must not."""
+        found = []
+        for before, after in self.pairs():
+            for what in ("eager", "compiled", "messages"):
+                answer = getattr(after, what)
+                if answer != SAME and getattr(before, what) == SAME:
+                    found.append(f"{after.row}, {what}: {answer}")
+            if after.recompiles > before.recompiles:
+                found.append(f"{after.row}: {after.recompiles} recompiles on the second call")
+        return found
+
+    @property
+    def sound(self) -> bool:
+        """True when nothing is lost, unequal or broken."""
+        return not (self.lost or self.unequal or self.fixed.broken)
+
+
+def summary(report: Report) -> str:
+    """The totals."""
+    pairs = [*report.pairs()]
+    before, after = (sum(pair[arm].breaks for pair in pairs) for arm in (0, 1))
+    share = 1 - after / before if before else 1.0
+    whole = sum(not pair[1].breaks for pair in pairs if pair[0].breaks)
+    edited = report.fixed.edited
+    edits = f"{sum(one.edits for one in edited)} in {len(edited)} of {report.fixed.files} files"
+    wrong = [len(found) for found in (report.unequal, report.lost, report.fixed.broken)]
+    return "\n".join(
+        [
+            f"rows        {len(pairs)} measured, {len(report.rows) - len(pairs)} did not run",
+            f"breaks      {before} -> {after} ({share:.1%} removed)",
+            f"one graph   {whole} of {sum(bool(p[0].breaks) for p in pairs)} rows that broke",
+            f"edits       {edits}, {report.fixed.seconds:.0f} s",
+            "not equal   {}; lost {}; imports broken {}".format(*wrong),
+        ]
+    )
+
+
+def text(report: Report) -> str:
+    """What the command prints."""
+    lines = ["  ".join(cells) for cells in _aligned([HEAD, *map(_cells, report.pairs())])]
+    for title, found in (
+        ("not equal", report.unequal),
+        ("lost", report.lost),
+        ("imports broken", report.fixed.broken),
+        ("left", [f"{number} x {site}" for site, number in _left(report).most_common()]),
+    ):
+        lines += ["", f"{title}:", *found] if found else []
+    return "\n".join([*lines, "", summary(report)])
+
+
+def page(report: Report) -> str:
+    """The table as Markdown."""
+    rows = [_cells(pair) for pair in report.pairs()]
+    table = [f"| {' | '.join(cells)} |" for cells in (HEAD, ["---"] * len(HEAD), *rows)]
+    left = [
+        f"| {number} | `{file}:{row}` | {reason} |"
+        for (file, row, reason), number in _left(report).most_common()
+    ]
+    head = ["| rows | line | reason |", "| --- | --- | --- |"] if left else ["None."]
+    return "\n".join(
+        [
+            f"## {report.title}", "", "```text", summary(report), "```", "", *table, "",
+            "### Breaks that are left", "", *head, *left, "",
+        ]
+    )  # fmt: skip
+
+
+def _cells(pair: tuple[Measured, Measured]) -> list[str]:
+    before, after = pair
+    return [
+        after.row,
+        f"{before.breaks} -> {after.breaks}",
+        f"{before.fullgraph} -> {after.fullgraph}" if before.fullgraph else "-",
+        after.eager,
+        after.compiled,
+        after.messages,
+        f"{before.recompiles} -> {after.recompiles}",
+        after.inductor or "-",
+        f"{after.seconds:.0f}",
+    ]
+
+
+def _left(report: Report) -> Counter[tuple[str, int, str]]:
+    return Counter(
+        (site.file, site.row, site.reason.splitlines()[0][:80])
+        for _, after in report.pairs()
+        for site in after.sites
+    )
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[list[str]]:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        yield [cell[:60].ljust(min(width, 60)) for cell, width in zip(row, widths, strict=True)]

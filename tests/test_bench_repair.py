@@ -1,0 +1,112 @@
+"""The repair benchmark: what it fixes, what it compares, and what it calls sound."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.models.catalogue import Model
+from benchmarks.repair.__main__ import main
+from benchmarks.repair.record import AFTER, BEFORE, SAME, Measured, Site
+from benchmarks.repair.report import Report, page, summary, text
+from benchmarks.repair.rows import TABLES, TRAIN, Row, chosen
+from benchmarks.repair.tree import Edited, Fixed, fix, installed
+
+CODE = """\
+import logging
+
+import torch
+from torch import nn
+
+logger = logging.getLogger(__name__)
+
+
+class Net(nn.Module):
+    def forward(self, x):
+        logger.warning("seen")   # odd   spacing
+        return x * 2
+"""
+ROW = Row(Model("net", "Net", "", {}))
+SITE = Site("pkg/net.py", 11, "GB0291", "logging.Logger method")
+
+
+def measured(arm: str, graphs: int, **more: object) -> Measured:
+    same = Measured(
+        ROW.name, arm, "Net", graphs, (SITE,) * (graphs > 1),
+        eager=SAME, compiled=SAME, messages=SAME,
+    )  # fmt: skip
+    return replace(same, **more)
+
+
+def report(after: Measured, broken: tuple[str, ...] = ()) -> Report:
+    fixed = Fixed(1.0, 1, (Edited("pkg/net.py", 1, 1, 2),), broken)
+    return Report("package 1.0, table", [ROW], {"net": measured(BEFORE, 4)}, {"net": after}, fixed)
+
+
+def test_the_copy_is_fixed_and_the_rest_of_it_stays(tmp_path: Path) -> None:
+    before = tmp_path / "before" / "pkg"
+    before.mkdir(parents=True)
+    (before / "__init__.py").write_text("")
+    (before / "net.py").write_text(CODE)
+    done = fix(before, tmp_path / "after" / "pkg", Path(sys.executable), [])
+    assert (before / "net.py").read_text() == CODE
+    assert done.edited == (Edited("pkg/net.py", 1, 1, 2),)
+    assert done.broken == ()
+    after = (tmp_path / "after" / "pkg" / "net.py").read_text()
+    guarded = (
+        '        if not torch.compiler.is_compiling():\n            logger.warning("seen")   #'
+    )
+    assert guarded in after
+    assert Fixed.from_json(json.loads(json.dumps(done.to_json()))) == done
+
+
+def test_totals_name_what_is_left() -> None:
+    told = report(measured(AFTER, 2))
+    assert told.sound
+    assert "3 -> 1 (66.7% removed)" in summary(told)
+    assert "0 of 1 rows that broke" in summary(told)
+    assert "pkg/net.py" in text(told)
+    assert "| 1 | `pkg/net.py:11` | logging.Logger method |" in page(told)
+
+
+@pytest.mark.parametrize("what", ["eager", "compiled", "messages"])
+def test_a_difference_is_not_sound(what: str) -> None:
+    told = report(measured(AFTER, 1, **{what: "different: result"}))
+    assert not told.sound
+    assert told.unequal == [f"net, {what}: different: result"]
+
+
+def test_a_new_recompile_and_a_broken_import_are_not_sound() -> None:
+    assert report(measured(AFTER, 1, recompiles=1)).unequal
+    assert not report(measured(AFTER, 1), ("pkg.net: SyntaxError",)).sound
+
+
+def test_a_row_that_no_longer_runs_is_lost() -> None:
+    told = report(Measured("net", AFTER, "Net", failure="took too long"))
+    assert told.lost == ["net: took too long"]
+    assert not told.sound
+
+
+def test_records_travel_as_json() -> None:
+    one = measured(AFTER, 3, loaded={"pkg/net.py": "00"})
+    assert Measured.from_json(json.loads(json.dumps(one.to_json()))) == one
+
+
+def test_rows_are_chosen_by_name() -> None:
+    assert [row.name for row in chosen("published", ["bart", "bart@fp16"])] == ["bart", "bart@fp16"]
+    assert len({row.name for row in TABLES["catalogue"]}) == len(TABLES["catalogue"])
+    assert chosen("published", ["bart@train"])[0].mode == TRAIN
+
+
+def test_an_interpreter_without_the_package_is_one_clear_error() -> None:
+    with pytest.raises(LookupError, match="has no no_such_package: install it"):
+        installed(Path(sys.executable), "no_such_package")
+
+
+def test_an_unknown_row_is_one_clear_error() -> None:
+    with pytest.raises(SystemExit, match="published has no rows named no-such-model"):
+        main(["--rows", "bart,no-such-model"])
