@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from tclint.config import Config
 from tclint.diagnostics import Applicability, Confidence, Diagnostic, Effect
-from tclint.fix.apply import FixRun, fix_files
+from tclint.fix.apply import fix_files
+from tclint.fix.results import FixRun
 from tclint.lint.rewrite import Import, Repair, Replace
 from tclint.source.errors import FileError
 from tclint.source.file import SourceFile
@@ -36,7 +37,7 @@ class Run:
     files: int = 1
 
 
-def _checker(rule: Rule) -> Callable[..., Run]:
+def checker(rule: Rule) -> Callable[..., Run]:
     """An engine with one rule, asked about every node."""
 
     def check(
@@ -79,7 +80,7 @@ def _fix(text: str, rule: Rule, *, unsafe: bool = False, **config: tuple[str, ..
         Config(Path(), **config),
         unsafe=unsafe,
         overlay={PATH: text},
-        check=_checker(rule),
+        check=checker(rule),
     )
 
 
@@ -178,7 +179,7 @@ def test_declined_fix_is_reported_and_the_others_applied() -> None:
 
 def test_text_that_its_encoding_cannot_hold_is_taken_back() -> None:
     rule = rename("f", "ü")
-    check = _checker(rule)
+    check = checker(rule)
 
     def latin(paths: Sequence[Path], config: Config, overlay: Mapping[Path, str]) -> Run:
         run = check(paths, config, overlay)
@@ -201,6 +202,6 @@ def test_files_are_fixed_apart() -> None:
         [PATH, other],
         Config(Path()),
         overlay={PATH: "f(1)\n", other: "g(1)\n"},
-        check=_checker(rename("f", "h")),
+        check=checker(rename("f", "h")),
     )
     assert [file.path for file in run.changed] == [PATH]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tclint.fix.apply import FixedFile
 from tclint.fix.diff import unified_diff
+from tclint.fix.results import FixedFile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +42,7 @@ def test_git_applies_the_diff(tmp_path: Path, name: str, before: str, after: str
     target.parent.mkdir(exist_ok=True)
     target.write_bytes(before.encode())
     patch = tmp_path / "fix.patch"
-    file = FixedFile(target, before, after, "utf-8", ("TCL900",))
+    file = FixedFile(target, before, after, "utf-8")
     patch.write_bytes(unified_diff(file, name).encode())
     subprocess.run(["git", "init", "-q", "."], cwd=tmp_path, check=True)
     subprocess.run(
@@ -52,4 +52,4 @@ def test_git_applies_the_diff(tmp_path: Path, name: str, before: str, after: str
 
 
 def test_unchanged_file_has_no_diff(tmp_path: Path) -> None:
-    assert unified_diff(FixedFile(tmp_path, "a\n", "a\n", "utf-8", ()), "a") == ""
+    assert unified_diff(FixedFile(tmp_path, "a\n", "a\n", "utf-8"), "a") == ""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
 
 from tclint.source.decode import read_source
 from tclint.source.errors import SourceError
-from tclint.source.write import write_text
+from tclint.source.write import NewText, write_all, write_text
 
 
 @pytest.mark.parametrize(
@@ -126,3 +127,104 @@ def test_missing_file_is_not_created(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="cannot write"):
         write_text(tmp_path / "a.py", "x = 1\n", "utf-8")
     assert not list(tmp_path.iterdir())
+
+
+def _two(folder: Path) -> list[NewText]:
+    """New texts for two files that are there."""
+    texts = []
+    for name in ("a.py", "b.py"):
+        (folder / name).write_text("x = 1\n")
+        texts.append(NewText(folder / name, "x = 2\n", "utf-8", before="x = 1\n"))
+    return texts
+
+
+def _contents(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in sorted(folder.iterdir())}
+
+
+OLD = {"a.py": "x = 1\n", "b.py": "x = 1\n"}
+NEW = {"a.py": "x = 2\n", "b.py": "x = 2\n"}
+
+
+def test_all_files_are_written(tmp_path: Path) -> None:
+    write_all(_two(tmp_path))
+    assert _contents(tmp_path) == NEW
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize("links", [True, False])
+def test_failure_at_the_last_file_puts_the_first_one_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, links: bool
+) -> None:
+    texts, replace, done = _two(tmp_path), Path.replace, []
+
+    def fail_late(self: Path, target: Path) -> Path:
+        done.append(target)
+        if len(done) == 2:
+            raise error
+        return replace(self, target)
+
+    def refuse(*_: object) -> None:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(Path, "replace", fail_late)
+    if not links:
+        monkeypatch.setattr(os, "link", refuse)
+    with pytest.raises((SourceError, KeyboardInterrupt)):
+        write_all(texts)
+    assert len(done) == 3  # the third put the first file back
+    assert _contents(tmp_path) == OLD
+
+
+def test_full_disk_changes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, sync, calls = _two(tmp_path), os.fsync, []
+
+    def full(descriptor: int) -> None:
+        calls.append(descriptor)
+        if len(calls) == 2:
+            raise OSError(28, "No space left on device")
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(SourceError, match=r"b\.py: cannot write: no space left on device"):
+        write_all(texts)
+    assert _contents(tmp_path) == OLD
+
+
+def test_file_that_changed_meanwhile_keeps_all_from_being_written(tmp_path: Path) -> None:
+    texts = _two(tmp_path)
+    (tmp_path / "b.py").write_text("x = 3\n")
+    with pytest.raises(SourceError, match=r"b\.py: not written: the file has changed"):
+        write_all(texts)
+    assert _contents(tmp_path) == {"a.py": "x = 1\n", "b.py": "x = 3\n"}
+
+
+def test_file_that_another_run_fixed_alike_is_fine(tmp_path: Path) -> None:
+    texts = _two(tmp_path)
+    (tmp_path / "b.py").write_text("x = 2\n")
+    write_all(texts)
+    assert _contents(tmp_path) == NEW
+
+
+def test_of_two_runs_at_once_one_writes_and_one_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("x = 1\n")
+    failures: list[str] = []
+    start = threading.Barrier(2)
+
+    def run(text: str) -> None:
+        start.wait()
+        try:
+            write_all([NewText(path, text, "utf-8", before="x = 1\n")])
+        except SourceError as error:
+            failures.append(str(error))
+
+    runs = [threading.Thread(target=run, args=(f"x = {n}\n",)) for n in (2, 3)]
+    for one in runs:
+        one.start()
+    for one in runs:
+        one.join()
+    assert len(failures) == 1
+    assert "has changed" in failures[0]
+    assert _contents(tmp_path)["a.py"] in {"x = 2\n", "x = 3\n"}
+    assert len(_contents(tmp_path)) == 1

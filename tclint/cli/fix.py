@@ -1,5 +1,7 @@
 """``tclint fix``."""
 
+from enum import Enum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -7,11 +9,60 @@ import typer
 from tclint.cli import options
 
 
+class Format(str, Enum):
+    """How to print the report."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class Phase(str, Enum):
+    """What one call of a target does."""
+
+    FORWARD = "forward"
+    BACKWARD = "backward"
+    STEP = "step"
+
+
 def fix(
-    paths: options.Paths = None,
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Files and folders, the current one if none is named; `-` reads standard input. "
+            "With `--verify`, also targets: `pkg.mod:factory`, `path/file.py:factory`, or the name "
+            "of a configured one.",
+            show_default=False,
+        ),
+    ] = None,
     *,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify",
+            help="Compile targets before and after, and keep only the fixes whose break is gone "
+            "and whose results, exceptions and state are equal. Runs your code.",
+        ),
+    ] = False,
+    phase: Annotated[
+        Phase, typer.Option(help="With `--verify`: what one call of a target does.")
+    ] = Phase.FORWARD,
+    time_limit: Annotated[
+        float, typer.Option(min=1.0, help="With `--verify`: seconds for each child process.")
+    ] = 600.0,
+    max_runs: Annotated[
+        int, typer.Option(min=2, help="With `--verify`: how often targets may be compiled.")
+    ] = 40,
     unsafe_fixes: options.UnsafeFixes = False,
     diff: options.Diff = False,
+    output_format: Annotated[
+        Format, typer.Option(help="How to print what was done; `json` has every edit.")
+    ] = Format.TEXT,
+    statistics: Annotated[
+        bool,
+        typer.Option(
+            "--statistics", help="Print how many findings of each rule were fixed, or why not."
+        ),
+    ] = False,
     select: options.Select = None,
     extend_select: options.ExtendSelect = None,
     ignore: options.Ignore = None,
@@ -35,7 +86,7 @@ def fix(
     Standard input is printed to standard output, repaired.
     """
     from tclint.cli.configuration import Overrides
-    from tclint.cli.fixing import FixOptions, run_fix, show_diff
+    from tclint.cli.fixing import FixOptions, run_fix
     from tclint.cli.inputs import gather
 
     overrides = Overrides(
@@ -49,14 +100,20 @@ def fix(
         scope=scope,
         target_torch=target_torch,
     )
-    inputs = gather(paths, overrides, stdin_filename)
-    if diff:
-        raise typer.Exit(show_diff(inputs, unsafe=unsafe_fixes, exit_zero=exit_zero))
     how = FixOptions(
         unsafe=unsafe_fixes,
+        diff=diff,
+        as_json=output_format is Format.JSON,
+        statistics=statistics,
         quiet=quiet,
         show_declined=show_declined,
         exit_zero=exit_zero,
         exit_non_zero_on_fix=exit_non_zero_on_fix,
     )
-    raise typer.Exit(run_fix(inputs, how))
+    if verify:
+        from tclint.cli.confirming import run_confirmed
+        from tclint.verify.arms import Options
+
+        running = Options(phase=phase.value, time_limit=time_limit)
+        raise typer.Exit(run_confirmed(paths or [], overrides, how, running, max_runs))
+    raise typer.Exit(run_fix(gather(paths, overrides, stdin_filename), how))

@@ -3,41 +3,33 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.cli.checking import complain_about, exit_code, make_view
 from tclint.cli.exits import CLEAN, FINDINGS
 from tclint.cli.inputs import Inputs
 from tclint.cli.terminal import colour_on, note, write, write_bytes
+from tclint.fix.outcome import Ground, Outcome, Reason, ReportedFix, Status, plain_outcome
+from tclint.fix.report import as_json, statistics
+from tclint.fix.report import text as as_text
 from tclint.report.diff import render_diff
 from tclint.report.formats import OutputFormat, render
 from tclint.report.summary import summary
 from tclint.report.view import View, count
 from tclint.source.errors import FileError, SourceError
 from tclint.source.file import SourceFile
-from tclint.source.write import write_text
+from tclint.source.write import NewText, encoded, write_all
 
 if TYPE_CHECKING:
     from tclint.diagnostics import Decline, Diagnostic
-    from tclint.fix.apply import FixedFile, FixRun
+    from tclint.fix.results import FixedFile, FixRun
     from tclint.lint.engine import Result
 
 
-def show_diff(inputs: Inputs, *, unsafe: bool, exit_zero: bool) -> int:
-    """Print what fixes would change; 1 if there is anything."""
-    fixes = _fixes(inputs, unsafe=unsafe)
-    view = make_view(colour=colour_on(sys.stdout))
-    write(render_diff(fixes.changed, view))
-    complain_about(fixes.remaining, view)
-    number = sum(len(file.applied) for file in fixes.changed)
-    if number:
-        note(f"Would fix {count(number, 'finding')}.")
-        return CLEAN if exit_zero else FINDINGS
-    note("Nothing to fix.")
-    return exit_code(replace(fixes.remaining, results=()), inputs.files, exit_zero=exit_zero)
+_NOTEBOOK = "notebooks cannot be verified; `tclint fix` without --verify fixes them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,51 +37,50 @@ class FixOptions:
     """How to fix, and what to say about it."""
 
     unsafe: bool = False
+    diff: bool = False
+    as_json: bool = False
+    statistics: bool = False
     quiet: bool = False
     show_declined: bool = False
     exit_zero: bool = False
     exit_non_zero_on_fix: bool = False
 
 
+def show_diff(inputs: Inputs, *, unsafe: bool, exit_zero: bool) -> int:
+    """Print what fixes would change; 1 if there is anything."""
+    return run_fix(inputs, FixOptions(unsafe=unsafe, diff=True, exit_zero=exit_zero))
+
+
 def run_fix(inputs: Inputs, how: FixOptions) -> int:
     """Apply fixes, print what was fixed and what remains, and return the exit code."""
-    fixes = _fixes(inputs, unsafe=how.unsafe)
-    if inputs.stdin is not None:
-        _print_repaired(inputs.stdin, fixes)
+    fixes = settled_fixes(inputs, unsafe=how.unsafe)
+    if inputs.stdin is not None and not (how.diff or how.as_json or how.statistics):
+        _print_repaired(inputs.stdin, inputs.raw, fixes)
         return exit_code(fixes.remaining, inputs.files, exit_zero=how.exit_zero)
-    view = make_view(colour=colour_on(sys.stdout), show_declined=how.show_declined)
-    written, errors = _write_all(fixes.changed)
-    remaining = replace(fixes.remaining, errors=(*fixes.remaining.errors, *errors))
-    complain_about(remaining, view)
-    text = fixed_text(written, view)
-    text += render(OutputFormat.TEXT, remaining, view)
-    if not how.quiet:
-        text += summary(remaining) + "\n"
-    write(text)
-    if written and how.exit_non_zero_on_fix:
-        return FINDINGS
-    return exit_code(remaining, inputs.files, exit_zero=how.exit_zero)
+    if how.diff or inputs.stdin is not None:
+        return deliver(plain_outcome(fixes, Status.OFFERED), inputs, how)
+    outcome = plain_outcome(fixes, Status.APPLIED)
+    return deliver(written(outcome, [[file] for file in outcome.changed]), inputs, how)
 
 
-def fixed_text(changed: Sequence[FixedFile], view: View) -> str:
-    """What was fixed, by file and rule."""
-    number = sum(len(file.applied) for file in changed)
-    if not number:
-        return ""
-    names = {rule.code: rule.name for rule in view.rules}
-    lines = [f"Fixed {count(number, 'finding')}:"]
-    for file in changed:
-        lines.append(f"- {view.path(file.path)}:")
-        for code, times in sorted(Counter(file.applied).items()):
-            name = f" ({names[code]})" if code in names else ""
-            lines.append(f"    {times} \N{MULTIPLICATION SIGN} {code}{name}")
-    return "\n".join(lines) + "\n\n"
+def without_notebooks(inputs: Inputs) -> Inputs:
+    """Leave notebooks out: nothing imports them, so that no target can confirm their fixes."""
+    notebooks = [path for path in inputs.files if path.suffix == ".ipynb"]
+    errors = [FileError(path, _NOTEBOOK) for path in notebooks]
+    files = tuple(path for path in inputs.files if path.suffix != ".ipynb")
+    return replace(inputs, files=files, errors=(*inputs.errors, *errors))
 
 
-def _fixes(inputs: Inputs, *, unsafe: bool) -> FixRun:
+def settled_fixes(inputs: Inputs, *, unsafe: bool) -> FixRun:
+    """The fixes of the files, with all that is wrong with the files."""
     from tclint.fix.apply import fix_files
 
     fixes = fix_files(inputs.files, inputs.config, unsafe=unsafe, overlay=inputs.overlay)
+    return settle(fixes, inputs)
+
+
+def settle(fixes: FixRun, inputs: Inputs) -> FixRun:
+    """Say of what remains all that is known: unreadable files, and fixes that met an obstacle."""
     declined = {item.diagnostic: item.decline for item in fixes.declined}
     remaining = replace(
         fixes.remaining,
@@ -108,21 +99,68 @@ def _settled(result: Result, declined: Mapping[Diagnostic, Decline]) -> Result:
     return replace(result, diagnostic=diagnostic, repair=None)
 
 
-def _print_repaired(file: SourceFile, fixes: FixRun) -> None:
+def _print_repaired(file: SourceFile, raw: bytes, fixes: FixRun) -> None:
     """Print the whole text, repaired or not, in the bytes that editors sent."""
     complain_about(fixes.remaining, make_view(colour=False))
     text = next((changed.after for changed in fixes.changed), file.text)
-    write_bytes(text.encode(file.encoding))
+    write_bytes(encoded(NewText(file.path, text, file.encoding), lambda: raw))
 
 
-def _write_all(changed: Sequence[FixedFile]) -> tuple[list[FixedFile], list[FileError]]:
-    written: list[FixedFile] = []
-    errors: list[FileError] = []
-    for file in changed:
+def written(outcome: Outcome, sets: Sequence[Sequence[FixedFile]]) -> Outcome:
+    """Write the files; of each set all or none. What could not be written counts as dropped."""
+    failed: dict[Path, FileError] = {}
+    for files in sets:
         try:
-            write_text(file.path, file.after, file.encoding)
-        except SourceError as error:
-            errors.append(error.error)
-        else:
-            written.append(file)
-    return written, errors
+            write_all([NewText(f.path, f.after, f.encoding, f.before) for f in files])
+        except SourceError as problem:
+            failed.update((file.path, problem.error) for file in files)
+    errors = tuple(dict.fromkeys(failed.values()))
+    return replace(
+        outcome,
+        fixes=tuple(_unless_failed(one, failed) for one in outcome.fixes),
+        changed=tuple(file for file in outcome.changed if file.path not in failed),
+        remaining=replace(outcome.remaining, errors=(*outcome.remaining.errors, *errors)),
+    )
+
+
+def _unless_failed(one: ReportedFix, failed: Mapping[Path, FileError]) -> ReportedFix:
+    error = failed.get(one.fix.diagnostic.path)
+    if error is None or one.status is not Status.APPLIED:
+        return one
+    reason = Reason(Ground.NOT_WRITTEN, error.message)
+    return replace(one, status=Status.DROPPED, reason=reason)
+
+
+def deliver(outcome: Outcome, inputs: Inputs, how: FixOptions) -> int:
+    """Print the report, and return the exit code."""
+    view = make_view(colour=colour_on(sys.stdout), show_declined=how.show_declined)
+    complain_about(outcome.remaining, view)
+    write(_report(outcome, view, how))
+    if how.diff:
+        if outcome.verification is not None and not how.as_json:
+            note(as_text.render(outcome, make_view(colour=False)).rstrip())
+        return _diff_code(outcome, inputs, how)
+    if outcome.kept and how.exit_non_zero_on_fix:
+        return FINDINGS
+    return exit_code(outcome.remaining, inputs.files, exit_zero=how.exit_zero)
+
+
+def _report(outcome: Outcome, view: View, how: FixOptions) -> str:
+    if how.statistics:
+        return statistics.as_json(outcome) if how.as_json else statistics.as_text(outcome)
+    if how.as_json:
+        return as_json.render(outcome)
+    if how.diff:
+        return render_diff(outcome.changed, view)
+    report = as_text.render(outcome, view) + render(OutputFormat.FULL, outcome.remaining, view)
+    return report if how.quiet else f"{report}{summary(outcome.remaining)}\n"
+
+
+def _diff_code(outcome: Outcome, inputs: Inputs, how: FixOptions) -> int:
+    number = len(outcome.kept)
+    if number:
+        note(f"Would fix {count(number, 'finding')}.")
+        return CLEAN if how.exit_zero else FINDINGS
+    note("Nothing to fix.")
+    remaining = replace(outcome.remaining, results=())
+    return exit_code(remaining, inputs.files, exit_zero=how.exit_zero)

@@ -7,9 +7,12 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from tclint.diagnostics import Applicability, Decline, Diagnostic
+from tclint.diagnostics import Applicability, Confidence, Decline
 from tclint.fix.conflicts import Group, apply_edits, choose, flatten
 from tclint.fix.edits import edits_for
+from tclint.fix.ledger import Ledger
+from tclint.fix.results import AppliedFix, Declined, FixedFile, FixKey, FixRun
+from tclint.lint.selection import is_shown
 from tclint.source.errors import FileError, SourceError
 from tclint.source.parse import parse
 
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tclint.config import Config
+    from tclint.diagnostics import Diagnostic, Edit, Span
     from tclint.lint.engine import Result, Run
     from tclint.source.file import SourceFile
 
@@ -27,35 +31,43 @@ MAX_PASSES: Final = 20
 """How many passes may go by without fewer fixable findings, before fixing gives up."""
 
 
-@dataclass(frozen=True, slots=True)
-class FixedFile:
-    """A file's text before and after fixing, with the codes of the fixes in order."""
+class _File:
+    """A file under repair: its first text, its present one, and the fixes in between."""
 
-    path: Path
-    before: str
-    after: str
-    encoding: str
-    applied: tuple[str, ...]
+    def __init__(self, file: SourceFile) -> None:
+        self.original, self.text = file, file.text
+        self._ledger = Ledger(file)
+        self._fixes: list[AppliedFix] = []
 
+    def key(self, diagnostic: Diagnostic, present: SourceFile) -> FixKey:
+        """What a finding in the present text is called."""
+        return FixKey(diagnostic.path, self._origin(diagnostic.span, present), diagnostic.code)
 
-@dataclass(frozen=True, slots=True)
-class Declined:
-    """A finding whose fix met an obstacle when it was to be carried out."""
+    def enter(self, text: str, present: SourceFile, chosen: Sequence[tuple[Result, Group]]) -> None:
+        """Take over the text that the chosen fixes make of the present one."""
+        makers: dict[Edit, frozenset[int]] = defaultdict(frozenset)
+        for result, group in chosen:
+            for edit in group.edits:
+                makers[edit] |= {len(self._fixes)}
+            self._fixes.append(_applied(result, lambda span: self._origin(span, present)))
+        self._ledger.enter(
+            (present.offset(edit.span.start), present.offset(edit.span.end), edit.content, made_by)
+            for edit, made_by in makers.items()
+        )
+        self.text = text
 
-    diagnostic: Diagnostic
-    decline: Decline
+    def fixed(self) -> FixedFile:
+        """The outcome, with every edit at its place in the first text."""
+        edits: dict[int, list[Edit]] = defaultdict(list)
+        for edit, makers in self._ledger.edits():
+            for number in makers:
+                edits[number].append(edit)
+        fixes = [replace(fix, edits=tuple(edits[n])) for n, fix in enumerate(self._fixes)]
+        file = self.original
+        return FixedFile(file.path, file.text, self.text, file.encoding, tuple(fixes))
 
-
-@dataclass(frozen=True, slots=True)
-class FixRun:
-    """What fixing came to: ``remaining`` is the check of the repaired texts.
-
-    Where a fix had to be taken back, ``remaining.errors`` says so.
-    """
-
-    changed: tuple[FixedFile, ...]
-    remaining: Run
-    declined: tuple[Declined, ...] = ()
+    def _origin(self, span: Span, present: SourceFile) -> Span:
+        return self._ledger.origin(present.offset(span.start), present.offset(span.end))
 
 
 @dataclass(slots=True)
@@ -63,8 +75,7 @@ class _Progress:
     """The state between passes: texts so far, and files that are left alone from now on."""
 
     texts: dict[Path, str]
-    originals: dict[Path, SourceFile] = field(default_factory=dict)
-    applied: dict[Path, list[str]] = field(default_factory=lambda: defaultdict(list))
+    files: dict[Path, _File] = field(default_factory=dict)
     problems: dict[Path, str] = field(default_factory=dict)
     declined: list[Declined] = field(default_factory=list)
 
@@ -76,8 +87,12 @@ def fix_files(
     unsafe: bool = False,
     overlay: Mapping[Path, str] | None = None,
     check: Checker | None = None,
+    allow: Callable[[FixKey], bool] | None = None,
 ) -> FixRun:
     """Apply the fixes that ``config`` allows; nothing is written.
+
+    How sure a finding is does not matter to a fix, only to whether it is shown when it remains: a
+    safe fix is as safe where the graph breaks under a setting that is off by default.
 
     Args:
         paths: the files to fix.
@@ -85,13 +100,15 @@ def fix_files(
         unsafe: apply fixes that may change what the program does, too.
         overlay: texts to use instead of the files' own.
         check: the function that finds what to fix; the lint engine's by default.
+        allow: says of each fix whether it may be applied; all may by default.
     """
     checker = check or _engine()
     progress = _Progress(dict(overlay or {}))
+    everything = replace(config, min_confidence=Confidence.LOW.value)
     passes, fewest = 0, None
     while True:
-        run = checker(paths, config, progress.texts)
-        wanted = _wanted(run, config, progress, unsafe=unsafe)
+        run = checker(paths, everything, progress.texts)
+        wanted = _wanted(run, config, progress, unsafe=unsafe, allow=allow)
         number = sum(map(len, wanted.values()))
         passes = 0 if fewest is not None and number < fewest else passes + 1
         fewest = number if fewest is None else min(fewest, number)
@@ -102,7 +119,19 @@ def fix_files(
         changed = [_fix_file(path, results, progress) for path, results in wanted.items()]
         if not any(changed):
             break
-    return FixRun(_changed(progress), _with_problems(run, progress), tuple(progress.declined))
+    remaining = _with_problems(_sure(run, config), progress)
+    return FixRun(_changed(progress), remaining, tuple(progress.declined))
+
+
+def _sure(run: Run, config: Config) -> Run:
+    """Without the findings that are less sure than ``config`` wants to see."""
+    shown = tuple(
+        result
+        for result in run.results
+        if is_shown(result.diagnostic.code, result.diagnostic.confidence, config)
+    )
+    unsure = len(run.results) - len(shown)
+    return replace(run, results=shown, hidden=run.hidden + unsure) if unsure else run
 
 
 def _engine() -> Checker:
@@ -113,7 +142,12 @@ def _engine() -> Checker:
 
 
 def _wanted(
-    run: Run, config: Config, progress: _Progress, *, unsafe: bool
+    run: Run,
+    config: Config,
+    progress: _Progress,
+    *,
+    unsafe: bool,
+    allow: Callable[[FixKey], bool] | None,
 ) -> dict[Path, list[Result]]:
     """The findings to fix, by file."""
     levels = {Applicability.SAFE, Applicability.UNSAFE} if unsafe else {Applicability.SAFE}
@@ -122,9 +156,20 @@ def _wanted(
         path = result.diagnostic.path
         if result.repair is None or result.diagnostic.fixable not in levels:
             continue
-        if path not in progress.problems and _allowed(result.diagnostic.code, config):
+        if path in progress.problems or not _allowed(result.diagnostic.code, config):
+            continue
+        if allow is None or allow(_key(result, progress)):
             wanted[path].append(result)
     return wanted
+
+
+def _key(result: Result, progress: _Progress) -> FixKey:
+    """What a fix is called, in whatever pass its finding turns up."""
+    diagnostic = result.diagnostic
+    file = progress.files.get(diagnostic.path)
+    if file is None:
+        return FixKey(diagnostic.path, diagnostic.span, diagnostic.code)
+    return file.key(diagnostic, result.file)
 
 
 def _allowed(code: str, config: Config) -> bool:
@@ -145,27 +190,37 @@ def _fix_file(path: Path, results: Sequence[Result], progress: _Progress) -> boo
         progress.problems[path] = error.message
         return False
     groups: list[Group] = []
-    for result in results:
+    for number, result in enumerate(results):
         if result.repair is None:
             continue
         edits = edits_for(file, tree, result.repair)
         if isinstance(edits, Decline):
             progress.declined.append(Declined(result.diagnostic, edits))
         else:
-            groups.append(Group(result.diagnostic.code, edits))
+            groups.append(Group(result.diagnostic.code, edits, number))
     chosen = choose(groups)
     text = apply_edits(file, flatten(chosen))
     if text == file.text:
         return False
-    problem = _problem(text, file.encoding)
+    repaired = progress.files.get(path) or _File(file)
+    problem = _problem(text, repaired.original.encoding)
     if problem is not None:
         codes = ", ".join(sorted({group.code for group in chosen}))
         progress.problems[path] = f"the fixes of {codes} were taken back: {problem}"
         return False
-    progress.originals.setdefault(path, file)
+    progress.files[path] = repaired
     progress.texts[path] = text
-    progress.applied[path] += [group.code for group in chosen]
+    repaired.enter(text, file, [(results[group.number], group) for group in chosen])
     return True
+
+
+def _applied(result: Result, origin: Callable[[Span], Span]) -> AppliedFix:
+    diagnostic, repair = result.diagnostic, result.repair
+    assert repair is not None
+    related = tuple(origin(span) for span in diagnostic.related)
+    diagnostic = replace(diagnostic, span=origin(diagnostic.span), related=related)
+    message = diagnostic.fix_message or repair.message
+    return AppliedFix(diagnostic, message, repair.applicability, repair.changes)
 
 
 def _problem(text: str, encoding: str) -> str | None:
@@ -187,10 +242,9 @@ def _unsettled(wanted: Mapping[Path, Sequence[Result]]) -> str:
 
 def _changed(progress: _Progress) -> tuple[FixedFile, ...]:
     return tuple(
-        FixedFile(path, file.text, progress.texts[path], file.encoding, tuple(codes))
-        for path, codes in sorted(progress.applied.items())
-        for file in [progress.originals[path]]
-        if progress.texts[path] != file.text
+        file.fixed()
+        for _, file in sorted(progress.files.items())
+        if file.text != file.original.text
     )
 
 

@@ -17,10 +17,11 @@ Rows = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The edits of one fix: all of them are applied, or none."""
+    """The edits of one fix: all of them are applied, or none; ``number`` names the fix."""
 
     code: str
     edits: tuple[Edit, ...]
+    number: int = 0
 
 
 def choose(groups: Iterable[Group]) -> list[Group]:

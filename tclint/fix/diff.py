@@ -6,7 +6,7 @@ import difflib
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from tclint.fix.apply import FixedFile
+    from tclint.fix.results import FixedFile
 
 _ESCAPES: Final = {'"': '\\"', "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _FIRST_PRINTABLE: Final = 0x20

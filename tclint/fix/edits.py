@@ -14,9 +14,9 @@ from tclint.diagnostics import Decline, Edit, Position, Span
 from tclint.fix.imports import import_edit
 from tclint.fix.obstacle import ObstacleError
 from tclint.fix.reduce import Stretch, changed_stretches
-from tclint.fix.rewriter import Plan, rewrite_module
+from tclint.fix.rewriter import Local, Plan, anchor, rewrite_module
 from tclint.fix.snippet import AstNode, Snippet, cut
-from tclint.lint.rewrite import Import, Insert, Repair, Replace
+from tclint.lint.rewrite import Import, Repair, Replace, Splice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,7 +41,9 @@ def _edits(file: SourceFile, tree: ast.Module, repair: Repair) -> tuple[Edit, ..
         if isinstance(rewrite, Import):
             edit = import_edit(file, tree, rewrite)
             edits += [] if edit is None or edit in edits else [edit]
-    local = [rewrite for rewrite in repair.rewrites if not isinstance(rewrite, Import)]
+        elif isinstance(rewrite, Splice):
+            edits.append(rewrite.edit)
+    local = [rewrite for rewrite in repair.rewrites if isinstance(rewrite, Local)]
     if local:
         edits += _local_edits(file, tree, local)
     edits.sort()
@@ -52,9 +54,7 @@ def _edits(file: SourceFile, tree: ast.Module, repair: Repair) -> tuple[Edit, ..
     return tuple(edits)
 
 
-def _local_edits(
-    file: SourceFile, tree: ast.Module, rewrites: Sequence[Replace | Insert]
-) -> list[Edit]:
+def _local_edits(file: SourceFile, tree: ast.Module, rewrites: Sequence[Local]) -> list[Edit]:
     snippet = cut(file, tree, [node for rewrite in rewrites for node in _nodes(rewrite)])
     plan = Plan(snippet)
     for rewrite in rewrites:
@@ -69,12 +69,11 @@ def _local_edits(
     return _place(file, snippet.start, stretches)
 
 
-def _nodes(rewrite: Replace | Insert) -> list[AstNode]:
-    anchor = rewrite.node if isinstance(rewrite, Replace) else rewrite.anchor
-    return [anchor, *rewrite.parts.values()]
+def _nodes(rewrite: Local) -> list[AstNode]:
+    return [anchor(rewrite), *rewrite.parts.values()]
 
 
-def _targets(snippet: Snippet, rewrites: Iterable[Replace | Insert]) -> list[tuple[int, int]]:
+def _targets(snippet: Snippet, rewrites: Iterable[Local]) -> list[tuple[int, int]]:
     """The places of the replaced nodes, except for blocks: those are compared line by line."""
     return [
         snippet.offsets(rewrite.node)
@@ -91,7 +90,7 @@ def _check_syntax(code: str) -> None:
         raise ObstacleError("the rewritten code would not parse") from error
 
 
-def _check_comments(snippet: Snippet, code: str, rewrites: Iterable[Replace | Insert]) -> None:
+def _check_comments(snippet: Snippet, code: str, rewrites: Iterable[Local]) -> None:
     """People's comments survive, except at the end of a statement that is taken out."""
     before = snippet.header + snippet.text
     if before.count("#") <= code.count("#"):

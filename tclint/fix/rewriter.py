@@ -10,15 +10,27 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from tclint.fix import template
+from tclint.fix.arguments import with_argument
 from tclint.fix.block import Block, Change, inline, split
 from tclint.fix.obstacle import ObstacleError
 from tclint.fix.template import Parenthesizer, Part, Statement
-from tclint.lint.rewrite import Insert, Replace
+from tclint.lint.rewrite import AddArgument, Insert, Replace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tclint.fix.snippet import AstNode, CstStatement, Snippet
+
+
+Local = Replace | Insert | AddArgument
+"""The rewrites that are about a place in the code."""
+
+
+def anchor(rewrite: Local) -> AstNode:
+    """The node that a rewrite is about."""
+    if isinstance(rewrite, Replace):
+        return rewrite.node
+    return rewrite.anchor if isinstance(rewrite, Insert) else rewrite.call
 
 
 @dataclass(slots=True)
@@ -28,14 +40,17 @@ class Plan:
     snippet: Snippet
     replaced: dict[cst.CSTNode, Replace] = field(default_factory=dict)
     inserts: dict[cst.CSTNode, list[Insert]] = field(default_factory=lambda: defaultdict(list))
+    added: dict[cst.CSTNode, list[AddArgument]] = field(default_factory=lambda: defaultdict(list))
     rows: set[int] = field(default_factory=set)
 
-    def add(self, rewrite: Replace | Insert) -> None:
+    def add(self, rewrite: Local) -> None:
         """Find the node that a rewrite is about."""
-        anchor = rewrite.node if isinstance(rewrite, Replace) else rewrite.anchor
-        self.rows.add(self.snippet.row(anchor))
+        self.rows.add(self.snippet.row(anchor(rewrite)))
         if isinstance(rewrite, Insert):
             self.inserts[self.snippet.statement(rewrite.anchor)].append(rewrite)
+            return
+        if isinstance(rewrite, AddArgument):
+            self.added[self.snippet.expression(rewrite.call)].append(rewrite)
             return
         node = self.find(rewrite.node)
         if node in self.replaced:
@@ -62,7 +77,7 @@ def rewrite_module(plan: Plan) -> str:
         raise ObstacleError("the code leaves no blank where the fix needs one") from error
     except RecursionError as error:
         raise ObstacleError("the code is nested too deeply") from error
-    if rewriter.done != {*plan.replaced, *plan.inserts}:
+    if rewriter.done != {*plan.replaced, *plan.inserts, *plan.added}:
         raise ObstacleError("the statement is not in a block of its own")
     return code
 
@@ -83,14 +98,24 @@ class _Rewriter(Parenthesizer):
             return self._block(original, updated)
         if isinstance(original, cst.SimpleStatementSuite):
             return self._suite(original, updated)
+        if isinstance(updated, cst.Call) and original in self._plan.added:
+            updated = self._call(original, updated)
         if not isinstance(original, cst.BaseExpression) or original in self._moving:
             return updated
         replace = self._plan.replaced.get(original)
         return updated if replace is None else self._expression(original, replace)
 
+    def _call(self, original: cst.CSTNode, call: cst.Call) -> cst.Call:
+        self.done.add(original)
+        for added in self._plan.added[original]:
+            value = template.expression(added.template, self._parts(added.parts))
+            call = with_argument(call, value, added.keyword)
+        return call
+
     def _expression(self, node: cst.BaseExpression, replace: Replace) -> cst.BaseExpression:
         self.done.add(node)
-        new = template.expression(replace.template, self._parts(replace.parts))
+        parts = self._parts(replace.parts, replace.node)
+        new = template.expression(replace.template, parts)
         lpar, rpar = list(node.lpar), list(node.rpar)
         if isinstance(node, (cst.Tuple, cst.GeneratorExp)) and lpar:
             lpar, rpar = lpar[:-1], rpar[1:]
@@ -166,29 +191,36 @@ class _Rewriter(Parenthesizer):
             side += template.statements(insert.template, self._parts(insert.parts))
         replace = self._plan.replaced.get(statement)
         if replace is not None:
-            parts = self._parts(replace.parts)
+            parts = self._parts(replace.parts, replace.node)
             change.main = template.statements(replace.template, parts)
             change.carries = any(
                 self._plan.find(part) is statement for part in replace.parts.values()
             )
         return change
 
-    def _parts(self, parts: Mapping[str, AstNode]) -> dict[str, Part]:
-        return {name: self._part(node) for name, node in parts.items()}
+    def _parts(
+        self, parts: Mapping[str, AstNode], replaced: AstNode | None = None
+    ) -> dict[str, Part]:
+        inside = set() if replaced is None else {*ast.walk(replaced)} - {replaced}
+        return {name: self._part(node, moved=node not in inside) for name, node in parts.items()}
 
-    def _part(self, node: AstNode) -> Part:
-        """A node that a template moves: as it was written, with the plan's rewrites inside it."""
+    def _part(self, node: AstNode, *, moved: bool) -> Part:
+        """A node of a template: as it was written, with the plan's rewrites inside it.
+
+        A node from another place is ``moved`` without its own rewrite, which is about that place.
+        """
         found = self._plan.find(node)
-        self._moving.append(found)
-        moved = found.visit(self)
-        self._moving.pop()
-        if isinstance(moved, cst.BaseExpression):
-            return moved
-        if isinstance(moved, cst.BaseCompoundStatement):
-            return moved.with_changes(leading_lines=[])
-        if not isinstance(moved, cst.BaseSmallStatement):
+        kept = [found] if moved else []
+        self._moving += kept
+        part = found.visit(self)
+        del self._moving[len(self._moving) - len(kept) :]
+        if isinstance(part, cst.BaseExpression):
+            return part
+        if isinstance(part, cst.BaseCompoundStatement):
+            return part.with_changes(leading_lines=[])
+        if not isinstance(part, cst.BaseSmallStatement):
             raise ObstacleError("a statement that the fix moves is rewritten as well")
-        return self._whole_line(found, moved)
+        return self._whole_line(found, part)
 
     def _whole_line(
         self, found: cst.BaseExpression | CstStatement, moved: cst.BaseSmallStatement

@@ -1,37 +1,137 @@
-"""Writing a file so that at every moment it holds either the old text or the new one."""
+"""Writing files so that at every moment each holds either the old text or the new one."""
 
 from __future__ import annotations
 
 import codecs
 import contextlib
 import os
+import shutil
+import sys
 import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from tclint.source.decode import decode
 from tclint.source.errors import SourceError, reason
 
 
-def write_text(path: Path, text: str, encoding: str) -> None:
-    """Replace the content of an existing file, atomically.
+@dataclass(frozen=True, slots=True)
+class NewText:
+    """What an existing file is to hold; ``before`` is what it must still hold, if that matters."""
 
-    Line ends are written as they are in ``text``; mode and owner stay; a symbolic link stays one,
-    and the file that it points to changes.
+    path: Path
+    text: str
+    encoding: str
+    before: str | None = None
+
+
+def write_text(path: Path, text: str, encoding: str) -> None:
+    """Replace the content of one existing file; see :func:`write_all`."""
+    write_all([NewText(path, text, encoding)])
+
+
+def write_all(texts: Sequence[NewText]) -> None:
+    """Replace the contents of existing files: all of them, or none.
+
+    Line ends are written as they are in the texts; mode and owner stay; a symbolic link stays one,
+    and the file that it points to changes. Every new text is on the disk before the first file is
+    replaced, and what was replaced is put back if a later one cannot be.
 
     Raises:
-        SourceError: the file could not be written; it is then as it was before.
+        SourceError: a file could not be written, or no longer holds its ``before``.
     """
+    swaps: list[_Swap] = []
     try:
-        data = text.encode(encoding)
+        for text in texts:
+            with _named(text.path):
+                swaps.append(_prepare(text))
+        with _alone(swap.target.parent for swap in swaps):
+            for swap in swaps:
+                with _named(swap.new.path):
+                    swap.check()
+            for swap in swaps:
+                with _named(swap.new.path):
+                    swap.carry_out()
+    except BaseException:
+        for swap in reversed(swaps):
+            swap.undo()
+        raise
+    finally:
+        for swap in swaps:
+            swap.tidy()
+
+
+@dataclass(frozen=True, slots=True)
+class _Swap:
+    """A new text beside the file that it will replace; the old file stays until all is done."""
+
+    new: NewText
+    target: Path
+    beside: Path
+
+    @property
+    def _old(self) -> Path:
+        return self.beside.with_name(f"{self.beside.name}.old")
+
+    def check(self) -> None:
+        """Make sure that nobody else wrote the file in the meantime."""
+        before = self.new.before
+        if before is None:
+            return
+        data = self.target.read_bytes()
+        if data != self.beside.read_bytes() and not _holds(data, before, self.new):
+            message = "not written: the file has changed in the meantime; run tclint again"
+            raise SourceError(self.new.path, message)
+
+    def carry_out(self) -> None:
+        """Put the new file into the old one's place, atomically."""
+        try:
+            os.link(self.target, self._old)
+        except OSError:  # a file system without hard links, or somebody else's file
+            shutil.copy2(self.target, self._old)
+        self.beside.replace(self.target)
+
+    def undo(self) -> None:
+        """Put the old file back, if it was replaced: then nothing is left beside it."""
+        if self._old.exists() and not self.beside.exists():
+            self._old.replace(self.target)
+
+    def tidy(self) -> None:
+        """Leave nothing beside the file."""
+        self.beside.unlink(missing_ok=True)
+        self._old.unlink(missing_ok=True)
+
+
+def _prepare(new: NewText) -> _Swap:
+    # Path.resolve raises RuntimeError on a loop of links; this raises OSError.
+    target = Path(os.path.realpath(new.path, strict=True))
+    data = encoded(new, target.read_bytes)
+    _require_faithful(new.path, target, new.encoding)
+    return _Swap(new, target, _write_beside(target, data))
+
+
+def encoded(new: NewText, old: Callable[[], bytes]) -> bytes:
+    """The bytes of a new text; those of a notebook are its old ones outside the edited lines.
+
+    Raises:
+        SourceError: the text cannot be written in the file's encoding.
+    """
+    if new.path.suffix == ".ipynb":
+        from tclint.source.notebook import with_text
+
+        return with_text(old(), new.text)
+    try:
+        return new.text.encode(new.encoding)
     except UnicodeEncodeError as error:
-        message = f"cannot write: {text[error.start]!r} does not exist in {encoding}"
-        raise SourceError(path, message) from error
-    try:
-        # Path.resolve raises RuntimeError on a loop of links; this raises OSError.
-        target = Path(os.path.realpath(path, strict=True))
-        _require_faithful(path, target, encoding)
-        _replace(target, data)
-    except OSError as error:
-        raise SourceError(path, f"cannot write: {reason(error)}") from error
+        message = f"cannot write: {new.text[error.start]!r} does not exist in {new.encoding}"
+        raise SourceError(new.path, message) from error
+
+
+def _holds(data: bytes, text: str, new: NewText) -> bool:
+    if new.path.suffix == ".ipynb":
+        return decode(new.path, data).text == text
+    return data == text.encode(new.encoding)
 
 
 def _require_faithful(path: Path, target: Path, encoding: str) -> None:
@@ -48,28 +148,58 @@ def _require_faithful(path: Path, target: Path, encoding: str) -> None:
         raise SourceError(path, message)
 
 
-def _replace(target: Path, data: bytes) -> None:
+def _write_beside(target: Path, data: bytes) -> Path:
+    """Write ``data`` to a new file in the same folder, with the mode and owner of ``target``."""
     status = target.stat()
     if not os.access(target, os.W_OK):
         raise PermissionError(0, "the file is read-only")
     descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    temporary = Path(name)
+    beside = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        _take_over(temporary, status)
-        temporary.replace(target)
+        _take_over(beside, status)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        beside.unlink(missing_ok=True)
         raise
+    return beside
 
 
-def _take_over(temporary: Path, status: os.stat_result) -> None:
+def _take_over(beside: Path, status: os.stat_result) -> None:
     """Give the new file the old one's owner, where we may, and its mode."""
     if hasattr(os, "chown"):
         # Only root can give files away; for others the owner is the same already.
         with contextlib.suppress(PermissionError):
-            os.chown(temporary, status.st_uid, status.st_gid)
-    temporary.chmod(status.st_mode & 0o7777)
+            os.chown(beside, status.st_uid, status.st_gid)
+    beside.chmod(status.st_mode & 0o7777)
+
+
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Say of an error of the operating system which file it is about."""
+    try:
+        yield
+    except OSError as error:
+        raise SourceError(path, f"cannot write: {reason(error)}") from error
+
+
+@contextlib.contextmanager
+def _alone(folders: Iterable[Path]) -> Iterator[None]:
+    """Keep other runs from writing there between a look at a file and its replacement."""
+    with contextlib.ExitStack() as held:
+        for folder in sorted(set(folders)):
+            # A file system without locks, or a folder that may not be listed, has to do without.
+            with contextlib.suppress(OSError):
+                _lock(folder, held)
+        yield
+
+
+def _lock(folder: Path, held: contextlib.ExitStack) -> None:
+    if sys.platform != "win32":
+        import fcntl
+
+        descriptor = os.open(folder, os.O_RDONLY)
+        held.callback(os.close, descriptor)  # closing unlocks
+        fcntl.flock(descriptor, fcntl.LOCK_EX)

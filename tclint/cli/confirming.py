@@ -1,0 +1,65 @@
+"""What ``tclint fix --verify`` does between its options and its exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from tclint.cli.configuration import Overrides
+from tclint.cli.exits import ERROR
+from tclint.cli.fixing import FixOptions, deliver, settle, without_notebooks, written
+from tclint.cli.inputs import STDIN, Inputs, gather
+from tclint.cli.progress import progress_bar
+from tclint.cli.terminal import fail
+from tclint.cli.verifying import orderly_end
+from tclint.fix.apply import fix_files
+from tclint.fix.confirm.confirm import Plan, confirm
+from tclint.fix.confirm.trials import Fixer
+from tclint.fix.outcome import Ground, Outcome, Status
+from tclint.fix.results import FixKey, FixRun
+from tclint.verify.arms import Options
+from tclint.verify.contract import TargetError
+from tclint.verify.session import jobs_for
+
+
+def run_confirmed(
+    arguments: Sequence[Path],
+    overrides: Overrides,
+    how: FixOptions,
+    options: Options,
+    most_runs: int,
+) -> int:
+    """Apply the fixes that the targets confirm, all or none; return the exit code.
+
+    What exists among the ``arguments`` is a path to fix, anything else a target. Without paths,
+    fixes are made in the files that the targets load.
+    """
+    if STDIN in arguments:
+        fail("`-` (standard input) cannot be verified: --verify needs files that can be imported")
+    paths = [path for path in arguments if path.exists()]
+    targets = [str(path) for path in arguments if not path.exists()]
+    inputs = without_notebooks(gather(paths, overrides, None))
+    try:
+        jobs = jobs_for(targets, inputs.config, options)
+        plan = Plan(_fixer(inputs, how), jobs, Path.cwd(), most_runs, loaded_only=not paths)
+        with orderly_end(), progress_bar(most_runs) as show:
+            outcome = confirm(plan, Status.OFFERED if how.diff else Status.APPLIED, show)
+    except TargetError as error:
+        fail(str(error))
+    if not how.diff:
+        outcome = written(outcome, [outcome.changed])
+    code = deliver(outcome, inputs, how)
+    return ERROR if _failed_to_write(outcome) else code
+
+
+def _fixer(inputs: Inputs, how: FixOptions) -> Fixer:
+    def fix(allow: Callable[[FixKey], bool]) -> FixRun:
+        fixes = fix_files(inputs.files, inputs.config, unsafe=how.unsafe, allow=allow)
+        return settle(fixes, inputs)
+
+    return fix
+
+
+def _failed_to_write(outcome: Outcome) -> bool:
+    reasons = (one.reason for one in outcome.fixes)
+    return any(reason is not None and reason.ground is Ground.NOT_WRITTEN for reason in reasons)

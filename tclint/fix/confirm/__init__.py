@@ -1,0 +1,1 @@
+"""``tclint fix --verify``: keep the fixes that a compiled run of the user's targets confirms."""

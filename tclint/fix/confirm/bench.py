@@ -1,0 +1,82 @@
+"""Run one target again and again: as it is, and with trials of fixes, in scratch overlays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from tclint.fix.confirm.rows import real
+from tclint.verify.arms import Options, Side, new_cache, request_for
+from tclint.verify.compare import probe_side
+from tclint.verify.contract import TargetError
+from tclint.verify.process import Child, ChildError
+
+if TYPE_CHECKING:
+    from tclint.verify.results import Arm, Probe
+    from tclint.verify.session import Job
+
+
+@dataclass(slots=True)
+class Bench:
+    """The arms of one target share weights, inputs and results: one "before", many trials."""
+
+    job: Job
+    root: Path
+    desk: Path
+    runs: int = 0
+    _options: Options = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Speed is none of our business."""
+        self._options = replace(self.job.options, speed=False)
+
+    def before(self) -> Probe:
+        """Compile the target as it is.
+
+        Raises:
+            TargetError: it does not run, or gives other results every time.
+        """
+        arm = self._run(Side("before", self.job.text, self.root), follow=False)
+        if arm.probe is None:
+            assert arm.failure is not None
+            raise self._unusable(f"{arm.failure.kind}: {arm.failure.message}")
+        if arm.probe.unstable:
+            raise self._unusable(
+                "two eager runs with equal seeds differ, so that nothing can be compared "
+                f"({arm.probe.unstable}); make it deterministic"
+            )
+        return arm.probe
+
+    def trial(self, texts: Mapping[Path, str]) -> Arm:
+        """Compile the target with these texts in the place of files."""
+        overlay = {str(real(path)): text for path, text in texts.items()}
+        return self._run(Side(f"trial-{self.runs}", self.job.text, self.root, overlay), follow=True)
+
+    def executed(self) -> dict[Path, frozenset[int]]:
+        """The rows that the target executes, by file."""
+        side = Side("rows", self.job.text, self.root)
+        cache = new_cache(self.desk, side, "cover")
+        with Child(cache, self._options.device, self._options.time_limit) as child:
+            try:
+                answer = child.ask("cover", **request_for(side, self._options, self.desk))
+            except ChildError as failed:
+                raise self._unusable(failed.failure.message) from failed
+        return {Path(name): frozenset(rows) for name, rows in answer["rows"].items()}
+
+    def _run(self, side: Side, *, follow: bool) -> Arm:
+        self.runs += 1
+        return probe_side(side, self._options, self.desk, follow=follow)
+
+    def _unusable(self, reason: str) -> TargetError:
+        return TargetError(f"{self.job.name}: {reason}")
+
+
+@contextmanager
+def open_bench(job: Job, root: Path) -> Iterator[Bench]:
+    """A bench with a scratch folder that goes with it."""
+    with TemporaryDirectory(prefix="tclint-fix-") as folder:
+        yield Bench(job, root, Path(folder))

@@ -1,0 +1,96 @@
+"""What became of each fix, for the reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tclint.fix.results import AppliedFix, FixedFile, FixRun
+    from tclint.lint.engine import Run
+
+
+class Status(str, Enum):
+    """What was done with a fix."""
+
+    APPLIED = "applied"
+    OFFERED = "offered"
+    DROPPED = "dropped"
+
+
+class Ground(str, Enum):
+    """Why a fix was kept or dropped."""
+
+    CONFIRMED = "confirmed"
+    EQUAL = "equal"
+    NOT_EXECUTED = "not-executed"
+    NO_BREAK = "no-break"
+    DEPENDS = "depends"
+    STILL_BREAKS = "still-breaks"
+    NEW_BREAK = "new-break"
+    RECOMPILES = "recompiles"
+    DIFFERENT = "different"
+    FAILS = "fails"
+    NOT_TRIED = "not-tried"
+    NOT_WRITTEN = "not-written"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A ground in words, such as ``GB0124 is gone``."""
+
+    ground: Ground
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedFix:
+    """A fix and what became of it, with the reason where somebody had to decide."""
+
+    fix: AppliedFix
+    status: Status
+    reason: Reason | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedTarget:
+    """How one target did before the fixes and with those that were kept."""
+
+    name: str
+    breaks_before: int
+    breaks_after: int
+    results: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The targets that judged the fixes, and how many times they were compiled for it."""
+
+    targets: tuple[VerifiedTarget, ...]
+    runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Everything that a report of fixing tells."""
+
+    fixes: tuple[ReportedFix, ...]
+    changed: tuple[FixedFile, ...]
+    remaining: Run
+    verification: Verification | None = None
+
+    @property
+    def kept(self) -> tuple[ReportedFix, ...]:
+        """The fixes that were applied, or would be."""
+        return tuple(one for one in self.fixes if one.status is not Status.DROPPED)
+
+    @property
+    def dropped(self) -> tuple[ReportedFix, ...]:
+        """The others."""
+        return tuple(one for one in self.fixes if one.status is Status.DROPPED)
+
+
+def plain_outcome(run: FixRun, status: Status) -> Outcome:
+    """The outcome where every fix is taken as it is."""
+    return Outcome(tuple(ReportedFix(fix, status) for fix in run.fixes), run.changed, run.remaining)

@@ -1,0 +1,1 @@
+"""What fixing did, for people and for programs."""

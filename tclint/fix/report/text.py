@@ -1,0 +1,64 @@
+"""What fixing did, in words."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from tclint.diagnostics import Applicability
+from tclint.report.view import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from tclint.fix.outcome import Outcome, ReportedFix, VerifiedTarget
+    from tclint.report.view import View
+
+
+def render(outcome: Outcome, view: View) -> str:
+    """What was fixed by file and rule; with ``--verify`` every fix with the reason."""
+    if outcome.verification is None:
+        return _by_rule(outcome.kept, view)
+    lines = [
+        *_section("Kept", outcome.kept, view),
+        *_section("Dropped", outcome.dropped, view),
+        *map(_target, outcome.verification.targets),
+        f"Compiled {count(outcome.verification.runs, 'time')} to find out.",
+    ]
+    return "\n".join(lines) + "\n\n"
+
+
+def _by_rule(fixes: Sequence[ReportedFix], view: View) -> str:
+    if not fixes:
+        return ""
+    names = {one.fix.diagnostic.code: one.fix.diagnostic.name for one in fixes}
+    by_file: dict[Path, Counter[str]] = defaultdict(Counter)
+    for one in fixes:
+        by_file[one.fix.diagnostic.path][one.fix.diagnostic.code] += 1
+    lines = [f"Fixed {count(len(fixes), 'finding')}:"]
+    for path, codes in by_file.items():
+        lines.append(f"- {view.path(path)}:")
+        for code, times in sorted(codes.items()):
+            lines.append(f"    {times} \N{MULTIPLICATION SIGN} {code} ({names[code]})")
+    return "\n".join(lines) + "\n\n"
+
+
+def _section(head: str, fixes: Sequence[ReportedFix], view: View) -> Iterator[str]:
+    if not fixes:
+        return
+    yield f"{head} {len(fixes)} {'fix' if len(fixes) == 1 else 'fixes'}:"
+    for one in sorted(fixes, key=lambda one: one.fix.key):
+        diagnostic = one.fix.diagnostic
+        start = diagnostic.span.start
+        place = f"{view.path(diagnostic.path)}:{start.row}:{start.column}"
+        unsafe = "" if one.fix.applicability is Applicability.SAFE else " [unsafe]"
+        yield f"- {place}: {diagnostic.code}{unsafe} {one.fix.message}"
+        if one.reason is not None:
+            yield f"    {one.reason.text}"
+    yield ""
+
+
+def _target(target: VerifiedTarget) -> str:
+    breaks = f"{target.breaks_before} \N{RIGHTWARDS ARROW} {target.breaks_after} graph breaks"
+    return f"{target.name}: {breaks}, results {target.results}."

@@ -1,0 +1,87 @@
+"""What fixing came to, as plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tclint.diagnostics import Applicability, Decline, Diagnostic, Edit, Fix, Span
+
+if TYPE_CHECKING:
+    from tclint.lint.engine import Run
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class FixKey:
+    """Names one fix across passes and runs: where its finding is in the unfixed file."""
+
+    path: Path
+    span: Span
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedFix:
+    """A fix that was carried out.
+
+    The spans, those of ``diagnostic`` too, are places in the unfixed file. Where fixes of several
+    passes met in one place the edit there is theirs together, and each of them has it.
+    """
+
+    diagnostic: Diagnostic
+    message: str
+    applicability: Applicability
+    changes: str = ""
+    edits: tuple[Edit, ...] = ()
+
+    @property
+    def key(self) -> FixKey:
+        """The name of the fix."""
+        return FixKey(self.diagnostic.path, self.diagnostic.span, self.diagnostic.code)
+
+    @property
+    def fix(self) -> Fix:
+        """The fix as reports show it."""
+        return Fix(self.message, self.applicability, self.edits)
+
+
+@dataclass(frozen=True, slots=True)
+class FixedFile:
+    """A file's text before and after fixing, with the fixes in the order of their passes."""
+
+    path: Path
+    before: str
+    after: str
+    encoding: str
+    fixes: tuple[AppliedFix, ...] = ()
+
+    @property
+    def applied(self) -> tuple[str, ...]:
+        """The codes of the fixes."""
+        return tuple(fix.diagnostic.code for fix in self.fixes)
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """A finding whose fix met an obstacle when it was to be carried out."""
+
+    diagnostic: Diagnostic
+    decline: Decline
+
+
+@dataclass(frozen=True, slots=True)
+class FixRun:
+    """What fixing came to: ``remaining`` is the check of the repaired texts.
+
+    Where a fix had to be taken back, ``remaining.errors`` says so.
+    """
+
+    changed: tuple[FixedFile, ...]
+    remaining: Run
+    declined: tuple[Declined, ...] = ()
+
+    @property
+    def fixes(self) -> tuple[AppliedFix, ...]:
+        """All fixes that were carried out."""
+        return tuple(fix for file in self.changed for fix in file.fixes)

@@ -1,0 +1,203 @@
+"""Fixes are kept when the compiled run confirms them, whatever the rules promised."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tclint.config import Config
+from tclint.diagnostics import Applicability, Confidence, Diagnostic, Effect
+from tclint.fix.apply import fix_files
+from tclint.fix.confirm.confirm import Plan, confirm
+from tclint.fix.outcome import Outcome, Status
+from tclint.fix.results import FixKey, FixRun
+from tclint.lint.rewrite import Repair, Replace
+from tclint.source.decode import read_source
+from tclint.source.errors import FileError
+from tclint.source.file import SourceFile
+from tclint.verify.arms import Options
+from tclint.verify.contract import TargetError
+from tclint.verify.session import jobs_for
+
+pytest.importorskip("torch")
+pytestmark = pytest.mark.slow
+
+HEAD = "import torch\n\n\n"
+MAKE = "\n\ndef make():\n    return f, (torch.arange(4.0),), {}\n"
+BREAK = "    print('', end='')\n"
+
+
+@dataclass(frozen=True)
+class Result:
+    diagnostic: Diagnostic
+    repair: Repair | None
+    file: SourceFile
+
+
+@dataclass(frozen=True)
+class Run:
+    results: tuple[Result, ...]
+    errors: tuple[FileError, ...] = ()
+    files: int = 1
+
+
+@dataclass(frozen=True)
+class Fake:
+    """A rule that claims that ``old``, a statement, is a break, and that ``new`` is better."""
+
+    old: str
+    new: str
+    applicability: Applicability = Applicability.SAFE
+    effect: Effect = Effect.GRAPH_BREAK
+
+    def results(self, file: SourceFile, tree: ast.Module) -> Iterator[Result]:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.stmt) and ast.unparse(node) == self.old:
+                diagnostic = Diagnostic(
+                    "XYZ100", "fake", "message", self.effect, Confidence.HIGH, file.path,
+                    file.span(node), fixable=self.applicability,
+                )  # fmt: skip
+                repair = Repair("Do it", (Replace(node, self.new),), self.applicability)
+                yield Result(diagnostic, repair, file)
+
+
+def _plan(path: Path, fakes: Sequence[Fake], most_runs: int = 40) -> Plan:
+    def check(
+        paths: Sequence[Path], config: Config, texts: Mapping[Path, str] | None = None
+    ) -> Run:
+        del config
+        files = [
+            SourceFile.from_text(one, texts[one]) if texts and one in texts else read_source(one)
+            for one in paths
+        ]
+        found = (r for file in files for fake in fakes for r in _results(fake, file))
+        return Run(tuple(found))
+
+    def fix(allow: Callable[[FixKey], bool]) -> FixRun:
+        config = Config(path.parent)
+        return fix_files([path], config, unsafe=True, check=check, allow=allow)
+
+    jobs = jobs_for([f"{path.name}:make"], Config(path.parent), Options())
+    return Plan(fix, jobs, path.parent, most_runs, loaded_only=False)
+
+
+def _results(fake: Fake, file: SourceFile) -> Iterator[Result]:
+    yield from fake.results(file, ast.parse(file.text))
+
+
+def _confirm(folder: Path, body: str, *fakes: Fake, most_runs: int = 40) -> Outcome:
+    path = folder / "program.py"
+    text = f"{HEAD}def f(x):\n{body}{MAKE}"
+    path.write_text(text)
+    outcome = confirm(_plan(path, fakes, most_runs), Status.APPLIED)
+    assert path.read_text() == text  # whoever asked writes, not the trials
+    return outcome
+
+
+def _grounds(outcome: Outcome) -> dict[int, tuple[str, str]]:
+    """Status and ground by row."""
+    return {
+        one.fix.diagnostic.span.start.row: (one.status.value, one.reason.ground.value)
+        for one in outcome.fixes
+        if one.reason is not None
+    }
+
+
+PRINT = Fake("print('', end='')", "pass")
+
+
+def test_break_that_is_gone_confirms_the_fix(tmp_path: Path) -> None:
+    outcome = _confirm(tmp_path, f"    y = x + 1\n{BREAK}    return y\n", PRINT)
+    assert _grounds(outcome) == {6: ("applied", "confirmed")}
+    assert outcome.kept[0].reason is not None
+    assert outcome.kept[0].reason.text == "GB0059 is gone"
+    assert outcome.verification is not None
+    (target,) = outcome.verification.targets
+    assert (target.breaks_before, target.breaks_after, target.results) == (1, 0, "identical")
+    assert outcome.verification.runs == 2
+    assert outcome.changed[0].after.count("print") == 0
+
+
+def test_fix_that_changes_results_is_found_and_dropped(tmp_path: Path) -> None:
+    body = f"    y = x + 1\n{BREAK}    y = y * 2\n    return y\n"
+    wrong = Fake("y = y * 2", "y = y * 3", effect=Effect.HOST_SYNC)
+    outcome = _confirm(tmp_path, body, PRINT, wrong)
+    assert _grounds(outcome) == {6: ("applied", "confirmed"), 7: ("dropped", "different")}
+    assert outcome.dropped[0].reason is not None
+    assert "results differ: call 1" in outcome.dropped[0].reason.text
+    assert "y * 2" in outcome.changed[0].after
+
+
+def test_fix_that_changes_state_is_dropped(tmp_path: Path) -> None:
+    body = f"    y = x + 1\n{BREAK}    return y + x\n"
+    outcome = _confirm(tmp_path, body, Fake(PRINT.old, "x.add_(1)"))
+    assert _grounds(outcome) == {6: ("dropped", "different")}
+    assert outcome.changed == ()
+
+
+def test_what_the_target_never_runs_is_kept_only_if_safe(tmp_path: Path) -> None:
+    body = (
+        "    if x.dim() > 5:\n        print('a')\n    if x.dim() > 6:\n        print('b')\n"
+        "    return x + 1\n"
+    )
+    unsafe = Fake("print('b')", "pass", Applicability.UNSAFE)
+    outcome = _confirm(tmp_path, body, Fake("print('a')", "pass"), unsafe)
+    assert _grounds(outcome) == {6: ("applied", "not-executed"), 8: ("dropped", "not-executed")}
+    assert "print('a')" not in outcome.changed[0].after
+    assert "print('b')" in outcome.changed[0].after
+
+
+def test_line_that_runs_without_a_break_is_left_alone(tmp_path: Path) -> None:
+    outcome = _confirm(tmp_path, "    y = x + 1\n    return y\n", Fake("y = x + 1", "y = 1 + x"))
+    assert _grounds(outcome) == {5: ("dropped", "no-break")}
+
+
+def test_break_that_an_earlier_one_hid_counts(tmp_path: Path) -> None:
+    loop = "    for i in range(2):\n        x = x + 1\n        print('a', end='')\n"
+    body = f"{loop}    print('b', end='')\n    return x\n"
+    fakes = [Fake(f"print('{name}', end='')", "pass") for name in "ab"]
+    outcome = _confirm(tmp_path, body, *fakes)
+    assert _grounds(outcome) == {7: ("applied", "confirmed"), 8: ("applied", "confirmed")}
+    assert outcome.verification is not None
+    assert outcome.verification.targets[0].breaks_after == 0
+
+
+def test_other_effects_are_kept_where_all_stays_equal_within_the_bound(tmp_path: Path) -> None:
+    better = Fake("y = x + 1", "y = 1 + x", Applicability.UNSAFE, Effect.HOST_SYNC)
+    worse = Fake("z = x * 2", "z = x * 3", effect=Effect.HOST_SYNC)
+    body = "    y = x + 1\n    z = x * 2\n    return y + z\n"
+    outcome = _confirm(tmp_path, body, better, worse, most_runs=3)
+    assert _grounds(outcome) == {5: ("applied", "equal"), 6: ("dropped", "different")}
+    assert outcome.verification is not None
+    assert outcome.verification.runs == 3
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("    import os\n    os._exit(3)\n", "ended with status 3"),
+        ("    import time\n    return x + time.time_ns() % 1000003\n", "make it deterministic"),
+    ],
+)
+def test_target_that_cannot_judge_is_an_error(tmp_path: Path, body: str, said: str) -> None:
+    with pytest.raises(TargetError, match=said):
+        _confirm(tmp_path, body, PRINT)
+
+
+def test_file_that_changes_meanwhile_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(f"{HEAD}def f(x):\n{BREAK}    return x + 1\n{MAKE}")
+    plan = _plan(path, [PRINT])
+
+    def meddle(allow: Callable[[FixKey], bool]) -> FixRun:
+        run = plan.fix(allow)
+        path.write_text(path.read_text() + "# hello\n")
+        return run
+
+    meddling = Plan(meddle, plan.jobs, plan.root, plan.most_runs, plan.loaded_only)
+    with pytest.raises(TargetError, match=r"program\.py has changed"):
+        confirm(meddling, Status.APPLIED)
