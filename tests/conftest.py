@@ -15,6 +15,20 @@ settings.register_profile("tclint", deadline=None, derandomize=True)
 settings.load_profile("tclint")
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests that need more GPUs than there are: they can only run where there are."""
+    gpus = len(list(Path("/dev").glob("nvidia[0-9]*")))
+    out = [item for item in items if _gpus_needed(item) > gpus]
+    if out:
+        config.hook.pytest_deselected(items=out)
+        items[:] = [item for item in items if item not in out]
+
+
+def _gpus_needed(item: pytest.Item) -> int:
+    counts = [mark.args[0] if mark.args else 1 for mark in item.iter_markers("cuda")]
+    return max(counts, default=0)
+
+
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Make output independent of the terminal, and keep caches inside the test's folder."""

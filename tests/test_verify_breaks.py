@@ -16,7 +16,8 @@ from benchmarks.verify.more_programs import MORE_BREAKING, MORE_CLEAN  # noqa: E
 from benchmarks.verify.programs import BREAKING, CLEAN  # noqa: E402
 from tclint.verify import oracles  # noqa: E402
 from tclint.verify.breaks import read_break  # noqa: E402
-from tclint.verify.events import Break  # noqa: E402
+from tclint.verify.events import Break, Frame  # noqa: E402
+from tclint.verify.measure import merge_syncs  # noqa: E402
 
 HEAD = """\
 import logging, time
@@ -263,3 +264,21 @@ def test_text_without_a_stack_or_an_id_is_still_read() -> None:
     found = read_break("Graph break in user code at /a.py:4\nReason: odd\n")
     assert isinstance(found, Break)
     assert (found.gb_id, found.filename, found.row) == (None, "/a.py", 4)
+
+
+def test_why_cuda_graphs_are_left_out_is_kept() -> None:
+    from torch._inductor.cudagraph_utils import log_cudagraph_skip_and_bump_counter as skip
+
+    with oracles.watch() as trace:
+        skip("skipping cudagraphs due to mutated inputs (1 instances). Found from : \n  File")
+    assert trace.cudagraph_skips == ("mutated inputs (1 instances)",)
+    with oracles.watch() as other:
+        pass
+    assert other.cudagraph_skips == ()
+
+
+def test_waits_at_one_line_are_counted_together_with_the_first_stack() -> None:
+    user, inner = Frame("/project/model.py", 3, "forward"), Frame("<torch>", 9, "item")
+    (sync,) = merge_syncs([(user, inner), (user,)])
+    assert (sync.filename, sync.row, sync.count) == ("/project/model.py", 3, 2)
+    assert sync.stack == (user, inner)

@@ -71,6 +71,7 @@ def test_a_baseline_is_a_ratchet(tmp_path: Path) -> None:
     [
         (["--modes", "fast"], "is none of default"),
         (["--update-baseline"], "--update-baseline needs"),
+        (["--unsafe-fixes"], "--unsafe-fixes needs --fixed"),
         (["--before", ".", "--fixed"], "two different comparisons"),
         (["nothing"], "is not a target"),
     ],
@@ -79,3 +80,12 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path, arguments: list[str], sa
     done = tclint(project(tmp_path), *arguments)
     assert done.returncode == 2
     assert said in " ".join(done.stderr.replace("│", " ").split())
+
+
+def test_a_gpu_that_is_not_there_is_said_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    done = tclint(project(tmp_path), "program", "--device", "cuda")
+    assert done.returncode == 2
+    assert "the target is to run on a GPU, but there is none" in done.stdout

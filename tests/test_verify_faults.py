@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from tclint.verify.session import exit_code
 pytest.importorskip("torch")
 pytestmark = pytest.mark.slow
 
+ENDLESS = "kept = []\n    while True:\n        kept.append(torch.ones(1 << 26))"
 RETURN = "\n    return torch.sin, (torch.ones(3),), {}\n"
 
 
@@ -88,7 +90,7 @@ def test_output_without_end_disturbs_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs RLIMIT_DATA")
-@pytest.mark.parametrize("body", ["torch.ones(1 << 33)", "bytearray(1 << 35)"])
+@pytest.mark.parametrize("body", ["torch.ones(1 << 33)", "bytearray(1 << 35)", ENDLESS])
 def test_a_full_memory_is_reported(tmp_path: Path, body: str) -> None:
     found = failure(verify(tmp_path, body, Options(speed=False, memory_limit=8 << 30)))
     assert found.kind == "out-of-memory"
@@ -184,6 +186,70 @@ def test_forks_and_threads_do_not_confuse_the_parent(tmp_path: Path) -> None:
     report = verify(tmp_path, body)
     assert report.after.failure is None
     assert report.equality.verdict == "identical"
+
+
+def test_a_collective_that_nccl_gives_up_on_is_a_time_out(tmp_path: Path) -> None:
+    words = (
+        "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7, OpType=ALLREDUCE, "
+        "NumelIn=9, NumelOut=9, Timeout(ms)=16000) ran for 16004 milliseconds before timing out."
+    )
+    body = f"import os, sys; sys.stderr.write({words!r}); sys.stderr.flush(); os.abort()"
+    found = failure(verify(tmp_path, body))
+    assert found.kind == "timeout"
+    assert found.message == "NCCL gave up on ALLREDUCE after 16 s: not every rank came to it"
+
+
+def test_one_arm_runs_though_the_other_does_not(tmp_path: Path) -> None:
+    (tmp_path / "drill.py").write_text(f"import torch\n\ndef make():\n    broken(){RETURN}")
+    fixed = f"import torch\n\ndef make():{RETURN}"
+
+    def fix(files: Sequence[Path]) -> dict[str, str]:
+        return {str(file.resolve()): fixed for file in files}
+
+    sides = [Side("before", "drill.py:make", tmp_path)]
+    sides.append(Side("after", "drill.py:make", tmp_path, fix=fix))
+    report = verify_sides("drill", sides, Options(speed=False))
+    assert report.arms[0].failure is not None
+    assert report.after.probe is not None
+    assert report.equality.detail == "the target did not run (before)"
+    assert exit_code([report]) == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals")
+def test_a_child_does_not_outlive_a_parent_that_is_killed(tmp_path: Path) -> None:
+    mark = tmp_path / "pid"
+    (tmp_path / "hang.py").write_text(
+        f"import os, pathlib, time\ndef make():\n"
+        f"    pathlib.Path({str(mark)!r}).write_text(str(os.getpid()))\n    time.sleep(600)\n"
+    )
+    running = subprocess.Popen(
+        [sys.executable, "-c", RUN_CLI, "hang.py:make"],
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    until(lambda: mark.exists() and mark.read_text() != "")
+    child = int(mark.read_text())
+    running.kill()
+    running.wait()
+    until(lambda: gone(child))
+    assert gone(child)
+
+
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 120
+    while not true() and time.monotonic() < deadline:
+        time.sleep(0.1)
+
+
+def gone(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    # Nobody may be left to collect what it ended with.
+    state = Path(f"/proc/{process}/stat")
+    return state.exists() and state.read_text().split()[2] == "Z"
 
 
 def test_a_compiler_that_gets_it_wrong_is_named(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
 
@@ -11,11 +12,12 @@ torch = pytest.importorskip("torch")
 
 from tclint.verify.arms import Options, Side  # noqa: E402
 from tclint.verify.compare import verify_sides  # noqa: E402
-from tclint.verify.contract import TargetError, read_made  # noqa: E402
+from tclint.verify.contract import Loaded, TargetError, read_made  # noqa: E402
 from tclint.verify.equality import compare  # noqa: E402
 from tclint.verify.inputs import derive, from_specs  # noqa: E402
 from tclint.verify.regional import repeated_blocks  # noqa: E402
 from tclint.verify.results import Probe, TargetReport  # noqa: E402
+from tclint.verify.share import own_rows  # noqa: E402
 from tclint.verify.snapshot import take  # noqa: E402
 from tclint.verify.steps import backward, leaves, make_optimizer, training_step  # noqa: E402
 
@@ -35,6 +37,15 @@ NET = """
 
     def make():
         return {"model": Net(), "inputs": (torch.ones(2, 4),), "optimizer": torch.optim.AdamW}
+
+    def given():
+        def step(model, optimizer, x):
+            optimizer.zero_grad()
+            loss = model(x).sum()
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+        return {"model": Net(), "inputs": (torch.ones(2, 4),), "train_step": step}
 
     def trained():
         model = Net()
@@ -67,7 +78,8 @@ def probe(report: TargetReport) -> Probe:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("phase", "factory"), [("backward", "make"), ("step", "make"), ("step", "trained")]
+    ("phase", "factory"),
+    [("backward", "make"), ("step", "make"), ("step", "trained"), ("step", "given")],
 )
 def test_a_training_run_compares_whole(tmp_path: Path, phase: str, factory: str) -> None:
     report = verify(tmp_path, phase, factory)
@@ -190,6 +202,54 @@ def test_errors_are_measured_against_float64() -> None:
         return compare(*runs).verdict
 
     assert (judged(good), judged(bad)) == ("close", "different")
+
+
+def test_rounding_errors_around_zero_are_no_difference() -> None:
+    truth = torch.zeros(1000, dtype=torch.float64)
+    eager, compiled, wrong = (torch.rand(1000) * size for size in (1e-9, 9e-9, 1e-3))
+
+    def judged(actual: torch.Tensor) -> str:
+        runs = ({"gradients": take([v, torch.ones(3)])} for v in (eager, actual))
+        return compare(*runs, {"gradients": take([truth, torch.ones(3).double()])}).verdict
+
+    assert (judged(compiled), judged(wrong)) == ("close", "different")
+
+
+def test_mixed_precision_is_measured_by_its_own_errors() -> None:
+    truth = torch.rand(1000, dtype=torch.float64)
+    eager, good, bad = (
+        (truth * (1 + error * torch.rand(1000))).float() for error in (4e-3, -5e-3, 9e-2)
+    )
+
+    def judged(actual: torch.Tensor) -> str:
+        return compare(*({"call 1": take(v)} for v in (eager, actual, truth))).verdict
+
+    assert (judged(good), judged(bad)) == ("close", "different")
+
+
+def test_each_rank_draws_rows_of_its_own_that_stay_together() -> None:
+    loaded = Loaded(len, (torch.arange(8), torch.arange(8) * 10), {"scale": torch.tensor(2.0)})
+    assert own_rows(loaded, 0) is loaded
+    mine, other = own_rows(loaded, 1), own_rows(loaded, 2)
+    assert torch.equal(mine.args[0] * 10, mine.args[1])
+    assert not torch.equal(mine.args[0], other.args[0])
+    assert mine.kwargs == loaded.kwargs
+
+
+@pytest.mark.parametrize(
+    ("step", "given"),
+    [
+        (lambda x: x, ()),
+        (lambda model, x: x, ("model",)),
+        (lambda optimizer, x: x, ("optimizer",)),
+        (lambda model, optimizer, *inputs: inputs, ("model", "optimizer")),
+        (lambda x, model: x, ()),
+    ],
+)
+def test_a_step_is_given_what_its_first_parameters_name(
+    step: Callable[..., object], given: tuple[str, ...]
+) -> None:
+    assert Loaded(len, (), {}, train_step=step).given == given
 
 
 def test_a_stated_tolerance_comes_first() -> None:

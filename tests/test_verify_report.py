@@ -11,9 +11,18 @@ from tclint.diagnostics import Confidence, Diagnostic, Effect, Position, Span
 from tclint.verify.events import Break, Equality, Frame, Recompile, Sync
 from tclint.verify.join import match_lines
 from tclint.verify.report import as_github, as_html, as_json, as_junit, text
-from tclint.verify.results import Arm, Failure, Probe, TargetReport, Untimed
+from tclint.verify.results import (
+    Arm,
+    Distributed,
+    Failure,
+    Probe,
+    Rank,
+    Scaling,
+    TargetReport,
+    Untimed,
+)
 from tclint.verify.session import exit_code
-from tclint.verify.speed import Memory, Speed, Timing
+from tclint.verify.speed import Kernels, Memory, Speed, Timing
 from tclint.verify.verdict import judge_modes, judge_speed, timing, worth_repeating
 
 SAME = Equality("identical")
@@ -279,3 +288,41 @@ def test_a_small_difference_must_be_seen_in_a_second_pair_of_processes() -> None
         found = judge_speed(unlike, SAME)
         assert found.ratio is None
         assert "not seen again" in found.note
+
+
+def test_ranks_are_shown_with_their_times_and_who_went_astray() -> None:
+    def rank(number: int) -> Rank:
+        times = {"eager": timing([4.0, 4.0, 4.0]), "compiled": timing([2.0, 2.0, 2.0])}
+        return Rank(number, graphs=2, like_eager=SAME, digest=str(number), tied=True, **times)
+
+    scaling = (Scaling("eager", 3.0, 4.0, 0.75), Scaling("compiled", 1.0, 2.0, 0.5))
+    spread = Distributed(2, "nccl", "ddp", (rank(0), rank(1)), scaling, diverged=(1,))
+    report = TargetReport("m:f", (Arm("after", probe()),), SAME, distributed=spread)
+    shown = text.render([report], HERE)
+    assert "eager: 75% scaling efficiency (alone 3.000 ms, slowest rank 4.000 ms)" in shown
+    assert "compiled 2.000 ±0.000 ms, in step" in shown
+    assert "compiled 2.000 ±0.000 ms, other weights than rank 0" in shown
+    assert exit_code([report]) == 1
+    page = as_html.render([report], HERE)
+    assert "Milliseconds per call on 2 ranks (ddp)" in page
+    assert "scaling efficiency, compiled" in page
+    (found,) = json.loads(as_json.render([report], HERE))["targets"]
+    assert found["distributed"]["scaling"][1]["efficiency"] == 0.5
+
+
+def test_code_that_fails_only_when_compiled_does_not_pass() -> None:
+    faulty = Untimed("max-autotune", "the compiled call raised LoweringException: x", fault=True)
+    report = TargetReport("m:f", (Arm("after", probe(), untimed=(faulty,)),), SAME)
+    assert exit_code([report]) == 1
+    assert "compiled code fails (max-autotune)" in text.render([report], HERE)
+
+
+def test_launches_are_told_where_cuda_graphs_make_them_fewer() -> None:
+    graphs = replace(speed(1.0), kernels=Kernels(20, 1), eager_kernels=Kernels(50, 50))
+    report = TargetReport("m:f", (Arm("after", probe(), (graphs,)),), SAME)
+    shown = text.render([report], HERE)
+    assert "one call: eager 50 kernels, compiled 20 kernels by 1 launch" in shown
+
+
+def test_what_torch_asks_for_itself_is_no_missed_finding() -> None:
+    assert match_lines("after", [broken(3, by_torch=True)], []) == ()

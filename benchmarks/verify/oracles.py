@@ -3,29 +3,24 @@
 The last column says whether the structured log, which `tclint verify` reports from, names every
 break of the program at its line and nothing else.
 
-Run: python benchmarks/verify/oracles.py
+Run: python -m benchmarks.verify.oracles > docs/benchmark-oracles.md
 """
 
 from __future__ import annotations
 
 import logging
-import sys
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 
 import torch
 import torch._dynamo
+import torch._logging
 from torch._dynamo.utils import counters
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
-
-from expected import expected  # noqa: E402
-from more_programs import MORE_BREAKING, MORE_CLEAN  # noqa: E402
-from programs import BREAKING, CLEAN  # noqa: E402
-
-from tclint.verify.oracles import CountingBackend, gate, watch  # noqa: E402
+from benchmarks.verify.expected import expected
+from benchmarks.verify.more_programs import MORE_BREAKING, MORE_CLEAN
+from benchmarks.verify.programs import BREAKING, CLEAN
+from tclint.verify.oracles import CountingBackend, gate, watch
 
 Program = Callable[[torch.Tensor], torch.Tensor]
 Oracle = Callable[[Program, torch.Tensor], bool]
@@ -40,6 +35,31 @@ def structured_log(program: Program, x: torch.Tensor) -> bool:
 def error_on_graph_break(program: Program, x: torch.Tensor) -> bool:
     verdict, _ = gate(lambda: torch.compile(program, backend="eager")(x))
     return verdict == "breaks"
+
+
+class _Printed(logging.Handler):
+    """Counts what ``TORCH_LOGS=graph_breaks`` would print."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.count += 1
+
+
+def torch_logs(program: Program, x: torch.Tensor) -> bool:
+    torch._logging.set_logs(graph_breaks=True)
+    names = [name for name in logging.root.manager.loggerDict if name.endswith("__graph_breaks")]
+    printed, loggers = _Printed(), [logging.getLogger(name) for name in names]
+    kept = [(logger, logger.handlers) for logger in loggers]
+    for logger in loggers:
+        logger.handlers = [printed]
+    torch.compile(program, backend="eager")(x)
+    for logger, handlers in kept:
+        logger.handlers = handlers
+    torch._logging.set_logs()
+    return printed.count > 0
 
 
 def fullgraph(program: Program, x: torch.Tensor) -> bool:
@@ -73,6 +93,7 @@ def explain_reasons(program: Program, x: torch.Tensor) -> bool:
 ORACLES: tuple[Oracle, ...] = (
     error_on_graph_break,
     structured_log,
+    torch_logs,
     fullgraph,
     break_counter,
     graph_count,
@@ -90,6 +111,16 @@ def at_its_lines(program: Program, x: torch.Tensor) -> str:
     return "exact" if found == wanted else f"{found} instead of {wanted}"
 
 
+_HEAD = """\
+# Ways to see a graph break
+
+<!-- Written by `python -m benchmarks.verify.oracles`; do not edit. -->
+
+What each of Dynamo's ways of telling sees of small programs, with torch {torch}. `verify` is what
+`tclint verify` reports: `exact` means every break by its id, at its line, and no other.
+"""
+
+
 def main() -> None:
     """Print one row a program, and how many of the breaking ones each oracle saw."""
     warnings.simplefilter("ignore")
@@ -97,8 +128,9 @@ def main() -> None:
     x = torch.rand(8, 8)
     names = [oracle.__name__ for oracle in ORACLES]
     breaking = (*BREAKING, *MORE_BREAKING)
-    print("torch", torch.__version__)
-    print("program".ljust(24), *names, "at_its_lines")
+    print(_HEAD.format(torch=torch.__version__))
+    _print_row("program", *(f"`{name}`" for name in names), "`verify`")
+    _print_row(*["---"] * (len(names) + 2))
     seen, exact = dict.fromkeys(names, 0), 0
     for program in (*CLEAN, *MORE_CLEAN, *breaking):
         row = []
@@ -106,14 +138,18 @@ def main() -> None:
             torch._dynamo.reset()
             found = oracle(program, x)
             seen[oracle.__name__] += found and program in breaking
-            row.append(("breaks" if found else "-").ljust(len(oracle.__name__)))
+            row.append("breaks" if found else "-")
         torch._dynamo.reset()
         placed = at_its_lines(program, x)
         exact += placed == "exact"
-        print(program.__name__.ljust(24), *row, placed)
-    totals = [f"{seen[name]}/{len(breaking)}".ljust(len(name)) for name in names]
+        _print_row(f"`{program.__name__}`", *row, placed)
+    totals = [f"{seen[name]}/{len(breaking)}" for name in names]
     every = len(breaking) + len(CLEAN) + len(MORE_CLEAN)
-    print("seen".ljust(24), *totals, f"{exact}/{every}")
+    _print_row("of the breaking ones", *totals, f"{exact}/{every} of all")
+
+
+def _print_row(*cells: str) -> None:
+    print(f"| {' | '.join(cells)} |")
 
 
 if __name__ == "__main__":

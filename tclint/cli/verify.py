@@ -76,6 +76,10 @@ def verify(
         bool,
         typer.Option("--fixed", help="Compare with the target as `tclint fix` would leave it."),
     ] = False,
+    unsafe_fixes: Annotated[
+        bool,
+        typer.Option("--unsafe-fixes", help="With --fixed, apply fixes that are not safe, too."),
+    ] = False,
     phase: Annotated[
         Phase, typer.Option(help="What one call does; `step` trains with the optimizer.")
     ] = Phase.FORWARD,
@@ -133,6 +137,8 @@ def verify(
 
     if before is not None and fixed:
         raise typer.BadParameter("--before and --fixed are two different comparisons")
+    if unsafe_fixes and not fixed:
+        raise typer.BadParameter("--unsafe-fixes needs --fixed")
     if update_baseline and baseline is None:
         raise typer.BadParameter("--update-baseline needs --baseline FILE")
     options = Options(
@@ -148,7 +154,7 @@ def verify(
     )
     try:
         config = load_config(Path.cwd())
-        fix = fixer(config) if fixed else None
+        fix = fixer(config, unsafe=unsafe_fixes) if fixed else None
         comparison = Comparison(before, fix, nproc, parallel.value)
         reports = run_jobs(jobs_for(targets or (), config, options), comparison, config)
         if baseline is not None:

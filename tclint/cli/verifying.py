@@ -10,6 +10,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from tclint.cli.progress import progress_bar
 from tclint.cli.terminal import note
 
 if TYPE_CHECKING:
@@ -21,14 +22,17 @@ if TYPE_CHECKING:
 def run_jobs(
     jobs: Sequence[Job], comparison: Comparison, config: Config
 ) -> tuple[TargetReport, ...]:
-    """Verify the jobs one by one, with a line of progress where someone is watching."""
+    """Verify the jobs one by one, with a bar of progress where someone is watching."""
     from tclint.verify.session import verify_job
 
     reports = []
-    with _orderly_end():
-        for number, job in enumerate(jobs, start=1):
-            with _progress(f"[{number}/{len(jobs)}] verifying {job.name} ..."):
-                reports.append(verify_job(job, Path.cwd(), comparison, config))
+    with orderly_end(), progress_bar(len(jobs)) as show:
+        for number, job in enumerate(jobs):
+
+            def tell(doing: str, number: int = number, name: str = job.name) -> None:
+                show(number, f"{name}: {doing}")
+
+            reports.append(verify_job(job, Path.cwd(), comparison, config, tell))
     return tuple(reports)
 
 
@@ -65,34 +69,20 @@ def render(reports: Sequence[TargetReport], output_format: str) -> str:
     return text if text.endswith("\n") else text + "\n"
 
 
-def fixer(config: Config) -> Callable[[Sequence[Path]], Mapping[str, str]]:
+def fixer(config: Config, *, unsafe: bool = False) -> Callable[[Sequence[Path]], Mapping[str, str]]:
     """What ``tclint fix`` makes of some files, without writing them."""
 
     def fix(files: Sequence[Path]) -> Mapping[str, str]:
         from tclint.fix.apply import fix_files
 
-        changed = fix_files(files, config).changed
+        changed = fix_files(files, config, unsafe=unsafe).changed
         return {str(file.path.resolve()): file.after for file in changed}
 
     return fix
 
 
 @contextmanager
-def _progress(text: str) -> Iterator[None]:
-    if not sys.stderr.isatty():
-        yield
-        return
-    sys.stderr.write(text)
-    sys.stderr.flush()
-    try:
-        yield
-    finally:
-        sys.stderr.write("\r\x1b[K")
-        sys.stderr.flush()
-
-
-@contextmanager
-def _orderly_end() -> Iterator[None]:
+def orderly_end() -> Iterator[None]:
     """Let a polite kill unwind like Ctrl-C does, so that children go and folders are removed."""
 
     def stop(number: int, frame: FrameType | None) -> None:

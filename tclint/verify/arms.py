@@ -7,6 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+REGIONAL = "regional"
+"""The mode that compiles each repeated block by itself."""
+
+
+Tell = Callable[[str], None]
+"""Is told what is being done, for someone who waits."""
+
+
+def silent(doing: str) -> None:
+    """Tell nobody."""
+
 
 @dataclass(frozen=True, slots=True)
 class Options:

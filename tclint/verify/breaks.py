@@ -27,8 +27,11 @@ _INSERTED = "GB0025"
 _TORCH = str(Path(torch.__file__).parent)
 # Stepping an optimizer that has a scheduler calls a wrapper that Dynamo is told to leave alone.
 _OPTIMIZERS = str(Path(_TORCH, "optim"))
-# DistributedDataParallel's own bookkeeping around the module.
-_PARALLEL = str(Path(_TORCH, "nn", "parallel"))
+# What DistributedDataParallel and fully_shard do around the module, by themselves.
+_PARALLEL = (
+    str(Path(_TORCH, "nn", "parallel", "distributed.py")),
+    str(Path(_TORCH, "distributed", "fsdp")),
+)
 _STANDARD = sysconfig.get_paths()["stdlib"]
 _OURS = str(Path(__file__).parent)
 
@@ -46,8 +49,8 @@ def read_break(payload: str) -> Break:
     gb_ids = tuple(dict.fromkeys(found.upper() for found in _GB_ID.findall(message)))
     at = user_frame(stack)
     reason, explanation = _reason(message)
-    in_torch = bool(stack) and stack[-1].filename.startswith(_TORCH)
-    inserted = in_torch and gb_ids[:1] == (_INSERTED,)
+    innermost = stack[-1].filename if stack else ""
+    inserted = innermost.startswith(_TORCH) and gb_ids[:1] == (_INSERTED,)
     return Break(
         gb_id=gb_ids[0] if gb_ids else None,
         gb_ids=gb_ids,
@@ -81,8 +84,9 @@ def user_frame(stack: tuple[Frame, ...]) -> Frame:
 
 
 def _wraps_module(stack: tuple[Frame, ...]) -> bool:
-    own = any(not _is_library(frame.filename) for frame in stack)
-    return not own and any(frame.filename.startswith(_PARALLEL) for frame in stack)
+    own = [number for number, frame in enumerate(stack) if not _is_library(frame.filename)]
+    below = stack[own[-1] + 1 if own else 0 :]
+    return any(frame.filename.startswith(_PARALLEL) for frame in below)
 
 
 def _is_library(filename: str) -> bool:
@@ -97,6 +101,11 @@ def _is_library(filename: str) -> bool:
 def read_stack(text: str) -> tuple[Frame, ...]:
     """The frames in a printed stack, from below this program's own ones."""
     frames = [Frame(file, int(row), name) for file, row, name in _FRAME.findall(text)]
+    return own_frames(tuple(frames))
+
+
+def own_frames(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    """What the target called, without how this program came to call it."""
     ours = [i for i, frame in enumerate(frames) if frame.filename.startswith(_OURS)]
     return tuple(frames[ours[-1] + 1 :] if ours else frames)
 

@@ -7,12 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tclint.verify.arms import Options, Side, new_cache, request_for
+from tclint.verify.arms import Options, Side, Tell, new_cache, request_for, silent
 from tclint.verify.diagnosis import diagnose, wanted
 from tclint.verify.events import Equality
 from tclint.verify.process import Child, ChildError
 from tclint.verify.race import time_arms
 from tclint.verify.results import Arm, Joined, Probe, TargetReport, Untimed
+from tclint.verify.targets import parse_target
 from tclint.verify.verdict import judge_modes
 from tclint.verify.wire import rebuild
 
@@ -21,18 +22,25 @@ Join = Callable[[Side, Probe], tuple[Joined, ...]]
 
 
 def verify_sides(
-    target: str, planned: Sequence[Side], options: Options, join: Join | None = None
+    target: str,
+    planned: Sequence[Side],
+    options: Options,
+    join: Join | None = None,
+    tell: Tell = silent,
 ) -> TargetReport:
     """Probe each side in turn, time them together, and compare."""
     with TemporaryDirectory(prefix="tclint-verify-") as folder:
         desk = Path(folder)
+        tell("breaks and results")
         sides, arms = _probe_all(planned, options, desk)
         equality = _equality(arms)
         if not options.speed:
             arms = tuple(replace(arm, untimed=(Untimed("", "not asked for"),)) for arm in arms)
         elif all(arm.failure is None for arm in arms):
-            arms = time_arms(sides, arms, options, desk)
+            arms = time_arms(sides, arms, options, desk, tell)
         wrong = wanted(arms[-1])
+        if wrong:
+            tell("which layer is at fault")
         diagnosis = diagnose(sides[-1], arms[-1], options, desk) if wrong else None
     joined = [
         entry
@@ -54,22 +62,26 @@ def verify_sides(
 def _probe_all(
     planned: Sequence[Side], options: Options, desk: Path
 ) -> tuple[tuple[Side, ...], tuple[Arm, ...]]:
-    sides, arms = [planned[0]], [_probe(planned[0], options, desk, follow=False)]
+    sides, arms = [planned[0]], [probe_side(planned[0], options, desk, follow=False)]
     for plan in planned[1:]:
         first = arms[0].probe
-        if first is None:
-            sides.append(plan)
-            arms.append(Arm(plan.name, None, failure=arms[0].failure))
-            continue
-        side = plan
-        if plan.fix is not None:
-            side = replace(plan, overlay=plan.fix([Path(name) for name in first.loaded]))
+        loaded = [Path(name) for name in first.loaded] if first else _target_file(plan)
+        side = plan if plan.fix is None else replace(plan, overlay=plan.fix(loaded))
         sides.append(side)
-        arms.append(_probe(side, options, desk, follow=True))
+        # What did not run left nothing to follow, but this arm may yet run by itself.
+        arms.append(probe_side(side, options, desk, follow=first is not None))
     return tuple(sides), tuple(arms)
 
 
-def _probe(side: Side, options: Options, desk: Path, *, follow: bool) -> Arm:
+def _target_file(side: Side) -> list[Path]:
+    target = parse_target(side.target)
+    place = target.place if target.is_file else f"{target.place.replace('.', '/')}.py"
+    found = (base / place for base in (side.root, side.root / "src"))
+    return [path for path in found if path.is_file()][:1]
+
+
+def probe_side(side: Side, options: Options, desk: Path, *, follow: bool) -> Arm:
+    """Run one side; with ``follow``, with the weights and inputs that an earlier one left."""
     with Child(new_cache(desk, side, "probe"), options.device, options.time_limit) as child:
         try:
             answer = child.ask("probe", **request_for(side, options, desk), follow=follow)
@@ -81,8 +93,11 @@ def _probe(side: Side, options: Options, desk: Path, *, follow: bool) -> Arm:
 def _equality(arms: tuple[Arm, ...]) -> Equality:
     """What to say of the target: the first comparison that found a difference, else the last."""
     last = arms[-1].probe
-    if last is None:
-        return Equality("unknown", "the target did not run")
+    for arm in arms:
+        if arm.probe is None:
+            where = f" ({arm.name})" if len(arms) > 1 else ""
+            return Equality("unknown", f"the target did not run{where}")
+    assert last is not None
     verdicts = [v for v in (last.like_before, last.like_eager) if v is not None]
     telling = {"different", "unknown", "not-deterministic"}
     return next((v for v in verdicts if v.verdict in telling), verdicts[0])

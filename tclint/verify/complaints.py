@@ -22,6 +22,9 @@ def _complaints(report: TargetReport) -> Iterator[str]:
     for what, equality in _comparisons(report):
         if equality.equal is False:
             yield f"{what}: {equality.detail}"
+    for one in report.after.untimed:
+        if one.fault:
+            yield f"compiled code fails{f' ({one.mode})' if one.mode else ''}: {one.reason}"
     if report.distributed is not None:
         yield from _distributed(report.distributed)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 
@@ -16,7 +18,9 @@ class Loaded:
     """What a factory returned: something to call, what to call it with, and how to train it.
 
     ``optimizer`` is one, or makes one of parameters; ``tolerance`` is the largest error, relative
-    to the largest value of a tensor, that counts as equal.
+    to the largest value of a tensor, that counts as equal. ``train_step`` is called with the
+    inputs; where its first parameters are called ``model`` and ``optimizer``, with those before
+    them.
     """
 
     function: Callable[..., Any]
@@ -25,6 +29,14 @@ class Loaded:
     train_step: Callable[..., Any] | None = None
     optimizer: Any = None
     tolerance: float | None = None
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Which of ``model`` and ``optimizer`` the train step is called with."""
+        if self.train_step is None:
+            return ()
+        names = inspect.signature(self.train_step).parameters
+        return tuple(takewhile(("model", "optimizer").__contains__, names))
 
 
 _PARTS = ("model", "inputs", "train_step", "optimizer", "tolerance")

@@ -14,9 +14,6 @@ from tclint.verify.reproduction import reproduction
 from tclint.verify.results import Arm, Diagnosis, Rung
 from tclint.verify.wire import rebuild
 
-# No fault of the target or of a layer: there is no compiler on this machine.
-_NO_COMPILER = ("InvalidCxxCompiler", "No working C++ compiler", "TritonMissing")
-
 
 def wanted(arm: Arm) -> bool:
     """Whether the compiled arm failed or came out different, so that someone is at fault."""
@@ -26,8 +23,7 @@ def wanted(arm: Arm) -> bool:
         return True
     if any(speed.like_eager.equal is False for speed in arm.speeds):
         return True
-    reasons = [one.reason for one in arm.untimed if "the compiled call raised" in one.reason]
-    return any(not any(text in reason for text in _NO_COMPILER) for reason in reasons)
+    return any(one.fault for one in arm.untimed)
 
 
 def diagnose(side: Side, arm: Arm, options: Options, desk: Path) -> Diagnosis:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
-from tclint.verify.arms import Options, Side, request_for
+from tclint.verify.arms import REGIONAL, Options, Side, request_for
 from tclint.verify.process import Child, ChildError
-from tclint.verify.results import Distributed, Rank
+from tclint.verify.results import Distributed, Rank, Scaling
 from tclint.verify.wire import rebuild
 
 # How long a rank waits for the others in one exchange, and for them all once one has ended.
-_PATIENCE_SECONDS = 60.0
+_PATIENCE_SECONDS = 120.0
 _GROUP_SHARE = 0.4
 
 
@@ -34,27 +34,28 @@ class Plan(Protocol):
 
 def distribute(side: Side, options: Options, plan: Plan) -> Distributed:
     """Run alone, then on all ranks at once; a rank that fails or hangs is a result."""
-    alone = _launch(side, options, 1, plan.parallel)
+    (alone,) = _launch(side, options, 1, "none")
     ranks = _launch(side, options, plan.processes, plan.parallel)
-    failed = any(rank.failure is not None for rank in ranks)
-    first = ranks[0]
-    diverged = [r.rank for r in ranks if not failed and r.digest != first.digest]
-    if plan.parallel != "ddp":
-        # Shards differ by design, and so may processes that nothing ties together.
-        diverged = []
-    times = [rank.milliseconds for rank in ranks if rank.milliseconds is not None]
-    single = alone[0].milliseconds
-    efficiency = single / max(times) if single and times and not failed else None
+    ran = all(rank.failure is None for rank in ranks)
+    # Shards differ by design, and so may processes that nothing ties together.
+    diverged = [r.rank for r in ranks if ran and r.tied and r.digest != ranks[0].digest]
     return Distributed(
         size=plan.processes,
-        backend="nccl" if options.device == "cuda" else "gloo",
+        backend="nccl" if any(rank.device not in {"", "cpu"} for rank in ranks) else "gloo",
         parallel=plan.parallel,
         ranks=ranks,
-        alone_ms=single,
-        efficiency=efficiency,
+        scaling=tuple(_scaling(alone, ranks)) if ran else (),
         diverged=tuple(diverged),
-        note=alone[0].failure.message if alone[0].failure else "",
+        note=alone.failure.message if alone.failure else "",
     )
+
+
+def _scaling(alone: Rank, ranks: Sequence[Rank]) -> Iterator[Scaling]:
+    for form in ("eager", "compiled"):
+        one, others = getattr(alone, form), [getattr(rank, form) for rank in ranks]
+        if one is not None and None not in others:
+            slowest = max(other.median for other in others)
+            yield Scaling(form, one.median, slowest, one.median / slowest)
 
 
 def _launch(side: Side, options: Options, size: int, parallel: str) -> tuple[Rank, ...]:
@@ -72,6 +73,7 @@ def _launch(side: Side, options: Options, size: int, parallel: str) -> tuple[Ran
             "parallel": parallel,
             "patience": patience,
             "backend": options.backend,
+            "mode": next((mode for mode in options.modes if mode != REGIONAL), "default"),
             "speed": options.speed,
         }
         return _ask_all(children, request, patience)
@@ -102,6 +104,8 @@ def _environment(rank: int, size: int, port: int) -> dict[str, str]:
         "MASTER_ADDR": "127.0.0.1",
         "MASTER_PORT": str(port),
         "OMP_NUM_THREADS": "1",
+        # NCCL's watchdog would first wait for a dump that nobody reads.
+        "TORCH_NCCL_DUMP_ON_TIMEOUT": "0",
     }
 
 

@@ -57,11 +57,16 @@ class EagerFrame:
 
 @dataclass(frozen=True, slots=True)
 class Sync:
-    """A line where the CPU waited for the GPU, ``count`` times in one call."""
+    """A line where the CPU waited for the GPU, ``count`` times in one call.
+
+    ``filename`` and ``row`` name the last line of the user's own code; ``stack``, of the first
+    time, goes on into libraries.
+    """
 
     filename: str
     row: int
     count: int
+    stack: tuple[Frame, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

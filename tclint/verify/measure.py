@@ -7,18 +7,20 @@ import sys
 import time
 import traceback
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from typing import TextIO
 
 import torch
 
-from tclint.verify.breaks import user_frame
+from tclint.verify.breaks import own_frames, user_frame
 from tclint.verify.events import Frame, Sync
-from tclint.verify.speed import Memory
+from tclint.verify.speed import Kernels, Memory
 
 _SAMPLE_MS = 2.0
 _MOST_CALLS = 200
 _NO_KERNELS = ("Memcpy", "Memset", "## ", "Torch-Compiled")
+_LAUNCHES = ("cudaLaunchKernel", "cuLaunchKernel", "cudaGraphLaunch")
 _SYNC_WARNING = "called a synchronizing CUDA operation"
 
 Call = Callable[[], object]
@@ -72,8 +74,8 @@ def peak_memory(call: Call) -> Memory:
     return Memory(torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved())
 
 
-def kernels(call: Call, trace: str = "") -> int | None:
-    """How many kernels one call launches on the GPU; None without one.
+def kernels(call: Call, trace: str = "") -> Kernels | None:
+    """What one call runs on the GPU; None without one.
 
     ``trace`` names a file for the profile, which Chrome and Perfetto show.
     """
@@ -90,8 +92,13 @@ def kernels(call: Call, trace: str = "") -> int | None:
         profile.export_chrome_trace(trace)
     if not uses_cuda():
         return None
-    on_gpu = [e for e in profile.events() if e.device_type == torch.autograd.DeviceType.CUDA]
-    return sum(not event.name.startswith(_NO_KERNELS) for event in on_gpu)
+    names: dict[bool, list[str]] = {True: [], False: []}
+    for event in profile.events():
+        names[event.device_type == torch.autograd.DeviceType.CUDA].append(event.name)
+    return Kernels(
+        run=sum(not name.startswith(_NO_KERNELS) for name in names[True]),
+        launches=sum(name.startswith(_LAUNCHES) for name in names[False]),
+    )
 
 
 def host_syncs(call: Call) -> tuple[Sync, ...] | None:
@@ -102,29 +109,49 @@ def host_syncs(call: Call) -> tuple[Sync, ...] | None:
     if not uses_cuda():
         return None
     settle()
-    places: Counter[tuple[str, int]] = Counter()
+    stacks: list[tuple[Frame, ...]] = []
     # What the exception means for the results is the comparison's business.
-    with _sync_warnings(places), contextlib.suppress(Exception):
+    with _sync_warnings(stacks), contextlib.suppress(Exception):
         call()
-    return tuple(Sync(file, row, count) for (file, row), count in sorted(places.items()))
+    return merge_syncs(stacks)
+
+
+def merge_syncs(stacks: Iterable[tuple[Frame, ...]]) -> tuple[Sync, ...]:
+    """One entry for each line of the user's, with the stack of its first wait."""
+    places: dict[tuple[str, int], list[tuple[Frame, ...]]] = defaultdict(list)
+    for stack in stacks:
+        at = user_frame(stack)
+        places[at.filename, at.row].append(stack)
+    return tuple(
+        Sync(file, row, len(found), own_frames(found[0]))
+        for (file, row), found in sorted(places.items())
+    )
 
 
 @contextlib.contextmanager
-def _sync_warnings(places: Counter[tuple[str, int]]) -> Iterator[None]:
-    def note(message: Warning | str, *_: object) -> None:
+def _sync_warnings(stacks: list[tuple[Frame, ...]]) -> Iterator[None]:
+    def note(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        del category, filename, lineno, file, line
         if _SYNC_WARNING in str(message):
             frames = traceback.extract_stack()[:-1]
-            stack = tuple(
-                Frame(frame.filename, frame.lineno or 0, frame.name)
-                for frame in frames
-                if frame.filename != warnings.__file__
+            stacks.append(
+                tuple(
+                    Frame(frame.filename, frame.lineno or 0, frame.name)
+                    for frame in frames
+                    if frame.filename != warnings.__file__
+                )
             )
-            at = user_frame(stack)
-            places[at.filename, at.row] += 1
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        warnings.showwarning = note  # type: ignore[assignment]
+        warnings.showwarning = note
         torch.cuda.set_sync_debug_mode("warn")
         try:
             yield

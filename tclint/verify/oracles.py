@@ -19,6 +19,10 @@ from tclint.verify.events import Break, EagerFrame, Recompile
 from tclint.verify.speed import CompilePhase
 
 _METRICS_KEPT = 100_000
+_SKIPPING = "skipping cudagraphs due to "
+_SKIP_LOGS = tuple(
+    f"torch._inductor.cudagraph_utils.__{artifact}" for artifact in ("cudagraphs", "perf_hints")
+)
 
 
 @dataclass(slots=True)
@@ -61,25 +65,45 @@ class _Sink(logging.Handler):
             self.payloads.append(getattr(record, "payload", "") or "")
 
 
+class _Skips(logging.Handler):
+    """Collects why Inductor leaves CUDA graphs out."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.reasons: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        if text.startswith(_SKIPPING):
+            # The stack that follows is told apart from the reason by a period.
+            self.reasons.append(text.split("\n")[0].removeprefix(_SKIPPING).split(". Found")[0])
+
+
 @contextmanager
 def watch() -> Iterator[Trace]:
     """Record what Dynamo does while the block runs."""
     dynamo_utils.set_compilation_metrics_limit(_METRICS_KEPT)
     dynamo_utils.clear_compilation_metrics()
-    trace, sink = Trace(), _Sink()
-    logger = logging.getLogger("torch.__trace")
-    logger.addHandler(sink)
+    trace, sink, skips = Trace(), _Sink(), _Skips()
+    places: list[tuple[logging.Logger, logging.Handler]]
+    places = [(logging.getLogger("torch.__trace"), sink)]
+    places += [(logging.getLogger(name), skips) for name in _SKIP_LOGS]
+    for logger, handler in places:
+        logger.addHandler(handler)
+    skipped = dynamo_utils.counters["inductor"]["cudagraph_skips"]
     try:
         yield trace
     finally:
-        logger.removeHandler(sink)
+        for logger, handler in places:
+            logger.removeHandler(handler)
         metrics = dynamo_utils.get_compilation_metrics()
         trace.breaks = merge_breaks(map(read_break, sink.payloads))
         trace.recompiles = _placed(map(_recompile, filter(_is_recompile, metrics)))
         trace.eager_frames = tuple(map(_eager_frame, filter(_gave_up, metrics)))
         trace.compiled_frames = sum(bool(m.has_guarded_code) for m in metrics)
         trace.phases = compile_phases(metrics)
-        trace.cudagraph_skips = _skips(metrics)
+        skipped = dynamo_utils.counters["inductor"]["cudagraph_skips"] - skipped
+        trace.cudagraph_skips = _skips(skips.reasons, skipped)
 
 
 def gate(call: Callable[[], object]) -> tuple[str, Break | None]:
@@ -150,12 +174,10 @@ def _placed(recompiles: Iterator[Recompile]) -> tuple[Recompile, ...]:
     return tuple(placed)
 
 
-def _skips(metrics: list[Any]) -> tuple[str, ...]:
-    """Why CUDA graphs were not used; a count alone where this torch does not keep the reasons."""
-    texts = [getattr(metric, "cudagraph_skip_reason", None) for metric in metrics]
-    reasons = tuple(dict.fromkeys(text.split("\n")[0] for text in texts if text))
-    count = dynamo_utils.counters["inductor"]["cudagraph_skips"]
-    return reasons or ((f"{count} graphs, for reasons not kept",) if count else ())
+def _skips(reasons: list[str], count: int) -> tuple[str, ...]:
+    """Why CUDA graphs were not used; a count alone where this torch does not say."""
+    told = tuple(dict.fromkeys(reasons))
+    return told or ((f"{count} graphs, for reasons not told",) if count else ())
 
 
 def _gave_up(metric: Any) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -37,7 +36,7 @@ def probe(making: Making, desk: Path, *, follow: bool) -> Probe:
         shop.compile_whole()
         subject = _prepare(shop, desk, counter)
         trace, compiled, ops = _watch(subject, counter)
-    place = place_names(_tensors(subject))
+    place = place_of(subject)
     eager_subject = _prepare(shop, desk, counter)
     eager = run(eager_subject, eager_subject.call_eager)
     syncs = host_syncs(eager_subject.call_eager)
@@ -78,6 +77,12 @@ def run(subject: Subject, call: Callable[[], object], calls: int = CALLS) -> Run
         seed()
         results[f"call {number}"] = outcome(call)
     return results | subject.aftermath() | {"random state": random_state()}
+
+
+def place_of(subject: Subject) -> str:
+    """The device that the subject lives on."""
+    parameters = list(subject.module.parameters()) if subject.module is not None else []
+    return place_names([*subject.input_tensors(), *parameters])
 
 
 class Judge:
@@ -192,8 +197,3 @@ def _difference(again: Equality) -> str:
 def _breaks(seen: tuple[Break, ...], first: Break | None) -> tuple[Break, ...]:
     # The log misses nothing that we know of; should it ever, the gate's break is reported.
     return seen if seen or first is None else (first,)
-
-
-def _tensors(subject: Subject) -> list[Any]:
-    parameters = list(subject.module.parameters()) if subject.module is not None else []
-    return [*subject.input_tensors(), *parameters]

@@ -26,6 +26,8 @@ _POLL_SECONDS = 0.1
 _LAST_WORDS_SECONDS = 1.0
 # Would turn compilation off, or make torch write logs of its own.
 _DROPPED = ("TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE", "TORCH_LOGS", "TORCH_TRACE")
+# NCCL's watchdog says so on its way to abort().
+_NCCL_GAVE_UP = re.compile(r"OpType=(\w+).*?ran for (\d+) milliseconds before timing out", re.S)
 _DUMPED_FRAME = re.compile(r'File "(.+?)", line (\d+)')
 
 
@@ -134,6 +136,11 @@ class Child:
     def _death(self) -> Failure:
         status = self._process.wait()
         self._errors.join(_LAST_WORDS_SECONDS)
+        stuck = _NCCL_GAVE_UP.search(self._last_words())
+        if stuck:
+            waited = f"{int(stuck[2]) / 1e3:.3g} s"
+            message = f"NCCL gave up on {stuck[1]} after {waited}: not every rank came to it"
+            return Failure("timeout", message)
         if status == -signal.SIGKILL:
             return Failure("out-of-memory", "was killed, as the system does when memory runs out")
         if status < 0:

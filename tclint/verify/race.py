@@ -9,7 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tclint.verify.arms import Options, Side, cache_folder, new_cache, request_for
+from tclint.verify.arms import (
+    Options,
+    Side,
+    Tell,
+    cache_folder,
+    new_cache,
+    request_for,
+    silent,
+)
 from tclint.verify.events import Equality
 from tclint.verify.process import Child, ChildError
 from tclint.verify.results import Arm, Probe, Untimed
@@ -17,6 +25,10 @@ from tclint.verify.speed import Speed
 from tclint.verify.verdict import timing, worth_repeating
 from tclint.verify.wire import rebuild
 
+# Ways for a child to end that no part of the target but the compiled call can be blamed for.
+_FAULTS = ("crash", "device", "exit", "out-of-memory", "timeout")
+# No fault of the target or of a layer: there is no compiler on this machine.
+_NO_COMPILER = ("InvalidCxxCompiler", "No working C++ compiler", "TritonMissing")
 _FEWEST_ROUNDS = 5
 _SHORT_ROUND_MS = 100.0
 
@@ -33,11 +45,12 @@ class _Ready:
 
 
 def time_arms(
-    sides: Sequence[Side], arms: tuple[Arm, ...], options: Options, desk: Path
+    sides: Sequence[Side], arms: tuple[Arm, ...], options: Options, desk: Path, tell: Tell = silent
 ) -> tuple[Arm, ...]:
     """Add speeds to the arms, or the reasons why there are none."""
     timed = arms
     for mode in options.modes:
+        tell(f"timing, {mode}")
         timed = _time_mode(sides, timed, options, desk, mode)
         if worth_repeating(timed, mode):
             timed = _time_again(sides, timed, options, desk, mode)
@@ -56,7 +69,7 @@ def _time_again(
             probe = arms[number].probe
             assert probe is not None
             result = _prepare(child, side, probe, options, desk, mode)
-            if isinstance(result, str):
+            if isinstance(result, Untimed):
                 return arms
             ready[number] = result
         try:
@@ -86,23 +99,23 @@ def _time_mode(
             probe = arms[number].probe
             assert probe is not None
             result = _prepare(child, side, probe, options, desk, mode)
-            if isinstance(result, str):
-                timed[number] = _without(arms[number], result, mode)
+            if isinstance(result, Untimed):
+                timed[number] = _without(arms[number], result)
             else:
                 profile = str(trace / "profile.json") if trace else ""
                 ready[number] = replace(result, profile=profile)
         try:
             speeds = _race(ready, options, mode) if ready else {}
         except ChildError as failed:
-            said = failed.failure.message
-            return tuple(_without(arm, said, mode) for arm in timed)
+            said = Untimed(mode, failed.failure.message, failed.failure.kind in _FAULTS)
+            return tuple(_without(arm, said) for arm in timed)
     for number, speed in speeds.items():
         timed[number] = replace(arms[number], speeds=(*arms[number].speeds, speed))
     return tuple(timed)
 
 
-def _without(arm: Arm, reason: str, mode: str) -> Arm:
-    return replace(arm, untimed=(*arm.untimed, Untimed(mode, reason)))
+def _without(arm: Arm, reason: Untimed) -> Arm:
+    return replace(arm, untimed=(*arm.untimed, reason))
 
 
 def _trace_folder(options: Options, side: Side, mode: str) -> Path | None:
@@ -116,15 +129,17 @@ def _trace_folder(options: Options, side: Side, mode: str) -> Path | None:
 
 def _prepare(
     child: Child, side: Side, probe: Probe, options: Options, desk: Path, mode: str
-) -> _Ready | str:
+) -> _Ready | Untimed:
     request = request_for(side, options, desk)
     more = {"backend": options.backend, "mode": mode, "whole": not probe.itself}
     try:
         answer = child.ask("prepare", **request, **more)
     except ChildError as failed:
-        return failed.failure.message
+        fault = failed.failure.kind in _FAULTS
+        return Untimed(mode, f"{failed.failure.kind}: {failed.failure.message}", fault)
     if answer["problem"]:
-        return f"the compiled call raised {answer['problem']}"
+        fault = not any(text in answer["problem"] for text in _NO_COMPILER)
+        return Untimed(mode, f"the compiled call raised {answer['problem']}", fault)
     return _Ready(child, answer["cold_start"], rebuild(Equality, answer["like_eager"]), "")
 
 

@@ -12,7 +12,6 @@ from torch import nn
 
 _TORCH = str(Path(torch.__file__).parent)
 _MODULE_COMPILE = str(Path("nn", "modules", "module.py"))
-_REPLACED = ("backend", "mode", "options")
 
 Backend = Callable[..., Any] | str
 
@@ -25,12 +24,13 @@ class CompileRecorder:
     """
 
     def __init__(self, backend: Backend | None) -> None:
-        """``backend`` replaces the target's own; None leaves it alone."""
+        """``backend`` replaces the target's own, and so does a ``mode`` that is set later."""
         self.real = torch.compile
         self.calls = 0
         self.fullgraph = False
         self.ignored = False
-        self._backend = backend
+        self.mode = ""
+        self.backend = backend
 
     def install(self) -> None:
         """Take the place of ``torch.compile`` for the rest of this process."""
@@ -54,12 +54,13 @@ class CompileRecorder:
         compiled = self.real(model, **options)
         if self.ignored:
             return model
-        if self._backend is None and not self.fullgraph:
+        wanted: dict[str, Any] = {"fullgraph": True} if self.fullgraph else {}
+        dropped: tuple[str, ...] = ()
+        if self.backend is not None:
+            wanted, dropped = wanted | {"backend": self.backend}, ("mode", "options")
+        elif self.mode:
+            wanted, dropped = wanted | {"mode": self.mode}, ("options",)
+        if not wanted:
             return compiled
-        kept = dict(options)
-        if self._backend is not None:
-            kept = {key: value for key, value in options.items() if key not in _REPLACED}
-            kept["backend"] = self._backend
-        if self.fullgraph:
-            kept["fullgraph"] = True
-        return self.real(model, **kept)
+        kept = {key: value for key, value in options.items() if key not in dropped}
+        return self.real(model, **kept | wanted)

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 
 from torch import nn
 
-REGIONAL = "regional"
-
 
 def repeated_blocks(module: nn.Module) -> tuple[nn.Module, ...]:
     """The outermost modules that stand more than once, with one class, in one container."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tclint.verify.events import Break, EagerFrame, Equality, Recompile, Sync
-from tclint.verify.speed import Speed, Speedup
+from tclint.verify.speed import Speed, Speedup, Timing
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
     """Why a child gave no result.
 
-    ``kind`` is ``"exception"``, ``"exit"``, ``"crash"``, ``"timeout"``, ``"out-of-memory"`` or
-    ``"target"`` (the factory broke its contract).
+    ``kind`` is ``"exception"``, ``"exit"``, ``"crash"``, ``"timeout"``, ``"out-of-memory"``,
+    ``"device"`` (CUDA can do nothing more) or ``"target"`` (the factory broke its contract).
     """
 
     kind: str
@@ -61,10 +61,14 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Untimed:
-    """A mode that could not be timed, and why; an empty mode stands for all."""
+    """A mode that could not be timed, and why; an empty mode stands for all.
+
+    ``fault``: it is compiled code that fails, not something that is missing here.
+    """
 
     mode: str
     reason: str
+    fault: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +144,11 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """One process of a distributed run; ``digest`` stands for its weights and gradients."""
+    """One process of a distributed run.
+
+    ``digest`` stands for its weights and gradients, which are those of all ranks where it is
+    ``tied`` to them; ``untimed`` says why its compiled form has no time.
+    """
 
     rank: int
     failure: Failure | None = None
@@ -148,24 +156,40 @@ class Rank:
     graphs: int = 0
     like_eager: Equality | None = None
     digest: str = ""
-    milliseconds: float | None = None
+    tied: bool = False
+    device: str = ""
+    eager: Timing | None = None
+    compiled: Timing | None = None
+    untimed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """How one form of a target, ``eager`` or ``compiled``, scales.
+
+    Milliseconds of a call in one process ``alone``, and of the ``slowest`` rank among all, each
+    with a batch of that size; ``efficiency`` is the first over the second.
+    """
+
+    form: str
+    alone: float
+    slowest: float
+    efficiency: float
 
 
 @dataclass(frozen=True, slots=True)
 class Distributed:
     """A run on several processes.
 
-    ``efficiency`` is the time of a call in one process alone over its time among ``size``, each
-    with a batch of its own; ``diverged`` names the ranks whose weights or gradients differ from
-    those of rank 0.
+    ``diverged`` names the ranks whose weights or gradients differ from those of rank 0; ``note``
+    says what went wrong in one process alone.
     """
 
     size: int
     backend: str
     parallel: str
     ranks: tuple[Rank, ...]
-    alone_ms: float | None = None
-    efficiency: float | None = None
+    scaling: tuple[Scaling, ...] = ()
     diverged: tuple[int, ...] = ()
     note: str = ""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tclint.config import Config
 from tclint.config_verify import Budget, VerifyTarget
-from tclint.verify.arms import Options, Side
+from tclint.verify.arms import Options, Side, Tell, silent
 from tclint.verify.budgets import over_budget
 from tclint.verify.compare import verify_sides
 from tclint.verify.complaints import complaints
@@ -77,15 +77,18 @@ def jobs_for(targets: Sequence[str], config: Config, options: Options) -> tuple[
     )
 
 
-def verify_job(job: Job, working: Path, comparison: Comparison, config: Config) -> TargetReport:
+def verify_job(
+    job: Job, working: Path, comparison: Comparison, config: Config, tell: Tell = silent
+) -> TargetReport:
     """Run one target, join its breaks to the static findings, and hold it to its budget."""
 
     def join_side(side: Side, probe: Probe) -> tuple[Joined, ...]:
         return join(side.name, probe, side.root, config, side.overlay)
 
     with before_and_after(job.text, working, comparison) as sides:
-        report = verify_sides(job.name, sides, job.options, join_side)
+        report = verify_sides(job.name, sides, job.options, join_side, tell)
         if comparison.processes > 1 and report.after.failure is None:
+            tell(f"{comparison.processes} ranks")
             report = replace(report, distributed=distribute(sides[-1], job.options, comparison))
     allowed = job.budget.max_graph_breaks or 0
     return replace(report, over_budget=over_budget(report, job.budget), allowed_breaks=allowed)

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from tclint.verify.contract import TargetError
+from tclint.verify.measure import settle
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 _DEEPEST = 32
@@ -80,13 +81,15 @@ def take(value: object, depth: int = 0) -> Snapshot:
 def outcome(call: Callable[[], object]) -> Snapshot:
     """Run ``call`` and freeze what it returns, or the exception that it raises."""
     try:
-        return take(call())
+        result = take(call())
+        settle()
     except Exception as error:
-        # A user's exception is a result to compare; a full memory says nothing about the code, and
-        # a broken contract belongs to the factory.
-        if out_of_memory(error) or isinstance(error, TargetError):
+        # A user's exception is a result to compare; a full memory says nothing about the code, a
+        # broken contract belongs to the factory, and a GPU that is lost fails whatever comes next.
+        if out_of_memory(error) or isinstance(error, TargetError) or device_lost(error):
             raise
         return Raised(_kind(error), str(error))
+    return result
 
 
 def out_of_memory(error: BaseException) -> bool:
@@ -94,6 +97,17 @@ def out_of_memory(error: BaseException) -> bool:
     if isinstance(error, MemoryError | torch.OutOfMemoryError):
         return True
     return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+
+
+def device_lost(error: BaseException) -> bool:
+    """True when CUDA can do nothing more in this process, as after a device-side assertion."""
+    if not isinstance(error, RuntimeError) or "CUDA error" not in str(error):
+        return False
+    try:
+        settle()
+    except RuntimeError:
+        return True
+    return False
 
 
 def _tensor(value: torch.Tensor) -> Snapshot:
@@ -106,7 +120,9 @@ def _tensor(value: torch.Tensor) -> Snapshot:
             dense = dense.to_dense()
         # ``+ 0``-free copy: clone keeps dtype, and resolves conjugate and negative views.
         values = dense.resolve_conj().resolve_neg().to("cpu", copy=True).contiguous()
-    except (RuntimeError, NotImplementedError):
+    except (RuntimeError, NotImplementedError) as error:
+        if device_lost(error):
+            raise
         return Opaque(_kind(value))
     return TensorLeaf(values, value.device.type, value.requires_grad)
 

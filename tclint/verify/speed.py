@@ -33,6 +33,14 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
+class Kernels:
+    """Kernels that one call runs on the GPU, and how often the CPU launches one or a CUDA graph."""
+
+    run: int
+    launches: int
+
+
+@dataclass(frozen=True, slots=True)
 class CompilePhase:
     """Seconds of the cold start that one layer of the compiler took, the layers below left out."""
 
@@ -45,7 +53,7 @@ class Speed:
     """What the timed run of one arm in one mode measured.
 
     ``cold_start`` is the first call, in seconds; ``again`` are times of the compiled form in a
-    second process, where one was asked; ``kernels`` are those that one call launches on the GPU.
+    second process, where one was asked.
     """
 
     cold_start: float
@@ -58,8 +66,8 @@ class Speed:
     mode: str = "default"
     eager_memory: Memory = Memory()
     again: Timing | None = None
-    kernels: int | None = None
-    eager_kernels: int | None = None
+    kernels: Kernels | None = None
+    eager_kernels: Kernels | None = None
     phases: tuple[CompilePhase, ...] = ()
     cudagraph_skips: tuple[str, ...] = ()
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,9 +18,10 @@ import torch
 from torch.utils._pytree import tree_map
 
 from tclint.verify import steps
+from tclint.verify.arms import REGIONAL
 from tclint.verify.contract import Loaded, TargetError
 from tclint.verify.recorder import Backend, CompileRecorder
-from tclint.verify.regional import REGIONAL, repeated_blocks
+from tclint.verify.regional import repeated_blocks
 from tclint.verify.snapshot import Snapshot, take
 from tclint.verify.targets import Target, call_factory, import_target
 
@@ -58,6 +60,19 @@ class Subject:
         bare = getattr(self.loaded.function, "_orig_mod", self.loaded.function)
         return bare if isinstance(bare, torch.nn.Module) else None
 
+    @property
+    def trains(self) -> bool:
+        """True when one call is the target's own train step."""
+        return self.phase == "step" and self.loaded.train_step is not None
+
+    def entry(self, model: Callable[..., Any]) -> Callable[..., Any]:
+        """What one call calls with the inputs: ``model``, or the train step around it."""
+        step = self.loaded.train_step
+        if step is None or not self.trains:
+            return model
+        parts = {"model": model, "optimizer": self.optimizer}
+        return partial(step, *(parts[name] for name in self.loaded.given))
+
     def call_compiled(self) -> object:
         """Call the compiled form."""
         return self._call(self.compiled)
@@ -68,7 +83,7 @@ class Subject:
         if self.itself or self.in_place:
             stance = torch.compiler.set_stance("force_eager")
         with stance:
-            return self._call(self.loaded.train_step if self._trains else self.loaded.function)
+            return self._call(self.entry(self.loaded.function))
 
     def aftermath(self) -> dict[str, Snapshot]:
         """What a run leaves behind besides results: gradients, weights, optimizer state."""
@@ -85,18 +100,13 @@ class Subject:
         """All tensors among the inputs."""
         return list(steps.leaves((self.loaded.args, self.loaded.kwargs)))
 
-    @property
-    def _trains(self) -> bool:
-        return self.phase == "step" and self.loaded.train_step is not None
-
-    def _call(self, function: Callable[..., Any] | None) -> object:
-        assert function is not None
+    def _call(self, function: Callable[..., Any]) -> object:
         args, kwargs = self.loaded.args, self.loaded.kwargs
         if self.phase == "backward":
             parameters = list(self.module.parameters()) if self.module is not None else []
             steps.clear_gradients([*parameters, *self.input_tensors()])
             return steps.backward(function, args, kwargs)
-        if self.phase == "step" and self.optimizer is not None and not self._trains:
+        if self.phase == "step" and self.optimizer is not None and not self.trains:
             return steps.training_step(function, self.optimizer, args, kwargs)
         return function(*args, **kwargs)
 
@@ -108,14 +118,14 @@ class Workshop:
         self,
         making: Making,
         backend: Backend | None,
-        wrap: Callable[[Any], Any] | None = None,
+        spread: Callable[[Loaded], Loaded] | None = None,
     ) -> None:
         """Import the target's module; ``backend`` replaces those of its own compile calls.
 
-        ``wrap`` makes what is compiled out of what the factory gave.
+        ``spread`` makes one rank's share of what the factory gave.
         """
         os.chdir(making.root)
-        self._wrap = wrap
+        self._spread = spread
         self._making, self._whole, self._mode = making, False, ""
         self._recorder = CompileRecorder(backend)
         self._recorder.install()
@@ -138,16 +148,24 @@ class Workshop:
         if double:
             loaded = _widened(loaded)
         loaded = self._placed(loaded)
-        if self._wrap is not None:
-            loaded = replace(loaded, function=self._wrap(loaded.function))
+        if self._spread is not None:
+            loaded = self._spread(loaded)
         itself = self._recorder.calls > 0 and not self._whole and not self._recorder.ignored
         options |= {"fullgraph": True} if fullgraph else {}
         subject = Subject(loaded, loaded.function, itself, False, self._making.phase)
-        return self._with_optimizer(self._compile(subject, options))
+        return self._compile(self._with_optimizer(subject), options)
 
     def compile_whole(self) -> None:
         """Forget the target's own compile calls: they turned out to concern something else."""
         self._whole = True
+
+    def compile_for_real(self, mode: str) -> None:
+        """Leave the backends of the target's own compile calls alone; ``mode`` replaces theirs.
+
+        With the mode ``default`` theirs stay.
+        """
+        self._recorder.backend = None
+        self._recorder.mode = mode if mode not in {"default", REGIONAL} else ""
 
     def compile_regions(self) -> None:
         """Compile repeated blocks instead of the whole, whatever the target does itself."""
@@ -165,9 +183,7 @@ class Workshop:
 
     def _compile(self, subject: Subject, options: dict[str, Any]) -> Subject:
         loaded, real = subject.loaded, self._recorder.real
-        trains = subject.phase == "step" and loaded.train_step is not None
-        entry = loaded.train_step if trains else loaded.function
-        assert entry is not None
+        entry = subject.entry(loaded.function)
         if self._mode == REGIONAL:
             blocks = repeated_blocks(loaded.function) if subject.module is not None else ()
             if not blocks:
@@ -177,7 +193,9 @@ class Workshop:
             return replace(subject, compiled=entry, in_place=True)
         if subject.itself:
             return replace(subject, compiled=entry)
-        if trains and isinstance(loaded.function, torch.nn.Module):
+        if subject.trains and "model" in loaded.given:
+            return replace(subject, compiled=subject.entry(real(loaded.function, **options)))
+        if subject.trains and isinstance(loaded.function, torch.nn.Module):
             self._recorder.compile_module_in_place(loaded.function, options)
             return replace(subject, compiled=entry, in_place=True)
         return replace(subject, compiled=real(entry, **options))
@@ -187,15 +205,26 @@ class Workshop:
             return subject
         parameters = list(subject.module.parameters()) if subject.module is not None else []
         trainable = [parameter for parameter in parameters if parameter.requires_grad]
-        given = subject.loaded.optimizer
-        if subject.loaded.train_step is not None and given is None:
+        given, taken = subject.loaded.optimizer, "optimizer" in subject.loaded.given
+        if subject.trains and given is None and not taken:
             return subject
-        return replace(subject, optimizer=steps.make_optimizer(given, trainable))
+        optimizer = steps.make_optimizer(given, trainable)
+        if optimizer is None and taken:
+            text = self._making.target.text
+            raise TargetError(
+                f"{text}: `train_step` takes an optimizer, but nothing can be trained"
+            )
+        return replace(subject, optimizer=optimizer)
 
     def _placed(self, loaded: Loaded) -> Loaded:
         if self._making.device is None:
             return loaded
         device = torch.device(self._making.device)
+        if device.type == "cuda" and not torch.cuda.is_available():
+            why = (
+                "this torch is built without CUDA" if torch.version.cuda is None else "none is seen"
+            )
+            raise TargetError(f"the target is to run on a GPU, but there is none: {why}")
 
         def move(value: object) -> object:
             if not isinstance(value, torch.Tensor):

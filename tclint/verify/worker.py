@@ -11,7 +11,11 @@ import dataclasses
 import faulthandler
 import json
 import os
+import signal
 import sys
+import sysconfig
+import threading
+import time
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +31,9 @@ if TYPE_CHECKING:
     from tclint.verify.timing import Timed
 
 _OURS = str(Path(__file__).parent)
+_STANDARD = sysconfig.get_paths()["stdlib"]
+_GLANCE_SECONDS = 1.0
+_LATE = "the GPU was lost at this line or before it: CUDA_LAUNCH_BLOCKING=1 tells"
 
 Request = dict[str, Any]
 Answer = dict[str, Any]
@@ -36,6 +43,7 @@ def main() -> None:
     """Serve requests until standard input ends."""
     requests, answers = _private_streams()
     faulthandler.enable()
+    threading.Thread(target=_outlive_nobody, args=(os.getppid(),), daemon=True).start()
     # ``python -m`` put the folder that tclint was found in first; user code has its own tree.
     if not getattr(sys.flags, "safe_path", False):
         del sys.path[0]
@@ -43,6 +51,15 @@ def main() -> None:
     for line in requests:
         answers.write(json.dumps(_answer(service, json.loads(line))) + "\n")
         answers.flush()
+
+
+def _outlive_nobody(parent: int) -> None:
+    """End with all that this process started once the parent has gone without a word."""
+    while os.getppid() == parent:
+        time.sleep(_GLANCE_SECONDS)
+    if sys.platform != "win32":
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
 
 
 class Service:
@@ -58,6 +75,13 @@ class Service:
         from tclint.verify.probe import probe
 
         return dataclasses.asdict(probe(making, Path(request["desk"]), follow=request["follow"]))
+
+    def cover(self, request: Request) -> Answer:
+        """Tell which lines the target executes."""
+        making = self._set_up(request)
+        from tclint.verify.coverage import executed_rows
+
+        return {"rows": executed_rows(making)}
 
     def prepare(self, request: Request) -> Answer:
         """Compile for real and make the cold call."""
@@ -103,7 +127,7 @@ class Service:
         making = self._set_up(request)
         from tclint.verify.rank import run_rank
 
-        return dataclasses.asdict(run_rank(making, Path(request["desk"]), request))
+        return dataclasses.asdict(run_rank(making, request))
 
     def _ready(self) -> Timed:
         if self._timed is None:
@@ -143,6 +167,8 @@ def _answer(service: Service, request: Request) -> Answer:
     except SystemExit as error:
         return _failed("exit", f"the target called sys.exit({error.code!r})")
     except BaseException as error:  # noqa: BLE001 - whatever user code raises ends here
+        if _device_lost(error):
+            return _failed("device", f"{_describe(error)}; {_LATE}")
         kind = "out-of-memory" if _out_of_memory(error) else "exception"
         return _failed(kind, _describe(error))
 
@@ -152,9 +178,11 @@ def _failed(kind: str, message: str) -> Answer:
 
 
 def _describe(error: BaseException) -> str:
-    text = f"{type(error).__name__}: {error}"
+    said = str(error)
+    # What follows the first line is torch's advice, which belongs to a terminal of its own.
+    text = f"{type(error).__name__}: {said.splitlines()[0] if 'CUDA error' in said else said}"
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        ours = frame.filename.startswith(_OURS)
+        ours = frame.filename.startswith((_OURS, _STANDARD))
         if not ours and "site-packages" not in frame.filename and frame.filename[0] != "<":
             return f"{text} ({frame.filename}:{frame.lineno})"
     return text
@@ -168,6 +196,14 @@ def _out_of_memory(error: BaseException) -> bool:
     from tclint.verify.snapshot import out_of_memory
 
     return out_of_memory(error)
+
+
+def _device_lost(error: BaseException) -> bool:
+    if "torch" not in sys.modules:
+        return False
+    from tclint.verify.snapshot import device_lost
+
+    return device_lost(error)
 
 
 def _limit_memory(size: int) -> None:

@@ -91,8 +91,12 @@ def _figures(report: TargetReport) -> str:
         shown.append(("cold start", _both(report, _cold_start)))
     if speed is not None and speed.syncs is not None:
         shown.append(("host syncs, compiled", sync_count(speed.syncs)))
-    if speed is not None and speed.kernels is not None:
-        shown.append(("kernels, eager to compiled", f"{speed.eager_kernels} → {speed.kernels}"))
+    if speed is not None and speed.kernels is not None and speed.eager_kernels is not None:
+        counts = f"{speed.eager_kernels.run} → {speed.kernels.run}"
+        shown.append(("kernels, eager to compiled", counts))
+        shown.append(("launches, compiled", str(speed.kernels.launches)))
+    for one in report.distributed.scaling if report.distributed is not None else ():
+        shown.append((f"scaling efficiency, {one.form}", f"{one.efficiency:.0%}"))
     cells = "".join(
         f'<div class="figure"><b>{escape(value)}</b><span>{escape(name)}</span></div>'
         for name, value in shown
@@ -105,7 +109,7 @@ def _times(report: TargetReport) -> str:
 
 
 def _break_count(arm: Arm) -> str:
-    return str(len(arm.probe.breaks)) if arm.probe else UNKNOWN
+    return str(len(arm.probe.user_breaks)) if arm.probe else UNKNOWN
 
 
 def _cold_start(arm: Arm) -> str:

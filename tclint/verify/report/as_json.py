@@ -71,8 +71,8 @@ def _speed_record(speed: Speed) -> dict[str, Any]:
         },
         "memory": asdict(speed.memory),
         "eager_memory": asdict(speed.eager_memory),
-        "kernels": speed.kernels,
-        "eager_kernels": speed.eager_kernels,
+        "kernels": asdict(speed.kernels) if speed.kernels else None,
+        "eager_kernels": asdict(speed.eager_kernels) if speed.eager_kernels else None,
         "cudagraph_skips": list(speed.cudagraph_skips),
         "steady": {
             "syncs": None if speed.syncs is None else [asdict(sync) for sync in speed.syncs],

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from html import escape
 
 _WIDTH = 380
-_LABEL = 118
-_FIGURE = 66
-_ROW = 26
+_FIGURE = 70
+# A label stands above its bar, so that it may be long on a narrow screen.
+_ROW, _BAR_TOP, _BAR_HEIGHT = 42, 19, 15
+_BASELINE, _MIDDLE = 13, _BAR_TOP + _BAR_HEIGHT / 2
 _COLOURS = ("one", "two", "three", "four")
 
 
@@ -86,39 +87,39 @@ def timeline(marks: Sequence[Mark], rows: int) -> str:
 
 def _bar(item: Bar, number: int, top: float) -> str:
     y = number * _ROW
-    room = _WIDTH - _LABEL - _FIGURE
+    room = _WIDTH - _FIGURE
     length = max(1.5, room * item.value / top)
     drawn = _label(item.label, y)
-    drawn += f'<rect class="{item.colour}" x="{_LABEL}" y="{y + 5}" width="{length:.1f}" '
-    drawn += f'height="{_ROW - 10}" rx="2"/>'
+    drawn += f'<rect class="{item.colour}" x="0" y="{y + _BAR_TOP}" width="{length:.1f}" '
+    drawn += f'height="{_BAR_HEIGHT}" rx="2"/>'
     end = length
     if item.lower is not None and item.upper is not None:
-        low, high = (_LABEL + room * value / top for value in (item.lower, item.upper))
-        middle = y + _ROW / 2
+        low, high = (room * value / top for value in (item.lower, item.upper))
+        middle = y + _MIDDLE
         drawn += f'<path class="spread" d="M{low:.1f} {middle}H{high:.1f}'
         drawn += "".join(f"M{x:.1f} {middle - 4}v8" for x in (low, high)) + '"/>'
-        end = max(length, high - _LABEL)
-    return drawn + _figure(item.shown, _LABEL + end + 8, y)
+        end = max(length, high)
+    return drawn + _figure(item.shown, end + 8, y)
 
 
 def _stack(item: Stack, number: int, top: float, names: list[str]) -> str:
-    y, x = number * _ROW, float(_LABEL)
+    y, x = number * _ROW, 0.0
     drawn = _label(item.label, y)
     for name, value in item.parts:
-        length = (_WIDTH - _LABEL - _FIGURE) * value / top
+        length = (_WIDTH - _FIGURE) * value / top
         colour = _colour(names.index(name))
-        drawn += f'<rect class="{colour}" x="{x:.1f}" y="{y + 5}" width="{length:.1f}" '
-        drawn += f'height="{_ROW - 10}"><title>{escape(name)}: {value:.2f} s</title></rect>'
+        drawn += f'<rect class="{colour}" x="{x:.1f}" y="{y + _BAR_TOP}" width="{length:.1f}" '
+        drawn += f'height="{_BAR_HEIGHT}"><title>{escape(name)}: {value:.2f} s</title></rect>'
         x += length
     return drawn + _figure(item.shown, x + 8, y)
 
 
 def _label(text: str, y: int) -> str:
-    return f'<text x="0" y="{y + _ROW / 2 + 4.5}">{escape(text)}</text>'
+    return f'<text class="label" x="0" y="{y + _BASELINE}">{escape(text)}</text>'
 
 
 def _figure(text: str, x: float, y: int) -> str:
-    return f'<text x="{x:.1f}" y="{y + _ROW / 2 + 4.5}">{escape(text)}</text>'
+    return f'<text x="{x:.1f}" y="{y + _MIDDLE + 4.5}">{escape(text)}</text>'
 
 
 def _colour(number: int) -> str:

@@ -7,7 +7,17 @@ from pathlib import Path
 
 from tclint.verify.complaints import complaints
 from tclint.verify.events import Break, Sync
-from tclint.verify.report.numbers import closeness, graph_sizes, memory, place, ratio
+from tclint.verify.report.numbers import (
+    closeness,
+    graph_sizes,
+    kernels,
+    memory,
+    milliseconds,
+    place,
+    plural,
+    ratio,
+    scaling,
+)
 from tclint.verify.results import Arm, Diagnosis, Distributed, Probe, TargetReport
 from tclint.verify.speed import Speed
 
@@ -27,13 +37,14 @@ def _details(report: TargetReport, base: Path) -> Iterator[str]:
     probe = report.after.probe
     phase = _PHASES[probe.phase] if probe is not None else ""
     summaries = [_named(s.mode, ratio(s), len(report.speedups)) for s in report.speedups]
-    yield f"{report.target}{phase}: {'; '.join(summaries)}"
+    ran = all(arm.failure is None for arm in report.arms)
+    yield f"{report.target}{phase}: {'; '.join(summaries) if ran else 'did not run'}"
     for arm in report.arms:
         if arm.failure is not None:
             yield f"  {arm.name}: {arm.failure.kind}: {arm.failure.message}"
     for complaint in complaints(report):
         yield f"  fails: {complaint}"
-    if report.equality.detail:
+    if report.equality.detail and ran:
         yield f"  outputs: {report.equality.verdict}: {report.equality.detail}"
     if probe is not None:
         yield from _probe_lines(report, probe, base)
@@ -85,8 +96,8 @@ def _speed_lines(arm: Arm, speed: Speed, base: Path) -> Iterator[str]:
     if speed.memory.allocated is None:
         shown = f"memory: {memory(speed.memory)} for the whole process"
     yield "  " + _named(speed.mode, shown, many)
-    if speed.kernels is not None:
-        shown = f"kernels in one call: eager {speed.eager_kernels}, compiled {speed.kernels}"
+    if speed.kernels is not None and speed.eager_kernels is not None:
+        shown = f"one call: eager {kernels(speed.eager_kernels)}, compiled {kernels(speed.kernels)}"
         yield "  " + _named(speed.mode, shown, many)
     for skip in speed.cudagraph_skips:
         yield "  " + _named(speed.mode, f"no CUDA graph: {skip}", many)
@@ -117,7 +128,10 @@ def _break_lines(one: Break, base: Path) -> Iterator[str]:
 def _sync_lines(how: str, syncs: tuple[Sync, ...] | None, base: Path) -> Iterator[str]:
     for sync in syncs or ():
         where = place(sync.filename, sync.row, base)
-        yield f"  {where}: {sync.count} host syncs in each {how} call"
+        yield f"  {where}: {plural(sync.count, 'host sync')} in each {how} call"
+        inner = sync.stack[-1] if sync.stack else None
+        if inner and (inner.filename, inner.row) != (sync.filename, sync.row):
+            yield f"    in {place(inner.filename, inner.row, base)} ({inner.function})"
 
 
 def _joined_line(report: TargetReport) -> str:
@@ -145,8 +159,9 @@ def diagnosis_lines(found: Diagnosis) -> Iterator[str]:
 
 def distributed_lines(found: Distributed) -> Iterator[str]:
     """What happened on each rank."""
-    efficiency = "" if found.efficiency is None else f", efficiency {found.efficiency:.0%}"
-    yield f"  {found.size} processes ({found.parallel}, {found.backend}){efficiency}"
+    yield f"  {found.size} processes ({found.parallel}, {found.backend})"
+    for one in found.scaling:
+        yield f"    {scaling(one)}"
     if found.note:
         yield f"    alone: {found.note}"
     for rank in found.ranks:
@@ -154,9 +169,15 @@ def distributed_lines(found: Distributed) -> Iterator[str]:
             yield f"    rank {rank.rank}: {rank.failure.kind}: {rank.failure.message}"
             continue
         like = closeness(rank.like_eager) if rank.like_eager is not None else "unknown"
-        time = "" if rank.milliseconds is None else f", {rank.milliseconds:.3f} ms"
-        state = "weights differ from rank 0" if rank.rank in found.diverged else "in step"
         breaks = sum(not one.by_torch for one in rank.breaks)
-        yield (
-            f"    rank {rank.rank}: {breaks} breaks, {rank.graphs} graphs, {like}{time}, {state}"
-        )
+        parts = [plural(breaks, "break"), plural(rank.graphs, "graph"), like]
+        parts += [
+            f"{form} {milliseconds(timing)} ms"
+            for form, timing in (("eager", rank.eager), ("compiled", rank.compiled))
+            if timing is not None
+        ]
+        if rank.tied:
+            parts.append("other weights than rank 0" if rank.rank in found.diverged else "in step")
+        if rank.untimed:
+            parts.append(f"compiled code not timed: {rank.untimed}")
+        yield f"    rank {rank.rank}: {', '.join(parts)}"

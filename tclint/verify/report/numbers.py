@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from tclint.verify.events import Equality, Sync
-from tclint.verify.results import Arm
-from tclint.verify.speed import Memory, Speedup, Timing
+from tclint.verify.results import Arm, Scaling
+from tclint.verify.speed import Kernels, Memory, Speedup, Timing
 
 UNKNOWN = "-"
+_KIB = 1024
 _MIB = 1024**2
 _GIB = 1024**3
 
@@ -33,9 +34,32 @@ def memory(found: Memory | None) -> str:
     return UNKNOWN if found.resident is None else size(found.resident)
 
 
+def kernels(found: Kernels) -> str:
+    """What a call runs on the GPU; launches only where CUDA graphs make them fewer."""
+    launched = (
+        "" if found.launches >= found.run else f" by {plural(found.launches, 'launch', 'es')}"
+    )
+    return plural(found.run, "kernel") + launched
+
+
+def plural(count: int, name: str, ending: str = "s") -> str:
+    """A count of something."""
+    return f"{count} {name}" + ("" if count == 1 else ending)
+
+
+def scaling(found: Scaling) -> str:
+    """How one form of a target scales."""
+    return (
+        f"{found.form}: {found.efficiency:.0%} scaling efficiency "
+        f"(alone {found.alone:.3f} ms, slowest rank {found.slowest:.3f} ms)"
+    )
+
+
 def size(count: int) -> str:
     """Bytes in the unit that reads best."""
-    return f"{count / _GIB:.2f} GiB" if count >= _GIB else f"{count / _MIB:.0f} MiB"
+    if count >= _GIB:
+        return f"{count / _GIB:.2f} GiB"
+    return f"{count / _MIB:.0f} MiB" if count >= 10 * _MIB else f"{count / _KIB:.0f} KiB"
 
 
 def ratio(found: Speedup) -> str:

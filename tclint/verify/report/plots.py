@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 
 from tclint.verify.events import Break
@@ -16,6 +17,7 @@ from tclint.verify.speed import Speed, Timing
 def plots(report: TargetReport, base: Path) -> Iterator[str]:
     """Break timelines, times, compile phases and memory, each where there is something to show."""
     yield from _timelines(report, base)
+    yield from _ranks(report)
     timed = [(arm, speed) for arm in report.arms for speed in arm.speeds]
     if not timed:
         return
@@ -41,9 +43,27 @@ def _timelines(report: TargetReport, base: Path) -> Iterator[str]:
         for filename, found in sorted(by_file.items()):
             path = Path(filename)
             shown = path.relative_to(base) if path.is_relative_to(base) else Path(path.name)
+            heading = escape(f"Breaks along {shown}{_of(report, arm)}")
             marks = [Mark(one.row, f"{one.row}: {one.gb_id} {one.reason}") for one in found]
-            yield f"<h3>Breaks along {shown}{_of(report, arm)}</h3>"
+            yield f"<h3>{heading}</h3>"
             yield timeline(marks, _rows(path))
+
+
+def _ranks(report: TargetReport) -> Iterator[str]:
+    found = report.distributed
+    if found is None or not found.scaling:
+        return
+    drawn = []
+    for one in found.scaling:
+        colour = "one" if one.form == "eager" else "two"
+        shown = f"{one.alone:.3g} ms"
+        drawn.append(Bar(f"{one.form}, alone", one.alone, shown, colour))
+        for rank in found.ranks:
+            timing = rank.eager if one.form == "eager" else rank.compiled
+            if timing is not None:
+                drawn.append(_bar(f"{one.form}, rank {rank.rank}", timing, colour))
+    yield f"<h3>Milliseconds per call on {found.size} ranks ({escape(found.parallel)})</h3>"
+    yield bars(drawn)
 
 
 def _times(report: TargetReport, timed: list[tuple[Arm, Speed]]) -> Iterator[Bar]:

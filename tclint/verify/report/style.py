@@ -37,7 +37,7 @@ td:not(:last-child), th { white-space: nowrap; overflow-wrap: normal; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 svg { display: block; width: 100%; height: auto; max-width: 36rem; }
 svg text { font: 13px system-ui, sans-serif; fill: var(--ink); }
-svg .soft { fill: var(--soft); }
+svg .soft, svg .label { fill: var(--soft); }
 .one { fill: var(--one); } .two { fill: var(--two); } .three { fill: var(--three); }
 .four { fill: var(--four); } .bad { fill: var(--bad); } .axis { stroke: var(--line); }
 .spread { stroke: var(--ink); stroke-width: 1.5; fill: none; }
@@ -47,6 +47,7 @@ svg .soft { fill: var(--soft); }
 .legend .one { background: var(--one); } .legend .two { background: var(--two); }
 .legend .three { background: var(--three); } .legend .four { background: var(--four); }
 @media (max-width: 36rem) { body { padding: .75rem; } .target { padding: .75rem; } }
-@media print { body { max-width: none; font-size: 11pt; } .target { break-inside: avoid-page; }
+@media print { body { max-width: none; font-size: 11pt; } svg { max-width: 26rem; }
+  h2, h3 { break-after: avoid; } svg, .figures, .legend, tr { break-inside: avoid; }
   .mark { border: 1px solid; color: var(--ink); background: none; } }
 """

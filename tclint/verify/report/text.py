@@ -67,7 +67,7 @@ def _row(report: TargetReport) -> tuple[str, ...]:
     before = report.arms[0] if len(report.arms) > 1 else None
     return (
         report.target,
-        _both(report, lambda arm: str(len(arm.probe.breaks)) if arm.probe else UNKNOWN),
+        _both(report, lambda arm: str(len(arm.probe.user_breaks)) if arm.probe else UNKNOWN),
         _both(report, lambda arm: str(arm.probe.graphs) if arm.probe else UNKNOWN),
         _both(report, lambda arm: str(recompile_count(arm)) if arm.probe else UNKNOWN),
         _both(report, lambda arm: sync_count(arm.probe.syncs if arm.probe else None)),
