@@ -176,8 +176,16 @@ def test_statements_below_a_flag_that_is_off_are_of_low_confidence(tmp_path: Pat
         "import torch\n@torch.compile\ndef f(x: torch.Tensor, debug=False):\n"
         "    if debug:\n        x.item()\n"
     )
-    [result] = check(tmp_path, {"a.py": text}).results
+    [result] = check(tmp_path, {"a.py": text}, min_confidence="low").results
     assert result.diagnostic.confidence is Confidence.LOW
+
+
+def test_findings_that_are_not_sure_enough_are_counted_but_not_shown(tmp_path: Path) -> None:
+    head = "import torch\n@torch.compile\ndef f(x: torch.Tensor):\n"
+    text = head + "    for row in x:\n        row + 1\n"
+    run = check(tmp_path, {"a.py": text})
+    assert (codes(run), run.hidden) == ([], 1)
+    assert codes(check(tmp_path, {"a.py": text}, select=("TCL210",))) == ["TCL210"]
 
 
 @pytest.mark.parametrize(

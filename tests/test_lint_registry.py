@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from email.message import Message
+from importlib import metadata
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
 from tclint.diagnostics import Effect
-from tclint.lint import registry
+from tclint.errors import UserError
+from tclint.lint import links, registry
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
 
@@ -34,16 +38,23 @@ class Claims(Mine):
 
 RULES = (Mine, Claims)
 NOT_RULES = 3
+RAISES = (lambda: 1 // 0,)
 
 
 @pytest.fixture
 def packs(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
     """The packs that seem to be installed."""
-    installed = list(registry.entry_points(group=registry.GROUP))
-    monkeypatch.setattr(registry, "entry_points", lambda group: installed)
-    registry.load_rules.cache_clear()
+    installed = registry.rule_packs()
+    monkeypatch.setattr(metadata, "entry_points", lambda group: installed)
+    forget()
     yield installed
+    forget()
+
+
+def forget() -> None:
+    """Load the packs anew the next time."""
     registry.load_rules.cache_clear()
+    registry._loaded.cache_clear()
 
 
 def pack(name: str, value: str) -> EntryPoint:
@@ -69,7 +80,13 @@ def test_other_packs_add_rules_but_take_no_codes(packs: list[EntryPoint]) -> Non
 
 
 @pytest.mark.parametrize(
-    "value", ["no.such.module:RULES", f"{__name__}:NO_SUCH_NAME", f"{__name__}:NOT_RULES"]
+    "value",
+    [
+        "no.such.module:RULES",
+        f"{__name__}:NO_SUCH_NAME",
+        f"{__name__}:NOT_RULES",
+        f"{__name__}:RAISES",
+    ],
 )
 def test_a_pack_that_cannot_be_loaded_is_left_out_with_a_warning(
     packs: list[EntryPoint], value: str
@@ -78,3 +95,47 @@ def test_a_pack_that_cannot_be_loaded_is_left_out_with_a_warning(
     with pytest.warns(RuntimeWarning, match="'broken'"):
         rules = registry.load_rules()
     assert "TCL101" in {rule.code for rule in rules}
+
+
+def test_a_pack_s_syntax_error_is_placed(
+    packs: list[EntryPoint], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken_pack.py").write_text("RULES = (\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    packs.append(pack("broken", "broken_pack:RULES"))
+    with pytest.warns(RuntimeWarning, match=r"broken_pack\.py:1: .* its rules do not run"):
+        registry.load_rules()
+
+
+def test_without_its_own_rules_tclint_does_not_run(packs: list[EntryPoint]) -> None:
+    packs[:] = [pack("builtin", f"{__name__}:RAISES")]
+    with pytest.raises(UserError, match="tclint's own rules cannot be loaded: ZeroDivisionError"):
+        registry.load_rules()
+
+
+class _Distribution:
+    """What is installed, with the addresses that its metadata names."""
+
+    def __init__(self, *addresses: str) -> None:
+        self.metadata = Message()
+        for address in addresses:
+            self.metadata["Project-URL"] = address
+
+
+@pytest.mark.parametrize(
+    ("addresses", "page"),
+    [
+        ((), "https://meta-pytorch.org/compile-graph-break-site/gb/gb0124.html"),
+        (("Source, https://example.org/src",), None),
+        (("Documentation, https://example.org/docs/",), "https://example.org/docs/rules/MINE1/"),
+    ],
+)
+def test_the_page_of_a_rule_is_where_its_package_says(
+    packs: list[EntryPoint], addresses: tuple[str, ...], page: str | None
+) -> None:
+    mine = pack("another", f"{__name__}:RULES")
+    vars(mine)["dist"] = _Distribution(*addresses)
+    packs.append(mine)
+    links._site.cache_clear()
+    assert links.page_of("MINE1", () if page is None else ("GB0124",)) == page
+    links._site.cache_clear()

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tclint.config import Config
+from tclint.diagnostics import Applicability, Confidence
 from tclint.lint.engine import check_files
 from tclint.lint.registry import load_rules
-from tclint.lint.selection import file_ignores, is_selected, longest_prefix, selected_rules
+from tclint.lint.selection import (
+    applicability_of,
+    file_ignores,
+    is_selected,
+    is_shown,
+    longest_prefix,
+    selected_rules,
+)
 from tests.semantics_probe import put
 
 ROOT = Path("/project")
@@ -51,6 +60,40 @@ def test_the_longest_prefix_counts(code: str, prefixes: tuple[str, ...], length:
 )
 def test_selection(settings: dict[str, tuple[str, ...]], selected: bool) -> None:
     assert is_selected("TCL101", Config(ROOT, **settings)) is selected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("settings", "shown"),
+    [
+        ({}, {"medium", "high"}),
+        ({"min_confidence": "high"}, {"high"}),
+        ({"min_confidence": "low"}, {"low", "medium", "high"}),
+        ({"select": ("TCL210",)}, {"low", "medium", "high"}),
+        ({"extend_select": ("TCL210",)}, {"low", "medium", "high"}),
+        ({"select": ("TCL2",)}, {"medium", "high"}),
+    ],
+)
+def test_findings_are_shown_from_a_confidence_on(settings: dict[str, Any], shown: set[str]) -> None:
+    config = Config(ROOT, **settings)
+    assert {c.value for c in Confidence if is_shown("TCL210", c, config)} == shown
+
+
+@pytest.mark.parametrize(
+    ("settings", "offered", "applied"),
+    [
+        ({}, "unsafe", "unsafe"),
+        ({"extend_safe_fixes": ("TCL1",)}, "unsafe", "safe"),
+        ({"extend_unsafe_fixes": ("ALL",)}, "safe", "unsafe"),
+        ({"extend_safe_fixes": ("TCL101",), "extend_unsafe_fixes": ("TCL1",)}, "safe", "safe"),
+        ({"extend_safe_fixes": ("TCL1",)}, "display", "display"),
+    ],
+)
+def test_fixes_can_be_trusted_more_or_less(
+    settings: dict[str, Any], offered: str, applied: str
+) -> None:
+    config = Config(ROOT, **settings)
+    assert applicability_of("TCL101", Applicability(offered), config) == Applicability(applied)
+    assert applicability_of("TCL101", None, config) is None
 
 
 def test_without_a_selection_all_rules_run() -> None:

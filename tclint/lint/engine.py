@@ -1,35 +1,32 @@
-"""Check files: read and parse them, analyse them together, ask the rules, keep what is wanted."""
+"""Check files: analyse them together, ask the rules, keep what is wanted."""
 
 from __future__ import annotations
 
-import ast
-import gc
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tclint.config import Config
-from tclint.diagnostics import Confidence, Decline, Diagnostic, Effect, Position, Span
-from tclint.lint.confidence import confidence_of
-from tclint.lint.registry import load_rules
+from tclint.diagnostics import Confidence, Diagnostic, Position, Span
+from tclint.errors import UserError
+from tclint.lint import outcome as columns
+from tclint.lint.codes import SYNTAX_ERROR
+from tclint.lint.merge import diagnostic_of, merged
+from tclint.lint.outcome import Outcome, Row
 from tclint.lint.rewrite import Repair
-from tclint.lint.rule import Finding, Rule
-from tclint.lint.selection import file_ignores, is_selected, selected_rules
-from tclint.semantics.collect import collect_module
-from tclint.semantics.events import Event
-from tclint.semantics.interpreter.run import analyse
-from tclint.semantics.project import Project
-from tclint.semantics.symbols import ModuleInfo
-from tclint.source.decode import read_source
-from tclint.source.errors import FileError, SourceError
+from tclint.lint.selection import applicability_of, is_shown
+from tclint.lint.shards import Shard, shards
+from tclint.lint.stored import StoredFile, StoredRepair, version_of
+from tclint.source.errors import FileError
 from tclint.source.file import SourceFile
-from tclint.source.parse import parse
-from tclint.source.suppress import Suppressions, statement_span, suppressions
 
-SYNTAX_ERROR: Final = "TCL001"
+if TYPE_CHECKING:
+    from tclint.lint.cache import Cache
+    from tclint.semantics.project import Project
+
+Program = tuple[Sequence[Path], Config, Mapping[Path, str]]
+"""The files of a run, the configuration, and the texts that stand in for files on disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,162 +40,159 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What checking some files came to; ``results`` are in the order of files and places."""
+    """What checking some files came to; ``results`` are in the order of files and places.
+
+    ``hidden`` counts the findings that the configuration's ``min-confidence`` leaves out.
+    """
 
     results: tuple[Result, ...]
     errors: tuple[FileError, ...]
     files: int
+    hidden: int = 0
+
+
+class WorkerError(UserError):
+    """Raised when a worker process dies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """How to work, which makes no difference to what is found.
+
+    ``jobs`` is the number of processes, 0 for as many as there are processors and work for.
+    ``advance`` is told how many files are done.
+    """
+
+    jobs: int = 1
+    cache: Cache | None = None
+    advance: Callable[[int], None] | None = None
+
+    def count(self, shard: Shard) -> None:
+        """Tell that a shard is done."""
+        if self.advance is not None:
+            self.advance(len(shard))
+
+
+IN_PROCESS: Final = Execution()
 
 
 def check_files(
-    paths: Sequence[Path], config: Config, overlay: Mapping[Path, str] | None = None
+    paths: Sequence[Path],
+    config: Config,
+    overlay: Mapping[Path, str] | None = None,
+    execution: Execution = IN_PROCESS,
 ) -> Run:
     """Check files as one program.
 
     ``overlay`` holds text to use in the place of what is on disk: editor buffers, standard input.
     Files that cannot be read or parsed are reported in ``errors`` and the others go on; one that
     does not parse is a finding as well.
+
+    Raises:
+        ConfigError: the configured environment holds no packages.
+        WorkerError: a worker process died.
     """
-    rules = selected_rules(load_rules(), config)
-    checked = frozenset(paths)
-    reader = _Reader(overlay or {})
-    with _no_garbage_collection():
-        project = Project(dict.fromkeys((*paths, *(overlay or {}))), reader.load)
-        for path in paths:
-            project.module_at(path)
-        events = analyse(project, paths, config, {rule.on for rule in rules})
-        judged = [*_judge(events, rules, checked)]
-    broken = [r for r in reader.syntax_errors(config) if r.diagnostic.path in checked]
-    kept = _Filter(config).kept([*judged, *broken])
-    return Run(
-        tuple(sorted(kept, key=lambda result: result.diagnostic.sort_key)),
-        tuple(error for error in reader.errors if error.path in checked),
-        len(paths),
-    )
+    program: Program = (paths, config, overlay or {})
+    parts = [*shards(paths)]
+    files: dict[str, SourceFile] = {}
+    if execution.cache is not None:
+        outcomes = execution.cache.outcomes(program, parts, execution)
+    else:
+        outcomes, files = examined(program, parts, execution)
+    return _Assembly(program, files).run([*zip(parts, outcomes, strict=True)])
 
 
-def load_project(paths: Sequence[Path], overlay: Mapping[Path, str] | None = None) -> Project:
-    """The files as one program, without those that cannot be read or parsed."""
-    return Project(dict.fromkeys((*paths, *(overlay or {}))), _Reader(overlay or {}).load)
+def examined(
+    program: Program, parts: Sequence[Shard], execution: Execution
+) -> tuple[list[Outcome], dict[str, SourceFile]]:
+    """The outcomes of shards, worked out now, and files with findings that are in memory still."""
+    # Imported here, because a run that the cache answers needs none of it.
+    if len(parts) > 1 and execution.jobs != 1:
+        from tclint.lint.parallel import examine_in_processes
+
+        return examine_in_processes(program, parts, execution), {}
+    from tclint.lint.examine import Examiner
+
+    examiner = Examiner(*program)
+    outcomes = []
+    for shard in parts:
+        outcomes.append(examiner.examine(shard))
+        execution.count(shard)
+    return outcomes, examiner.flagged if len(parts) == 1 else {}
 
 
-class _Reader:
-    """Loads modules for the project and remembers what went wrong."""
+def load_project(
+    paths: Sequence[Path], config: Config, overlay: Mapping[Path, str] | None = None
+) -> Project:
+    """The files as one program, without those that cannot be read or parsed.
 
-    def __init__(self, overlay: Mapping[Path, str]) -> None:
-        self._overlay = overlay
-        self.errors: list[FileError] = []
-        self._broken: list[SourceFile] = []
+    Raises:
+        ConfigError: the configured environment holds no packages.
+    """
+    from tclint.lint.reading import Reader, project_of
 
-    def load(self, name: str, path: Path) -> ModuleInfo | None:
-        try:
-            text = self._overlay.get(path)
-            file = read_source(path) if text is None else SourceFile.from_text(path, text)
-        except SourceError as error:
-            self.errors.append(error.error)
-            return None
-        try:
-            return collect_module(name, file, parse(file))
-        except SourceError as error:
-            self.errors.append(error.error)
-            self._broken.append(file)
-            return None
-
-    def syntax_errors(self, config: Config) -> Iterator[Result]:
-        """Findings for the files that are text but not Python."""
-        if not is_selected(SYNTAX_ERROR, config):
-            return
-        files = {file.path: file for file in self._broken}
-        for error in self.errors:
-            if error.path in files:
-                span = error.span or Span(Position(1, 1), Position(1, 1))
-                yield Result(
-                    Diagnostic(
-                        SYNTAX_ERROR, "syntax-error", error.message, Effect.INVALID,
-                        Confidence.HIGH, error.path, span,
-                    ),
-                    None,
-                    files[error.path],
-                )  # fmt: skip
+    return project_of(paths, config, overlay or {}, Reader(overlay or {}))
 
 
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Syntax trees are large and have no cycles worth collecting while they are in use."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+class _Assembly:
+    """Makes results of rows; all findings of a file share the file."""
+
+    def __init__(self, program: Program, files: dict[str, SourceFile]) -> None:
+        paths, self._config, overlay = program
+        self._paths = {str(path): path for path in paths}
+        self._overlay = {str(path): text for path, text in overlay.items()}
+        self._files = files
+
+    def run(self, parts: Sequence[tuple[Shard, Outcome]]) -> Run:
+        rows = merged(parts)
+        shown = [row for row in rows if self._is_shown(row)]
+        results = [self._result(row) for row in shown]
+        errors = (self._error(row) for _, outcome in parts for row in outcome.errors)
+        return Run(
+            tuple(sorted(results, key=lambda result: result.diagnostic.sort_key)),
+            tuple(errors),
+            len(self._paths),
+            len(rows) - len(shown),
+        )
+
+    def _is_shown(self, row: Row) -> bool:
+        confidence = Confidence(row[columns.CONFIDENCE])
+        return is_shown(row[columns.CODE], confidence, self._config)
+
+    def _result(self, row: Row) -> Result:
+        file = self._file(row[columns.PATH])
+        repair = StoredRepair(row[columns.REPAIR], file) if row[columns.REPAIR] else None
+        diagnostic = diagnostic_of(row, self._paths)
+        fixable = applicability_of(diagnostic.code, diagnostic.fixable, self._config)
+        if fixable is not diagnostic.fixable:
+            diagnostic = replace(diagnostic, fixable=fixable)
+        return Result(diagnostic, repair, file)
+
+    def _file(self, name: str) -> SourceFile:
+        if name not in self._files:
+            path, text = self._paths[name], self._overlay.get(name)
+            if text is None:
+                self._files[name] = StoredFile(path, version_of(name))
+            else:
+                self._files[name] = SourceFile.from_text(path, text)
+        return self._files[name]
+
+    def _error(self, row: Row) -> FileError:
+        path, message, corners = row
+        span = None
+        if corners:
+            first, start, last, end = corners
+            span = Span(Position(first, start), Position(last, end))
+        return FileError(self._paths[path], message, span)
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    result: Result
-    statement: ast.stmt
-
-
-def _judge(
-    events: Iterable[Event], rules: Sequence[Rule[Any]], checked: frozenset[Path]
-) -> Iterator[_Judged]:
-    by_event: dict[type[Event], list[Rule[Any]]] = defaultdict(list)
-    for rule in rules:
-        by_event[rule.on].append(rule)
-    for event in events:
-        if event.site.module.file.path not in checked:
-            continue
-        for rule in by_event[type(event)]:
-            finding = rule.check(event)
-            if finding is not None:
-                yield _Judged(_result(rule, event, finding), event.site.statement)
-
-
-def _result(rule: Rule[Any], event: Event, finding: Finding) -> Result:
-    file = event.site.module.file
-    repair = finding.fix if isinstance(finding.fix, Repair) else None
-    diagnostic = Diagnostic(
-        code=rule.code,
-        name=rule.name,
-        message=" ".join(finding.message.split()),  # quoted code may run over several lines
-        effect=finding.effect or rule.effects[0],
-        confidence=finding.confidence or confidence_of(event),
-        path=file.path,
-        span=file.span(finding.node or event.node),
-        related=tuple(file.span(node) for node in finding.related),
-        gb_ids=rule.gb_ids if finding.gb_ids is None else finding.gb_ids,
-        chain=event.site.chain,
-        fixable=repair.applicability if repair else None,
-        fix_message=repair.message if repair else None,
-        declined=finding.fix if isinstance(finding.fix, Decline) else None,
-    )
-    return Result(diagnostic, repair, file)
-
-
-class _Filter:
-    """Drops what comments and the configuration silence."""
-
-    def __init__(self, config: Config) -> None:
-        self._ignored = file_ignores(config)
-        self._comments: dict[SourceFile, Suppressions] = {}
-
-    def kept(self, found: Iterable[_Judged | Result]) -> Iterator[Result]:
-        """The results that nothing silences."""
-        for item in found:
-            result = item.result if isinstance(item, _Judged) else item
-            statement = item.statement if isinstance(item, _Judged) else None
-            if not self._silenced(result, statement):
-                yield result
-
-    def _silenced(self, result: Result, statement: ast.stmt | None) -> bool:
-        diagnostic, file = result.diagnostic, result.file
-        if self._ignored(diagnostic.path, diagnostic.code):
-            return True
-        if file not in self._comments:
-            self._comments[file] = suppressions(file)
-        around = statement_span(file, statement) if statement is not None else None
-        return self._comments[file].suppresses(diagnostic.code, diagnostic.span, around)
-
-
-__all__ = ["FileError", "Result", "Run", "check_files", "load_project"]
+__all__ = [
+    "SYNTAX_ERROR",
+    "Execution",
+    "FileError",
+    "Result",
+    "Run",
+    "WorkerError",
+    "check_files",
+    "load_project",
+]

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, overload
 
-from tclint.lint.rule import Rule
+from tclint.errors import UserError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+    from tclint.lint.rule import Rule
 
 GROUP: Final = "tclint.rules"
+BUILTIN: Final = "builtin"
 
 
 class UnknownRuleError(LookupError):
@@ -22,12 +28,55 @@ def load_rules() -> tuple[Rule[Any], ...]:
 
     A pack that cannot be loaded is left out with one warning; a code that two packs claim stays
     with the first.
+
+    Raises:
+        UserError: tclint's own rules cannot be loaded.
     """
-    found: dict[str, Rule[Any]] = {}
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name != "builtin"):
+    return tuple(rule for _, rule in _loaded().values())
+
+
+def pack_of(code: str) -> EntryPoint | None:
+    """The pack that a rule comes from; None for the engine's own."""
+    entry, _ = _loaded().get(code, (None, None))
+    return entry
+
+
+@cache
+def _loaded() -> dict[str, tuple[EntryPoint, Rule[Any]]]:
+    found: dict[str, tuple[EntryPoint, Rule[Any]]] = {}
+    for entry in rule_packs():
         for rule in _load(entry):
-            found.setdefault(rule.code, rule)
-    return tuple(found[code] for code in sorted(found))
+            found.setdefault(rule.code, (entry, rule))
+    return dict(sorted(found.items()))
+
+
+def known_rules() -> tuple[Rule[Any], ...]:
+    """All rules that can be selected and explained: the engine's own before the installed ones."""
+    from tclint.lint.own import OWN
+
+    return (*OWN, *load_rules())
+
+
+class KnownRules(Sequence["Rule[Any]"]):
+    """The known rules, loaded when somebody looks: many reports name none."""
+
+    @overload
+    def __getitem__(self, index: int) -> Rule[Any]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Rule[Any]]: ...
+    def __getitem__(self, index: int | slice) -> Rule[Any] | Sequence[Rule[Any]]:
+        return known_rules()[index]
+
+    def __len__(self) -> int:
+        return len(known_rules())
+
+
+def rule_packs() -> list[EntryPoint]:
+    """The installed rule packs, the built-in one first."""
+    # With the parsers that it needs, this takes as long to import as all else for a warm run.
+    from importlib.metadata import entry_points
+
+    return sorted(entry_points(group=GROUP), key=lambda entry: entry.name != BUILTIN)
 
 
 def rule_by_code(code: str) -> Rule[Any]:
@@ -36,7 +85,7 @@ def rule_by_code(code: str) -> Rule[Any]:
     Raises:
         UnknownRuleError: no installed rule has it.
     """
-    for rule in load_rules():
+    for rule in known_rules():
         if rule.code == code.upper():
             return rule
     raise UnknownRuleError(code)
@@ -44,9 +93,19 @@ def rule_by_code(code: str) -> Rule[Any]:
 
 def _load(entry: EntryPoint) -> list[Rule[Any]]:
     try:
-        classes = entry.load()
-        return [cls() for cls in classes]
-    except (ImportError, AttributeError, TypeError, SyntaxError) as error:
-        message = f"tclint: the rule pack {entry.name!r} ({entry.value}) cannot be loaded: {error}"
+        return [cls() for cls in entry.load()]
+    except Exception as error:  # the pack's code runs here: it may raise anything
+        if entry.name == BUILTIN:
+            # Without them nearly everything would pass.
+            raise UserError(f"tclint's own rules cannot be loaded: {_place(error)}") from error
+        pack = f"the rule pack {entry.name!r} ({entry.value})"
+        message = f"tclint: {pack} cannot be loaded: {_place(error)}; its rules do not run"
         warnings.warn(message, RuntimeWarning, stacklevel=2)
         return []
+
+
+def _place(error: Exception) -> str:
+    """What went wrong, with the line where that is known."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}: {error.msg}"
+    return f"{type(error).__name__}: {error}"

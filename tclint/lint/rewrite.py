@@ -11,7 +11,7 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tclint.diagnostics import Applicability
+from tclint.diagnostics import Applicability, Edit
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,20 @@ class Insert:
 
 
 @dataclass(frozen=True, slots=True)
+class AddArgument:
+    """Give a call one more argument; the others stay as they are laid out.
+
+    A ``keyword`` replaces the argument of that name, or comes last. Without one the argument comes
+    first.
+    """
+
+    call: ast.Call
+    template: str
+    parts: Mapping[str, ast.expr | ast.stmt] = field(default_factory=dict)
+    keyword: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Import:
     """Make sure that the file has ``import module`` (or ``from module import name``)."""
 
@@ -45,7 +59,14 @@ class Import:
     name: str | None = None
 
 
-Rewrite = Replace | Insert | Import
+@dataclass(frozen=True, slots=True)
+class Splice:
+    """Change text that is no syntax: a comment."""
+
+    edit: Edit
+
+
+Rewrite = Replace | Insert | AddArgument | Import | Splice
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,10 @@ import ast
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.lint.options import Option
 from tclint.lint.rewrite import Repair
 from tclint.semantics.events import Event
 
@@ -108,6 +109,12 @@ class Rule(ABC, Generic[E]):
     gb_ids: ClassVar[tuple[str, ...]] = ()
     examples: ClassVar[Sequence[Example]] = ()
     outside_regions: ClassVar[bool] = False
+    options: ClassVar[Sequence[Option]] = ()
+
+    def option(self, event: E, name: str) -> Any:
+        """The value of an option that the rule declares, as the configuration has it."""
+        default = next(option.default for option in self.options if option.name == name)
+        return event.site.settings.option(self.code, name, default)
 
     @abstractmethod
     def check(self, event: E) -> Finding | None:

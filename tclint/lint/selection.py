@@ -5,11 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tclint.config import Config
-from tclint.lint.rule import Rule
+from tclint.diagnostics import Applicability, Confidence
 from tclint.source.patterns import Patterns, compile_patterns
+
+if TYPE_CHECKING:
+    from tclint.lint.rule import Rule
+
+
+_SURE: Final = (Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
 
 
 def selected_rules(rules: Iterable[Rule[Any]], config: Config) -> tuple[Rule[Any], ...]:
@@ -23,6 +29,26 @@ def is_selected(code: str, config: Config) -> bool:
     if not config.select:
         wanted = max(wanted, 0)
     return wanted > longest_prefix(code, config.ignore)
+
+
+def is_shown(code: str, confidence: Confidence, config: Config) -> bool:
+    """Whether a finding is sure enough to be shown: who selects a rule by its code sees it all."""
+    if code in config.select or code in config.extend_select:
+        return True
+    return _SURE.index(confidence) >= _SURE.index(Confidence(config.min_confidence))
+
+
+def applicability_of(
+    code: str, offered: Applicability | None, config: Config
+) -> Applicability | None:
+    """How a rule's fix may be applied, where the configuration trusts it more or less."""
+    raised = longest_prefix(code, config.extend_safe_fixes)
+    lowered = longest_prefix(code, config.extend_unsafe_fixes)
+    if offered is Applicability.UNSAFE and raised > lowered:
+        return Applicability.SAFE
+    if offered is Applicability.SAFE and lowered > raised:
+        return Applicability.UNSAFE
+    return offered
 
 
 def longest_prefix(code: str, prefixes: Iterable[str]) -> int:

@@ -1,0 +1,120 @@
+"""Times tclint and its peers side by side on the sources of real packages.
+
+``python -m benchmarks.speed [NAME...] [--markdown FILE]`` downloads what is missing into ``--work``
+and prints tables of ratios; see ``docs/benchmark-speed.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from benchmarks.speed.measure import Costs, best, run
+from benchmarks.speed.peers import RUFF, SLOW, Peer, tclint
+from benchmarks.speed.report import Package, Start, page, sample_table
+from benchmarks.speed.sources import NAMES, sample, size, unpacked
+
+BINARIES = "Scripts" if sys.platform == "win32" else "bin"
+ONE_FILE = "import torch\n\n\n@torch.compile\ndef f(x):\n    return x.item()\n"
+Measure = Callable[[], Costs]
+
+
+def installed(peer: Peer, work: Path) -> Path:
+    """The programs of a peer, in an environment of its own."""
+    home = work / "environments" / peer.name.replace(" ", "-")
+    binaries = home / BINARIES
+    if not (home / "done").exists():
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(home)], check=True)
+        pip = [str(binaries / "python"), "-m", "pip", "install", "-q"]
+        subprocess.run([*pip, *peer.packages], check=True)
+        (home / "done").touch()
+    return binaries
+
+
+def by_turns(measures: Mapping[str, Measure], rounds: int) -> dict[str, Costs]:
+    """The best costs of each, with the rounds of all interleaved."""
+    found: dict[str, list[Costs]] = {name: [] for name in measures}
+    for _ in range(rounds):
+        for name, measure in measures.items():
+            found[name].append(measure())
+    return {name: best(costs) for name, costs in found.items()}
+
+
+def of_peer(peer: Peer, source: Path, work: Path) -> Measure:
+    command = peer.arguments(installed(peer, work), source)
+    return lambda: run(command, peer.environment)
+
+
+def package(name: str, work: Path, rounds: int) -> Package:
+    source = unpacked(name, work)
+    with tempfile.TemporaryDirectory() as cache:
+        remembering = tclint(source, Path(cache), 1)
+        run(remembering)
+        costs = by_turns(
+            {
+                "ruff": of_peer(RUFF, source, work),
+                "cold": lambda: run(tclint(source, None, 1)),
+                "warm": lambda: run(remembering),
+                "both": lambda: run(tclint(source, None, 2)),
+            },
+            rounds,
+        )
+    return Package(name, *size(source), **costs)
+
+
+def start(rounds: int) -> Start:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "one.py")
+        file.write_text(ONE_FILE, "utf-8")
+        remembering = tclint(file, Path(folder, "cache"), 1)
+        run(remembering)
+        costs = by_turns(
+            {
+                "python": lambda: run([sys.executable, "-c", "pass"]),
+                "version": lambda: run([sys.executable, "-m", "tclint", "--version"]),
+                "one_file": lambda: run(tclint(file, None, 1)),
+                "one_file_again": lambda: run(remembering),
+            },
+            rounds,
+        )
+    return Start(**costs)
+
+
+def sampled(name: str, count: int, work: Path) -> str:
+    """The slow peers on a few files, one round each."""
+    folder = sample(unpacked(name, work), count, work / "sample")
+    own = best([run(tclint(folder, None, 1)) for _ in range(3)])
+    peers = [(peer.name, of_peer(peer, folder, work)()) for peer in (RUFF, *SLOW)]
+    return sample_table(len([*folder.iterdir()]), own, peers)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--sample", type=int, default=60, help="files for the slow peers")
+    parser.add_argument("--work", type=Path, default=Path("build/bench-speed"))
+    parser.add_argument("--markdown", type=Path, help="also write the page here")
+    parser.add_argument("--clear", action="store_true", help="download and install all anew")
+    options = parser.parse_args()
+    names = options.names or NAMES
+    if unknown := set(names) - set(NAMES):
+        parser.error(f"no such sources: {', '.join(sorted(unknown))}; known: {', '.join(NAMES)}")
+    if options.clear:
+        shutil.rmtree(options.work, ignore_errors=True)
+    packages = [package(name, options.work, options.rounds) for name in names]
+    text = page(
+        start(10), packages, sampled(names[0], options.sample, options.work), options.rounds
+    )
+    print(text)
+    if options.markdown:
+        options.markdown.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""The figures as tables in Markdown."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from benchmarks.speed.measure import Costs
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """The costs of checking one package whole."""
+
+    name: str
+    files: int
+    lines: int
+    ruff: Costs
+    cold: Costs
+    warm: Costs
+    both: Costs
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a run costs that has next to nothing to do, in seconds of wall-clock time."""
+
+    python: Costs
+    version: Costs
+    one_file: Costs
+    one_file_again: Costs
+
+
+def package_table(packages: Sequence[Package]) -> str:
+    """One line a package; ratios are to ruff with one thread and without its cache."""
+    head = (
+        "| package | files | lines | ruff | cold | warm | cold : ruff | warm : ruff "
+        "| 2 processes : 1 | memory |"
+    )
+    rows = [head, "| --- |" + " ---: |" * 9]
+    for one in packages:
+        cells = [
+            one.name, f"{one.files:,}", f"{one.lines:,}", _seconds(one.ruff), _seconds(one.cold),
+            _seconds(one.warm), f"{one.cold.cpu / one.ruff.cpu:.1f}",
+            f"{one.warm.wall / one.ruff.wall:.2f}", f"{one.both.wall / one.cold.wall:.2f}",
+            f"{one.cold.memory:.0f} MB",
+        ]  # fmt: skip
+        rows.append("| " + " | ".join(cells) + " |")
+    return "\n".join(rows) + "\n"
+
+
+def sample_table(files: int, tclint: Costs, peers: Sequence[tuple[str, Costs]]) -> str:
+    """CPU seconds of all on the same files."""
+    rows = [f"| linter, on {files} files | CPU | : tclint | memory |", "| --- |" + " ---: |" * 3]
+    for name, costs in (("tclint", tclint), *peers):
+        ratio = costs.cpu / tclint.cpu
+        rows.append(f"| {name} | {costs.cpu:.2f} s | {ratio:.1f} | {costs.memory:.0f} MB |")
+    return "\n".join(rows) + "\n"
+
+
+def start_table(start: Start) -> str:
+    """Start-up beside that of Python itself."""
+    named = (
+        ("`python -c pass`", start.python),
+        ("`tclint --version`", start.version),
+        ("`tclint check` of one file", start.one_file),
+        ("the same again", start.one_file_again),
+    )
+    rows = ["| command | wall | CPU |", "| --- | ---: | ---: |"]
+    rows += [f"| {name} | {c.wall * 1000:.0f} ms | {c.cpu * 1000:.0f} ms |" for name, c in named]
+    return "\n".join(rows) + "\n"
+
+
+def page(start: Start, packages: Sequence[Package], sampled: str, rounds: int) -> str:
+    """The whole page."""
+    machine = f"Python {platform.python_version()}, {platform.machine()}, {sys.platform}"
+    return f"""# Speed
+
+`make bench-speed` wrote this page: {machine}; the best of {rounds} rounds, in which the linters
+take turns. Seconds are CPU seconds, children included; the ratios of warm runs and of processes are
+of wall-clock time. *ruff* runs with its default rules, one thread, and no cache. *Cold* is one
+process without a cache, *warm* the second run with one; *memory* is the peak of the cold run.
+
+{package_table(packages)}
+## Start
+
+{start_table(start)}
+## Beside linters written in Python
+
+{sampled}"""
+
+
+def _seconds(costs: Costs) -> str:
+    return f"{costs.cpu:.2f} s"

@@ -1,0 +1,41 @@
+"""How a command works: in how many processes, and with which cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tclint.lint.engine import Execution
+
+if TYPE_CHECKING:
+    from tclint.cli.inputs import Inputs
+    from tclint.config import Config
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What the command line says about it."""
+
+    jobs: int = 0
+    use_cache: bool = True
+    cache_dir: Path | None = None
+
+
+def execution(inputs: Inputs, paths: Sequence[Path] | None, means: Means) -> Execution:
+    """How to check the inputs; what comes from standard input is not worth remembering."""
+    if not means.use_cache or inputs.stdin is not None:
+        return Execution(means.jobs)
+    from tclint.lint.cache import Cache
+
+    label = tuple(map(str, paths or [Path()]))
+    return Execution(means.jobs, Cache(cache_folder(inputs.config, means.cache_dir), label))
+
+
+def cache_folder(config: Config, named: Path | None) -> Path:
+    """Where the cache is: beside the configuration file, else in the current folder."""
+    from tclint.lint.cache import FOLDER
+
+    beside = config.source.absolute().parent if config.source else Path.cwd()
+    return named or beside / FOLDER

@@ -1,0 +1,164 @@
+"""A baseline: findings that are known and accepted, so that a run reports only new ones.
+
+An entry names a file, a rule, the function and the line of source, not the line's number: it holds
+when lines move, and is stale when the line is changed or the finding is gone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Final
+
+from tclint.errors import UserError
+from tclint.source.errors import reason
+
+if TYPE_CHECKING:
+    from tclint.lint.engine import Result, Run
+
+VERSION: Final = 1
+
+
+class BaselineError(UserError):
+    """A baseline that cannot be read or written: the message names the file and a way out."""
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Entry:
+    """One accepted finding; ``path`` is relative to the baseline's folder, with slashes."""
+
+    path: str
+    code: str
+    function: str
+    source: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.code} at `{self.source}`"
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The accepted findings with their numbers; the same line may be there several times."""
+
+    file: Path
+    entries: Mapping[Entry, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A run without its known findings, and the entries that fit no finding any more."""
+
+    run: Run
+    known: int
+    stale: tuple[Entry, ...]
+
+
+def read_baseline(file: Path) -> Baseline:
+    """Read a baseline.
+
+    Raises:
+        BaselineError: it cannot be read, or is none.
+    """
+    try:
+        data = json.loads(file.read_text("utf-8"))
+    except FileNotFoundError as error:
+        raise BaselineError(f"{file}: no such baseline; --update-baseline writes it") from error
+    except OSError as error:
+        raise BaselineError(f"{file}: cannot read: {reason(error)}") from error
+    except ValueError as error:
+        raise BaselineError(f"{file}: not a baseline: {error}; write a new one") from error
+    if not isinstance(data, dict) or data.get("version") != VERSION:
+        raise BaselineError(f"{file}: not a baseline of version {VERSION}; write a new one")
+    try:
+        return Baseline(file, dict(_read_entries(data["findings"])))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise BaselineError(f"{file}: not a baseline: an entry is damaged") from error
+
+
+def compare(run: Run, baseline: Baseline, checked: Iterable[Path]) -> Compared:
+    """Take the known findings out of a run over ``checked`` files."""
+    left = Counter(baseline.entries)
+    fresh: list[Result] = []
+    for result in run.results:
+        entry = entry_of(result, baseline.file)
+        if left[entry] > 0:
+            left[entry] -= 1
+        else:
+            fresh.append(result)
+    seen = {_relative(path, baseline.file) for path in checked}
+    folder = baseline.file.absolute().parent
+    stale = tuple(
+        entry
+        for entry, number in sorted(left.items())
+        if number > 0 and (entry.path in seen or not (folder / entry.path).exists())
+    )
+    known = len(run.results) - len(fresh)
+    return Compared(replace(run, results=tuple(fresh)), known, stale)
+
+
+def updated(run: Run, baseline: Baseline, checked: Iterable[Path]) -> Baseline:
+    """The baseline of what a run found; entries of files that were not checked stay."""
+    seen = {_relative(path, baseline.file) for path in checked}
+    folder = baseline.file.absolute().parent
+    kept = {
+        entry: number
+        for entry, number in baseline.entries.items()
+        if entry.path not in seen and (folder / entry.path).exists()
+    }
+    found = Counter(entry_of(result, baseline.file) for result in run.results)
+    return Baseline(baseline.file, kept | found)
+
+
+def write_baseline(baseline: Baseline) -> None:
+    """Write it, one entry a line and in order, so that changes read well in reviews.
+
+    Raises:
+        BaselineError: it cannot be written.
+    """
+    rows = [
+        json.dumps(
+            {
+                "path": entry.path,
+                "code": entry.code,
+                "function": entry.function,
+                "source": entry.source,
+                "count": number,
+            },
+            ensure_ascii=False,
+        )
+        for entry, number in sorted(baseline.entries.items())
+    ]
+    body = ",\n    ".join(rows)
+    listed = f"[\n    {body}\n  ]" if rows else "[]"
+    text = f'{{\n  "version": {VERSION},\n  "findings": {listed}\n}}\n'
+    try:
+        baseline.file.write_text(text, "utf-8", errors="backslashreplace", newline="\n")
+    except OSError as error:
+        raise BaselineError(f"{baseline.file}: cannot write: {reason(error)}") from error
+
+
+def entry_of(result: Result, file: Path) -> Entry:
+    """What a baseline calls a finding."""
+    diagnostic = result.diagnostic
+    row = diagnostic.span.start.row
+    line = result.file.lines[row - 1] if row <= len(result.file.lines) else ""
+    function = diagnostic.chain[-1].function if diagnostic.chain else ""
+    path = _relative(diagnostic.path, file)
+    return Entry(path, diagnostic.code, function, " ".join(line.split()))
+
+
+def _relative(path: Path, file: Path) -> str:
+    absolute, folder = path.absolute(), file.absolute().parent
+    try:
+        return absolute.relative_to(folder).as_posix()
+    except ValueError:
+        return absolute.as_posix()
+
+
+def _read_entries(rows: Iterable[Any]) -> Iterable[tuple[Entry, int]]:
+    for row in rows:
+        path = PurePosixPath(row["path"]).as_posix()
+        yield Entry(path, row["code"], row["function"], row["source"]), int(row["count"])

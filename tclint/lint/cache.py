@@ -1,0 +1,155 @@
+"""The cache: what the last run over the same paths found, and what that rested on.
+
+One file holds a run. It is JSON, so that a planted one can at worst tell wrong findings, and it is
+replaced in one step, so that readers see the old one or the new one. Whatever is wrong with it
+makes it as good as absent.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import warnings
+import zlib
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from tclint.lint.identity import digest_of, identity, is_present, settings
+from tclint.lint.memory import Memory
+from tclint.source.errors import reason
+
+if TYPE_CHECKING:
+    from tclint.config import Config
+    from tclint.lint.engine import Execution, Program
+    from tclint.lint.outcome import Outcome
+    from tclint.lint.shards import Shard
+
+FOLDER: Final = ".tclint_cache"
+SUFFIX: Final = ".run"
+UNFINISHED: Final = ".part"
+ABANDONED: Final = 3_600 * 10**9
+"""Nanoseconds after which a run that was not written to its end counts as killed."""
+KEPT: Final = 16
+"""Runs that are kept: over other paths, or with other settings."""
+_MAGIC: Final = b"tclint cache 1"
+_NOTES: Final = {
+    ".gitignore": "*\n",
+    "CACHEDIR.TAG": "Signature: 8a477f597d28d172789f06886806bc55\n"
+    "# What tclint found before. `tclint clean` removes it.\n",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cache:
+    """A folder of remembered runs; ``label`` tells runs apart: the paths on the command line."""
+
+    folder: Path
+    label: tuple[str, ...] = ()
+
+    def outcomes(
+        self, program: Program, parts: Sequence[Shard], execution: Execution
+    ) -> list[Outcome]:
+        """The outcomes of shards: remembered where all that they rest on is as it was."""
+        paths, config, overlay = program
+        name = self._name(config)
+        memory = Memory(paths, config, read(self.folder / name))
+        known = {shard: memory.recall(shard) for shard in parts}
+        stale = [shard for shard, outcome in known.items() if outcome is None]
+        for shard in known.keys() - stale:
+            execution.count(shard)
+        if stale:
+            # Imported here, because a run that the cache answers needs none of it.
+            from tclint.lint.engine import examined
+
+            fresh, _ = examined((paths, config, overlay), stale, execution)
+            known.update(zip(stale, fresh, strict=True))
+        outcomes = [outcome for outcome in known.values() if outcome is not None]
+        if stale or memory.touched:
+            write(self.folder, name, [identity(), memory.of([*zip(parts, outcomes, strict=True)])])
+        return outcomes
+
+    def _name(self, config: Config) -> str:
+        key = json.dumps([self.label, os.getcwd(), settings(config)])  # noqa: PTH109
+        return digest_of(key.encode()) + SUFFIX
+
+
+def read(file: Path) -> Any:
+    """What a cache file remembers; None if it is damaged, or of another tclint or other rules."""
+    try:
+        data = file.read_bytes()
+        magic, checksum, body = data.split(b"\n", 2)
+        if magic != _MAGIC or int(checksum) != zlib.crc32(body):
+            return None
+        writer, memory = json.loads(body)
+        return memory if is_present(writer) else None
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+
+
+def write(folder: Path, name: str, content: object) -> None:
+    """Put a run into the folder; a folder that takes none costs a warning, never the run."""
+    body = json.dumps(content, separators=(",", ":")).encode()
+    data = b"%b\n%d\n%b" % (_MAGIC, zlib.crc32(body), body)
+    try:
+        _prepare(folder)
+        _replace(folder / name, data)
+        _prune(folder, name)
+    except OSError as error:
+        message = f"tclint: cannot write the cache {folder}: {reason(error)}; use --no-cache"
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+def _prepare(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in _NOTES.items():
+        note = folder / name
+        if not note.exists():
+            note.write_text(text, "utf-8")
+
+
+def _replace(file: Path, data: bytes) -> None:
+    from tempfile import mkstemp  # brings in much that a run that only remembers has no use for
+
+    descriptor, temporary = mkstemp(prefix=file.name, suffix=UNFINISHED, dir=file.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+        Path(temporary).replace(file)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _prune(folder: Path, newest: str) -> None:
+    """Remove the runs that were written longest ago, and what killed runs have left."""
+    ages: list[tuple[int, str]] = []
+    for entry in os.scandir(folder):
+        if entry.name.endswith((SUFFIX, UNFINISHED)) and entry.name != newest:
+            age = time.time_ns() - entry.stat().st_mtime_ns
+            if not entry.name.endswith(UNFINISHED):
+                ages.append((age, entry.path))
+            elif age > ABANDONED:
+                Path(entry.path).unlink(missing_ok=True)
+    for _, path in sorted(ages)[KEPT - 1 :]:
+        Path(path).unlink(missing_ok=True)
+
+
+def remove(folder: Path) -> bool:
+    """Remove a cache; False if the folder is none of ours.
+
+    Raises:
+        OSError: it cannot be removed.
+    """
+    tag = folder / "CACHEDIR.TAG"
+    if not tag.is_file() or tag.read_text("utf-8", "replace") != _NOTES["CACHEDIR.TAG"]:
+        return False
+    for entry in [*os.scandir(folder)]:
+        if entry.name.endswith((SUFFIX, UNFINISHED)) or entry.name in _NOTES:
+            Path(entry.path).unlink(missing_ok=True)
+    with suppress(OSError):  # somebody keeps something else in it
+        folder.rmdir()
+    return True

@@ -1,0 +1,193 @@
+"""Analyse shards, ask the rules, and drop what comments and the configuration silence."""
+
+from __future__ import annotations
+
+import ast
+import gc
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tclint.config import Config, ConfigError
+from tclint.diagnostics import Confidence, Decline, Diagnostic, Effect, Position, Span
+from tclint.lint.codes import SYNTAX_ERROR
+from tclint.lint.confidence import confidence_of
+from tclint.lint.links import page_of
+from tclint.lint.outcome import Outcome, error_row, finding_row
+from tclint.lint.reading import Reader, project_of
+from tclint.lint.registry import known_rules, load_rules
+from tclint.lint.rewrite import Repair
+from tclint.lint.rule import Finding, Rule
+from tclint.lint.searches import packed
+from tclint.lint.selection import is_selected, selected_rules
+from tclint.lint.shards import Shard
+from tclint.lint.silence import Silencer
+from tclint.lint.third_party import Caller, ThirdParty, told_at
+from tclint.semantics.events import Event
+from tclint.semantics.interpreter.run import interpret
+from tclint.semantics.project import Project
+from tclint.semantics.symbols import FunctionInfo
+from tclint.source.file import SourceFile
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A finding before anything silences it."""
+
+    diagnostic: Diagnostic
+    repair: Repair | None
+    file: SourceFile
+    statement: ast.stmt | None = None
+    sure: bool = True
+    explicit: bool = False
+
+
+class Examiner:
+    """Examines the shards of one run, one after the other."""
+
+    def __init__(self, paths: Sequence[Path], config: Config, overlay: Mapping[Path, str]) -> None:
+        """Index the files of the run.
+
+        Raises:
+            ConfigError: no rules are installed, or the configured environment holds no packages.
+        """
+        self._config = config
+        rules = load_rules()
+        if not rules:
+            # Without rules everything would pass.
+            raise ConfigError(
+                "no rules are installed; tclint's own come with the package tclint-torch"
+            )
+        self._rules = selected_rules(rules, config)
+        self._checked = frozenset(paths)
+        self._reader = Reader(overlay)
+        self._project = project_of(paths, config, overlay, self._reader)
+        self._visited: set[FunctionInfo] = set()
+        self.flagged: dict[str, SourceFile] = {}
+
+    def examine(self, shard: Shard) -> Outcome:
+        """Analyse the files of a shard as one program, and what they import with them.
+
+        ``flagged`` then holds the files that findings are in.
+        """
+        project = self._project.another()
+        with _no_garbage_collection():
+            for path in shard:
+                project.module_at(path)
+            outcome = self._outcome(project, shard, [*self._judge(project, shard)])
+            self._reader.forget()
+        return outcome
+
+    def _outcome(self, project: Project, shard: Shard, judged: Sequence[_Judged]) -> Outcome:
+        silencer = Silencer(self._config, [rule.code for rule in known_rules()])
+        kept = [
+            item
+            for item in judged
+            if not silencer.silences(item.diagnostic, item.file, item.statement)
+        ]
+        kept += self._leftovers(silencer, project, shard)
+        self.flagged = {str(item.file.path): item.file for item in kept}
+        errors = self._reader.errors
+        return Outcome(
+            [
+                finding_row(item.diagnostic, item.repair, sure=item.sure, explicit=item.explicit)
+                for item in kept
+            ],
+            [error_row(errors[path]) for path in shard if path in errors],
+            [*map(str, project.asked_for)],
+            packed(project.searches),
+            silencing=silencer.silencing(shard),
+            lasting=self._reader.unreadable.isdisjoint(project.asked_for),
+        )
+
+    def _judge(self, project: Project, shard: Shard) -> Iterator[_Judged]:
+        by_event: dict[type[Event], list[Rule[Any]]] = defaultdict(list)
+        for rule in self._rules:
+            by_event[rule.on].append(rule)
+        analysis = interpret(project, shard, self._config, by_event)
+        third_party = ThirdParty(analysis.bodies(), self._checked)
+        for event in analysis.finish():
+            own = event.site.module.file.path in self._checked
+            caller = None if own else third_party.caller(event)
+            if own or caller is not None:
+                for rule in by_event[type(event)]:
+                    finding = rule.check(event)
+                    if finding is not None:
+                        judged = _judged(rule, event, finding)
+                        yield from [judged] if caller is None else _told(judged, event, caller)
+        self._visited = analysis.visited
+        # Frames and their analysis refer to each other, and no garbage collector runs.
+        vars(analysis).clear()
+        yield from self._syntax_errors(shard)
+
+    def _leftovers(self, silencer: Silencer, project: Project, shard: Shard) -> Iterator[_Judged]:
+        """Findings about the comments of the shard's own files."""
+        for path in shard:
+            module = project.module_at(path)
+            if module is not None:
+                for found in silencer.leftovers(module, self._visited):
+                    yield _Judged(*found)
+
+    def _syntax_errors(self, shard: Shard) -> Iterator[_Judged]:
+        """Findings for the files that are text but not Python."""
+        if not is_selected(SYNTAX_ERROR, self._config):
+            return
+        for path in shard:
+            file = self._reader.broken.get(path)
+            if file is not None:
+                error = self._reader.errors[path]
+                span = error.span or Span(Position(1, 1), Position(1, 1))
+                diagnostic = Diagnostic(
+                    SYNTAX_ERROR, "syntax-error", error.message, Effect.INVALID,
+                    Confidence.HIGH, path, span,
+                )  # fmt: skip
+                yield _Judged(diagnostic, None, file)
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Syntax trees are large and have no cycles worth collecting while they are in use."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _judged(rule: Rule[Any], event: Event, finding: Finding) -> _Judged:
+    site = event.site
+    file = site.module.file
+    repair = finding.fix if isinstance(finding.fix, Repair) else None
+    gb_ids = rule.gb_ids if finding.gb_ids is None else finding.gb_ids
+    diagnostic = Diagnostic(
+        code=rule.code,
+        name=rule.name,
+        message=" ".join(finding.message.split()),  # quoted code may run over several lines
+        effect=finding.effect or rule.effects[0],
+        confidence=finding.confidence or confidence_of(event),
+        path=file.path,
+        span=file.span(finding.node or event.node),
+        related=tuple(file.span(node) for node in finding.related),
+        gb_ids=gb_ids,
+        chain=site.chain,
+        fixable=repair.applicability if repair else None,
+        fix_message=repair.message if repair else None,
+        declined=finding.fix if isinstance(finding.fix, Decline) else None,
+        url=page_of(rule.code, gb_ids),
+    )
+    explicit = site.region is not None and site.region.explicit
+    return _Judged(diagnostic, repair, file, site.statement, not site.facts.default_off, explicit)
+
+
+def _told(judged: _Judged, event: Event, caller: Caller) -> Iterator[_Judged]:
+    """A finding in an installed package, at the call of the project that runs into it."""
+    found = told_at(judged.diagnostic, event, caller)
+    if found is not None:
+        yield replace(
+            judged, diagnostic=found, repair=None, file=caller.file, statement=caller.statement
+        )

@@ -1,0 +1,37 @@
+"""Where a rule is explained on the web."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Final
+
+from tclint.lint.registry import pack_of
+
+GRAPH_BREAKS: Final = "https://meta-pytorch.org/compile-graph-break-site/gb/{}.html"
+DOCUMENTATION: Final = "Documentation"
+"""The label of the project URL below which a pack's pages are, as ``rules/CODE/``."""
+
+
+def page_of(code: str, gb_ids: Sequence[str]) -> str | None:
+    """The page of a rule, if its package says where; else torch's page of the graph break."""
+    site = _site(code)
+    if site is not None:
+        return f"{site}/rules/{code}/"
+    return graph_break_page(gb_ids[0]) if gb_ids else None
+
+
+def graph_break_page(gb_id: str) -> str:
+    """Torch's own page of a graph break, such as GB0124."""
+    return GRAPH_BREAKS.format(gb_id.lower())
+
+
+@cache
+def _site(code: str) -> str | None:
+    """The documentation of the package that a rule comes with, as its metadata says."""
+    pack = pack_of(code)
+    if pack is None or pack.dist is None:
+        return None
+    urls = pack.dist.metadata.get_all("Project-URL") or []
+    named = dict(url.split(", ", 1) for url in urls if ", " in url)
+    return named[DOCUMENTATION].rstrip("/") if DOCUMENTATION in named else None

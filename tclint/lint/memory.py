@@ -1,0 +1,191 @@
+"""Which remembered outcomes still hold: those whose files, imports and surroundings are unchanged.
+
+A shard's outcome rests on the files that it read, wherever they lie. A file is as it was when its
+version on disk is; else its content is compared. When files have come or gone, the imports that
+were followed are followed again: a new file may be found where an old one was, or nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from tclint.config import Config
+from tclint.lint.identity import digest_of
+from tclint.lint.outcome import Outcome
+from tclint.lint.shards import Shard
+from tclint.lint.stored import Version, version_of
+
+if TYPE_CHECKING:
+    from tclint.semantics.project import Project
+
+SETTLED: Final = 2 * 10**9
+"""Nanoseconds: a file that was written so shortly before may be written again unseen, since file
+systems count time in steps."""
+_READ: Final = [field.name for field in fields(Outcome)].index("read")
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """A file as it was; ``settled`` when its version alone vouches for the digest."""
+
+    version: Version
+    digest: str
+    settled: bool
+
+
+class Memory:
+    """What an earlier run found, and how much of it this run may take over."""
+
+    def __init__(self, paths: Sequence[Path], config: Config, remembered: Any) -> None:
+        """``remembered`` is what :meth:`of` made; None or nonsense when there is nothing."""
+        self._started = time.time_ns()
+        self._paths, self._config = paths, config
+        self._versions: dict[str, Version | None] = {n: version_of(n) for n in map(str, paths)}
+        self._run = [digest_of("\n".join(self._versions).encode("utf-8", "surrogatepass"))]
+        self._run += packages(self._versions)
+        self._contents: dict[str, _Content] = {}
+        self._fresh: dict[str, bool] = {}
+        self._shards: dict[tuple[str, ...], Outcome] = {}
+        self._same_run = False
+        self.touched = False
+        try:
+            self._load(remembered)
+        except (TypeError, ValueError, AttributeError, KeyError, IndexError):
+            self._shards = {}
+
+    def _load(self, remembered: Any) -> None:
+        if remembered is None:
+            return
+        surroundings = remembered["surroundings"]
+        if surroundings != stamps(name for name, _ in surroundings):
+            return
+        if remembered["run"][1:] != self._run[1:]:
+            return
+        self._same_run = remembered["run"] == self._run
+        names = [name for name, *_ in remembered["files"]]
+        for name, written, size, digest, settled in remembered["files"]:
+            self._contents[name] = _Content((written, size), digest, settled)
+        for own, outcome in remembered["shards"]:
+            found = Outcome(*outcome)
+            found.read = [names[number] for number in outcome[_READ]]
+            self._shards[tuple(own)] = found
+
+    def recall(self, shard: Shard) -> Outcome | None:
+        """The outcome of a shard, if it would be the same today."""
+        outcome = self._shards.get(tuple(map(str, shard)))
+        if outcome is None or not all(map(self._is_fresh, outcome.read)):
+            return None
+        return outcome if self._same_run or self._finds_the_same(outcome) else None
+
+    def _finds_the_same(self, outcome: Outcome) -> bool:
+        from tclint.lint.searches import unpacked
+
+        try:
+            return all(map(self._leads_there, unpacked(outcome.searches)))
+        except ValueError:
+            return False
+
+    def _is_fresh(self, name: str) -> bool:
+        if name not in self._fresh:
+            self._fresh[name] = self._is_same(name)
+        return self._fresh[name]
+
+    def _is_same(self, name: str) -> bool:
+        known, version = self._contents[name], self._version(name)
+        if version == known.version and known.settled:
+            return True
+        if version is None or version[1] != known.version[1]:
+            return False
+        self.touched = True
+        now = self._content(name)
+        return now is not None and now.digest == known.digest
+
+    def _version(self, name: str) -> Version | None:
+        if name not in self._versions:
+            self._versions[name] = version_of(name)
+        return self._versions[name]
+
+    def _leads_there(self, search: tuple[str, str, str | None]) -> bool:
+        folder, name, found = search
+        path = self._project.find(folder, name)
+        return found == (None if path is None else str(path))
+
+    @cached_property
+    def _project(self) -> Project:
+        """The index of the run's files; nothing is loaded from it."""
+        from tclint.semantics.project import Project
+
+        return Project(self._paths, lambda name, path: None)
+
+    def of(self, parts: Sequence[tuple[Shard, Outcome]]) -> dict[str, Any]:
+        """What to remember of a finished run, as JSON takes it."""
+        numbers: dict[str, int] = {}
+        files: list[list[Any]] = []
+        shards: list[list[Any]] = []
+        for shard, outcome in parts:
+            contents = {name: self._lasting_content(name) for name in outcome.read}
+            if not outcome.lasting or None in contents.values():
+                continue
+            for name, content in contents.items():
+                if content is not None and name not in numbers:
+                    numbers[name] = len(numbers)
+                    files.append([name, *content.version, content.digest, content.settled])
+            row = [getattr(outcome, field.name) for field in fields(outcome)]
+            row[_READ] = [numbers[name] for name in outcome.read]
+            shards.append([[*map(str, shard)], row])
+        return {
+            "run": self._run,
+            "surroundings": stamps(surroundings(self._config)),
+            "files": files,
+            "shards": shards,
+        }
+
+    def _lasting_content(self, name: str) -> _Content | None:
+        """A file's content, unless it has changed since the run began."""
+        known = self._contents.get(name)
+        if known is not None and known.settled and known.version == self._version(name):
+            return known
+        return self._content(name)
+
+    def _content(self, name: str) -> _Content | None:
+        version = self._version(name)
+        try:
+            digest = digest_of(Path(name).read_bytes())
+        except OSError:
+            return None
+        if version is None or version_of(name) != version:
+            return None
+        return _Content(version, digest, version[0] < self._started - SETTLED)
+
+
+def packages(files: Iterable[str]) -> list[str]:
+    """The folders of files, and those above, that are packages: they decide what modules are."""
+    here = os.getcwd()  # noqa: PTH109 (these are strings: there are many files)
+    pending = {os.path.dirname(os.path.join(here, name)) for name in files}  # noqa: PTH118, PTH120
+    found: set[str] = set()
+    while pending:
+        folder = pending.pop()
+        if folder not in found and os.path.isfile(f"{folder}/__init__.py"):  # noqa: PTH113
+            found.add(folder)
+            pending.add(os.path.dirname(folder))  # noqa: PTH120
+    return sorted(found)
+
+
+def surroundings(config: Config) -> list[str]:
+    """What tells of changes in the environment: the folders that packages are installed into."""
+    if not config.third_party:
+        return []
+    from tclint.semantics.installed import package_folders
+
+    return [*map(str, (config.root / ".venv", *package_folders(config)))]
+
+
+def stamps(folders: Iterable[str]) -> list[list[Any]]:
+    """Folders with the time when an entry last came or went; zero for those that are not there."""
+    return [[name, (version_of(name) or (0, 0))[0]] for name in folders]

@@ -1,0 +1,50 @@
+"""Options of single rules: what the configuration may say, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tclint.config_keys import ConfigError, nearest
+
+if TYPE_CHECKING:
+    from tclint.config import Config
+    from tclint.lint.rule import Rule
+
+Value = bool | int | float | str | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option that a rule declares; a value is of the default's type."""
+
+    name: str
+    default: Value
+    doc: str
+
+    @property
+    def type(self) -> str:
+        """The type in words for people."""
+        return "list of strings" if isinstance(self.default, tuple) else type(self.default).__name__
+
+
+def check_options(config: Config, rules: Iterable[Rule[Any]]) -> None:
+    """Check that every option set belongs to a rule that has it, and is of its type.
+
+    Raises:
+        ConfigError: one does not, or is not.
+    """
+    by_code = {rule.code: rule for rule in rules}
+    for code, name, value in config.settings.options:
+        where = f"{config.source or 'command line'}: rules.{code}"
+        rule = by_code.get(code)
+        if rule is None:
+            raise ConfigError(f"{where}: no rule has the code {code!r}{nearest(code, by_code)}")
+        declared = {option.name: option for option in rule.options}
+        if name not in declared:
+            hint = nearest(name, declared) or f" (it has {', '.join(declared) or 'none'})"
+            raise ConfigError(f"{where}: {code} has no option {name!r}{hint}")
+        option = declared[name]
+        if type(value) is not type(option.default):
+            raise ConfigError(f"{where}.{name}: expected {option.type}, got {value!r}")

@@ -1,0 +1,127 @@
+"""The findings that are about a file itself, not about torch: the engine makes them, no event."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tclint.diagnostics import Effect
+from tclint.lint.codes import INVALID_SUPPRESSION, SYNTAX_ERROR, UNUSED_SUPPRESSION
+from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.semantics.events import Event
+
+
+class _Own(Rule[Event]):
+    """A rule that can be selected, ignored and explained like any other."""
+
+    on = Event
+
+    def check(self, event: Event) -> Finding | None:
+        """Judge nothing: no event is of this type."""
+        return None
+
+
+class SyntaxErrorRule(_Own):
+    """A file is not Python that the running interpreter can parse.
+
+    ## What it does
+    Reports the parser's message at its place. Where the line looks like syntax of a newer Python,
+    the message says which one; tclint reads what the interpreter that runs it can read.
+
+    ## Why it hurts
+    Nothing else can be said about the file, and what calls into it is judged without it.
+
+    ## Fix safety
+    There is no fix.
+    """
+
+    code = SYNTAX_ERROR
+    name = "syntax-error"
+    summary = "The file cannot be parsed"
+    effects = (Effect.INVALID,)
+
+
+class UnusedSuppression(_Own):
+    """A comment silences nothing.
+
+    ## What it does
+    Reports each code in `# tclint: ignore[...]`, `ignore-file` and `disable` comments, and each
+    rule of tclint's in a `# noqa:` comment, that silenced no finding. Codes of rules that did not
+    run are not judged. Where single files are named, as pre-commit does, only comments in code
+    that the run looked at are judged: what silences a finding may be reached from elsewhere.
+
+    ## Why it hurts
+    The comment says that something is wrong with the line. Whoever believes it is misled, and the
+    next finding at the line is silenced unseen.
+
+    ## Fix safety
+    Takes the code out, or the whole comment when nothing else is in it. `# noqa` comments are left
+    alone, since other linters read them too.
+    """
+
+    code = UNUSED_SUPPRESSION
+    name = "unused-suppression"
+    summary = "A comment silences nothing"
+    effects = (Effect.NONE,)
+    examples = (
+        Bad(
+            """
+def f(x):
+    return x + 1  # tclint: ignore[TCL101]
+""",
+            fixed="""
+def f(x):
+    return x + 1
+""",
+        ),
+        Good(
+            """
+def f(x):
+    return x * x.sum().item()  # tclint: ignore[TCL101]  -- logged once
+"""
+        ),
+        Untouched(
+            """
+def f(x):
+    return x + 1  # noqa: TCL101
+""",
+            reason="other linters read `noqa` comments, too",
+        ),
+    )
+
+
+class InvalidSuppression(_Own):
+    """A comment looks like one that silences findings but cannot be understood.
+
+    ## What it does
+    Reports comments that begin with `# tclint:` and go on with an unknown word, with codes that no
+    rule has, with brackets that are empty or not closed, or that open or close no block.
+
+    ## Why it hurts
+    The comment silences nothing, though somebody wrote it to.
+
+    ## Fix safety
+    There is no fix: the message names what was expected.
+    """
+
+    code = INVALID_SUPPRESSION
+    name = "invalid-suppression"
+    summary = "A comment that should silence findings cannot be understood"
+    effects = (Effect.NONE,)
+    examples = (
+        Bad(
+            """
+def f(x):
+    return x + 1  # tclint: ignore[TCL9999]
+"""
+        ),
+        Good(
+            """
+def f(x):
+    return x * x.sum().item()  # tclint: ignore[TCL101]
+"""
+        ),
+    )
+
+
+OWN: Final[tuple[Rule[Any], ...]] = (SyntaxErrorRule(), UnusedSuppression(), InvalidSuppression())
+"""By code."""

@@ -1,0 +1,149 @@
+"""Shards in several processes.
+
+Where processes can be forked they inherit what is loaded already. Each takes the next shard when
+it is done with one; the order of outcomes is that of the shards, whoever is faster.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Final, cast
+
+from tclint.lint.engine import Execution, Program, WorkerError, examined
+from tclint.lint.examine import Examiner
+from tclint.lint.outcome import Outcome
+from tclint.lint.registry import load_rules
+from tclint.lint.shards import Shard
+
+MOST: Final = 16
+"""Processes unless somebody asks for more: each takes some 200 MB."""
+
+
+def examine_in_processes(
+    program: Program, parts: Sequence[Shard], execution: Execution
+) -> list[Outcome]:
+    """The outcomes of shards, worked out by as many processes as ``execution`` says.
+
+    Raises:
+        ConfigError: the configured environment holds no packages.
+        WorkerError: a process died.
+    """
+    number = min(execution.jobs or min(processors(), MOST), len(parts))
+    if number == 1:
+        return examined(program, parts, replace(execution, jobs=1))[0]
+    load_rules()  # before the forks, which then have them
+    crew = _Crew(parts, execution)
+    try:
+        for _ in range(number):
+            crew.hire(program)
+        return crew.work()
+    finally:
+        crew.dismiss()
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@dataclass(slots=True)
+class _Crew:
+    """The processes at work; ``tasks`` says which shard each of them has."""
+
+    parts: Sequence[Shard]
+    execution: Execution
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    members: dict[Connection, BaseProcess] = field(default_factory=dict)
+    tasks: dict[Connection, int] = field(default_factory=dict)
+    _given: int = 0
+
+    def hire(self, program: Program) -> None:
+        """Start a process. Threads of macOS's own libraries make forks unsafe there."""
+        forks = sys.platform == "linux"
+        context = get_context("fork") if forks else get_context("spawn")
+        here, there = context.Pipe()
+        # A fork that kept our ends of the pipes open would never notice that we have gone.
+        inherited = [*self.members, here] if forks else []
+        process = context.Process(target=_serve, args=(there, program, inherited))
+        process.daemon = True
+        process.start()
+        there.close()
+        self.members[here] = process
+
+    def work(self) -> list[Outcome]:
+        """Hand out all shards and collect their outcomes, in order."""
+        for member in self.members:
+            self._give(member)
+        while self.tasks:
+            for member in cast("list[Connection]", wait([*self.tasks])):
+                self._take(member)
+                self._give(member)
+        return [self.outcomes[number] for number in range(len(self.parts))]
+
+    def _give(self, member: Connection) -> None:
+        if self._given < len(self.parts):
+            self.tasks[member] = self._given
+            self._given += 1
+            with suppress(BrokenPipeError):  # its death is noticed when nothing comes back
+                member.send(self.parts[self.tasks[member]])
+
+    def _take(self, member: Connection) -> None:
+        number = self.tasks.pop(member)
+        try:
+            answer = member.recv()
+        except (EOFError, OSError) as error:
+            raise WorkerError(self._obituary(member, number)) from error
+        if isinstance(answer, BaseException):
+            raise answer
+        self.outcomes[number] = answer
+        self.execution.count(self.parts[number])
+
+    def _obituary(self, member: Connection, number: int) -> str:
+        process = self.members[member]
+        process.join(1)
+        code = process.exitcode or 0
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
+        first, last = self.parts[number][0], self.parts[number][-1]
+        return (
+            f"a worker process {how} while it checked {first} to {last}; "
+            "with --jobs 1 everything runs in one process"
+        )
+
+    def dismiss(self) -> None:
+        """End all processes, whatever they are doing."""
+        for member, process in self.members.items():
+            member.close()
+            process.kill()
+        for process in self.members.values():
+            process.join()
+
+
+def _serve(line: Connection, program: Program, inherited: Sequence[Connection]) -> None:
+    """Examine shards as they come in; runs in the worker process."""
+    # Ctrl-C reaches the whole group: the parent decides.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    warnings.simplefilter("ignore")  # the parent has said it
+    for other in inherited:
+        other.close()
+    examiner: Examiner | None = None
+    answer: Outcome | Exception
+    with suppress(EOFError, BrokenPipeError):
+        while True:
+            shard = line.recv()
+            try:
+                examiner = examiner or Examiner(*program)
+                answer = examiner.examine(shard)
+            except Exception as error:  # noqa: BLE001 (raised again in the parent)
+                answer = error
+            line.send(answer)

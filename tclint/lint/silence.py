@@ -1,0 +1,190 @@
+"""What comments and the configuration silence, and which comments silence nothing."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tclint.config import Config
+from tclint.config_keys import nearest
+from tclint.diagnostics import (
+    Applicability,
+    Confidence,
+    Decline,
+    Diagnostic,
+    Effect,
+    Position,
+    Span,
+)
+from tclint.lint.codes import INVALID_SUPPRESSION, UNUSED_SUPPRESSION
+from tclint.lint.outcome import Row
+from tclint.lint.rewrite import Repair, Splice
+from tclint.lint.selection import file_ignores, is_selected
+from tclint.semantics.symbols import FunctionInfo, ModuleInfo
+from tclint.source.file import SourceFile
+from tclint.source.ignore_comments import removal_edits
+from tclint.source.suppress import Suppression, Suppressions, statement_span, suppressions
+
+Leftover = tuple[Diagnostic, Repair | None, SourceFile]
+
+
+class Silencer:
+    """Drops findings, and remembers what it was that silenced them."""
+
+    def __init__(self, config: Config, codes: Sequence[str]) -> None:
+        """``codes`` are those of all installed rules, whether they run or not."""
+        self._config = config
+        self._codes = codes
+        self._ignored = file_ignores(config)
+        self._comments: dict[SourceFile, Suppressions] = {}
+
+    def silences(
+        self, diagnostic: Diagnostic, file: SourceFile, statement: ast.stmt | None
+    ) -> bool:
+        """Whether a comment or ``per-file-ignores`` silences a finding."""
+        if self._ignored(diagnostic.path, diagnostic.code):
+            return True
+        if self._config.ignore_noqa:
+            return False
+        around = statement_span(file, statement) if statement is not None else None
+        return self._of(file).suppresses(diagnostic.code, diagnostic.span, around)
+
+    def silencing(self, own: Collection[Path]) -> list[Row]:
+        """The comments in files of others that silenced something, by path and place."""
+        return [
+            [str(file.path), *_corners(_place(file, comment, code))]
+            for file, comments in self._comments.items()
+            if file.path not in own
+            for comment, code in comments.used()
+        ]
+
+    def leftovers(
+        self, module: ModuleInfo, visited: Collection[FunctionInfo]
+    ) -> Iterator[Leftover]:
+        """The comments of a file that silenced nothing, or cannot be understood.
+
+        ``visited`` are the functions that were walked: the only ones to judge when a run does not
+        see all that may call the others.
+        """
+        if self._config.ignore_noqa:
+            return
+        if "tclint:" not in module.file.text and "noqa" not in module.file.text.lower():
+            return
+        for found in (*self._mistakes(module.file), *self._unused(module, visited)):
+            diagnostic, _, file = found
+            named = self._of(file).names(diagnostic.code, diagnostic.span.start.row)
+            if not named and not self._ignored(file.path, diagnostic.code):
+                yield found
+
+    def _of(self, file: SourceFile) -> Suppressions:
+        if file not in self._comments:
+            self._comments[file] = suppressions(file)
+        return self._comments[file]
+
+    def _mistakes(self, file: SourceFile) -> Iterator[Leftover]:
+        if not is_selected(INVALID_SUPPRESSION, self._config):
+            return
+        comments = self._of(file)
+        wrong = [(comment, comment.mistake or "") for comment in comments.mistakes()]
+        wrong += [
+            (comment, f"no rule has the code {code!r}{nearest(code, self._codes)}")
+            for comment in comments.understood()
+            for code in comment.codes
+            if code not in self._codes
+        ]
+        for comment, message in wrong:
+            name, said = "invalid-suppression", message[:1].upper() + message[1:]
+            yield _diagnostic(INVALID_SUPPRESSION, name, said, file, comment.span), None, file
+
+    def _unused(self, module: ModuleInfo, visited: Collection[FunctionInfo]) -> Iterator[Leftover]:
+        if not is_selected(UNUSED_SUPPRESSION, self._config):
+            return
+        file = module.file
+        for comment, codes in self._of(file).unused(self._active(file)):
+            if not self._can_judge(comment, module, visited):
+                continue
+            for code in codes or (None,):
+                yield _unused(file, comment, code)
+
+    def _active(self, file: SourceFile) -> set[str]:
+        return {
+            code
+            for code in self._codes
+            if code != UNUSED_SUPPRESSION
+            and is_selected(code, self._config)
+            and not self._ignored(file.path, code)
+        }
+
+    def _can_judge(
+        self, comment: Suppression, module: ModuleInfo, visited: Collection[FunctionInfo]
+    ) -> bool:
+        if not comment.codes and (self._config.select or self._config.ignore):
+            return False  # it may be there for the rules that do not run
+        if not self._config.partial:
+            return True
+        if len(comment.rows) > 1:
+            return False
+        around = _function_at(module, comment.row)
+        return around is None or around in visited
+
+
+def _unused(file: SourceFile, comment: Suppression, code: str | None) -> Leftover:
+    message = f"This comment silences no {code}" if code else "This comment silences nothing"
+    repair = None
+    if comment.ours:
+        what = "the comment" if len(comment.codes) <= 1 else code
+        edits = removal_edits(file, comment, code)
+        repair = Repair(f"Remove {what}", tuple(map(Splice, edits)))
+    span, name = _place(file, comment, code), "unused-suppression"
+    found = _diagnostic(UNUSED_SUPPRESSION, name, message, file, span, repair)
+    decline = None if repair else Decline("other linters read `noqa` comments, too")
+    return replace(found, declined=decline), repair, file
+
+
+def _diagnostic(
+    code: str,
+    name: str,
+    message: str,
+    file: SourceFile,
+    span: Span,
+    repair: Repair | None = None,
+) -> Diagnostic:
+    return Diagnostic(
+        code,
+        name,
+        message,
+        Effect.NONE,
+        Confidence.HIGH,
+        file.path,
+        span,
+        fixable=Applicability.SAFE if repair else None,
+        fix_message=repair.message if repair else None,
+    )
+
+
+def _place(file: SourceFile, comment: Suppression, code: str | None) -> Span:
+    """Where a comment names a code; the whole comment where it names none."""
+    start, end = comment.span.start, comment.span.end
+    text = file.lines[start.row - 1][start.column - 1 : end.column - 1].upper()
+    found = re.search(rf"\b{code}\b", text) if code else None
+    if found is None:
+        return comment.span
+    first, last = (start.column + place for place in found.span())
+    return Span(Position(start.row, first), Position(start.row, last))
+
+
+def _corners(span: Span) -> Row:
+    return [span.start.row, span.start.column, span.end.row, span.end.column]
+
+
+def _function_at(module: ModuleInfo, row: int) -> FunctionInfo | None:
+    """The function or method around a line."""
+    methods = (m for cls in module.classes.values() for m in cls.methods.values())
+    for function in (*module.functions.values(), *methods):
+        node = function.node
+        if node.lineno <= row <= (node.end_lineno or node.lineno):
+            return function
+    return None

@@ -1,0 +1,167 @@
+"""Files and repairs of findings that were worked out earlier: read again when somebody asks."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from tclint.diagnostics import Applicability, Edit, Position, Span
+from tclint.lint.rewrite import (
+    AddArgument,
+    Import,
+    Insert,
+    Repair,
+    Replace,
+    Rewrite,
+    Splice,
+)
+from tclint.source.decode import read_source
+from tclint.source.errors import SourceError
+from tclint.source.file import Cell, SourceFile
+from tclint.source.parse import parse
+
+Version = tuple[int, int]
+"""When a file was written, in nanoseconds, and its length in bytes."""
+_Node = ast.expr | ast.stmt
+
+
+def version_of(path: str | Path) -> Version | None:
+    """The version of a file on disk; None when there is none."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 (thousands of files)
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+class StoredFile(SourceFile):
+    """A file that is read when its text is asked for.
+
+    If it has been written since it was checked, its findings lie elsewhere: then it has no text.
+    """
+
+    __slots__ = ("_file", "_version")
+
+    def __init__(self, path: Path, version: Version | None) -> None:
+        object.__setattr__(self, "path", path)
+        object.__setattr__(self, "_version", version)
+        object.__setattr__(self, "_file", None)
+
+    @property
+    def text(self) -> str:
+        """The decoded text."""
+        return self._loaded().text
+
+    @property
+    def encoding(self) -> str:
+        """The codec of the bytes."""
+        return self._loaded().encoding
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The lines with their ends."""
+        return self._loaded().lines
+
+    def cell(self, row: int) -> Cell | None:
+        """The cell of a notebook that a row belongs to."""
+        return self._loaded().cell(row)
+
+    def _loaded(self) -> SourceFile:
+        known: SourceFile | None = object.__getattribute__(self, "_file")
+        if known is None:
+            known = _read(self.path, object.__getattribute__(self, "_version"))
+            object.__setattr__(self, "_file", known)
+        return known
+
+
+def _read(path: Path, version: Version | None) -> SourceFile:
+    if version is not None and version_of(path) == version:
+        try:
+            return read_source(path)
+        except SourceError:
+            pass  # what was readable before is so no more
+    return SourceFile.from_text(path, "")
+
+
+class StoredRepair(Repair):
+    """A repair whose syntax nodes are looked up when somebody wants to carry it out."""
+
+    __slots__ = ("_file", "_rows")
+
+    def __init__(self, row: list[Any], file: SourceFile) -> None:
+        message, applicability, changes, rows = row
+        object.__setattr__(self, "message", message)
+        object.__setattr__(self, "applicability", Applicability(applicability))
+        object.__setattr__(self, "changes", changes)
+        object.__setattr__(self, "_rows", rows)
+        object.__setattr__(self, "_file", file)
+
+    @property
+    def rewrites(self) -> tuple[Rewrite, ...]:
+        """The rewrites; none when the file is no longer the one that was checked."""
+        tree = _tree(object.__getattribute__(self, "_file"))
+        try:
+            return tuple(_rewrite(row, tree) for row in object.__getattribute__(self, "_rows"))
+        except LookupError:
+            return ()
+
+
+@lru_cache(maxsize=4)
+def _tree(file: SourceFile) -> ast.Module:
+    """Findings come sorted by file, so that a few trees are enough."""
+    try:
+        return parse(file)
+    except SourceError:
+        return ast.Module([], [])
+
+
+def _rewrite(row: list[Any], tree: ast.Module) -> Rewrite:
+    kind = row[0]
+    if kind == "import":
+        return Import(row[1], row[2])
+    if kind == "splice":
+        first, column, last, last_column = row[1]
+        place = Span(Position(first, column), Position(last, last_column))
+        return Splice(Edit(place, row[2]))
+    node, template = _find(row[1], tree), row[2]
+    parts: Mapping[str, _Node] = {name: _find(part, tree) for name, part in row[3].items()}
+    if kind == "replace":
+        return Replace(node, template, parts)
+    if kind == "argument" and isinstance(node, ast.Call):
+        return AddArgument(node, template, parts, row[4])
+    if not isinstance(node, ast.stmt):
+        raise LookupError(kind)
+    return Insert(node, template, parts, after=kind == "after")
+
+
+def _find(place: list[Any], tree: ast.Module) -> _Node:
+    """The node of a kind at a place.
+
+    Raises:
+        LookupError: there is none.
+    """
+    kind, *corners = place
+    start, end = tuple(corners[:2]), tuple(corners[2:])
+    pending: list[ast.AST] = [tree]
+    while pending:
+        around = pending.pop()
+        for node in ast.iter_child_nodes(around):
+            if not isinstance(node, _Node):
+                pending.append(node)  # arguments, handlers and so on: some have no place
+                continue
+            last = (node.end_lineno, node.end_col_offset)
+            here = (node.lineno, node.col_offset) == start and last == end
+            if here and type(node).__name__ == kind:
+                return node
+            if _holds(node, start, end):
+                pending.append(node)
+    raise LookupError(kind)
+
+
+def _holds(node: _Node, start: tuple[int, ...], end: tuple[int, ...]) -> bool:
+    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+    return first <= start[0] and end[0] <= (node.end_lineno or node.lineno)
