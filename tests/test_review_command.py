@@ -65,7 +65,8 @@ def test_a_file_that_does_not_parse_is_part_of_the_review(repository: Repository
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--base", "HEAD"), "add --dry-run"),
+        (("--base", "HEAD"), "nothing tells which pull request it is"),
+        (("--dry-run",), "nothing tells what the change will be merged into"),
         (("--base", "nope", "--dry-run"), "no such commit: 'nope'"),
         (("--base", "HEAD", "--head=--all", "--dry-run"), "'--all' is no revision"),
     ],

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from tclint.config import ConfigError
-from tclint.review import payload
-from tclint.review.findings import Outcome, review_range
+from tclint.review.compose import compose
+from tclint.review.findings import Outcome, change_of, review_range
 from tclint.review.git import Git
+from tclint.review.github.bodies import comment_body, review_payload
 from tclint.review.text import to_text
 from tests.review_repository import Repository, fake_check, new_repository
 from tests.server_fake import FakeEngine
@@ -21,7 +22,8 @@ def repository(tmp_path: Path) -> Repository:
 
 
 def outcome_of(repository: Repository, base: str, head: str = "HEAD") -> Outcome:
-    return review_range(Git(repository.folder), base, head, fake_check)
+    git = Git(repository.folder)
+    return review_range(git, change_of(git, base, head), fake_check)
 
 
 def places(outcome: Outcome) -> list[tuple[str, int, str]]:
@@ -29,8 +31,9 @@ def places(outcome: Outcome) -> list[tuple[str, int, str]]:
 
 
 def request(repository: Repository, base: str) -> dict[str, Any]:
-    review = payload.compose(outcome_of(repository, base), FakeEngine().fix)
-    return json.loads(json.dumps(review.payload()))  # type: ignore[no-any-return]
+    review = compose(outcome_of(repository, base), FakeEngine().fix)
+    sent: dict[str, Any] = json.loads(json.dumps(review_payload(review)))
+    return sent
 
 
 def test_only_findings_on_added_lines_count(repository: Repository) -> None:
@@ -144,8 +147,8 @@ def test_a_suggestion_of_several_lines_names_its_first(
 
     base = repository.commit({})
     repository.commit({"a.py": "x = (\n) + BAD\n"})
-    review = payload.compose(outcome_of(repository, base), fix)
-    (comment,) = review.payload()["comments"]
+    review = compose(outcome_of(repository, base), fix)
+    (comment,) = review_payload(review)["comments"]
     assert (comment["start_line"], comment["start_side"], comment["line"]) == (1, "RIGHT", 2)
     assert "Unsafe fix: Join" in comment["body"]
 
@@ -159,20 +162,19 @@ def test_a_fix_beyond_the_added_lines_is_left_to_the_command(repository: Reposit
 
     base = repository.commit({"a b.py": "x = 1\n"})
     repository.commit({"a b.py": "x = 1\ny = BAD\n"})
-    review = payload.compose(outcome_of(repository, base), fix)
-    assert "`tclint fix --unsafe-fixes 'a b.py'`" in review.comments[0].body
+    review = compose(outcome_of(repository, base), fix)
+    assert "`tclint fix --unsafe-fixes 'a b.py'`" in comment_body(review.comments[0])
     assert review.comments[0].last == 2
 
 
-def test_what_is_over_the_limit_stands_in_the_summary(
-    repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(payload, "MAX_COMMENTS", 1)
+def test_what_is_over_the_limit_stands_in_the_summary_by_rule(repository: Repository) -> None:
     base = repository.commit({})
-    repository.commit({"a.py": "x = BAD\ny = BAD\n"})
-    sent = request(repository, base)
-    assert len(sent["comments"]) == 1
-    assert "- `a.py:2` TCL901: `BAD` is bad" in sent["body"]
+    repository.commit({"a.py": "x = BAD\ny = BAD\nz = SAD\nw = BAD\n"})
+    review = compose(outcome_of(repository, base), FakeEngine().fix, most=1)
+    assert len(review.comments) == 1
+    assert "- `a.py`, lines 2, 4, TCL901: `BAD` is bad" in review.summary
+    assert "- `a.py:3` TCL904: `SAD` is bad" in review.summary
+    assert len(review.fingerprints) == 4
 
 
 def test_a_clean_range_says_so(repository: Repository) -> None:
@@ -186,6 +188,6 @@ def test_a_clean_range_says_so(repository: Repository) -> None:
 def test_the_text_shows_each_comment_under_its_lines(repository: Repository) -> None:
     base = repository.commit({})
     repository.commit({"a.py": "x = BAD\n"})
-    text = to_text(payload.compose(outcome_of(repository, base), FakeEngine().fix))
+    text = to_text(compose(outcome_of(repository, base), FakeEngine().fix))
     assert "\n\n=== a.py:1\n**[TCL901](<https://example.org/TCL901>)** `bad-word`" in text
     assert text.endswith("-->\n")

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tclint.cli.exits import CLEAN, FINDINGS
-from tclint.cli.terminal import fail, write
+from tclint.cli.review_serve import serve
+from tclint.cli.terminal import fail, note, write
+from tclint.review.forge import Forge, Mode
+
+if TYPE_CHECKING:
+    from tclint.review.findings import Outcome
+    from tclint.review.plan import Review, Shown
+    from tclint.review.target import Target
 
 
 class Format(str, Enum):
@@ -20,49 +30,210 @@ class Format(str, Enum):
     JSON = "json"
 
 
+class ConfigFrom(str, Enum):
+    """Which side's configuration holds."""
+
+    BASE = "base"
+    HEAD = "head"
+
+
+group = typer.Typer(add_completion=False, rich_markup_mode=None)
+"""``review`` with the commands below it."""
+
+group.command("serve")(serve)
+
+
+@group.callback(invoke_without_command=True)
 def review(
+    context: typer.Context,
     base: Annotated[
-        str, typer.Option(metavar="REV", help="The revision that the change will be merged into.")
-    ],
+        str | None,
+        typer.Option(
+            metavar="REV",
+            help="The revision that the change will be merged into; known in the CI job of a pull "
+            "request.",
+            show_default=False,
+        ),
+    ] = None,
     head: Annotated[
-        str, typer.Option(metavar="REV", help="The last revision of the change.")
-    ] = "HEAD",
+        str | None,
+        typer.Option(
+            metavar="REV",
+            help="The last revision of the change; HEAD, or the head of the CI job's pull request.",
+            show_default=False,
+        ),
+    ] = None,
     repo: Annotated[
         Path,
         typer.Option(metavar="PATH", help="The repository.", exists=True, file_okay=False),
     ] = Path(),
+    mode: Annotated[
+        Mode,
+        typer.Option(
+            help="`review` comments on the lines, `check-run` reports on the commit (GitHub),"
+            " `annotations` prints workflow commands, `dry-run` prints the review."
+        ),
+    ] = Mode.REVIEW,
     output_format: Annotated[
         Format, typer.Option(help="`json` is the payload of GitHub's endpoint for reviews.")
     ] = Format.TEXT,
+    forge: Annotated[
+        Forge | None,
+        typer.Option(help="Where the pull request is, if the CI job does not tell."),
+    ] = None,
+    repository: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="OWNER/NAME on GitHub; id or path on GitLab."),
+    ] = None,
+    pull: Annotated[
+        int | None, typer.Option(metavar="NUMBER", help="The pull or merge request.")
+    ] = None,
+    api_url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL", help="The forge's API, e.g. https://github.example.com/api/v3."
+        ),
+    ] = None,
+    config_from: Annotated[
+        ConfigFrom,
+        typer.Option(
+            help="Whose configuration holds; with `head` a change can silence its own review."
+        ),
+    ] = ConfigFrom.BASE,
+    verify_report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="JSON of `tclint verify`, for a table in the summary.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
+    sarif: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write the findings as SARIF.")
+    ] = None,
     *,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the review instead of posting it.")
+        bool, typer.Option("--dry-run", help="The same as `--mode dry-run`.")
+    ] = False,
+    drafts: Annotated[bool, typer.Option("--drafts", help="Review drafts too.")] = False,
+    exit_zero: Annotated[
+        bool, typer.Option("--exit-zero", help="Exit with 0 despite findings.")
     ] = False,
 ) -> None:
     """Report what the commits from BASE to HEAD bring in, on the lines that they add.
 
-    The files are taken from the repository, not from the working tree. The configuration is
-    BASE's, so that a change cannot silence its own review.
+    The files are taken from the repository, not from the working tree, and none of their code is
+    run. The configuration is BASE's, so that a change cannot silence its own review. The token
+    comes from GITHUB_TOKEN or GITLAB_TOKEN. `tclint review serve` is the same as a bot.
     """
-    if not dry_run:
-        fail("posting reviews is not part of this version; add --dry-run to print the review")
+    if context.invoked_subcommand is not None:
+        return
+    from tclint.review.target import TargetError, target_from
+
+    chosen = Mode.DRY_RUN if dry_run else mode
+    try:
+        target = target_from(os.environ, forge)
+    except TargetError as error:
+        fail(str(error))
+    target = replace(
+        target,
+        repository=repository or target.repository,
+        number=pull or target.number,
+        api_url=api_url or target.api_url,
+        base=base or target.base,
+        head=head or target.head or "HEAD",
+    )
+    if target.draft and not drafts and chosen is not Mode.DRY_RUN:
+        note("a draft is not reviewed; add --drafts to review it all the same")
+        raise typer.Exit(CLEAN)
+    table = _table(verify_report)
+    outcome = _outcome(target, repo, own_config=config_from is ConfigFrom.HEAD)
+    if sarif is not None:
+        _write_sarif(outcome, sarif)
+    _tell(target, chosen, output_format, outcome, table)
+    raise typer.Exit(FINDINGS if outcome.introduced and not exit_zero else CLEAN)
+
+
+def _outcome(target: Target, repo: Path, *, own_config: bool) -> Outcome:
     from tclint.config import ConfigError
     from tclint.lint.engine import check_files
-    from tclint.report.repairs import fix_of
-    from tclint.review.findings import review_range
+    from tclint.review.findings import change_of, review_range
     from tclint.review.git import Git, GitError
-    from tclint.review.payload import compose
-    from tclint.review.text import to_text
+    from tclint.review.trust import distrust
 
+    if not target.base:
+        fail("nothing tells what the change will be merged into: add --base REV")
+    distrust(repo)
+    git = Git(repo)
     try:
-        outcome = review_range(Git(repo), base, head, check_files)
+        change = change_of(git, target.base, target.head, own_config=own_config)
+        return review_range(git, change, check_files)
     except GitError as error:
         fail(str(error))
     except ConfigError as error:
-        fail(f"in {base}: {error}")
-    composed = compose(outcome, fix_of)
-    if output_format is Format.JSON:
-        write(json.dumps(composed.payload(), indent=2) + "\n")
+        fail(f"in {target.head if own_config else target.base}: {error}")
+
+
+def _table(report: Path | None) -> Sequence[str]:
+    from tclint.review.verified import VerifyReportError, verify_table
+
+    try:
+        return () if report is None else (verify_table(report),)
+    except VerifyReportError as error:
+        fail(str(error))
+
+
+def _write_sarif(outcome: Outcome, file: Path) -> None:
+    from tclint.review.sarif import to_sarif
+    from tclint.source.errors import reason
+
+    try:
+        file.write_text(to_sarif(outcome), encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        fail(f"cannot write {file}: {reason(error)}")
+
+
+def _tell(
+    target: Target, mode: Mode, output: Format, outcome: Outcome, extra: Sequence[str]
+) -> None:
+    from tclint.report.repairs import fix_of
+    from tclint.review.compose import compose
+    from tclint.review.github.bodies import review_payload
+    from tclint.review.text import to_text
+
+    def composed(shown: Shown | None) -> Review:
+        return compose(outcome, fix_of, shown, extra=extra)
+
+    if mode is Mode.DRY_RUN:
+        made = composed(None)
+        as_json = output is Format.JSON
+        write(json.dumps(review_payload(made), indent=2) + "\n" if as_json else to_text(made))
+    elif mode is Mode.ANNOTATIONS:
+        from tclint.review.annotations import annotate
+
+        write(annotate(composed(None), target.forge, os.environ))
     else:
-        write(to_text(composed))
-    raise typer.Exit(FINDINGS if outcome.introduced else CLEAN)
+        _post(target, mode, outcome.head, composed)
+
+
+def _post(
+    target: Target, mode: Mode, head: str, composed: Callable[[Shown | None], Review]
+) -> None:
+    from tclint.review.target import TargetError, token_from
+
+    try:
+        from tclint.review.client import ApiError
+        from tclint.review.publish import publish
+    except ModuleNotFoundError as error:
+        if error.name != "httpx":
+            raise
+        fail("posting reviews needs httpx: pip install 'tclint-torch[review]'")
+    if not target.repository or (not target.number and mode is Mode.REVIEW):
+        fail("nothing tells which pull request it is: add --repository NAME and --pull NUMBER")
+    try:
+        told = publish(target, mode, token_from(os.environ, target.forge), head, composed)
+    except (TargetError, ApiError, ValueError) as error:
+        fail(str(error))
+    write(told.output)
+    note(told.message)

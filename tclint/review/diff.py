@@ -1,4 +1,4 @@
-"""Reads a unified diff: which lines of which files are new."""
+"""Reads unified diffs: which lines of which files are new, and which ones a hunk shows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ESCAPED: Final = {
 
 @dataclass(frozen=True, order=True, slots=True)
 class Added:
-    """A run of added lines, 1-based and inclusive, as the new file numbers them."""
+    """A run of lines, added or shown, 1-based and inclusive, as the new file numbers them."""
 
     first: int
     last: int
@@ -52,6 +52,20 @@ def added_lines(diff: bytes) -> dict[str, tuple[Added, ...]]:
             if path is not None and runs:
                 found[path] = (*found.get(path, ()), *runs)
     return found
+
+
+def shown_lines(patch: str) -> tuple[Added, ...]:
+    """The lines of the new file that the hunks of one file show, their context included."""
+    found: list[Added] = []
+    lines = iter(patch.encode("utf-8", "surrogatepass").split(b"\n"))
+    for line in lines:
+        if (ranges := _RANGES.match(line)) is not None:
+            count = int(ranges[3]) if ranges[3] is not None else 1
+            if count:
+                found.append(Added(int(ranges[2]), int(ranges[2]) + count - 1))
+            for _ in _runs(lines, ranges):
+                pass
+    return tuple(found)
 
 
 def _runs(lines: Iterator[bytes], ranges: re.Match[bytes]) -> Iterator[Added]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from tclint.config import Config
 from tclint.report.fingerprint import fingerprints
 from tclint.report.view import View, chain_text
 from tclint.review.diff import Added, added_lines
-from tclint.review.git import Git
+from tclint.review.git import Blob, Git
 from tclint.review.tree import lay_out
 from tclint.source.discovery import discover
 
@@ -21,6 +21,16 @@ if TYPE_CHECKING:
     from tclint.lint.engine import Result, Run
 
 Check = Callable[[Sequence[Path], Config], "Run"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A range of commits: ``fork`` is where ``head`` left ``base``; ``trusted`` configures."""
+
+    base: str
+    head: str
+    fork: str
+    trusted: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,32 +55,45 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What there is to say of a range of commits."""
+    """What there is to say of a range of commits; ``folder`` is where its files lay."""
 
     base: str
     head: str
     introduced: tuple[Introduced, ...]
     unreadable: tuple[Unreadable, ...]
+    folder: Path
 
 
-def review_range(git: Git, base: str, head: str, check: Check) -> Outcome:
-    """Check ``head`` as a whole and keep what lies on lines that ``base...head`` adds.
+def change_of(git: Git, base: str, head: str, *, own_config: bool = False) -> Change:
+    """The range that two revisions mean; ``own_config`` trusts ``head`` to configure its review.
+
+    Raises:
+        GitError: a revision is unknown, or the history between the two is not there.
+    """
+    base, head = git.commit(base), git.commit(head)
+    return Change(base, head, git.merge_base(base, head), head if own_config else base)
+
+
+def review_range(git: Git, change: Change, check: Check) -> Outcome:
+    """Check the head as a whole and keep what lies on lines that the range adds.
 
     Works on a copy of the files: neither the working tree nor the repository is touched.
 
     Raises:
-        GitError: a revision is unknown, or the history between the two is not there.
-        ConfigError: the configuration of ``base`` is faulty.
+        GitError: a commit cannot be read, or is larger than the limits allow.
+        ConfigError: the configuration is faulty.
     """
-    base, head = git.commit(base), git.commit(head)
-    diff = added_lines(git.diff(git.merge_base(base, head), head))
     with tempfile.TemporaryDirectory(prefix="tclint-review-") as scratch:
         # The real path: the engine may resolve links, and findings are matched by path.
         folder = Path(os.path.realpath(scratch))
-        config = replace(lay_out(git, base, head, folder), respect_gitignore=False)
-        run = check(discover([folder], config).files, config)
+        layout = lay_out(git, change.trusted, change.head, folder)
+        diff = added_lines(git.diff(change.fork, change.head))
+        # Lines of a notebook are JSON: what is said about one would stand nowhere.
+        files = [p for p in discover([folder], layout.config).files if p.suffix != ".ipynb"]
+        run = check(files, layout.config)
     view = View(base=folder)
-    return Outcome(base, head, _introduced(run, diff, view), _unreadable(run, diff, view))
+    unreadable = (*_unreadable(run, diff, view), *_too_large(git, change, layout.left_out))
+    return Outcome(change.base, change.head, _introduced(run, diff, view), unreadable, folder)
 
 
 def _introduced(
@@ -95,9 +118,18 @@ def _chain(result: Result, view: View) -> str:
 
 def _unreadable(
     run: Run, diff: Mapping[str, tuple[Added, ...]], view: View
-) -> tuple[Unreadable, ...]:
+) -> Iterator[Unreadable]:
     places = ((view.posix(error.path), error.message) for error in run.errors)
-    return tuple(Unreadable(path, message) for path, message in places if path in diff)
+    return (Unreadable(path, message) for path, message in places if path in diff)
+
+
+def _too_large(git: Git, change: Change, left_out: Sequence[Blob]) -> Iterator[Unreadable]:
+    """The files left out that the range changes: Git shows no lines of these."""
+    before = {(blob.path, blob.object_id) for blob in git.files(change.fork)} if left_out else ()
+    for blob in left_out:
+        if (blob.path, blob.object_id) not in before:
+            limit = f"more than {git.limits.file_bytes:,}"
+            yield Unreadable(blob.path, f"too large: {blob.size:,} bytes, {limit}")
 
 
 def line_of(text: str, offset: int) -> int:

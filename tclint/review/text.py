@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from tclint.review.payload import Comment, Review
+from tclint.review.github.bodies import comment_body
+from tclint.review.plan import Comment, Review
 
 
 def to_text(review: Review) -> str:
     """The summary, then each comment under the lines that it is for."""
-    parts = [review.body, *(_comment(comment) for comment in review.comments)]
+    parts = [review.summary, *(_comment(comment) for comment in review.comments)]
     return "\n\n".join(parts) + "\n"
 
 
 def _comment(comment: Comment) -> str:
     several = comment.first < comment.last
     lines = f"{comment.first}-{comment.last}" if several else str(comment.last)
-    return f"=== {comment.path}:{lines}\n{comment.body}"
+    return f"=== {comment.path}:{lines}\n{comment_body(comment)}"

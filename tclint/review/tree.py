@@ -1,33 +1,42 @@
-"""Lays out the Python files of a commit in a folder of its own, with the base's configuration."""
+"""Lays out the Python files of a commit in a folder of its own, with a trusted configuration."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tclint.config import FILE_NAMES, Config, ConfigError, find_config, read_config
-from tclint.review.git import Blob, Git
+from tclint.review.git import Blob, Git, GitError
 from tclint.source.patterns import compile_patterns
 
 
-def lay_out(git: Git, base: str, head: str, folder: Path) -> Config:
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The configuration in force, and the files that were too large to write."""
+
+    config: Config
+    left_out: tuple[Blob, ...]
+
+
+def lay_out(git: Git, trusted: str, head: str, folder: Path) -> Layout:
     """Write the files of ``head`` that a run would look at below ``folder``.
 
-    The configuration is the one of ``base``: a pull request must not be able to silence its own
-    review.
+    The configuration is the one of ``trusted``, usually the base: a pull request must not be able
+    to silence its own review. It cannot name an environment, which would lie outside the folder.
 
     Raises:
-        GitError: a commit cannot be read.
-        ConfigError: the configuration of ``base`` is faulty.
+        GitError: a commit cannot be read, or is larger than the limits allow.
+        ConfigError: the configuration is faulty.
     """
-    _write(git, (b for b in git.files(base) if b.path in FILE_NAMES), folder)
+    _write(git, (b for b in git.files(trusted) if b.path in FILE_NAMES), folder)
     found = find_config(folder)
     if found is None or found.parent != folder:
         # Nothing above the scratch folder may take part.
         found = folder / FILE_NAMES[0]
         found.write_bytes(b"")
-    config = _read(found, folder)
+    config = replace(_read(found, folder), respect_gitignore=False, python_environment="")
     include = compile_patterns(config.include)
     wanted = (
         blob
@@ -35,8 +44,7 @@ def lay_out(git: Git, base: str, head: str, folder: Path) -> Config:
         if blob.path not in FILE_NAMES
         and include.match(blob.path, blob.path.rpartition("/")[2], folder=False)
     )
-    _write(git, wanted, folder)
-    return config
+    return Layout(config, _write(git, wanted, folder))
 
 
 def _read(file: Path, folder: Path) -> Config:
@@ -47,16 +55,30 @@ def _read(file: Path, folder: Path) -> Config:
         raise ConfigError(str(error).replace(f"{folder}{os.sep}", "")) from error
 
 
-def _write(git: Git, blobs: Iterable[Blob], folder: Path) -> None:
-    for blob, content in git.contents([blob for blob in blobs if _writable(blob.path)]):
+def _write(git: Git, blobs: Iterable[Blob], folder: Path) -> tuple[Blob, ...]:
+    """Write the files; those that are too large are returned instead."""
+    limits = git.limits
+    writable = [blob for blob in blobs if _writable(blob.path, limits.path_bytes)]
+    wanted = [blob for blob in writable if blob.size <= limits.file_bytes]
+    if sum(blob.size for blob in wanted) > limits.total_bytes:
+        raise GitError(f"the Python files have more than {limits.total_bytes:,} bytes")
+    for blob, content in git.contents(wanted):
         target = folder / blob.path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        except OSError as error:
+            # A crafted tree may hold a file and a folder of the same name.
+            raise GitError(f"{blob.path}: cannot be laid out: {error.strerror}") from error
+    return tuple(blob for blob in writable if blob.size > limits.file_bytes)
 
 
-def _writable(path: str) -> bool:
+def _writable(path: str, longest: int) -> bool:
     """Whether a path stays below its folder everywhere: a crafted tree may hold any name."""
     parts = path.split("/")
-    return not any(part in ("", ".", "..") or part.lower() == ".git" for part in parts) and not (
-        "\\" in path or ":" in parts[0]
+    return (
+        len(os.fsencode(path)) <= longest
+        and all(len(os.fsencode(part)) < 256 for part in parts)
+        and not any(part in ("", ".", "..") or part.lower() == ".git" for part in parts)
+        and not ("\\" in path or ":" in parts[0])
     )

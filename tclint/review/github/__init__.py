@@ -1,0 +1,1 @@
+"""Reviews on GitHub and GitHub Enterprise."""

@@ -1,0 +1,99 @@
+"""Hands a review to the place where people are to read it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tclint.report.view import count
+from tclint.review.annotations import annotate
+from tclint.review.client import Client, ForbiddenError
+from tclint.review.forge import Forge, Mode
+from tclint.review.github import api as github_api
+from tclint.review.github.check_run import post_check_run
+from tclint.review.github.post import Place, post_review
+from tclint.review.gitlab import api as gitlab_api
+from tclint.review.gitlab.post import post_discussions
+from tclint.review.plan import Review, Shown
+from tclint.review.reconcile import Done
+from tclint.review.secret import Secret
+from tclint.review.target import Target, TargetError
+
+Compose = Callable[["Shown | None"], Review]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is left to print: ``output`` for programs, ``message`` for people."""
+
+    output: str
+    message: str
+
+
+def publish(target: Target, mode: Mode, token: Secret, head: str, compose: Compose) -> Told:
+    """Post what ``compose`` writes, given the lines that the forge shows.
+
+    Where the token may not write, as in the workflow of a fork, the review becomes annotations.
+
+    Raises:
+        TargetError: the forge has no such thing.
+        ApiError: it did not do it.
+    """
+    if target.forge is Forge.GITLAB and mode is Mode.CHECK_RUN:
+        raise TargetError("GitLab has no check runs: use --mode review")
+    client = _client(target, token)
+    try:
+        if target.forge is Forge.GITLAB:
+            return _on_gitlab(client, target, head, compose)
+        if mode is Mode.CHECK_RUN:
+            sent = post_check_run(github_api.GitHub(client, target.repository, ""), compose(None))
+            return Told("", f"check run with {count(sent, 'new annotation')}")
+        return _on_github(client, target, head, compose)
+    except ForbiddenError as error:
+        printed = annotate(compose(None), target.forge, os.environ)
+        return Told(printed, f"{error}; annotations instead")
+    finally:
+        client.close()
+
+
+def _client(target: Target, token: Secret) -> Client:
+    headers = gitlab_api.headers if target.forge is Forge.GITLAB else github_api.headers
+    return Client(target.api_url, lambda: headers(token.reveal()))
+
+
+def _on_github(client: Client, target: Target, head: str, compose: Compose) -> Told:
+    author = github_api.author_of(client)
+    github = github_api.GitHub(client, target.repository, author)
+    pull = github.pull(target.number)
+    if not pull.is_open or pull.head != head:
+        return _passed_over(pull.is_open, pull.head)
+    review = compose(github.shown(target.number))
+    return Told("", _said(post_review(Place(github, target.number), review)))
+
+
+def _on_gitlab(client: Client, target: Target, head: str, compose: Compose) -> Told:
+    author = gitlab_api.author_of(client)
+    gitlab = gitlab_api.GitLab(client, target.repository, target.number, author)
+    request = gitlab.merge_request()
+    if not request.is_open or request.head != head:
+        return _passed_over(request.is_open, request.head)
+    files = gitlab.files()
+    review = compose({path: file.shown for path, file in files.items()})
+    return Told("", _said(post_discussions(gitlab, request, files, review)))
+
+
+def _passed_over(is_open: bool, head: str) -> Told:
+    why = f"its head is {head[:12]} by now" if is_open else "it is closed"
+    return Told("", f"nothing posted: {why}")
+
+
+def _said(done: Done) -> str:
+    parts = (
+        (done.new, "posted"),
+        (done.edited, "updated"),
+        (done.resolved, "resolved"),
+        (done.removed, "removed as doubles"),
+    )
+    said = ", ".join(f"{number} {verb}" for number, verb in parts if number)
+    return f"comments: {said or 'nothing new'}"

@@ -1,0 +1,1 @@
+"""The bot: takes webhooks, reviews what they are about."""

