@@ -9,7 +9,7 @@ MARKS ?= not slow
 PYTEST_FLAGS ?= -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all lint format docs docs-check bench-models clean
+.PHONY: help install demo test test-static test-all lint format docs docs-check site bench-models bench-speed clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' $(MAKEFILE_LIST) | expand -t 20
@@ -28,6 +28,19 @@ demo: $(INSTALLED) ## find, fix and verify two small programs
 
 test: $(INSTALLED) ## run the tests that take seconds
 	$(BIN)/python -m pytest $(PYTEST_FLAGS) -m "$(MARKS)"
+
+# The tests that need torch are skipped where it is not installed. PYTHONS are commands, or paths.
+PYTHONS ?= python3.10 python3.11 python3.12 python3.13
+STATIC := pytest pytest-lsp pytest-xdist hypothesis check-jsonschema 'jsonschema[format]' numpy pyyaml tomli xmlschema
+
+test-static: ## run the tests that need no torch, on every Python that is here
+	@for python in $(PYTHONS); do \
+	  if ! $$python -c '' 2>/dev/null; then echo "$$python: not here"; continue; fi; \
+	  folder=build/static-`$$python -c 'import sys; print(*sys.version_info[:2], sep=".")'`; \
+	  echo "== $$folder" && $$python -m venv $$folder \
+	  && $$folder/bin/pip install -q -e '.[server,review]' $(STATIC) \
+	  && $$folder/bin/python -m pytest $(PYTEST_FLAGS) -m "not slow" || exit 1; \
+	done
 
 test-all: ## run the slow tests too: environments, compilers, real pre-commit
 	@$(MAKE) test MARKS="slow or not slow"
@@ -48,9 +61,27 @@ docs: $(INSTALLED) ## write the documentation's generated pages
 docs-check: $(INSTALLED) ## fail when the generated pages are out of date
 	$(BIN)/python -m scripts.docs --check
 
+site: docs ## build the documentation's site into site/, and check its links
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --clean --quiet
+
 bench-models: $(INSTALLED) ## recall, precision and silence on real models
 	$(BIN)/pip install transformers==5.23.0 diffusers==0.42.1 scipy
 	$(BIN)/python -m benchmarks.models --markdown docs/benchmark-models.md
+
+bench-speed: $(INSTALLED) ## time tclint beside its peers on the sources of real packages
+	$(BIN)/python -m benchmarks.speed --markdown docs/benchmark-speed.md
+
+bench-repair: $(INSTALLED) ## graph breaks of real models before and after `tclint fix`
+	$(PYTHON) -m venv benchmarks/out/older
+	benchmarks/out/older/bin/pip install torch==2.13.0
+	benchmarks/out/older/bin/pip install transformers==4.52.4 numpy
+	$(BIN)/python -m benchmarks.repair --python benchmarks/out/older/bin/python --inductor \
+		--markdown docs/benchmark-repair.md
+	$(BIN)/python -m benchmarks.repair --python benchmarks/out/older/bin/python \
+		--table catalogue --broken-only --append --markdown docs/benchmark-repair.md
+	$(BIN)/pip install transformers==5.23.0 scipy
+	$(BIN)/python -m benchmarks.repair --table catalogue --broken-only --append \
+		--markdown docs/benchmark-repair.md
 
 bench-%: $(INSTALLED) ## bench-NAME runs benchmarks/NAME.py
 	$(BIN)/python -m benchmarks.$*

@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scripts.docs_commands import commands_page
+from scripts.docs_guide import guide_page
 from scripts.docs_rules import rules_table
 from tclint.config import Key, describe_keys, json_schema
-from tclint.lint.registry import load_rules
+from tclint.lint.registry import known_rules
 from tclint.report.keys import default_text
 from tclint.report.page import page
 
@@ -24,10 +25,11 @@ RULE_PAGES = ROOT / "docs" / "rules"
 
 def pages() -> dict[Path, str]:
     """Every generated file with its text."""
-    rules = load_rules()
+    rules = known_rules()
     return {
         **{RULE_PAGES / f"{rule.code}.md": page(rule) for rule in rules},
         ROOT / "docs" / "rules.md": rules_table(rules),
+        ROOT / "docs" / "why-did-it-break.md": guide_page(rules),
         ROOT / "docs" / "configuration.md": configuration_page(),
         ROOT / "docs" / "cli.md": commands_page(),
         ROOT / "schema" / "tclint.schema.json": json.dumps(json_schema(), indent=2) + "\n",

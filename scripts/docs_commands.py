@@ -9,8 +9,9 @@ import inspect
 from collections.abc import Callable
 from enum import Enum
 from importlib import import_module
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
+import typer
 from typer.models import ArgumentInfo, OptionInfo
 
 from tclint.cli.app import COMMANDS
@@ -30,10 +31,19 @@ def commands_page() -> str:
 
 def _section(name: str) -> str:
     function = name.replace("-", "_")
-    command: Callable[..., object] = getattr(import_module(f"tclint.cli.{function}"), function)
+    module = import_module(f"tclint.cli.{function}")
+    parts = [_command(name, getattr(module, function))]
+    if hasattr(module, "group"):
+        below = module.group.registered_commands
+        parts += [_command(f"{name} {command.name}", command.callback) for command in below]
+    return "\n".join(parts)
+
+
+def _command(name: str, command: Callable[..., object]) -> str:
     hints = get_type_hints(command, include_extras=True)
     parameters = inspect.signature(command).parameters.values()
-    rows = [_row(p, *_unwrap(hints[p.name])) for p in parameters]
+    told = [p for p in parameters if hints[p.name] is not typer.Context]
+    rows = [_row(p, *_unwrap(hints[p.name])) for p in told]
     parts = [f"## `tclint {name}`\n", inspect.cleandoc(command.__doc__ or "") + "\n"]
     if rows:
         parts.append("| argument or option | meaning |\n| --- | --- |\n" + "\n".join(rows) + "\n")
@@ -42,6 +52,8 @@ def _section(name: str) -> str:
 
 def _unwrap(hint: Any) -> tuple[Any, ArgumentInfo | OptionInfo]:
     """The type and Typer's description of an annotated parameter."""
+    if get_origin(hint) is Union:  # Python 3.10 wraps what may be None
+        hint = next(part for part in get_args(hint) if get_origin(part) is Annotated)
     if get_origin(hint) is not Annotated:
         raise TypeError(f"a command's parameters are Annotated, unlike {hint}")
     kind, info = get_args(hint)[:2]

@@ -39,6 +39,7 @@ __all__ = [
     "find_config",
     "json_schema",
     "load_config",
+    "names_codes",
     "read_config",
     "with_overrides",
 ]
@@ -46,17 +47,30 @@ __all__ = [
 NEWEST_TORCH: Final = (2, 13)
 PYPROJECT: Final = "pyproject.toml"
 FILE_NAMES: Final = ("tclint.toml", PYPROJECT)
+_OPPOSITES: Final = (
+    ("select", "ignore"),
+    ("extend_select", "ignore"),
+    ("fixable", "unfixable"),
+    ("extend_safe_fixes", "extend_unsafe_fixes"),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The part of the configuration that rules may read.
 
-    ``target_torch`` is ``(major, minor)`` of the torch that the code will run on.
+    ``target_torch`` is ``(major, minor)`` of the torch that the code will run on; ``options`` are
+    code, name and value of single rules' options, of which the last counts.
     """
 
     target_torch: tuple[int, int] = NEWEST_TORCH
     side_effects: str = "guard"
+    options: tuple[tuple[str, str, Any], ...] = ()
+
+    def option(self, code: str, name: str, default: Any) -> Any:
+        """The value of a rule's option."""
+        wanted = (code, name)
+        return next((value for *whose, value in self.options[::-1] if (*whose,) == wanted), default)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,26 +78,36 @@ class Config:
     """Everything a run is steered by.
 
     ``root`` is the folder that patterns are relative to: that of ``source``, the file it came
-    from. ``tclint.config_keys`` documents the other fields.
+    from. ``partial`` says that single files were named, so that a run need not see all callers, and
+    ``ignore_noqa`` that comments silence nothing.
+    ``tclint.config_keys`` documents the other fields.
     """
 
     root: Path
     settings: Settings = field(default_factory=Settings)
+    extend: str = ""
     select: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    min_confidence: str = "medium"
     fixable: tuple[str, ...] = ()
     unfixable: tuple[str, ...] = ()
+    extend_safe_fixes: tuple[str, ...] = ()
+    extend_unsafe_fixes: tuple[str, ...] = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    include: tuple[str, ...] = ("*.py",)
+    include: tuple[str, ...] = ("*.py", "*.ipynb")
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
     extend_exclude: tuple[str, ...] = ()
     force_exclude: bool = False
     respect_gitignore: bool = True
     scope: str = "modules"
     compiled: tuple[str, ...] = ()
+    third_party: bool = True
+    python_environment: str = ""
     verify_targets: tuple[VerifyTarget, ...] = ()
     source: Path | None = None
+    partial: bool = False
+    ignore_noqa: bool = False
 
 
 def load_config(start: Path, known_codes: Collection[str] | None = None) -> Config:
@@ -118,18 +142,43 @@ def find_config(start: Path) -> Path | None:
 
 
 def read_config(file: Path, known_codes: Collection[str] | None = None) -> Config:
-    """Read one configuration file.
+    """Read one configuration file, and those that it extends.
 
     Raises:
-        ConfigError: it cannot be read or says something it must not.
+        ConfigError: one cannot be read or says something it must not.
     """
-    table = _table(file)
-    values = parse_values(table or {}, str(file))
-    values.setdefault("target-torch", _installed_torch())
-    config = _assign(Config(file.resolve().parent, source=file), values)
-    if known_codes is not None:
-        check_codes(config, known_codes)
-    return config
+    base = Config(file.resolve().parent, Settings(_installed_torch()), source=file)
+    for source, values in _layers(file):
+        stated = _assign(replace(Config(base.root), source=source), values)
+        if known_codes is not None:
+            check_codes(stated, known_codes)
+        _check_contradictions(stated, str(source))
+        base = _put_over(base, values)
+    return base
+
+
+def _layers(file: Path) -> list[tuple[Path, dict[str, Any]]]:
+    """A file and those that it extends, with their values, the outermost first."""
+    layers: list[tuple[Path, dict[str, Any]]] = []
+    seen: dict[Path, Path] = {}
+    following: Path | None = file
+    while following is not None:
+        real = following.resolve()
+        if real in seen:
+            circle = " -> ".join(str(path) for path in (*seen.values(), following))
+            raise ConfigError(f"{file}: extend: the files extend each other: {circle}")
+        seen[real] = following
+        table = _table(following)
+        if table is None and following is not file:
+            raise ConfigError(f"{file}: extend: {following} has no table [tool.tclint]")
+        values = parse_values(table or {}, str(following))
+        extended = values.pop("extend", "") if layers else values.get("extend", "")
+        if layers and values.get("python-environment"):
+            folder = real.parent / values["python-environment"]
+            values["python-environment"] = str(folder)
+        layers.append((following, values))
+        following = real.parent / Path(extended).expanduser() if extended else None
+    return layers[::-1]
 
 
 def with_overrides(config: Config, **given: Any) -> Config:
@@ -148,16 +197,39 @@ def with_overrides(config: Config, **given: Any) -> Config:
             values[key.name] = parse_value(key, raw, "--" + key.name)
     if given:
         raise TypeError(f"no such configuration keys: {', '.join(given)}")
+    stated = _assign(Config(config.root), values)
+    _check_contradictions(stated, "command line")
+    return _put_over(config, values)
+
+
+def _put_over(config: Config, values: dict[str, Any]) -> Config:
+    """Put values over a configuration: a ``select`` begins a new selection, lists of more add."""
     if "select" in values:
         config = replace(config, extend_select=(), ignore=())
-    for name, old in (
-        ("ignore", config.ignore),
-        ("extend-select", config.extend_select),
-        ("extend-exclude", config.extend_exclude),
-    ):
-        if name in values:
-            values[name] = (*old, *values[name])
-    return _assign(config, values)
+    adding = {
+        key.name: (*_get(config, key), *values[key.name])
+        for key in KEYS
+        if key.adds and key.name in values
+    }
+    return _assign(config, values | adding)
+
+
+def _check_contradictions(config: Config, where: str) -> None:
+    """Refuse a code that one place both wants and does not want.
+
+    Raises:
+        ConfigError: there is one.
+    """
+    for wanted, unwanted in _OPPOSITES:
+        both = {*getattr(config, wanted)} & {*getattr(config, unwanted)}
+        if both:
+            names = f"{wanted} and {unwanted}".replace("_", "-")
+            raise ConfigError(f"{where}: {min(both)} is in {names}; take it out of one of them")
+
+
+def names_codes(config: Config) -> bool:
+    """Whether a configuration names any rule."""
+    return any(_get(config, key) for key in KEYS if key.codes)
 
 
 def check_codes(config: Config, known: Collection[str]) -> None:
@@ -169,12 +241,16 @@ def check_codes(config: Config, known: Collection[str]) -> None:
     for key in KEYS:
         if not key.codes:
             continue
-        value = getattr(config, key.field)
+        value = _get(config, key)
+        if key.kind == "rule-options":
+            continue  # these are checked with the rules that declare them
         if key.kind == "globs-to-codes":
             value = [code for _, codes in value for code in codes]
         for code in value:
             if code != "ALL" and not (code and any(k.startswith(code) for k in known)):
-                where = config.source or "command line"
+                where = str(config.source or "command line")
+                if config.extend:
+                    where += f", or {config.extend} that it extends"
                 hint = nearest(code, known)
                 raise ConfigError(f"{where}: {key.name}: no rule has the code {code!r}{hint}")
 
@@ -196,6 +272,12 @@ def _plain(key: Key, value: Any) -> Any:
         return ".".join(map(str, value))
     if key.kind == "globs-to-codes":
         return {pattern: list(codes) for pattern, codes in value}
+    if key.kind == "rule-options":
+        tables: dict[str, dict[str, Any]] = {}
+        for code, name, said in value:
+            plain = list(said) if isinstance(said, tuple) else said
+            tables.setdefault(code, {})[name] = plain
+        return tables
     if key.kind == "targets":
         return [plain_target(item) for item in value]
     return list(value) if isinstance(value, tuple) else value

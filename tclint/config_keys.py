@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from tclint.config_verify import TARGET_PATTERN, VERIFY_KEYS, VerifyTarget, verify_target
+from tclint.errors import UserError
 
 SIDE_EFFECT_STYLES: Final = ("guard", "trace-time", "reorder", "graph-print", "remove")
 SCOPES: Final = ("compiled", "modules", "all")
+CONFIDENCES: Final = ("low", "medium", "high")
 DEFAULT_EXCLUDE: Final = (
     ".bzr",
     ".direnv",
@@ -38,7 +40,7 @@ DEFAULT_EXCLUDE: Final = (
 )
 
 
-class ConfigError(Exception):
+class ConfigError(UserError):
     """A configuration that cannot be used: the message names the file, the key and a way out."""
 
 
@@ -58,6 +60,12 @@ class Key:
     codes: bool = False
 
     @property
+    def adds(self) -> bool:
+        """Whether a value adds to that of an extended file, or of a file to the command line's."""
+        listed = {"ignore", "per-file-ignores", "rules"}
+        return self.name in listed or self.name.startswith("extend-")
+
+    @property
     def type(self) -> str:
         """The shape of the value in words for people."""
         return " | ".join(f'"{c}"' for c in self.choices) if self.choices else _TYPES[self.kind]
@@ -67,26 +75,40 @@ _TYPES: Final = {
     "strings": "list of strings",
     "globs": "list of patterns as in .gitignore",
     "string": "string",
+    "path": "string, a path relative to the file that says so",
     "bool": "true or false",
     "version": 'string such as "2.13"',
     "globs-to-codes": "table: pattern = list of codes",
+    "rule-options": "table: code = table of options",
     "targets": "tables with target, name, how to run it, and a budget",
 }
 
 KEYS: Final = (
+    Key("extend", "extend", "path", "", "A configuration file whose values hold where this one "
+        "says nothing. Patterns are then relative to this file. `ignore`, `per-file-ignores`, "
+        "`rules` and keys that begin with `extend-` add up."),
     Key("select", "select", "strings", (), "Rules to use: codes or prefixes of codes. Empty or "
         '"ALL" means every rule.', codes=True),
     Key("extend-select", "extend_select", "strings", (), "Rules to use besides `select`.",
         codes=True),
     Key("ignore", "ignore", "strings", (), "Rules not to use: codes or prefixes of codes.",
         codes=True),
+    Key("min-confidence", "min_confidence", "string", "medium", "The least sure findings to "
+        "show. A finding of `low` confidence depends on a setting that is off by default, or on "
+        "how the code is used. Rules that are selected by their full code show all.",
+        choices=CONFIDENCES),
     Key("fixable", "fixable", "strings", (), "Rules whose fixes may be applied. Empty means all.",
         codes=True),
     Key("unfixable", "unfixable", "strings", (), "Rules whose fixes are never applied.",
         codes=True),
+    Key("extend-safe-fixes", "extend_safe_fixes", "strings", (), "Rules whose unsafe fixes may be "
+        "applied without being asked for.", codes=True),
+    Key("extend-unsafe-fixes", "extend_unsafe_fixes", "strings", (), "Rules whose safe fixes are "
+        "to be applied only when unsafe ones are asked for.", codes=True),
     Key("per-file-ignores", "per_file_ignores", "globs-to-codes", (), "Rules not to use in the "
         "files that match a pattern.", codes=True),
-    Key("include", "include", "globs", ("*.py",), "Files that a walk through folders takes."),
+    Key("include", "include", "globs", ("*.py", "*.ipynb"), "Files that a walk through "
+        "folders takes."),
     Key("exclude", "exclude", "globs", DEFAULT_EXCLUDE, "Files and folders that a walk through "
         "folders leaves out. Replaces the default list."),
     Key("extend-exclude", "extend_exclude", "globs", (), "Files and folders to leave out besides "
@@ -103,8 +125,16 @@ KEYS: Final = (
         "(`modules`), or every function (`all`).", choices=SCOPES),
     Key("compiled", "compiled", "strings", (), "Functions and classes that other code compiles, "
         "as `package.module:name` with `*` for anything: `pkg.model:Net`, `*:training_step`."),
+    Key("third-party", "third_party", "bool", True, "Read the source of installed packages that "
+        "compiled code calls (never import it), to know what they return and whether they break "
+        "the graph."),
+    Key("python-environment", "python_environment", "string", "", "The environment whose "
+        "packages are read: a folder such as `.venv`, relative to the file that says so. The "
+        "default is `.venv` where the project has one, else the environment that runs tclint."),
     Key("side-effects", "settings.side_effects", "string", "guard", "How prints, logger calls and "
         "warnings are taken out of compiled code.", choices=SIDE_EFFECT_STYLES),
+    Key("rules", "settings.options", "rule-options", (), "Options of single rules, in tables such "
+        "as `[tool.tclint.rules.TCL410]`. A rule's page tells its options.", codes=True),
     Key("verify", "verify_targets", "targets", (), "Programs that `tclint verify` compiles: "
         "`target` is `pkg.mod:factory` or `file.py:factory`, `name` is what reports call it. "
         "`mode`, `backend`, `phase`, `device` and `inputs` say how to run it; `max-graph-breaks`, "
@@ -153,7 +183,7 @@ def parse_value(key: Key, raw: Any, where: str) -> Any:
     """
     if key.kind == "bool":
         return _require(raw, bool, key, where)
-    if key.kind == "string":
+    if key.kind in {"string", "path"}:
         return _choice(_require(raw, str, key, where), key, where)
     if key.kind == "version":
         return _version(raw, where)
@@ -163,6 +193,9 @@ def parse_value(key: Key, raw: Any, where: str) -> Any:
             (_glob(pattern, where), _strings(codes, f"{where}: {pattern!r}"))
             for pattern, codes in table.items()
         )
+    if key.kind == "rule-options":
+        tables = _require(raw, dict, key, where)
+        return tuple(row for code, table in tables.items() for row in _options(code, table, where))
     if key.kind == "targets":
         return tuple(_target(item, where) for item in _require(raw, list, key, where))
     strings = _strings(raw, where)
@@ -213,6 +246,16 @@ def _glob(pattern: str, where: str) -> str:
     if not is_valid(pattern):
         raise ConfigError(f"{where}: {pattern!r} is not a pattern as in .gitignore")
     return pattern
+
+
+def _options(code: str, raw: Any, where: str) -> Iterator[tuple[str, str, Any]]:
+    if not isinstance(raw, dict):
+        raise ConfigError(f"{where}: {code}: expected a table of options, got {_shown(raw)}")
+    for name, value in raw.items():
+        said = _strings(value, f"{where}: {code}: {name}") if isinstance(value, list) else value
+        if not isinstance(said, (bool, int, float, str, tuple)):
+            raise ConfigError(f"{where}: {code}: {name}: not a value of an option: {_shown(raw)}")
+        yield code, name, said
 
 
 def _target(raw: Any, where: str) -> VerifyTarget:

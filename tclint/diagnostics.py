@@ -17,6 +17,7 @@ class Effect(str, Enum):
     LAUNCH_OVERHEAD = "launch-overhead"
     COLD_START = "cold-start"
     INVALID = "invalid"
+    NONE = "none"
 
 
 class Confidence(str, Enum):

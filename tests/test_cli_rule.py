@@ -10,7 +10,7 @@ import pytest
 
 from tclint.config import describe_keys
 from tclint.diagnostics import Effect
-from tclint.lint.registry import load_rules
+from tclint.lint.registry import known_rules
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.report.page import page
 from tclint.semantics.events import Call
@@ -92,7 +92,7 @@ Why there is no fix: it is used.
 
 
 def test_rules_are_explained_by_code_and_by_name(project: Path) -> None:
-    rule = load_rules()[0]
+    rule = known_rules()[0]
     by_code = tclint("rule", rule.code.lower(), cwd=project)
     assert by_code.returncode == 0
     assert by_code.stdout == page(rule)
@@ -101,7 +101,7 @@ def test_rules_are_explained_by_code_and_by_name(project: Path) -> None:
 
 def test_all_rules_as_json(project: Path) -> None:
     objects = json.loads(tclint("rule", "--all", "--output-format=json", cwd=project).stdout)
-    assert [item["code"] for item in objects] == [rule.code for rule in load_rules()]
+    assert [item["code"] for item in objects] == [rule.code for rule in known_rules()]
     single = json.loads(
         tclint("rule", objects[0]["code"], "--output-format=json", cwd=project).stdout
     )
@@ -110,12 +110,12 @@ def test_all_rules_as_json(project: Path) -> None:
 
 def test_without_a_code_the_rules_are_listed(project: Path) -> None:
     lines = tclint("rule", cwd=project).stdout.splitlines()
-    assert len(lines) == len(load_rules())
-    assert lines[0].startswith(load_rules()[0].code)
+    assert len(lines) == len(known_rules())
+    assert lines[0].startswith(known_rules()[0].code)
 
 
 def test_a_misspelled_code_gets_a_hint(project: Path) -> None:
-    code = load_rules()[0].code
+    code = known_rules()[0].code
     done = tclint("rule", code[:-1], cwd=project)
     assert done.returncode == 2
     assert code in done.stderr

@@ -28,9 +28,15 @@ from tclint.config import (
 KNOWN = {"TCL101", "TCL102", "TCL205"}
 
 EVERYTHING = """
+extend = "base.toml"
+min-confidence = "high"
+extend-safe-fixes = ["TCL1"]
+extend-unsafe-fixes = ["TCL205"]
+third-party = false
+python-environment = ".venv"
 select = ["TCL1", "TCL205"]
 extend-select = ["TCL205"]
-ignore = ["TCL102"]
+ignore = ["TCL2"]
 fixable = ["ALL"]
 unfixable = ["TCL101"]
 include = ["*.py", "SConstruct"]
@@ -42,6 +48,7 @@ target-torch = "2.11"
 scope = "compiled"
 compiled = ["pkg.model:Net"]
 side-effects = "graph-print"
+rules = { TCL101 = { depth = 3 } }
 per-file-ignores = { "tests/*" = ["TCL1"] }
 verify = [{ target = "pkg.demo:make", name = "demo" }, { target = "pkg.demo:other" }]
 """
@@ -54,6 +61,7 @@ def write(path: Path, text: str) -> Path:
 
 
 def test_every_key_is_read(tmp_path: Path) -> None:
+    write(tmp_path / "base.toml", "")
     file = write(tmp_path / "tclint.toml", EVERYTHING)
     config = load_config(tmp_path, KNOWN)
     assert config.source == file
@@ -127,6 +135,82 @@ def test_without_torch_the_newest_known_is_the_target(
 
     monkeypatch.setattr(metadata, "version", absent)
     assert load_config(tmp_path).settings.target_torch == (2, 13)
+
+
+def test_an_extended_file_holds_where_the_nearer_one_says_nothing(tmp_path: Path) -> None:
+    write(
+        tmp_path / "shared" / "base.toml",
+        'scope = "all"\ntarget-torch = "2.11"\nignore = ["TCL101"]\nextend-exclude = ["a"]\n'
+        'per-file-ignores = { "x.py" = ["TCL1"] }\npython-environment = "env"\n',
+    )
+    write(
+        tmp_path / "pyproject.toml",
+        '[tool.tclint]\nextend = "shared/base.toml"\nscope = "compiled"\nignore = ["TCL102"]\n'
+        'extend-exclude = ["b"]\nper-file-ignores = { "y.py" = ["TCL2"] }\n',
+    )
+    config = load_config(tmp_path, KNOWN)
+    assert (config.root, config.scope) == (tmp_path, "compiled")
+    assert config.settings.target_torch == (2, 11)
+    assert config.ignore == ("TCL101", "TCL102")
+    assert config.extend_exclude == ("a", "b")
+    assert config.per_file_ignores == (("x.py", ("TCL1",)), ("y.py", ("TCL2",)))
+    assert config.python_environment == str(tmp_path / "shared" / "env")
+
+
+def test_a_select_begins_the_selection_of_the_extended_file_anew(tmp_path: Path) -> None:
+    write(tmp_path / "base.toml", 'extend-select = ["TCL101"]\nignore = ["TCL205"]\n')
+    write(tmp_path / "tclint.toml", 'extend = "base.toml"\nselect = ["TCL102"]\n')
+    config = load_config(tmp_path, KNOWN)
+    assert (config.select, config.extend_select, config.ignore) == (("TCL102",), (), ())
+
+
+def test_a_chain_of_extended_files_is_followed(tmp_path: Path) -> None:
+    write(tmp_path / "c.toml", 'scope = "all"\n')
+    write(tmp_path / "b" / "b.toml", 'extend = "../c.toml"\n')
+    write(tmp_path / "tclint.toml", 'extend = "b/b.toml"\n')
+    assert load_config(tmp_path).scope == "all"
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"tclint.toml": 'extend = "tclint.toml"'}, "extend: the files extend each other: "),
+        ({"tclint.toml": 'extend = "b.toml"', "b.toml": 'extend = "tclint.toml"'}, "each other"),
+        ({"tclint.toml": 'extend = "gone.toml"'}, "gone.toml: cannot read"),
+        ({"tclint.toml": 'extend = "pyproject.toml"', "pyproject.toml": ""}, "has no table"),
+        ({"tclint.toml": 'extend = "b.toml"', "b.toml": 'ignore = ["X1"]'}, "b.toml: ignore: no"),
+        ({"tclint.toml": "extend = 1"}, "extend: expected string, a path"),
+    ],
+)
+def test_a_file_that_cannot_be_extended_is_named(
+    tmp_path: Path, files: dict[str, str], message: str
+) -> None:
+    for name, text in files.items():
+        write(tmp_path / name, text)
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        load_config(tmp_path, KNOWN)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'select = ["TCL1"]\nignore = ["TCL1"]',
+        'extend-select = ["TCL101"]\nignore = ["TCL101"]',
+        'fixable = ["ALL"]\nunfixable = ["ALL"]',
+        'extend-safe-fixes = ["TCL1"]\nextend-unsafe-fixes = ["TCL1"]',
+    ],
+)
+def test_a_code_cannot_be_wanted_and_unwanted_at_once(tmp_path: Path, text: str) -> None:
+    write(tmp_path / "tclint.toml", text)
+    with pytest.raises(ConfigError, match="take it out of one of them"):
+        load_config(tmp_path)
+
+
+def test_the_command_line_may_contradict_a_file_but_not_itself(tmp_path: Path) -> None:
+    config = Config(tmp_path, select=("TCL1",))
+    assert with_overrides(config, ignore=["TCL1"]).ignore == ("TCL1",)
+    with pytest.raises(ConfigError, match="command line: TCL1 is in select and ignore"):
+        with_overrides(config, select=["TCL1"], ignore=["TCL1"])
 
 
 BAD = [
@@ -225,7 +309,7 @@ def test_keys_describe_the_configuration_and_its_defaults(tmp_path: Path) -> Non
         assert key.type
     described = {key.field.rpartition(".")[2] for key in describe_keys()}
     fields = {f.name for c in (config, config.settings) for f in dataclasses.fields(c)}
-    assert described == fields - {"root", "settings", "source"}
+    assert described == fields - {"root", "settings", "source", "partial", "ignore_noqa"}
 
 
 def test_schema_covers_every_key() -> None:

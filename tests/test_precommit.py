@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.cli_runs import commit_all, git
 
 pytestmark = pytest.mark.slow
 
@@ -77,40 +80,91 @@ def test_the_fix_hook_rewrites_once(project: Path) -> None:
     assert second.returncode == 0, second.stdout + second.stderr
 
 
+def test_only_what_is_staged_is_checked(project: Path) -> None:
+    stage(project, CLEAN)
+    (project / "net.py").write_text(FIXABLE, encoding="utf-8")
+    (project / "my other net.py").write_text(FIXABLE, encoding="utf-8")
+    (project / "staged.py").write_text(CLEAN, encoding="utf-8")
+    git(project, "add", "staged.py")
+    done = pre_commit(project, "tclint", staged=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    git(project, "add", "my other net.py")
+    done = pre_commit(project, "tclint", staged=True)
+    assert done.returncode == 1
+    assert "my other net.py:7" in done.stdout
+    git(project, "rm", "-fq", "my other net.py")
+
+
+def test_of_a_partially_staged_file_the_rest_stays(project: Path) -> None:
+    stage(project, CLEAN)
+    # Changes that are closer together than the context of a patch make pre-commit take fixes back.
+    text = FIXABLE + "\n\n" + "x = 1\n" * 10
+    (project / "net.py").write_text(text, encoding="utf-8")
+    git(project, "add", "net.py")
+    (project / "net.py").write_text(f"{text}# not staged\n", encoding="utf-8")
+    done = pre_commit(project, "tclint-fix", staged=True)
+    assert "files were modified by this hook" in done.stdout, done.stdout + done.stderr
+    after = (project / "net.py").read_text(encoding="utf-8")
+    assert "is_compiling" in after
+    assert after.endswith("# not staged\n")
+    assert git(project, "show", ":net.py") == text
+
+
+def test_notebooks_are_checked_and_stubs_are_not(project: Path) -> None:
+    stage(project, CLEAN)
+    cell = {"cell_type": "code", "source": FIXABLE.splitlines(keepends=True)}
+    notebook = {"cells": [cell], "metadata": {}, "nbformat": 4}
+    (project / "notes.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    (project / "net.pyi").write_text(FIXABLE, encoding="utf-8")
+    git(project, "add", "--all")
+    done = pre_commit(project, "tclint", staged=True)
+    assert done.returncode == 1
+    assert "notes.ipynb:cell 1:7" in done.stdout
+    assert "net.pyi" not in done.stdout
+    git(project, "rm", "-fq", "notes.ipynb", "net.pyi")
+
+
+def test_a_commit_is_stopped(project: Path) -> None:
+    stage(project, CLEAN)
+    run = [sys.executable, "-m", "pre_commit", "install"]
+    subprocess.run(run, cwd=project, env=environment(project), check=True, capture_output=True)
+    (project / "net.py").write_text(FIXABLE, encoding="utf-8")
+    done = subprocess.run(
+        ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-am", "Break"],
+        cwd=project,
+        env=environment(project),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "net.py:7" in done.stderr + done.stdout
+
+
 def stage(project: Path, text: str) -> None:
     """Put the program into the project's index, where pre-commit looks."""
     (project / "net.py").write_text(text, encoding="utf-8")
     commit_all(project)
 
 
-def commit_all(folder: Path) -> None:
-    """Make the folder a git repository that has everything in it committed."""
-    git(folder, "init", "--quiet")
-    git(folder, "add", "--all")
-    identity = ("-c", "user.name=tclint", "-c", "user.email=tclint@example.org")
-    git(folder, *identity, "commit", "--quiet", "--no-verify", "--allow-empty", "-m", "All")
-
-
-def git(folder: Path, *arguments: str) -> str:
-    """Run git without the user's own configuration."""
-    done = subprocess.run(
-        ["git", *arguments],
-        cwd=folder,
-        env=os.environ | {"GIT_CONFIG_GLOBAL": os.devnull},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout
-
-
-def pre_commit(project: Path, hook: str) -> subprocess.CompletedProcess[str]:
-    """Run one hook over all files, with environments kept beside the project."""
+def pre_commit(
+    project: Path, hook: str, *, staged: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """Run one hook over all files, or over the staged ones."""
+    files = [] if staged else ["--all-files"]
     return subprocess.run(
-        [sys.executable, "-m", "pre_commit", "run", hook, "--all-files", "--verbose"],
+        [sys.executable, "-m", "pre_commit", "run", hook, *files, "--verbose"],
         cwd=project,
-        env=os.environ | {"PRE_COMMIT_HOME": str(project.with_name("pre-commit-home"))},
+        env=environment(project),
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def environment(project: Path) -> dict[str, str]:
+    """Hooks' environments are kept beside the project."""
+    return os.environ | {
+        "PRE_COMMIT_HOME": str(project.with_name("pre-commit-home")),
+        "GIT_CONFIG_GLOBAL": os.devnull,
+    }

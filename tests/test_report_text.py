@@ -1,8 +1,11 @@
-"""What people read: ``text``, ``concise``, the summary, statistics and colours."""
+"""What people read: ``full``, ``concise``, the summary, statistics and colours."""
 
 from __future__ import annotations
 
 import io
+from collections import defaultdict
+from dataclasses import replace
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,7 @@ import pytest
 from tclint.diagnostics import Applicability, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair
 from tclint.report import statistics
-from tclint.report.colour import Paint, wants_colour
+from tclint.report.colour import Paint, wants_colour, wants_links
 from tclint.report.diff import painted
 from tclint.report.excerpt import excerpt, visible
 from tclint.report.formats import OutputFormat, render
@@ -23,7 +26,7 @@ ROOT = Path("/project")
 
 
 def text(*results: object, **view: object) -> str:
-    return render(OutputFormat.TEXT, run_of(*results), view_of(ROOT, **view))  # type: ignore[arg-type]
+    return render(OutputFormat.FULL, run_of(*results), view_of(ROOT, **view))  # type: ignore[arg-type]
 
 
 def test_text_shows_place_source_effect_way_fix_and_page() -> None:
@@ -77,6 +80,88 @@ def test_concise_is_one_line_a_finding() -> None:
         "model.py:7:17: TCL101 [*] `.item()` breaks the graph\n"
         "model.py:7:17: TCL101 `.item()` breaks the graph\n"
     )
+
+
+def test_grouped_aligns_places_below_the_name_of_the_file() -> None:
+    far = unfixed(ROOT, span=span(112, 3, 112, 9), message="another")
+    run = run_of(item(ROOT), far, unfixed(ROOT / "ops"))
+    assert (
+        render(OutputFormat.GROUPED, run, view_of(ROOT))
+        == """\
+model.py:
+    7:17 TCL101 [*] `.item()` breaks the graph
+  112:3  TCL101 another
+
+ops/model.py:
+  7:17 TCL101 `.item()` breaks the graph
+
+"""
+    )
+
+
+def test_links_go_to_the_rules_page_and_are_only_for_terminals() -> None:
+    shown = render(OutputFormat.CONCISE, run_of(unfixed(ROOT)), view_of(ROOT, links=True))
+    link = "\x1b]8;;https://example.org/TCL101\x1b\\TCL101\x1b]8;;\x1b\\"
+    assert shown == f"model.py:7:17: {link} `.item()` breaks the graph\n"
+    without = run_of(unfixed(ROOT, url=None))
+    assert "\x1b" not in render(OutputFormat.CONCISE, without, view_of(ROOT, links=True))
+
+
+@pytest.mark.parametrize(
+    ("environment", "wanted"),
+    [
+        pytest.param({}, False, id="a pipe"),
+        pytest.param({"FORCE_HYPERLINK": "1"}, True, id="forced"),
+        pytest.param({"FORCE_HYPERLINK": "0"}, False, id="forced off"),
+    ],
+)
+def test_whether_to_link(environment: dict[str, str], wanted: bool) -> None:
+    assert wants_links(io.StringIO(), environment) is wanted
+
+
+def test_source_is_cut_to_the_width_of_the_terminal() -> None:
+    source = "y = " + " + ".join(["x"] * 100)
+    result = unfixed(ROOT, source=source, span=span(1, 201, 1, 202), chain=(), url=None)
+    shown = render(OutputFormat.FULL, run_of(result), view_of(ROOT, width=60)).splitlines()
+    assert max(map(len, shown[1:5])) <= 60
+    assert shown[2][shown[3].index("^")] == "x"
+
+
+def test_html_is_one_page_with_totals_rules_and_findings() -> None:
+    clean = render(OutputFormat.HTML, run_of(), view_of(ROOT))
+    assert "All checks passed!" in clean
+    error = FileError(ROOT / "bad.py", "cannot read")
+    odd = unfixed(ROOT, message="a <b> & `c < d`", code="TCL9", url=None)
+    page = render(OutputFormat.HTML, run_of(item(ROOT), odd, errors=[error]), view_of(ROOT))
+    parser = Outline()
+    parser.feed(page)
+    assert parser.open == []
+    assert parser.texts["h2"] == ["model.py"]
+    assert parser.texts["b"][:2] == ["2", "2"]
+    assert "a &lt;b&gt; &amp; <code>c &lt; d</code>" in page
+    assert '<a href="https://example.org/TCL101">' in page
+    assert "bad.py: cannot read" in page
+    assert "src=" not in page, "the page needs nothing else"
+
+
+class Outline(HTMLParser):
+    """The texts of a page by tag; ``open`` are the tags that are not closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.texts: dict[str, list[str]] = defaultdict(list)
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open:
+            self.texts[self.open[-1]].append(data)
 
 
 def test_paths_outside_the_current_folder_stay_absolute() -> None:
@@ -180,6 +265,13 @@ def test_control_characters_cannot_reach_the_terminal() -> None:
 def test_summary(findings: list[dict[str, object]], line: str) -> None:
     results = [with_changes(item(ROOT), **changes) for changes in findings]
     assert summary(run_of(*results)) == line
+
+
+def test_the_summary_tells_what_is_not_shown() -> None:
+    assert summary(replace(run_of(), hidden=2), known=1) == (
+        "All checks passed! 1 known finding in the baseline."
+        " 2 findings of less confidence not shown (`--min-confidence low`)."
+    )
 
 
 def test_a_run_with_unreadable_files_has_not_passed() -> None:

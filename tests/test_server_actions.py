@@ -12,10 +12,10 @@ from tclint.server.actions import (
     wanted,
     workspace_edit,
 )
-from tclint.server.ignore import ignore_edit
 from tclint.server.positions import Columns
 from tclint.server.textdiff import line_edits
 from tclint.source.file import SourceFile
+from tclint.source.ignore_comments import ignore_edit
 from tests.server_fake import FakeEngine, analysis_of
 
 PATH = Path("/project/net.py")
@@ -161,7 +161,7 @@ def test_line_edits_turn_one_text_into_the_other(before: str, after: str) -> Non
 )
 def test_ignoring_puts_a_comment_behind_the_statement(before: str, after: str) -> None:
     file = SourceFile.from_text(PATH, before)
-    edit = ignore_edit(file, "TCL101", 1)
+    edit = ignore_edit(file, ["TCL101"], 1)
     assert isinstance(edit, Edit)
     assert apply(file, (edit,)) == after
 

@@ -111,6 +111,45 @@ def test_comments_before_broken_code_count() -> None:
     assert found.suppresses("TCL101", on(1), None)
 
 
+BLOCK = """\
+a = f()
+# tclint: disable[TCL101]
+b = f()
+# tclint: disable
+c = f()
+# tclint: enable[TCL101]
+d = f()
+# tclint: enable
+e = f()
+# tclint: disable[TCL102]
+g = f()
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "rows"),
+    [("TCL101", {3, 5, 7}), ("TCL102", {5, 7, 11, 99}), ("TCL103", {5, 7})],
+)
+def test_a_block_is_silenced_down_to_its_end(code: str, rows: set[int]) -> None:
+    found = suppressions(source(BLOCK))
+    assert {row for row in (1, 3, 5, 7, 9, 11, 99) if found.suppresses(code, on(row), None)} == rows
+    assert not list(found.mistakes())
+
+
+def test_the_end_of_a_block_without_a_beginning_is_a_mistake() -> None:
+    found = suppressions(source("# tclint: disable[TCL101]\nx = 1\n# tclint: enable[TCL102]\n"))
+    (only,) = found.mistakes()
+    assert only.span.start.row == 3
+    assert "no `# tclint: disable` with these codes above" in (only.mistake or "")
+
+
+def test_words_in_strings_neither_open_nor_close_a_block() -> None:
+    text = '"""\n# tclint: disable\n"""\n# tclint: disable\nx = "# tclint: enable"\ny = 1\n'
+    found = suppressions(source(text))
+    assert not found.suppresses("TCL101", on(1), None)
+    assert found.suppresses("TCL101", on(6), None)
+
+
 def test_unused_comments_are_told_with_their_codes() -> None:
     text = "\n".join(
         [
@@ -133,7 +172,8 @@ def test_unused_comments_are_told_with_their_codes() -> None:
 @pytest.mark.parametrize(
     ("comment", "mistake"),
     [
-        ("# tclint: disable", "'disable' is not known after `# tclint:`"),
+        ("# tclint: silence", "'silence' is not known after `# tclint:`"),
+        ("# tclint: disable", "`disable` goes on a line of its own"),
         ("# tclint: ignore[", "the bracket is not closed"),
         ("# tclint: ignore[]", "the brackets are empty"),
         ("# tclint: ignore: TCL101", "codes go in brackets: `# tclint: ignore[CODE]`"),

@@ -16,3 +16,8 @@ def main() -> None:
         build().main(prog_name="tclint")
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    except RuntimeError as error:
+        # Until Python 3.12, what interrupts the making of a class comes wrapped.
+        if not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        sys.exit(INTERRUPTED)

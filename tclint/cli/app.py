@@ -7,7 +7,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from tclint import __version__
-from tclint.cli.terminal import prepare_streams
+from tclint.cli.terminal import fail, prepare_streams
+from tclint.errors import UserError
 
 COMMANDS = {
     "check": "Tell where compiled code breaks, recompiles, waits or starts slowly.",
@@ -15,6 +16,7 @@ COMMANDS = {
     "verify": "Compile, run and measure programs, before and after fixes.",
     "rule": "Explain a rule, or list all.",
     "config": "Explain the configuration.",
+    "clean": "Remove what is remembered of earlier runs.",
     "server": "Serve editors (LSP on standard input and output).",
     "review": "Review a pull request.",
     "new-rule": "Write a rule to start from.",
@@ -35,14 +37,28 @@ class LazyGroup(TyperGroup):
         self, ctx: Any, args: list[str]
     ) -> tuple[str | None, TyperCommand | None, list[str]]:
         """Put the real command in the place of the one that only has a name."""
-        name, _, rest = super().resolve_command(ctx, args)
+        name, _, rest = super().resolve_command(ctx, [*map(_with_value, args)])
         return name, load(name) if name else None, rest
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; errors that explain themselves end it without a traceback."""
+        try:
+            return super().invoke(ctx)
+        except UserError as error:
+            fail(str(error))
+
+
+def _with_value(argument: str) -> str:
+    """Give ``--add-ignore`` the empty reason: Typer knows no options whose value is optional."""
+    return "--add-ignore=" if argument == "--add-ignore" else argument
 
 
 def load(name: str) -> TyperCommand:
-    """Import a command."""
+    """Import a command; a module with a ``group`` has commands below its own."""
     function = name.replace("-", "_")
     module = import_module(f"tclint.cli.{function}")
+    if hasattr(module, "group"):
+        return cast("TyperCommand", typer.main.get_command(module.group))
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
     single.command(name)(getattr(module, function))
     return cast("TyperCommand", typer.main.get_command(single))

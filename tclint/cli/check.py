@@ -15,7 +15,7 @@ def check(
     output_format: Annotated[
         OutputFormat,
         typer.Option(envvar="TCLINT_OUTPUT_FORMAT", help="How to print findings."),
-    ] = OutputFormat.TEXT,
+    ] = OutputFormat.FULL,
     output_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the report to a file.")
     ] = None,
@@ -28,6 +28,12 @@ def check(
     force_exclude: options.ForceExclude = False,
     scope: options.Scope = None,
     target_torch: options.TargetTorch = None,
+    min_confidence: options.MinConfidence = None,
+    baseline: options.Baseline = None,
+    update_baseline: options.UpdateBaseline = False,
+    diff_only: options.DiffOnly = None,
+    changed: options.Changed = False,
+    add_ignore: options.AddIgnore = None,
     diff: options.Diff = False,
     show_declined: options.ShowDeclined = False,
     statistics: Annotated[
@@ -42,17 +48,25 @@ def check(
         ),
     ] = None,
     stdin_filename: options.StdinFilename = None,
+    ignore_noqa: options.IgnoreNoqa = False,
+    show_files: options.ShowFiles = False,
+    show_settings: options.ShowSettings = False,
+    watch: options.Watch = False,
     quiet: options.Quiet = False,
     exit_zero: options.ExitZero = False,
+    jobs: options.Jobs = 0,
+    no_cache: options.NoCache = False,
+    cache_dir: options.CacheDir = None,
 ) -> None:
     """Tell where compiled code will break, recompile, wait for the device or start slowly.
 
     Nothing is imported or run: neither torch nor your code.
     """
-    from tclint.cli.checking import Output, run_check
+    from tclint.cli.checking import Output, Task, run_check
     from tclint.cli.configuration import Overrides
-    from tclint.cli.fixing import show_diff
-    from tclint.cli.inputs import gather
+    from tclint.cli.execution import Means, execution
+    from tclint.cli.inputs import Inputs, gather
+    from tclint.cli.narrowing import Narrowing
 
     overrides = Overrides(
         select=select,
@@ -64,6 +78,8 @@ def check(
         force_exclude=force_exclude,
         scope=scope,
         target_torch=target_torch,
+        min_confidence=min_confidence,
+        ignore_noqa=ignore_noqa,
     )
     if explain_types is not None:
         from tclint.cli import explain_types as explaining
@@ -73,6 +89,29 @@ def check(
         raise typer.Exit(explaining.explain_types(inputs, place))
     inputs = gather(paths, overrides, stdin_filename)
     if diff:
+        from tclint.cli.fixing import show_diff
+
         raise typer.Exit(show_diff(inputs, unsafe=False, exit_zero=exit_zero))
-    output = Output(output_format, output_file, show_declined, statistics, quiet)
-    raise typer.Exit(run_check(inputs, output, exit_zero=exit_zero))
+    if show_files or show_settings:
+        from tclint.cli import listing
+
+        listed = listing.show_files if show_files else listing.show_settings
+        raise typer.Exit(listed(inputs))
+    task = Task(
+        Output(output_format, output_file, show_declined, statistics, quiet),
+        Narrowing(baseline, "HEAD" if changed else diff_only),
+        update_baseline=update_baseline,
+        add_ignore=add_ignore,
+        exit_zero=exit_zero,
+    )
+    task.require_sense(stdin=inputs.stdin is not None)
+    means = Means(jobs, not no_cache, cache_dir)
+
+    def run(inputs: Inputs) -> int:
+        return run_check(inputs, task, execution(inputs, paths, means))
+
+    if watch:
+        from tclint.cli.watching import watch as watch_files
+
+        watch_files(inputs, lambda: gather(paths, overrides, stdin_filename), run)
+    raise typer.Exit(run(inputs))

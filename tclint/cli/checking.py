@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tclint.cli.exits import CLEAN, ERROR, FINDINGS
+from tclint.cli.file_bar import file_bar
 from tclint.cli.inputs import Inputs
-from tclint.cli.terminal import colour_on, complain, fail, write
+from tclint.cli.narrowing import Narrowed, Narrowing, narrowed, update_baseline
+from tclint.cli.terminal import colour_on, complain, fail, links_on, terminal_width, write
 from tclint.diagnostics import Diagnostic, Span
-from tclint.lint.engine import Run, check_files
-from tclint.lint.registry import load_rules
+from tclint.lint.engine import Execution, Run, check_files
+from tclint.lint.registry import KnownRules
 from tclint.report import statistics
 from tclint.report.formats import OutputFormat, render
 from tclint.report.summary import summary
@@ -24,28 +26,58 @@ from tclint.source.errors import reason
 class Output:
     """What is printed, how, and where."""
 
-    format: OutputFormat = OutputFormat.TEXT
+    format: OutputFormat = OutputFormat.FULL
     file: Path | None = None
     show_declined: bool = False
     statistics: bool = False
     quiet: bool = False
 
 
-def run_check(inputs: Inputs, output: Output, *, exit_zero: bool) -> int:
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What to do with the findings; ``add_ignore`` is the reason to give, None for no comments."""
+
+    output: Output = field(default_factory=Output)
+    narrowing: Narrowing = field(default_factory=Narrowing)
+    update_baseline: bool = False
+    add_ignore: str | None = None
+    exit_zero: bool = False
+
+    def require_sense(self, *, stdin: bool) -> None:
+        """End the command when options contradict each other."""
+        if self.update_baseline and self.narrowing.baseline is None:
+            fail("--update-baseline: --baseline names the file to write")
+        if self.update_baseline and self.narrowing.since is not None:
+            fail("--update-baseline needs all findings: leave --diff-only and --changed out")
+        if stdin and (self.add_ignore is not None or self.narrowing.since is not None):
+            fail("standard input has no file to change, and no history")
+
+
+def run_check(inputs: Inputs, task: Task, how: Execution) -> int:
     """Check the files, print the report, and return the exit code."""
-    run = check_files(inputs.files, inputs.config, inputs.overlay)
+    output = task.output
+    with file_bar(len(inputs.files), wanted=not output.quiet) as advance:
+        how = replace(how, advance=advance)
+        run = check_files(inputs.files, inputs.config, inputs.overlay, how)
     run = replace(run, errors=(*inputs.errors, *run.errors))
-    view = make_view(
-        colour=output.file is None and colour_on(sys.stdout), show_declined=output.show_declined
-    )
+    shown = output.file is None
+    view = make_view(colour=shown and colour_on(sys.stdout), show_declined=output.show_declined)
+    view = replace(view, links=shown and links_on(sys.stdout))
     complain_about(run, view)
-    _print(_report(run, output, view), output.file)
-    return exit_code(run, inputs.files, exit_zero=exit_zero)
+    if task.update_baseline and task.narrowing.baseline is not None:
+        return update_baseline(run, task.narrowing.baseline, inputs.files)
+    left = narrowed(run, task.narrowing, inputs.files)
+    if task.add_ignore is not None:
+        from tclint.cli.adding import add_ignores
+
+        return add_ignores(left.run, task.add_ignore)
+    _print(_report(left, output, view), output.file)
+    return exit_code(left.run, inputs.files, exit_zero=task.exit_zero)
 
 
 def make_view(*, colour: bool, show_declined: bool = False) -> View:
     """How to show results to somebody in the current folder."""
-    return View(Path.cwd(), colour, show_declined, load_rules())
+    return View(Path.cwd(), colour, show_declined, KnownRules(), terminal_width())
 
 
 def complain_about(run: Run, view: View) -> None:
@@ -67,7 +99,8 @@ def exit_code(run: Run, files: Sequence[Path], *, exit_zero: bool) -> int:
     return FINDINGS if (run.results or run.errors) and not exit_zero else CLEAN
 
 
-def _report(run: Run, output: Output, view: View) -> str:
+def _report(left: Narrowed, output: Output, view: View) -> str:
+    run = left.run
     if output.statistics:
         if output.format is OutputFormat.JSON:
             return statistics.as_json(run)
@@ -75,7 +108,7 @@ def _report(run: Run, output: Output, view: View) -> str:
     else:
         text = render(output.format, run, view)
     if output.format.for_people and not output.quiet:
-        text += summary(run) + "\n"
+        text += summary(run, left.known) + "\n"
     return text
 
 

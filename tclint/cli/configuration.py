@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tclint.cli.terminal import fail
+from tclint.cli.terminal import fail, warn
 from tclint.config import (
     Config,
     ConfigError,
     check_codes,
     describe_keys,
     load_config,
+    names_codes,
     read_config,
     with_overrides,
 )
 from tclint.config_keys import nearest
-from tclint.lint.engine import SYNTAX_ERROR
-from tclint.lint.registry import load_rules
+from tclint.lint.options import check_options
+from tclint.lint.registry import known_rules
+from tclint.lint.selection import selected_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +40,10 @@ class Overrides:
     force_exclude: bool = False
     scope: str | None = None
     target_torch: str | None = None
+    min_confidence: str | None = None
     entries: Sequence[str] = ()
     isolated: bool = False
+    ignore_noqa: bool = False
 
 
 def configure(overrides: Overrides, start: Path) -> Config:
@@ -69,13 +73,15 @@ def _configure(overrides: Overrides, start: Path) -> Config:
         force_exclude=overrides.force_exclude or None,
         scope=overrides.scope,
         target_torch=overrides.target_torch,
+        min_confidence=overrides.min_confidence,
     )
-    rules = load_rules()
-    if not rules:
-        # Without rules everything would pass.
-        raise ConfigError("no rules are installed; tclint's own come with the package tclint-torch")
-    check_codes(config, [SYNTAX_ERROR, *(rule.code for rule in rules)])
-    return config
+    if names_codes(config):
+        rules = known_rules()
+        check_codes(config, [rule.code for rule in rules])
+        check_options(config, rules)
+        if not selected_rules(rules, config):
+            warn("no rule is left to run: `ignore` takes away all that `select` names")
+    return replace(config, ignore_noqa=overrides.ignore_noqa)
 
 
 def _base(overrides: Overrides, start: Path, file: str | None) -> Config:
@@ -98,6 +104,8 @@ def _entry(entry: str) -> dict[str, Any]:
         raise ConfigError(
             f"--config {entry}: not TOML ({error}); strings need quotes: '{key}=\"...\"'"
         ) from error
+    if "extend" in table:
+        raise ConfigError("--config: `extend` belongs into a file; name that file instead")
     names = [key.name for key in describe_keys()]
     for name in table:
         if name not in names:

@@ -40,7 +40,7 @@ def explain_types(inputs: Inputs, place: Place) -> int:
     known = {path.resolve(): path for path in inputs.files}
     file = known.get(place.file.resolve(), place.file)
     paths = tuple(dict.fromkeys((*inputs.files, file)))
-    project = load_project(paths, inputs.overlay)
+    project = load_project(paths, inputs.config, inputs.overlay)
     if project.module_at(file) is None:
         fail(f"{file}: cannot be read as Python; `tclint check {file}` says why")
     found = explain(project, paths, inputs.config, file, place.row, place.column)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tclint.cli.configuration import Overrides, configure
@@ -21,12 +21,16 @@ STDIN = Path("-")
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The files to analyse; ``stdin`` is standard input, when that is the only file."""
+    """The files to analyse; ``stdin`` is standard input, when that is the only file.
+
+    ``raw`` are its bytes, which for a notebook are more than its text.
+    """
 
     config: Config
     files: tuple[Path, ...]
     errors: tuple[FileError, ...] = ()
     stdin: SourceFile | None = None
+    raw: bytes = b""
 
     @property
     def overlay(self) -> dict[Path, str]:
@@ -44,6 +48,7 @@ def gather(
             fail("`-` (standard input) cannot be combined with other paths")
         return _standard_input(overrides, stdin_filename or STDIN)
     config = configure(overrides, _start(paths))
+    config = replace(config, partial=not all(path.is_dir() for path in paths))
     found = discover(paths, config)
     if not found.files and not found.errors:
         warn("no Python files found under the given paths")
@@ -51,12 +56,13 @@ def gather(
 
 
 def _standard_input(overrides: Overrides, name: Path) -> Inputs:
-    config = configure(overrides, name.absolute().parent)
+    config = replace(configure(overrides, name.absolute().parent), partial=True)
+    raw = sys.stdin.buffer.read()
     try:
-        file = decode(name, sys.stdin.buffer.read())
+        file = decode(name, raw)
     except SourceError as error:
         return Inputs(config, (), (error.error,))
-    return Inputs(config, (name,), (), file)
+    return Inputs(config, (name,), (), file, raw)
 
 
 def _start(paths: Sequence[Path]) -> Path:

@@ -51,6 +51,49 @@ TargetTorch = Annotated[
     str | None,
     typer.Option(metavar="VERSION", help="The torch that the code will run on, e.g. 2.11."),
 ]
+MinConfidence = Annotated[
+    str | None,
+    typer.Option(
+        "--min-confidence",
+        metavar="LEVEL",
+        help="The least sure findings to show: `low`, `medium` or `high`.",
+    ),
+]
+Baseline = Annotated[
+    Path | None,
+    typer.Option("--baseline", metavar="FILE", help="Leave out the findings that this file knows."),
+]
+UpdateBaseline = Annotated[
+    bool,
+    typer.Option("--update-baseline", help="Write the findings of now into the baseline."),
+]
+DiffOnly = Annotated[
+    str | None,
+    typer.Option(
+        "--diff-only", metavar="REV", help="Only findings on lines changed since this revision."
+    ),
+]
+Changed = Annotated[
+    bool, typer.Option("--changed", help="Only findings on lines that are not committed yet.")
+]
+AddIgnore = Annotated[
+    str | None,
+    typer.Option(
+        "--add-ignore",
+        metavar="REASON",
+        help="Write a comment that silences it at every finding; the reason may be left out.",
+    ),
+]
+IgnoreNoqa = Annotated[
+    bool, typer.Option("--ignore-noqa", help="Report what comments silence, too.")
+]
+ShowFiles = Annotated[
+    bool, typer.Option("--show-files", help="Print the files that would be checked.")
+]
+ShowSettings = Annotated[
+    bool, typer.Option("--show-settings", help="Print the configuration in force.")
+]
+Watch = Annotated[bool, typer.Option("--watch", "-w", help="Check again whenever a file changes.")]
 ShowDeclined = Annotated[
     bool, typer.Option("--show-declined", help="Say why a finding has no fix.")
 ]
@@ -64,4 +107,29 @@ Diff = Annotated[bool, typer.Option("--diff", help="Print what fixes would chang
 UnsafeFixes = Annotated[
     bool,
     typer.Option("--unsafe-fixes", help="Also apply fixes that may change what the code does."),
+]
+Jobs = Annotated[
+    int,
+    typer.Option(
+        "--jobs",
+        "-j",
+        metavar="N",
+        min=0,
+        help="Work in so many processes; 0 means one for each processor, where there is enough"
+        " to do.",
+    ),
+]
+NoCache = Annotated[
+    bool,
+    typer.Option("--no-cache", envvar="TCLINT_NO_CACHE", help="Neither read nor write the cache."),
+]
+CacheDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--cache-dir",
+        envvar="TCLINT_CACHE_DIR",
+        metavar="FOLDER",
+        help="Where to remember findings; by default `.tclint_cache` beside the configuration, or"
+        " here.",
+    ),
 ]

@@ -24,9 +24,9 @@ def rule(
     """Explain a rule: what it finds, why it hurts, what the fix does. Without a code, list all."""
     from tclint.cli.explaining import explain_rules, list_rules, pick
     from tclint.cli.terminal import fail, write
-    from tclint.lint.registry import load_rules
+    from tclint.lint.registry import known_rules
 
-    rules = load_rules()
+    rules = known_rules()
     as_json = output_format is RuleFormat.JSON
     if code is not None and every:
         fail("name a rule or pass --all, not both")

@@ -7,7 +7,7 @@ from pathlib import Path
 from string import Template
 
 from tclint.cli.terminal import fail
-from tclint.lint.registry import load_rules
+from tclint.lint.registry import known_rules
 from tclint.source.errors import reason
 
 _CODE = re.compile(r"[A-Z]{2,}[0-9]{3,}")
@@ -94,6 +94,6 @@ def _require_new(code: str, name: str) -> None:
         fail(f"`{code}` is not a code: capital letters, then digits, as in ABC101")
     if not _NAME.fullmatch(name):
         fail(f"`{name}` is not a name: words with hyphens, as in item-in-compiled-region")
-    for rule in load_rules():
+    for rule in known_rules():
         if code == rule.code or name == rule.name:
             fail(f"{rule.code} ({rule.name}) exists already")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import sys
 import warnings
 from typing import NoReturn, TextIO
@@ -11,7 +12,8 @@ from typing import NoReturn, TextIO
 import typer
 
 from tclint.cli.exits import ERROR
-from tclint.report.colour import BOLD, RED, YELLOW, Paint, wants_colour
+from tclint.report.colour import BOLD, RED, YELLOW, Paint, wants_colour, wants_links
+from tclint.report.view import WIDEST
 
 
 def prepare_streams() -> None:
@@ -26,6 +28,16 @@ def prepare_streams() -> None:
 def colour_on(stream: TextIO) -> bool:
     """Whether to colour what is written to a stream."""
     return wants_colour(stream, os.environ)
+
+
+def links_on(stream: TextIO) -> bool:
+    """Whether to write links that the terminal opens."""
+    return wants_links(stream, os.environ)
+
+
+def terminal_width() -> int:
+    """How many columns there are; a pipe has many, unless COLUMNS says otherwise."""
+    return shutil.get_terminal_size((WIDEST, 0)).columns
 
 
 def write(text: str) -> None:

@@ -23,6 +23,19 @@ def wants_colour(stream: TextIO, environment: Mapping[str, str]) -> bool:
     return stream.isatty() and environment.get("TERM") != "dumb"
 
 
+def wants_links(stream: TextIO, environment: Mapping[str, str]) -> bool:
+    """Whether to write links that terminals open: FORCE_HYPERLINK demands, else terminals only."""
+    forced = environment.get("FORCE_HYPERLINK")
+    if forced:
+        return forced != "0"
+    return stream.isatty() and environment.get("TERM") != "dumb"
+
+
+def linked(text: str, address: str) -> str:
+    """Text that opens an address where the terminal knows OSC 8, and is only text elsewhere."""
+    return f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\"
+
+
 class Paint:
     """Wraps text in ANSI sequences, or leaves it as it is."""
 

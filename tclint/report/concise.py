@@ -13,4 +13,4 @@ if TYPE_CHECKING:
 
 def render(run: Run, view: View) -> str:
     """The head lines of all findings."""
-    return "".join(head(result.diagnostic, view) + "\n" for result in run.results)
+    return "".join(head(result, view) + "\n" for result in run.results)

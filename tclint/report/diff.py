@@ -9,7 +9,7 @@ from tclint.report.colour import BOLD, CYAN, GREEN, RED, Paint
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tclint.fix.apply import FixedFile
+    from tclint.fix.results import FixedFile
     from tclint.report.view import View
 
 _COLOURS = {"+": (GREEN,), "-": (RED,), "@": (CYAN,)}

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tclint.report.colour import BLUE, BOLD, RED, Paint
+from tclint.report.view import WIDEST
 
 if TYPE_CHECKING:
     from tclint.diagnostics import Span
-    from tclint.source.file import SourceFile
+    from tclint.source.file import Cell, SourceFile
 
 CONTEXT = 2
+NARROWEST = 40
 TAB = "    "
-WIDEST = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +26,27 @@ class Excerpt:
     gutter: int
 
 
-def excerpt(file: SourceFile, span: Span, paint: Paint) -> Excerpt:
-    """The reported line with its neighbours; of a span of several lines the first is marked."""
+def excerpt(file: SourceFile, span: Span, paint: Paint, widest: int = WIDEST) -> Excerpt:
+    """The reported line with its neighbours; of a span of several lines the first is marked.
+
+    ``widest`` is how many columns there are: of a longer line the part around the span is shown.
+    """
     row = span.start.row
     if not 1 <= row <= len(file.lines):
         return Excerpt((), 2)
-    numbers = _around(file, row)
-    gutter = len(str(numbers[-1]))
+    cell = file.cell(row)
+    numbers = _around(file, row, cell)
+    above = cell.first - 1 if cell else 0
+    gutter = len(str(numbers[-1] - above))
     empty, bar = " " * gutter, paint("|", BLUE, BOLD)
+    room = max(widest - gutter - 5, NARROWEST)
     lines = [f"{empty} {bar}"]
     for number in numbers:
         line = file.lines[number - 1].rstrip("\r\n")
-        shown, carets = _marked(line, span) if number == row else (visible(line)[:WIDEST], "")
-        lines.append(f"{paint(str(number).rjust(gutter), BLUE, BOLD)} {bar} {shown}".rstrip())
+        shown, carets = _marked(line, span, room) if number == row else (visible(line)[:room], "")
+        lines.append(
+            f"{paint(str(number - above).rjust(gutter), BLUE, BOLD)} {bar} {shown}".rstrip()
+        )
         if carets:
             indent = carets[: -len(carets.lstrip())]
             lines.append(f"{empty} {bar} {indent}{paint(carets.lstrip(), RED, BOLD)}")
@@ -59,9 +68,10 @@ def width(text: str) -> int:
     return sum(_cells(character) for character in text)
 
 
-def _around(file: SourceFile, row: int) -> range:
+def _around(file: SourceFile, row: int, cell: Cell | None) -> range:
     """The rows to show: neighbours of the reported one, without blank lines at the ends."""
-    first, last = max(1, row - CONTEXT), min(len(file.lines), row + CONTEXT)
+    top, bottom = (cell.first, cell.last) if cell else (1, len(file.lines))
+    first, last = max(top, row - CONTEXT), min(bottom, row + CONTEXT)
     while first < row and not file.lines[first - 1].strip():
         first += 1
     while last > row and not file.lines[last - 1].strip():
@@ -69,15 +79,15 @@ def _around(file: SourceFile, row: int) -> range:
     return range(first, last + 1)
 
 
-def _marked(line: str, span: Span) -> tuple[str, str]:
+def _marked(line: str, span: Span, room: int) -> tuple[str, str]:
     """The line and the carets below it; of a very long line the part around the span."""
     start = min(span.start.column - 1, len(line))
     end = min(span.end.column - 1, len(line)) if span.end.row == span.start.row else len(line)
     lead, tail = "", ""
-    if len(line) > WIDEST:
-        cut = max(0, start - WIDEST // 4)
-        lead, tail = ("…" if cut else ""), ("…" if cut + WIDEST < len(line) else "")
-        line, start, end = line[cut : cut + WIDEST], start - cut, min(end - cut, WIDEST)
+    if len(line) > room:
+        cut = max(0, min(start - room // 4, len(line) - room))
+        lead, tail = ("…" if cut else ""), ("…" if cut + room < len(line) else "")
+        line, start, end = line[cut : cut + room], start - cut, min(end - cut, room)
     indent = width(lead + visible(line[:start]))
     carets = max(1, width(visible(line[start:end])))
     return lead + visible(line) + tail, " " * indent + "^" * carets

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 class OutputFormat(str, Enum):
     """What ``--output-format`` accepts."""
 
-    TEXT = "text"
+    FULL = "full"
     CONCISE = "concise"
+    GROUPED = "grouped"
     JSON = "json"
     JSON_LINES = "json-lines"
     SARIF = "sarif"
@@ -23,16 +24,18 @@ class OutputFormat(str, Enum):
     GITLAB = "gitlab"
     JUNIT = "junit"
     RDJSON = "rdjson"
+    HTML = "html"
 
     @property
     def for_people(self) -> bool:
         """Whether a summary line belongs below it."""
-        return self in {OutputFormat.TEXT, OutputFormat.CONCISE}
+        return self in {OutputFormat.FULL, OutputFormat.CONCISE, OutputFormat.GROUPED}
 
 
 _MODULES = {
     OutputFormat.JSON: "as_json",
     OutputFormat.JSON_LINES: "json_lines",
+    OutputFormat.HTML: "as_html",
 }
 
 

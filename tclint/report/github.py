@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tclint.report.place import file_span, place_text
 from tclint.report.severity import level
 from tclint.report.view import absolute, chain_text, effect_text
 
 if TYPE_CHECKING:
-    from tclint.diagnostics import Diagnostic
-    from tclint.lint.engine import Run
+    from tclint.lint.engine import Result, Run
     from tclint.report.view import View
 
 _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
@@ -17,7 +17,7 @@ _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 def render(run: Run, view: View) -> str:
     """One command a finding; files that could not be read are errors too."""
-    lines = [_command(result.diagnostic, view) for result in run.results]
+    lines = [_command(result, view) for result in run.results]
     lines += [
         f"::error title=tclint,file={_property(absolute(e.path))}::{_data(e.message)}"
         for e in run.errors
@@ -25,8 +25,9 @@ def render(run: Run, view: View) -> str:
     return "".join(line + "\n" for line in lines)
 
 
-def _command(diagnostic: Diagnostic, view: View) -> str:
-    start, end = diagnostic.span.start, diagnostic.span.end
+def _command(result: Result, view: View) -> str:
+    diagnostic, span = result.diagnostic, file_span(result)
+    start, end = span.start, span.end
     properties = {
         "title": f"tclint ({diagnostic.code})",
         "file": absolute(diagnostic.path),
@@ -37,13 +38,12 @@ def _command(diagnostic: Diagnostic, view: View) -> str:
         # Annotations that span lines must not name columns.
         properties |= {"col": str(start.column), "endColumn": str(end.column)}
     joined = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    return f"::{_COMMANDS[level(diagnostic)]} {joined}::{_data(_message(diagnostic, view))}"
+    return f"::{_COMMANDS[level(diagnostic)]} {joined}::{_data(_message(result, view))}"
 
 
-def _message(diagnostic: Diagnostic, view: View) -> str:
-    start = diagnostic.span.start
-    place = f"{view.path(diagnostic.path)}:{start.row}:{start.column}"
-    lines = [f"{place}: {diagnostic.code} {diagnostic.message}"]
+def _message(result: Result, view: View) -> str:
+    diagnostic = result.diagnostic
+    lines = [f"{place_text(result, view)}: {diagnostic.code} {diagnostic.message}"]
     lines.append(f"  effect: {effect_text(diagnostic)}")
     if diagnostic.chain:
         lines.append(f"  reached: {chain_text(diagnostic, view)}")

@@ -6,11 +6,12 @@ import json
 from typing import TYPE_CHECKING
 
 from tclint.report.fingerprint import fingerprints
+from tclint.report.place import file_span, message_with_cell
 from tclint.report.severity import level
 
 if TYPE_CHECKING:
-    from tclint.diagnostics import Diagnostic, Position
-    from tclint.lint.engine import Run
+    from tclint.diagnostics import Position
+    from tclint.lint.engine import Result, Run
     from tclint.report.view import View
 
 _SEVERITIES = {"error": "major", "warning": "minor", "note": "info"}
@@ -19,17 +20,17 @@ _SEVERITIES = {"error": "major", "warning": "minor", "note": "info"}
 def render(run: Run, view: View) -> str:
     """The findings as a JSON list of issues."""
     issues = [
-        _issue(result.diagnostic, fingerprint, view)
+        _issue(result, fingerprint, view)
         for result, fingerprint in zip(run.results, fingerprints(run, view), strict=True)
     ]
     return json.dumps(issues, indent=2) + "\n"
 
 
-def _issue(diagnostic: Diagnostic, fingerprint: str, view: View) -> dict[str, object]:
-    span = diagnostic.span
+def _issue(result: Result, fingerprint: str, view: View) -> dict[str, object]:
+    diagnostic, span = result.diagnostic, file_span(result)
     return {
         "check_name": diagnostic.code,
-        "description": f"{diagnostic.code}: {diagnostic.message}",
+        "description": f"{diagnostic.code}: {message_with_cell(result)}",
         "severity": _SEVERITIES[level(diagnostic)],
         "fingerprint": fingerprint,
         "location": {

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from tclint.report.place import file_span, place_text
 from tclint.report.project import NAME
 from tclint.report.view import chain_text, effect_text
 
@@ -43,7 +44,7 @@ def _failures(root: ET.Element, path: str, results: Iterable[Result], view: View
     suite = ET.SubElement(root, "testsuite", name=_clean(path))
     for result in results:
         diagnostic = result.diagnostic
-        start = diagnostic.span.start
+        start = file_span(result).start
         case = ET.SubElement(
             suite,
             "testcase",
@@ -55,7 +56,7 @@ def _failures(root: ET.Element, path: str, results: Iterable[Result], view: View
         failure = ET.SubElement(
             case, "failure", message=_clean(diagnostic.message), type=diagnostic.effect.value
         )
-        text = f"{path}:{start.row}:{start.column}: {diagnostic.message}\n"
+        text = f"{place_text(result, view)}: {diagnostic.message}\n"
         text += f"effect: {effect_text(diagnostic)}"
         if diagnostic.chain:
             text += f"\nreached: {chain_text(diagnostic, view)}"

@@ -11,7 +11,7 @@ def default_text(key: Key) -> str:
     """The default as it is written in TOML."""
     if key.default is None:
         return "depends on the environment"
-    if key.kind == "globs-to-codes":
+    if key.kind in {"globs-to-codes", "rule-options"}:
         return "{}"
     value = list(key.default) if isinstance(key.default, tuple) else key.default
     return json.dumps(value)

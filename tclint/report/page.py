@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import json
 import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from tclint.lint.links import graph_break_page
 from tclint.lint.rule import Bad, Example, Good, Untouched
 
 if TYPE_CHECKING:
     from tclint.lint.rule import Rule
-
-REGISTRY = "https://meta-pytorch.org/compile-graph-break-site/gb/{}.html"
 
 
 def page(rule: Rule[Any]) -> str:
@@ -29,9 +29,13 @@ def facts(rule: Rule[Any]) -> str:
     """What the rule costs, which graph breaks it is about, and what kinds of fixes it has."""
     lines = ["- Effect: " + ", ".join(effect.value for effect in rule.effects)]
     if rule.gb_ids:
-        links = (f"[{gb}]({REGISTRY.format(gb.lower())})" for gb in rule.gb_ids)
+        links = (f"[{gb}]({graph_break_page(gb)})" for gb in rule.gb_ids)
         lines.append("- Graph breaks: " + ", ".join(links))
     lines.append(f"- Fix: {fix_kinds(rule)}")
+    lines += [
+        f"- Option `{o.name}` ({o.type}, `{json.dumps(o.default)}` if not set): {o.doc}"
+        for o in rule.options
+    ]
     return "\n".join(lines)
 
 

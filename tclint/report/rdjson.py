@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Fix, Position, Span
+from tclint.report.place import file_span, message_with_cell
 from tclint.report.project import NAME, homepage
 from tclint.report.repairs import fix_of
 from tclint.report.severity import level
@@ -39,16 +40,16 @@ def _diagnostic(result: Result, view: View) -> dict[str, object]:
     if diagnostic.url:
         code["url"] = diagnostic.url
     found: dict[str, object] = {
-        "message": diagnostic.message,
+        "message": message_with_cell(result),
         "location": {
             "path": view.posix(diagnostic.path),
-            "range": _range(result.file, diagnostic.span),
+            "range": _range(result.file, file_span(result)),
         },
         "severity": _SEVERITIES[level(diagnostic)],
         "code": code,
     }
     fix = fix_of(result)
-    if isinstance(fix, Fix) and fix.edits:
+    if isinstance(fix, Fix) and fix.edits and file_span(result) is diagnostic.span:
         span, text = merged(result.file, fix)
         found["suggestions"] = [{"range": _range(result.file, span), "text": text}]
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Decline, Diagnostic, Fix, Position
+from tclint.report.place import cell_place
 from tclint.report.repairs import fix_of
 from tclint.report.view import absolute
 
@@ -16,6 +17,8 @@ def record(result: Result) -> dict[str, object]:
     """The object that ``--output-format json`` prints for one finding."""
     diagnostic = result.diagnostic
     fix = fix_of(result)
+    cell, start = cell_place(result, diagnostic.span.start)
+    _, end = cell_place(result, diagnostic.span.end)
     return {
         "code": diagnostic.code,
         "name": diagnostic.name,
@@ -23,17 +26,19 @@ def record(result: Result) -> dict[str, object]:
         "effect": diagnostic.effect.value,
         "confidence": diagnostic.confidence.value,
         "filename": absolute(diagnostic.path),
-        "location": _location(diagnostic.span.start),
-        "end_location": _location(diagnostic.span.end),
+        "cell": cell,
+        "location": location(start),
+        "end_location": location(end),
         "gb_ids": list(diagnostic.gb_ids),
         "chain": _chain(diagnostic),
-        "fix": _fix(fix) if isinstance(fix, Fix) else None,
+        "fix": fix_record(fix) if isinstance(fix, Fix) else None,
         "declined": fix.reason if isinstance(fix, Decline) else None,
         "url": diagnostic.url,
     }
 
 
-def _location(position: Position) -> dict[str, int]:
+def location(position: Position) -> dict[str, int]:
+    """A place in a file, both numbers 1-based."""
     return {"row": position.row, "column": position.column}
 
 
@@ -44,15 +49,16 @@ def _chain(diagnostic: Diagnostic) -> list[dict[str, object]]:
     ]
 
 
-def _fix(fix: Fix) -> dict[str, object]:
+def fix_record(fix: Fix) -> dict[str, object]:
+    """A fix with its edits."""
     return {
         "applicability": fix.applicability.value,
         "message": fix.message,
         "edits": [
             {
                 "content": edit.content,
-                "location": _location(edit.span.start),
-                "end_location": _location(edit.span.end),
+                "location": location(edit.span.start),
+                "end_location": location(edit.span.end),
             }
             for edit in fix.edits
         ],

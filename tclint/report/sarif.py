@@ -11,6 +11,7 @@ from urllib.parse import quote
 from tclint import __version__
 from tclint.diagnostics import Fix, Span
 from tclint.report.fingerprint import fingerprints
+from tclint.report.place import file_span, message_with_cell
 from tclint.report.project import NAME, homepage
 from tclint.report.repairs import fix_of
 from tclint.report.severity import level
@@ -89,8 +90,8 @@ def _result(result: Result, fingerprint: str, indices: dict[str, int], view: Vie
         "ruleId": diagnostic.code,
         "ruleIndex": indices[diagnostic.code],
         "level": level(diagnostic),
-        "message": {"text": diagnostic.message},
-        "locations": [_location(diagnostic.path, view, _region(diagnostic.span))],
+        "message": {"text": message_with_cell(result)},
+        "locations": [_location(diagnostic.path, view, _region(file_span(result)))],
         "partialFingerprints": {"primaryLocationLineHash": fingerprint},
         "properties": {
             "effect": diagnostic.effect.value,
@@ -103,7 +104,7 @@ def _result(result: Result, fingerprint: str, indices: dict[str, int], view: Vie
             _link(number, link, view) for number, link in enumerate(diagnostic.chain)
         ]
     fix = fix_of(result)
-    if isinstance(fix, Fix):
+    if isinstance(fix, Fix) and file_span(result) is diagnostic.span:
         found["fixes"] = [_fix(fix, diagnostic.path, view)]
     return found
 

@@ -8,16 +8,28 @@ from tclint.diagnostics import Applicability, Effect
 from tclint.report.view import count
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tclint.lint.engine import Run
 
 
-def summary(run: Run) -> str:
-    """How much was found and how much of it can be fixed."""
-    if not run.results:
-        return _without_findings(run)
-    found = f"Found {count(len(run.results), 'finding')}{_breaks(run)}."
-    fixable = _fixable(run)
-    return f"{found} {fixable}" if fixable else found
+def summary(run: Run, known: int = 0) -> str:
+    """How much was found, how much of it can be fixed, and what is not shown.
+
+    ``known`` is the number of findings that a baseline took out.
+    """
+    found = _without_findings(run)
+    if run.results:
+        found = f"Found {count(len(run.results), 'finding')}{_breaks(run)}."
+    return " ".join(part for part in (found, _fixable(run), *_not_shown(run, known)) if part)
+
+
+def _not_shown(run: Run, known: int) -> Iterator[str]:
+    if known:
+        yield f"{count(known, 'known finding')} in the baseline."
+    if run.hidden:
+        more = count(run.hidden, "finding")
+        yield f"{more} of less confidence not shown (`--min-confidence low`)."
 
 
 def _without_findings(run: Run) -> str:

@@ -6,11 +6,15 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from tclint.diagnostics import Diagnostic
     from tclint.lint.rule import Rule
+
+
+WIDEST: Final = 160
+"""How much of a line is shown where no terminal sets a limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +22,16 @@ class View:
     """What a format may know besides the run.
 
     Paths are shown relative to ``base`` where they lie below it. ``rules`` are the loaded rules,
-    for the formats that describe them.
+    for the formats that describe them. ``width`` is how many columns a line of source may take,
+    and ``links`` says that the terminal is to make codes links to the rules' pages.
     """
 
     base: Path
     colour: bool = False
     show_declined: bool = False
     rules: Sequence[Rule[Any]] = ()
+    width: int = WIDEST
+    links: bool = False
 
     def path(self, path: Path) -> str:
         """A path as people read it: relative to the base, in the platform's own spelling."""
@@ -57,15 +64,16 @@ def chain_text(diagnostic: Diagnostic, view: View) -> str:
 
     A step names its file only where it is another one than the finding's.
     """
+    path = str(diagnostic.path)
     steps = [
         link.function
-        if Path(link.filename) == diagnostic.path
+        if link.filename == path
         else f"{link.function} ({view.path(Path(link.filename))}:{link.row})"
         for link in diagnostic.chain
     ]
     return " → ".join(steps)
 
 
-def count(number: int, noun: str) -> str:
+def count(number: int, noun: str, plural: str = "") -> str:
     """``1 finding``, ``2 findings``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"

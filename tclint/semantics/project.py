@@ -52,6 +52,7 @@ class Project:
         project._installed = self._installed.another() if self._installed else None
         project._modules, project._found = {}, {}
         project._folders, project._ancestries = {}, {}
+        project._methods, project._is_module = {}, {}
         return project
 
     @property

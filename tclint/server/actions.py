@@ -17,9 +17,9 @@ from tclint.lint.engine import SYNTAX_ERROR
 from tclint.server.convert import to_lsp
 from tclint.server.document import Analysis, Reported
 from tclint.server.engine import Engine
-from tclint.server.ignore import ignore_edit
 from tclint.server.positions import Columns
 from tclint.server.textdiff import line_edits
+from tclint.source.ignore_comments import ignore_edit
 
 FIX_ALL_KIND = "source.fixAll.tclint"
 _APPLICABLE = (Applicability.SAFE, Applicability.UNSAFE)
@@ -83,7 +83,8 @@ def edits_of(
     if not found:
         return Decline("the finding is gone")
     if choice.does == "ignore":
-        edit = ignore_edit(analysis.file, found[0].result.diagnostic.code, found[0].span.start.row)
+        code = found[0].result.diagnostic.code
+        edit = ignore_edit(analysis.file, [code], found[0].span.start.row)
         return edit if isinstance(edit, Decline) else (edit,)
     fix = engine.fix(found[0].result)
     return fix.edits if isinstance(fix, Fix) else fix or Decline("this finding has no fix")

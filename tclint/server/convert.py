@@ -20,6 +20,7 @@ _SEVERITIES = {
     Effect.DEVICE_COPY: types.DiagnosticSeverity.Information,
     Effect.LAUNCH_OVERHEAD: types.DiagnosticSeverity.Information,
     Effect.COLD_START: types.DiagnosticSeverity.Information,
+    Effect.NONE: types.DiagnosticSeverity.Information,
 }
 
 

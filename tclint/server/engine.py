@@ -96,6 +96,6 @@ class TclintEngine:
 
     def summary(self, code: str) -> str | None:
         """What a rule is about, in one line."""
-        from tclint.lint.registry import load_rules
+        from tclint.lint.registry import known_rules
 
-        return next((rule.summary for rule in load_rules() if rule.code == code), None)
+        return next((rule.summary for rule in known_rules() if rule.code == code), None)

@@ -47,13 +47,17 @@ def read_source(path: Path) -> SourceFile:
 
 
 def decode(path: Path, data: bytes) -> SourceFile:
-    """Decode bytes as Python would; ``path`` is only used in messages.
+    """Decode bytes as Python would; of a notebook, the Python in its cells.
 
     Raises:
-        SourceError: the bytes are not text in the encoding that they declare.
+        SourceError: the bytes are not text in the encoding that they declare, or no notebook.
     """
     if len(data) > MAX_BYTES:
         raise SourceError(path, _too_big(len(data)))
+    if path.suffix == ".ipynb":
+        from tclint.source.notebook import decode_notebook
+
+        return decode_notebook(path, data)
     encoding = _encoding(path, data)
     try:
         text = data.decode(encoding)

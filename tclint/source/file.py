@@ -4,10 +4,28 @@ from __future__ import annotations
 
 import ast
 import io
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from tclint.diagnostics import Position, Span
+
+CELL_MARK: Final = "# %%tclint-cell "
+"""How the line begins that stands above each cell of a notebook."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a notebook, counted from 1 as in the file, and the rows that it takes."""
+
+    number: int
+    first: int
+    last: int
+
+    def place(self, position: Position) -> Position:
+        """A position of the text as people see it in the cell."""
+        return Position(max(position.row - self.first + 1, 1), position.column)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +65,18 @@ class SourceFile:
     def offset(self, position: Position) -> int:
         """The index into ``text`` of a position."""
         return sum(map(len, self.lines[: position.row - 1])) + position.column - 1
+
+    def cell(self, row: int) -> Cell | None:
+        """The cell that a row belongs to; None where the file is no notebook."""
+        if self.path.suffix != ".ipynb":
+            return None
+        marks = [n for n, line in enumerate(self.lines, 1) if line.startswith(CELL_MARK)]
+        above = bisect_right(marks, row)
+        if not above:
+            return None
+        mark = marks[above - 1]
+        last = marks[above] - 1 if above < len(marks) else len(self.lines)
+        return Cell(int(self.lines[mark - 1].removeprefix(CELL_MARK)), mark + 1, last)
 
     def excerpt(self, span: Span) -> str:
         """The text of a span."""

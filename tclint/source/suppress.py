@@ -1,5 +1,8 @@
 """Comments that silence findings: ``# tclint: ignore[CODE]``, ``# noqa: CODE`` and relatives.
 
+``ignore`` speaks for a line or a statement, ``ignore-file`` for the file, and ``disable`` for all
+lines down to ``enable`` or to the end of the file.
+
 A comment is found by a search through the text, and believed only when a finding depends on it:
 then the file is tokenised once, so that what merely looks like a comment inside a string does not
 count. Most files that say ``noqa`` somewhere are never tokenised.
@@ -9,10 +12,11 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 import tokenize
 from bisect import bisect_right
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Final
 
@@ -29,29 +33,41 @@ _DIRECTIVE: Final = re.compile(
 )
 _SEPARATOR: Final = re.compile(r"[, \t]+")
 _CODE: Final = re.compile(r"[A-Z]+[0-9]+")
+_EVERY_ROW: Final = range(1, sys.maxsize)
+_VERBS: Final = ("ignore", "ignore-file", "disable", "enable")
 
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
     """One comment that silences findings.
 
-    ``row`` is the line that it speaks for; ``whole_file`` is true when it speaks for all lines.
-    Empty ``codes`` mean every rule. ``ours`` tells ``tclint:`` from ``noqa``, which other linters
-    read too. ``mistake`` says what is wrong with it; it then silences nothing.
+    ``rows`` are the lines that it speaks for. Empty ``codes`` mean every rule. ``verb`` is None for
+    ``noqa``, which other linters read too. ``end`` is the ``enable`` that ends this block alone.
+    ``mistake`` says what is wrong with it; it then silences nothing.
     """
 
     span: Span
-    row: int
+    rows: range
     codes: tuple[str, ...]
-    whole_file: bool = False
-    ours: bool = True
+    verb: str | None = None
+    end: Span | None = None
     mistake: str | None = None
+
+    @property
+    def row(self) -> int:
+        """The first line that it speaks for."""
+        return self.rows.start
+
+    @property
+    def ours(self) -> bool:
+        """Whether nobody but tclint reads it."""
+        return self.verb is not None
 
     def covers(self, code: str, rows: Collection[int]) -> bool:
         """Whether it silences a rule on any of some lines."""
         if self.mistake is not None or (self.codes and code not in self.codes):
             return False
-        return self.whole_file or self.row in rows
+        return any(row in self.rows for row in rows)
 
 
 @dataclass(slots=True)
@@ -78,6 +94,10 @@ class Suppressions:
                 silenced = True
         return silenced
 
+    def names(self, code: str, row: int) -> bool:
+        """Whether a comment that names a code speaks for a line: one for all rules does not."""
+        return any(code in one.codes and row in one.rows for one in self.understood())
+
     def unused(self, known: Collection[str]) -> Iterator[tuple[Suppression, tuple[str, ...]]]:
         """The comments, with their codes, that silenced nothing although they could.
 
@@ -92,6 +112,16 @@ class Suppressions:
             idle = suppression.ours and not suppression.codes and not used
             if (codes or idle) and self._is_comment(suppression):
                 yield suppression, codes
+
+    def used(self) -> Iterator[tuple[Suppression, str]]:
+        """The comments that silenced something, once for each code."""
+        for suppression, codes in self._used.items():
+            for code in sorted(codes):
+                yield suppression, code
+
+    def understood(self) -> Iterator[Suppression]:
+        """Our comments that can be understood."""
+        return (s for s in self._found if s.ours and s.mistake is None and self._is_comment(s))
 
     def mistakes(self) -> Iterator[Suppression]:
         """The comments that begin like one of ours but cannot be understood."""
@@ -113,7 +143,30 @@ def suppressions(file: SourceFile) -> Suppressions:
         return Suppressions(file, ())
     starts = [0, *accumulate(map(len, file.lines))]
     found = (_read(file, bisect_right(starts, match.start()), starts, match) for match in matches)
-    return Suppressions(file, tuple(s for s in found if s is not None))
+    result = Suppressions(file, tuple(s for s in found if s is not None))
+    if any(s.verb in {"disable", "enable"} for s in result._found):
+        comments = [s for s in result._found if result._is_comment(s)]
+        result = replace(result, _found=tuple(_with_ends(comments)))
+    return result
+
+
+def _with_ends(found: Iterable[Suppression]) -> Iterator[Suppression]:
+    """Let every ``disable`` speak down to its ``enable``: the next one that names the same."""
+    opened: list[Suppression] = []
+    for one in found:
+        if one.mistake is None and one.verb == "disable":
+            opened.append(one)
+        elif one.mistake is None and one.verb == "enable":
+            begun = [o for o in opened if not one.codes or set(o.codes) == set(one.codes)]
+            end = one.span if len(begun) == 1 else None  # one for several is nobody's own
+            for start in begun:
+                opened.remove(start)
+                yield replace(start, rows=range(start.row, one.row), end=end)
+            if not begun:
+                yield replace(one, mistake="there is no `# tclint: disable` with these codes above")
+        else:
+            yield one
+    yield from (replace(one, rows=range(one.row, sys.maxsize)) for one in opened)
 
 
 def statement_span(file: SourceFile, statement: ast.stmt) -> Span:
@@ -155,22 +208,23 @@ def _read(
         if match["listed"] and not match["codes"]:
             return None
         codes = tuple(_SEPARATOR.split(match["codes"].upper())) if match["codes"] else ()
-        return Suppression(span, row, codes, ours=False)
+        return Suppression(span, range(row, row + 1), codes)
     inside = (match["bracket"] or "").strip("[] \t").upper()
     codes = tuple(code for code in _SEPARATOR.split(inside) if code)
-    return Suppression(
-        span,
-        _row_spoken_for(file, row, before),
-        codes,
-        whole_file=match["verb"] == "ignore-file",
-        mistake=_mistake(match, codes),
-    )
+    mistake = _mistake(match, codes)
+    verb = match["verb"]
+    alone = not file.lines[row - 1][:before].strip()
+    if verb in {"disable", "enable"} and not alone and mistake is None:
+        mistake = f"`{verb}` goes on a line of its own; `ignore` silences one line"
+    rows = _rows_spoken_for(file, row, verb, alone=alone)
+    return Suppression(span, rows, codes, verb, mistake=mistake)
 
 
 def _mistake(match: re.Match[str], codes: tuple[str, ...]) -> str | None:
     verb, bracket = match["verb"], match["bracket"]
-    if verb not in {"ignore", "ignore-file"}:
-        return f"{verb!r} is not known after `# tclint:`; write `ignore` or `ignore-file`"
+    if verb not in _VERBS:
+        words = ", ".join(f"`{known}`" for known in _VERBS)
+        return f"{verb!r} is not known after `# tclint:`; write one of {words}"
     if match["colon"]:
         return f"codes go in brackets: `# tclint: {verb}[CODE]`"
     if bracket is None:
@@ -183,14 +237,16 @@ def _mistake(match: re.Match[str], codes: tuple[str, ...]) -> str | None:
     return f"{wrong!r} is not a rule's code" if wrong else None
 
 
-def _row_spoken_for(file: SourceFile, row: int, column: int) -> int:
-    """A comment alone on its line speaks for the next line with code."""
-    if file.lines[row - 1][:column].strip():
-        return row
-    for later in range(row + 1, len(file.lines) + 1):
-        if not _is_idle(file.lines[later - 1]):
-            return later
-    return row
+def _rows_spoken_for(file: SourceFile, row: int, verb: str, *, alone: bool) -> range:
+    """The comment's own line; alone on it, the next line with code, or the whole file."""
+    if verb == "ignore-file":
+        return _EVERY_ROW
+    if alone and verb == "ignore":
+        for later in range(row + 1, len(file.lines) + 1):
+            if not _is_idle(file.lines[later - 1]):
+                row = later
+                break
+    return range(row, row + 1)
 
 
 def _comments(file: SourceFile) -> dict[int, int]:

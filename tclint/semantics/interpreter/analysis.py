@@ -80,6 +80,8 @@ class Analysis:
         self.local_classes: dict[ast.AST, ClassInfo] = {}
         self.rewritten: dict[ClassInfo, frozenset[str]] = {}
         self.wrappers: dict[FunctionInfo, tuple[Wrapper, ...]] = {}
+        self.makes_wrapper: dict[ast.AST, bool] = {}
+        self.numbers: dict[ast.AST, frozenset[str]] = {}
         self.applied: Counter[FunctionInfo] = Counter()
         self.answers: dict[FunctionInfo, Value] = {}
         self.depth = 0

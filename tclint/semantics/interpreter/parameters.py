@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tclint.semantics.collect import dotted_name
@@ -51,7 +50,6 @@ _TENSOR_NAME = re.compile(
 )
 
 
-@lru_cache(maxsize=4096)
 def arguments_of(node: FunctionNode) -> list[tuple[ast.arg, ast.expr | None]]:
     """The named parameters with their defaults, in order, without ``*args`` and ``**kwargs``."""
     spec = node.args
@@ -83,7 +81,7 @@ def assumed_value(
     tensor = Tensor(dtype=dtype, assumed=True, why=why)
     match default:
         case None:
-            return STATIC if used_as_number(info.node, argument.arg) else tensor
+            return STATIC if used_as_number(analysis, info.node, argument.arg) else tensor
         case ast.Constant(value=None):
             named = _TENSOR_NAME.search(argument.arg)
             return join((tensor, NONE)) if named else UNKNOWN
@@ -195,16 +193,17 @@ def _ellipsis(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is ...
 
 
-def used_as_number(node: FunctionNode, name: str) -> bool:
+def used_as_number(analysis: Analysis, node: FunctionNode, name: str) -> bool:
     """True where the body uses a parameter in ways that only a Python number allows.
 
     ``range(n)`` and slice bounds would read a tensor on the host; nobody passes one there on
     purpose without annotating it.
     """
-    return name in _number_names(node)
+    if node not in analysis.numbers:
+        analysis.numbers[node] = _number_names(node)
+    return name in analysis.numbers[node]
 
 
-@lru_cache(maxsize=4096)
 def _number_names(node: FunctionNode) -> frozenset[str]:
     names: set[str] = set()
     for inner in ast.walk(node):

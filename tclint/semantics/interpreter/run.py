@@ -73,10 +73,13 @@ def _walk_root(analysis: Analysis, root: Root) -> None:
     info = function.info
     with suppress(RecursionError):
         env = root_env(analysis, root)
+        if not info.decorators or isinstance(info.node, ast.Lambda):
+            walk_once(analysis, info, env, region)
+            return
+        passed = _passed(function, env)  # before the function binds its parameters anew
         result = walk_once(analysis, info, env, region)
-        if info.decorators and not isinstance(info.node, ast.Lambda):
-            top = Frame(analysis, analysis.body(info.module, info), region, (), {}, info.node)
-            walk_wrappers(top, function, _passed(function, env), (), result)
+        top = Frame(analysis, analysis.body(info.module, info), region, (), {}, info.node)
+        walk_wrappers(top, function, passed, (), result)
 
 
 def _passed(function: Function, env: Env) -> Arguments:

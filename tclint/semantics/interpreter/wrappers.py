@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from tclint.semantics.interpreter.analysis import MAX_CONTEXTS
@@ -59,7 +58,12 @@ def _wrappers(analysis: Analysis, info: FunctionInfo) -> Iterator[Wrapper]:
 def _decorator(top: Frame, node: ast.expr) -> Function | None:
     """The function of the program that is called with the one to wrap."""
     named = evaluate(top, node.func if isinstance(node, ast.Call) else node)
-    if not isinstance(named, Function) or not makes_wrapper(named.info.node):
+    if not isinstance(named, Function):
+        return None
+    known, definition = top.analysis.makes_wrapper, named.info.node
+    if definition not in known:
+        known[definition] = _wraps(definition, frozenset())
+    if not known[definition]:
         return None
     made = evaluate(top, node) if isinstance(node, ast.Call) else named
     return made if isinstance(made, Function) else None
@@ -85,13 +89,8 @@ def _applied(top: Frame, decorator: Function, wrapped: FunctionInfo) -> Wrapper 
     return Wrapper(result.info, closure) if closure is not None else None
 
 
-@lru_cache(maxsize=1024)
-def makes_wrapper(node: FunctionNode) -> bool:
-    """Whether a function inside calls a parameter of one around it, as wrappers do."""
-    return _wraps(node, frozenset())
-
-
 def _wraps(node: FunctionNode, parameters: frozenset[str]) -> bool:
+    """Whether a function inside calls a parameter of one around it, as wrappers do."""
     around = parameters | {argument.arg for argument in node.args.args}
     inside = [n for n in ast.walk(node) if n is not node and isinstance(n, NESTED)]
     return any(_calls(inner, around) or _wraps(inner, around) for inner in inside)

@@ -1,11 +1,11 @@
-"""``text``: everything a person wants to know about a finding, below its line of source."""
+"""``full``: everything a person wants to know about a finding, below its line of source."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tclint.diagnostics import Applicability, Confidence
+from tclint.diagnostics import Applicability, Confidence, Effect
 from tclint.report.colour import BLUE, BOLD, Paint
 from tclint.report.excerpt import excerpt
 from tclint.report.head import head
@@ -23,19 +23,21 @@ def render(run: Run, view: View) -> str:
 
 def _finding(result: Result, view: View) -> str:
     paint = Paint(view.colour)
-    source = excerpt(result.file, result.diagnostic.span, paint)
-    lines = [head(result.diagnostic, view), *source.lines]
+    source = excerpt(result.file, result.diagnostic.span, paint, view.width)
+    lines = [head(result, view), *source.lines]
     equals = paint("=", BLUE, BOLD)
-    for label, text in _notes(result, view):
+    for label, text in notes(result, view):
         lines.append(f"{' ' * source.gutter} {equals} {paint(label, BOLD)}: {text}")
     return "".join(line + "\n" for line in lines)
 
 
-def _notes(result: Result, view: View) -> Iterator[tuple[str, str]]:
+def notes(result: Result, view: View) -> Iterator[tuple[str, str]]:
+    """What there is to say of a finding besides its message, each with what it is about."""
     diagnostic = result.diagnostic
     sure = diagnostic.confidence is Confidence.HIGH
     doubt = "" if sure else f", {diagnostic.confidence.value} confidence"
-    yield "effect", effect_text(diagnostic) + doubt
+    if diagnostic.effect is not Effect.NONE:
+        yield "effect", effect_text(diagnostic) + doubt
     if diagnostic.chain:
         yield "reached", chain_text(diagnostic, view)
     if diagnostic.fixable is not None:

@@ -1,0 +1,56 @@
+"""``tclint check --watch``: check again whenever a file changes."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Final
+
+import typer
+
+from tclint.cli.inputs import Inputs
+from tclint.cli.terminal import note
+from tclint.lint.stored import Version, version_of
+from tclint.report.view import count
+
+PAUSE: Final = 0.5
+"""Seconds between two looks; more when a look itself costs much."""
+SHARE: Final = 10
+"""Looking may take one part in so many of a processor's time."""
+
+State = dict[str, Version | None]
+
+
+def watch(inputs: Inputs, gather: Callable[[], Inputs], run: Callable[[Inputs], int]) -> None:
+    """Run for ever, until somebody interrupts.
+
+    A configuration that is broken meanwhile is complained of, and looked at again when it changes.
+    """
+    state: State | None = None
+    broken: State | None = None
+    while True:
+        began = time.process_time()
+        if broken is None or broken != _state(inputs):
+            try:
+                inputs, broken = gather(), None
+            except typer.Exit:
+                broken = _state(inputs)
+        now = _state(inputs)
+        if broken is None and now != state:
+            state = now
+            _clear()
+            run(inputs)
+            note(f"Watching {count(len(inputs.files), 'file')}; press Ctrl-C to end.")
+            began = time.process_time()
+        time.sleep(max(PAUSE, SHARE * (time.process_time() - began)))
+
+
+def _state(inputs: Inputs) -> State:
+    source = [inputs.config.source] if inputs.config.source else []
+    return {str(path): version_of(path) for path in (*inputs.files, *source)}
+
+
+def _clear() -> None:
+    if sys.stdout.isatty():
+        sys.stdout.write("\x1b[2J\x1b[3J\x1b[H")

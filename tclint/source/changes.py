@@ -1,0 +1,94 @@
+"""Which lines have changed since a commit, as Git sees the working tree."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tclint.errors import UserError
+from tclint.review.diff import Added, added_lines
+from tclint.source.notebook import SUFFIX, json_rows
+
+if TYPE_CHECKING:
+    from tclint.lint.engine import Result
+
+_DIFF: Final = (
+    "diff", "--text", "--unified=0", "--inter-hunk-context=0", "--no-color", "--no-ext-diff",
+    "--no-textconv", "--no-relative", "--src-prefix=a/", "--dst-prefix=b/",
+)  # fmt: skip
+
+
+class ChangesError(UserError):
+    """Git could not tell what has changed; the message is for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Changed lines by real path; new files have changed as a whole."""
+
+    lines: Mapping[str, tuple[Added, ...]]
+    new: frozenset[str]
+
+    def touch(self, result: Result) -> bool:
+        """Whether a finding lies on a changed line."""
+        path = os.path.realpath(result.diagnostic.path)
+        if path in self.new:
+            return True
+        runs = self.lines.get(path, ())
+        first, last = _rows(result)
+        return any(run.first <= last and first <= run.last for run in runs)
+
+
+def changes_since(revision: str, folder: Path) -> Changes:
+    """What the working tree changes, staged or not, since it left ``revision``.
+
+    Raises:
+        ChangesError: there is no repository, or no such revision.
+    """
+    if revision.startswith("-") or not revision:
+        raise ChangesError(f"{revision!r} is no revision")
+    top = os.path.realpath(_git(folder, "rev-parse", "--show-toplevel").decode().rstrip("\n"))
+    try:
+        base = _git(folder, "merge-base", revision, "HEAD").decode().strip()
+    except ChangesError as error:
+        raise ChangesError(
+            f"no commit in common with {revision!r}; in a shallow clone, fetch more history"
+        ) from error
+    changed = added_lines(_git(folder, *_DIFF, base, "--"))
+    others = _git(Path(top), "ls-files", "--others", "--exclude-standard", "-z")
+    return Changes(
+        {os.path.join(top, path): runs for path, runs in changed.items()},  # noqa: PTH118
+        frozenset(os.path.join(top, os.fsdecode(path)) for path in others.split(b"\0")),  # noqa: PTH118
+    )
+
+
+def _rows(result: Result) -> tuple[int, int]:
+    """The lines of a finding as Git counts them: only a newline ends its lines."""
+    file, span = result.file, result.diagnostic.span
+    if file.path.suffix == SUFFIX:
+        rows = json_rows(file.path.read_bytes())
+        return rows.get(span.start.row, 0), rows.get(span.end.row, 0)
+    starts = (file.offset(place) for place in (span.start, span.end))
+    first, last = (file.text.count("\n", 0, start) + 1 for start in starts)
+    return first, last
+
+
+def _git(folder: Path, *arguments: str) -> bytes:
+    try:
+        done = subprocess.run(
+            ["git", "-c", "core.quotePath=true", *arguments],
+            cwd=folder,
+            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"},
+            capture_output=True,
+            check=False,
+        )
+    except OSError as error:
+        raise ChangesError(f"cannot run git in {folder}: {error.strerror}") from error
+    if done.returncode:
+        message = done.stderr.decode("utf-8", "replace").strip().partition("\n")[0]
+        raise ChangesError(message or f"git {arguments[0]} failed")
+    return done.stdout

@@ -1,0 +1,63 @@
+"""For the tests of rule packs: whether a rule's examples do what they say, without torch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tclint.config import Config
+from tclint.fix.apply import fix_files
+from tclint.lint.engine import check_files
+from tclint.lint.rule import PRELUDE, Bad, Example, Good, Rule, Untouched
+
+if TYPE_CHECKING:
+    from tclint.diagnostics import Diagnostic
+
+
+def check_example(rule: Rule[Any], example: Example, folder: Path) -> None:
+    """Check one example in an empty folder; the rule's pack must be installed.
+
+    Raises:
+        AssertionError: the rule reports, or its fixes make, something else than the example says.
+    """
+    if isinstance(example, Good):
+        found = findings(rule, example.code, folder)
+        assert not found, f"{rule.code} reports what it should not: {found[0].message}"
+        return
+    found = findings(rule, example.code, folder)
+    assert found, f"{rule.code} does not report:\n{example.code}"
+    if isinstance(example, Bad):
+        _check_fix(rule, example.code, example.fixed, folder, unsafe=False)
+        if example.unsafe is not None:
+            _check_fix(rule, example.code, example.unsafe, folder, unsafe=True)
+    if isinstance(example, Untouched):
+        _check_fix(rule, example.code, None, folder, unsafe=True)
+        reasons = [one.declined.reason for one in found if one.declined is not None]
+        told = any(example.reason in reason for reason in reasons)
+        assert told or not example.reason, f"{rule.code} declines for another reason: {reasons}"
+
+
+def findings(rule: Rule[Any], code: str, folder: Path) -> list[Diagnostic]:
+    """What a rule reports of a module whose function or class ``f`` is compiled."""
+    run = check_files([_write(code, folder)], _config(rule, code, folder))
+    assert not run.errors, run.errors[0]
+    return [result.diagnostic for result in run.results]
+
+
+def _check_fix(
+    rule: Rule[Any], code: str, wanted: str | None, folder: Path, *, unsafe: bool
+) -> None:
+    run = fix_files([_write(code, folder)], _config(rule, code, folder), unsafe=unsafe)
+    after = run.changed[0].after.removeprefix(PRELUDE) if run.changed else None
+    assert after == wanted, f"{rule.code}: the fix makes:\n{after}\ninstead of:\n{wanted}"
+
+
+def _write(code: str, folder: Path) -> Path:
+    path = folder / "example.py"
+    path.write_text(PRELUDE + code, encoding="utf-8")
+    return path
+
+
+def _config(rule: Rule[Any], code: str, folder: Path) -> Config:
+    compiled = () if "compile(" in code else ("*:f",)
+    return Config(folder, select=(rule.code,), compiled=compiled)

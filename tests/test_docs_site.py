@@ -1,0 +1,46 @@
+"""The documentation: what it shows is what happens, and its links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli_runs import tclint
+
+BLOCK = re.compile(r"```console\n(?P<body>.*?)```", re.DOTALL)
+RUN = re.compile(r"^\$ tclint (?P<arguments>(?:check|fix --diff) fixtures/\S+.*)$", re.MULTILINE)
+
+
+def shown(path: Path) -> list[tuple[str, str]]:
+    """The commands of a page that read the repository's programs, with what they print."""
+    runs = []
+    for block in BLOCK.finditer(path.read_text(encoding="utf-8")):
+        command = RUN.match(block["body"])
+        if command is not None:
+            runs.append((command["arguments"], block["body"][command.end() + 1 :]))
+    return runs
+
+
+@pytest.mark.parametrize("page", ["docs/tutorial.md", "README.md"])
+def test_commands_print_what_the_page_shows(repository: Path, page: str) -> None:
+    runs = shown(repository / page)
+    assert runs
+    for arguments, output in runs:
+        # The pages leave out trailing spaces, as editors do.
+        done = tclint(*arguments.split(), cwd=repository, TCLINT_NO_CACHE="1")
+        lines = [line.rstrip() for line in done.stdout.splitlines()]
+        assert lines == [line.rstrip() for line in output.splitlines()]
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_a_warning(repository: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "WARNING  -" not in done.stderr
+    rules = {path.stem for path in (repository / "docs" / "rules").glob("*.md")}
+    assert rules == {page.parent.name for page in tmp_path.glob("rules/*/index.html")}
