@@ -5,8 +5,9 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from random import SystemRandom
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
@@ -18,6 +19,7 @@ from tclint.verify.wire import rebuild
 # How long a rank waits for the others in one exchange, and for them all once one has ended.
 _PATIENCE_SECONDS = 120.0
 _GROUP_SHARE = 0.4
+_QUIET_PORTS = (20_000, 32_000)
 
 
 class Plan(Protocol):
@@ -110,6 +112,13 @@ def _environment(rank: int, size: int, port: int) -> dict[str, str]:
 
 
 def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    """A port that nobody has now, from below those that systems hand out for any connection.
+
+    It is seconds until the first rank listens there; one of the others could be taken by then.
+    """
+    chance = SystemRandom()
+    while True:
+        port = chance.randrange(*_QUIET_PORTS)
+        with socket.socket() as tried, suppress(OSError):
+            tried.bind(("127.0.0.1", port))
+            return port
