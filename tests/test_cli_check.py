@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.cli_runs import BREAKS, tclint
 
 CLEAN = """\
 import torch
@@ -18,32 +19,6 @@ class Net(torch.nn.Module):
     def forward(self, x):
         return x + 1
 """
-
-BREAKS = """\
-import torch
-
-
-class Net(torch.nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        scale = x.sum().item()
-        return x * scale
-"""
-
-
-def tclint(
-    *arguments: str, cwd: Path, stdin: bytes | None = None, **environment: str
-) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "tclint", *arguments],
-        cwd=cwd,
-        input=stdin,
-        capture_output=True,
-        env={**os.environ, **environment},
-        check=False,
-        timeout=60,
-    )
-    out, err = done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
-    return subprocess.CompletedProcess(done.args, done.returncode, out, err)
 
 
 @pytest.fixture

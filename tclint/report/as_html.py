@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from html import escape
 from itertools import groupby
-from string import Template
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Applicability, Effect
@@ -14,6 +13,7 @@ from tclint.report import statistics
 from tclint.report.colour import Paint
 from tclint.report.excerpt import excerpt
 from tclint.report.full import notes
+from tclint.report.html_page import PAGE
 from tclint.report.place import place_text
 from tclint.report.project import NAME
 from tclint.report.severity import level
@@ -27,22 +27,6 @@ if TYPE_CHECKING:
     from tclint.lint.engine import Result, Run
     from tclint.report.view import View
 
-_PAGE = Template("""\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>$title</title>
-<style>$style</style>
-</head>
-<body>
-<h1>$title</h1>
-<p class="soft">$summary</p>
-$body
-</body>
-</html>
-""")
 _MORE_STYLE = """
 article { border-top: 1px solid var(--line); padding: .8rem 0 }
 article:first-of-type { border-top: 0 }
@@ -63,7 +47,7 @@ def render(run: Run, view: View) -> str:
     files = groupby(run.results, key=lambda result: result.diagnostic.path)
     parts = [_totals(run), _rules(run), *_errors(run, view)]
     parts += [_file(view.path(path), results, view) for path, results in files]
-    return _PAGE.substitute(
+    return PAGE.substitute(
         title=f"{NAME} check",
         style=STYLE + _MORE_STYLE,
         summary=_prose(summary(run)),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
-from string import Template
 
+from tclint.report.html_page import PAGE
 from tclint.report.project import NAME
 from tclint.verify.budgets import recompile_count
 from tclint.verify.complaints import complaints
@@ -17,22 +17,6 @@ from tclint.verify.report.style import STYLE
 from tclint.verify.report.text import verdict
 from tclint.verify.results import Arm, TargetReport
 
-_PAGE = Template("""\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>$title</title>
-<style>$style</style>
-</head>
-<body>
-<h1>$title</h1>
-<p class="soft">$summary</p>
-$targets
-</body>
-</html>
-""")
 _MARKS = {"passed": "passed", "failed": "failed", "did not run": "broken"}
 
 
@@ -42,11 +26,11 @@ def render(reports: Sequence[TargetReport], base: Path) -> str:
     probes = [arm.probe for report in reports for arm in report.arms if arm.probe is not None]
     where = sorted({f"torch {probe.torch} on {probe.device}" for probe in probes})
     summary = f"{passed} of {len(reports)} targets passed. {'; '.join(where)}"
-    return _PAGE.substitute(
+    return PAGE.substitute(
         title=f"{NAME} verify",
         style=STYLE,
         summary=escape(summary),
-        targets="\n".join(_target(report, base) for report in reports),
+        body="\n".join(_target(report, base) for report in reports),
     )
 
 
