@@ -38,8 +38,12 @@ class Project:
         self._paths: dict[str, Path] = {}
         for path, name in self._names.items():
             self._paths.setdefault(name, path)
-        self._modules: dict[Path, ModuleInfo | None] = {}
         self._by_text: dict[str, Path] = {str(path): path for path in self._names}
+        self._forget()
+
+    def _forget(self) -> None:
+        """Start without anything that holds a loaded file."""
+        self._modules: dict[Path, ModuleInfo | None] = {}
         self._folders: dict[ModuleInfo, str] = {}
         self._ancestries: dict[ClassInfo, tuple[ClassInfo | str, ...]] = {}
         self._found: dict[tuple[str, str], Path | None] = {}
@@ -50,9 +54,7 @@ class Project:
         """A project of the same files that has loaded nothing yet."""
         project = copy(self)
         project._installed = self._installed.another() if self._installed else None
-        project._modules, project._found = {}, {}
-        project._folders, project._ancestries = {}, {}
-        project._methods, project._is_module = {}, {}
+        project._forget()
         return project
 
     @property
