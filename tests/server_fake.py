@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,9 +22,14 @@ from tclint.diagnostics import (
     Position,
     Span,
 )
-from tclint.server.analyze import analyze
+from tclint.lint.engine import Result
+from tclint.semantics.explain import Explained
+from tclint.server.analyze import View, analyze
 from tclint.server.document import Analysis, Document
-from tclint.server.engine import Engine
+from tclint.server.engine import Engine, Texts
+from tclint.server.hints import Hint
+from tclint.server.lens import Target
+from tclint.server.settings import Settings
 from tclint.source.file import SourceFile
 
 APPLICABILITIES = {
@@ -42,19 +47,26 @@ class FakeEngine(Engine):
     overlays: list[dict[Path, str]] = field(default_factory=list)
     error: Exception | None = None
     excluded: bool = False
+    forgotten: int = 0
 
-    def config(self, path: Path) -> Config:
-        return Config(root=path.parent)
+    def config(self, path: Path, folder: Path | None, settings: Settings) -> Config:
+        return Config(root=folder or path.parent)
 
     def excludes(self, path: Path, config: Config) -> bool:
         return self.excluded
 
-    def check(self, paths: Sequence[Path], config: Config, overlay: Mapping[Path, str]) -> Any:
-        self.overlays.append(dict(overlay))
+    def around(
+        self, path: Path, opened: Sequence[Path], config: Config, folder: Path | None, texts: Texts
+    ) -> tuple[Path, ...]:
+        return tuple(opened)
+
+    def check(self, paths: Sequence[Path], config: Config, texts: Texts) -> Any:
+        self.overlays.append(dict(texts))
         if self.error is not None:
             raise self.error
-        results = [result for path in paths for result in _results(path, overlay[path])]
-        return SimpleNamespace(results=tuple(results), errors=(), files=len(paths))
+        results = [result for path in paths for result in _results(path, texts[path])]
+        errors = [SimpleNamespace(path=path) for path in paths if "BROKEN" in texts[path]]
+        return SimpleNamespace(results=tuple(results), errors=errors, files=len(paths))
 
     def fix(self, result: Any) -> Fix | Decline | None:
         if result.diagnostic.code == "TCL904":
@@ -62,22 +74,41 @@ class FakeEngine(Engine):
         edit = Edit(result.diagnostic.span, "GOOD")
         return Fix("Be good", Applicability.SAFE, (edit,))
 
-    def fix_all(self, path: Path, config: Config, overlay: Mapping[Path, str]) -> str | None:
-        after = overlay[path].replace("BAD", "GOOD")
-        return None if after == overlay[path] else after
+    def fix_all(
+        self, path: Path, paths: Sequence[Path], config: Config, texts: Texts, code: str
+    ) -> str | None:
+        after = texts[path].replace("BAD", "GOOD")
+        return None if after == texts[path] else after
+
+    def explain(
+        self, path: Path, paths: Sequence[Path], config: Config, texts: Texts, at: tuple[int, int]
+    ) -> Sequence[Explained]:
+        return ()
+
+    def hints(
+        self, path: Path, paths: Sequence[Path], config: Config, texts: Texts
+    ) -> Sequence[Hint]:
+        return [Hint(Position(1, 2), "tensor")]
+
+    def targets(self, path: Path, config: Config, texts: Texts) -> Sequence[Target]:
+        return ()
 
     def summary(self, code: str) -> str | None:
         return "Bad words are bad." if code == "TCL901" else None
 
+    def page(self, code: str) -> str | None:
+        return "# bad-word (TCL901)" if code == "TCL901" else None
 
-def _results(path: Path, text: str) -> Iterator[Any]:
+    def forget(self) -> None:
+        self.forgotten += 1
+
+
+def _results(path: Path, text: str) -> Iterator[Result]:
     file = SourceFile.from_text(path, text)
     for row, line in enumerate(file.lines, 1):
         for match in re.finditer("|".join(APPLICABILITIES), line):
             span = Span(Position(row, match.start() + 1), Position(row, match.end() + 1))
-            yield SimpleNamespace(
-                diagnostic=_diagnostic(path, match[0], span), repair=None, file=file
-            )
+            yield Result(_diagnostic(path, match[0], span), None, file)
 
 
 def _diagnostic(path: Path, word: str, span: Span) -> Diagnostic:
@@ -105,4 +136,4 @@ def _diagnostic(path: Path, word: str, span: Span) -> Diagnostic:
 def analysis_of(text: str, path: Path, version: int = 1, engine: Engine | None = None) -> Analysis:
     """What the fake engine says of a text."""
     document = Document(path.as_uri(), path, version, text)
-    return analyze(engine or FakeEngine(), document, (document,))
+    return analyze(engine or FakeEngine(), document, View((document,)))[document.uri]

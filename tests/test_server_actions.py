@@ -1,18 +1,21 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from lsprotocol import types
 
 from tclint.diagnostics import Decline, Edit
+from tclint.server.abilities import Abilities
 from tclint.server.actions import (
     FIX_ALL_KIND,
     Choice,
+    Offer,
     edits_of,
-    propose,
     wanted,
-    workspace_edit,
 )
+from tclint.server.analyze import View
 from tclint.server.positions import Columns
+from tclint.server.rewriting import workspace_edit
 from tclint.server.textdiff import line_edits
 from tclint.source.file import SourceFile
 from tclint.source.ignore_comments import ignore_edit
@@ -31,30 +34,47 @@ def apply(file: SourceFile, edits: tuple[Edit, ...]) -> str:
 
 def offered(text: str, only: list[str] | None = None) -> list[types.CodeAction]:
     analysis = analysis_of(text, PATH)
-    return list(propose(analysis, analysis.reported, only, Columns()))
+    offer = Offer(analysis, Columns(), Abilities(data=True))
+    return list(offer.actions(analysis.reported, only))
 
 
 def test_a_safe_fix_is_preferred() -> None:
-    fix, ignore, fix_all = offered("x = BAD\n")
+    fix, ignore, explain, fix_all = offered("x = BAD\n")
     assert (fix.title, fix.kind, fix.is_preferred) == ("Be good", "quickfix", True)
     assert ignore.title == "Ignore TCL901 on this line"
+    assert explain.command == types.Command(
+        "Explain TCL901", "tclint.explain", arguments=["TCL901"]
+    )
     assert (fix_all.title, fix_all.kind) == ("Fix all safe tclint problems", FIX_ALL_KIND)
 
 
+def test_rules_whose_fixes_are_not_wanted_offer_none() -> None:
+    analysis = analysis_of("x = BAD\n", PATH)
+    config = replace(analysis.config, unfixable=("TCL901",))
+    offer = Offer(replace(analysis, config=config), Columns(), Abilities())
+    titles = [action.title for action in offer.actions(analysis.reported, None)]
+    assert titles == ["Ignore TCL901 on this line", "Explain TCL901"]
+
+
 def test_an_unsafe_fix_says_so_and_is_not_preferred() -> None:
-    fix, _ = offered("x = WILD\n")
+    fix, *_ = offered("x = WILD\n")
     assert (fix.title, fix.is_preferred) == ("Be good (unsafe)", False)
 
 
 @pytest.mark.parametrize("word", ["SAD", "SHOWN"])
 def test_a_finding_without_a_fix_can_only_be_ignored(word: str) -> None:
-    assert [a.title[:6] for a in offered(f"x = {word}\n")] == ["Ignore"]
+    assert [a.title[:6] for a in offered(f"x = {word}\n")] == ["Ignore", "Explai"]
 
 
 def test_two_findings_of_a_rule_on_a_line_are_ignored_together() -> None:
     titles = [a.title for a in offered("x = BAD + BAD\n")]
     assert titles.count("Ignore TCL901 on this line") == 1
     assert titles.count("Be good") == 2
+
+
+def test_the_safe_fixes_of_a_rule_can_be_applied_together() -> None:
+    assert "Fix all safe TCL901 problems in this file" in [a.title for a in offered("BAD\nBAD\n")]
+    assert not any("in this file" in a.title for a in offered("BAD\nWILD\nWILD\n"))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +104,7 @@ def test_a_choice_survives_the_way_to_the_client_and_back() -> None:
 def test_the_edits_of_a_fix_come_from_the_server_and_carry_the_version() -> None:
     analysis = analysis_of("s = '😋'; x = BAD\n", PATH, version=7)
     choice = Choice(analysis.document.uri, 7, "fix", analysis.reported[0].id)
-    edits = edits_of(FakeEngine(), analysis, choice, {})
+    edits = edits_of(FakeEngine(), analysis, choice, View(()))
     assert isinstance(edits, tuple)
     change = workspace_edit(analysis, edits, Columns("utf-16"), versioned=True).document_changes
     assert change == [
@@ -104,21 +124,20 @@ def test_a_client_that_knows_no_versions_gets_plain_changes() -> None:
 def test_a_finding_of_an_earlier_version_is_refused() -> None:
     old, new = analysis_of("x = BAD\n", PATH, 1), analysis_of("x = BAD\n", PATH, 2)
     choice = Choice(new.document.uri, 2, "fix", old.reported[0].id)
-    assert edits_of(FakeEngine(), new, choice, {}) == Decline("the finding is gone")
+    assert edits_of(FakeEngine(), new, choice, View(())) == Decline("the finding is gone")
 
 
 def test_a_declined_fix_gives_its_reason() -> None:
     analysis = analysis_of("x = SAD\n", PATH)
     choice = Choice(analysis.document.uri, 1, "fix", analysis.reported[0].id)
-    assert edits_of(FakeEngine(), analysis, choice, {}) == Decline("it is too sad")
+    assert edits_of(FakeEngine(), analysis, choice, View(())) == Decline("it is too sad")
 
 
 def test_fix_all_edits_only_the_lines_that_change() -> None:
     text = "a = BAD\nb = 1\nc = BAD\n"
     analysis = analysis_of(text, PATH)
-    edits = edits_of(
-        FakeEngine(), analysis, Choice(analysis.document.uri, 1, "fix-all"), {PATH: text}
-    )
+    choice = Choice(analysis.document.uri, 1, "fix-all")
+    edits = edits_of(FakeEngine(), analysis, choice, View((analysis.document,)))
     assert isinstance(edits, tuple)
     assert [e.span.start.row for e in edits] == [1, 3]
     assert apply(analysis.file, edits) == text.replace("BAD", "GOOD")

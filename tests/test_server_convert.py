@@ -4,14 +4,16 @@ import pytest
 from lsprotocol import types
 
 from tclint.diagnostics import Confidence, Effect
-from tclint.server.analyze import analyze
+from tclint.server.abilities import Abilities
+from tclint.server.analyze import View, analyze
 from tclint.server.convert import severity, to_lsp
 from tclint.server.document import Document, document_path
-from tclint.server.hover import hover_text
+from tclint.server.hover import finding_text
 from tclint.server.positions import Columns
 from tests.server_fake import FakeEngine, analysis_of
 
 PATH = Path("/project/net.py")
+EVERYTHING = Abilities(related=True, tags=True, links=True, data=True)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +42,7 @@ def test_every_effect_has_a_severity(effect: Effect) -> None:
 
 def test_a_diagnostic_says_where_what_and_how_it_was_reached() -> None:
     analysis = analysis_of("x = BAD\n", PATH, version=4)
-    diagnostic = to_lsp(analysis, analysis.reported[0], Columns())
+    diagnostic = to_lsp(analysis, analysis.reported[0], Columns(), EVERYTHING)
     assert diagnostic.range == types.Range(types.Position(0, 4), types.Position(0, 7))
     assert (diagnostic.source, diagnostic.code) == ("tclint", "TCL901")
     assert diagnostic.code_description == types.CodeDescription("https://example.org/TCL901")
@@ -50,6 +52,13 @@ def test_a_diagnostic_says_where_what_and_how_it_was_reached() -> None:
         ("file:///project/net.py", 89),
         ("file:///project/other.py", 6),
     ]
+
+
+def test_a_client_that_supports_nothing_is_told_the_least() -> None:
+    analysis = analysis_of("x = BAD\n", PATH)
+    diagnostic = to_lsp(analysis, analysis.reported[0], Columns(), Abilities())
+    assert (diagnostic.related_information, diagnostic.code_description) == (None, None)
+    assert (diagnostic.data, diagnostic.tags) == (None, None)
 
 
 def test_findings_keep_their_ids_while_the_version_stays() -> None:
@@ -64,7 +73,9 @@ def test_other_open_documents_are_part_of_the_analysis(tmp_path: Path) -> None:
     engine = FakeEngine()
     mine = Document("file:///a.py", tmp_path / "a.py", 1, "x = 1\n")
     other = Document("file:///b.py", tmp_path / "b.py", 1, "y = BAD\n")
-    assert analyze(engine, mine, (mine, other)).reported == ()
+    checked = analyze(engine, mine, View((mine, other)))
+    assert checked[mine.uri].reported == ()
+    assert checked[other.uri].reported
     assert engine.overlays == [{mine.path: "x = 1\n", other.path: "y = BAD\n"}]
 
 
@@ -89,7 +100,7 @@ def test_every_document_has_a_path(uri: str, path: str) -> None:
 
 
 def test_hover_tells_the_rule_and_why_there_is_no_fix() -> None:
-    text = hover_text(FakeEngine(), analysis_of("BAD SAD\n", PATH).reported).value
+    text = finding_text(FakeEngine(), analysis_of("BAD SAD\n", PATH).reported)
     assert text == (
         "**TCL901** `bad-word`: graph-break (GB0059)\n\nBad words are bad.\n\n`BAD` is bad\n\n"
         "[Documentation](https://example.org/TCL901)\n\n---\n\n"

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+from pytest_lsp import LanguageClient, client_capabilities
 
+from tests.server_process import carried_out, changed, offered, opened, play, reported
+
+NEOVIM = client_capabilities("neovim@v0.7.0")
 PRINTS = """\
 import torch
 from torch import nn
@@ -26,80 +25,6 @@ class Net(nn.Module):
 CLEAN = PRINTS.replace('        print("ä😋")\n', "")
 READS = PRINTS.replace('print("ä😋")', 'y = ("ä😋", x.sum().item())')
 BROKEN = "def f(:\n    print(1)\n"
-
-Scene = Callable[[LanguageClient], Awaitable[None]]
-
-
-@asynccontextmanager
-async def session(folder: Path, capabilities: str) -> AsyncIterator[LanguageClient]:
-    config = ClientServerConfig([sys.executable, "-m", "tclint", "server"])
-    client = await config.start()
-    assert isinstance(client, LanguageClient)
-    await client.initialize_session(
-        types.InitializeParams(
-            capabilities=client_capabilities(capabilities),
-            workspace_folders=[types.WorkspaceFolder(folder.as_uri(), "project")],
-            root_uri=folder.as_uri(),
-        )
-    )
-    try:
-        yield client
-    finally:
-        await client.shutdown_session()
-        await client.stop()
-
-
-def play(folder: Path, scene: Scene, capabilities: str = "neovim@v0.7.0") -> None:
-    async def inside() -> None:
-        async with session(folder, capabilities) as client:
-            await asyncio.wait_for(scene(client), 60)
-
-    (folder / "tclint.toml").touch()
-    asyncio.run(inside())
-
-
-async def reported(client: LanguageClient) -> list[types.Diagnostic]:
-    params = await client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-    return list(params.diagnostics)
-
-
-def opened(uri: str, text: str) -> types.DidOpenTextDocumentParams:
-    return types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "python", 1, text))
-
-
-def changed(uri: str, version: int, text: str) -> types.DidChangeTextDocumentParams:
-    identifier = types.VersionedTextDocumentIdentifier(version, uri)
-    change = types.TextDocumentContentChangeWholeDocument(text)
-    return types.DidChangeTextDocumentParams(identifier, [change])
-
-
-async def offered(
-    client: LanguageClient, uri: str, diagnostic: types.Diagnostic
-) -> list[types.CodeAction]:
-    actions = await client.text_document_code_action_async(
-        types.CodeActionParams(
-            types.TextDocumentIdentifier(uri),
-            diagnostic.range,
-            types.CodeActionContext([diagnostic]),
-        )
-    )
-    return [action for action in actions or [] if isinstance(action, types.CodeAction)]
-
-
-def carried_out(text: str, edit: types.WorkspaceEdit | None, uri: str) -> str:
-    assert edit is not None
-    assert edit.changes is not None
-    lines = text.splitlines(keepends=True)
-
-    def offset(position: types.Position) -> int:
-        line = lines[position.line] if position.line < len(lines) else ""
-        inside = line.encode("utf-16-le")[: position.character * 2].decode("utf-16-le")
-        return sum(map(len, lines[: position.line])) + len(inside)
-
-    for change in sorted(edit.changes[uri], key=lambda e: offset(e.range.start), reverse=True):
-        start, end = offset(change.range.start), offset(change.range.end)
-        text = text[:start] + change.new_text + text[end:]
-    return text
 
 
 def test_a_print_in_forward_is_reported_fixed_and_gone(tmp_path: Path) -> None:
@@ -118,7 +43,7 @@ def test_a_print_in_forward_is_reported_fixed_and_gone(tmp_path: Path) -> None:
         client.text_document_did_change(changed(uri, 2, after))
         assert await reported(client) == []
 
-    play(tmp_path, scene)
+    play(tmp_path, scene=scene, capabilities=NEOVIM)
 
 
 def test_columns_behind_an_emoji_are_in_utf_16_where_nothing_was_agreed(tmp_path: Path) -> None:
@@ -131,7 +56,7 @@ def test_columns_behind_an_emoji_are_in_utf_16_where_nothing_was_agreed(tmp_path
         first, last = diagnostic.range.start.character, diagnostic.range.end.character
         assert line[first * 2 : last * 2].decode("utf-16-le") == "x.sum().item()"
 
-    play(tmp_path, scene)
+    play(tmp_path, scene=scene, capabilities=NEOVIM)
 
 
 def test_an_action_for_an_older_version_is_refused(tmp_path: Path) -> None:
@@ -145,7 +70,7 @@ def test_an_action_for_an_older_version_is_refused(tmp_path: Path) -> None:
         with pytest.raises(JsonRpcException, match="has changed"):
             await client.code_action_resolve_async(action)
 
-    play(tmp_path, scene)
+    play(tmp_path, scene=scene, capabilities=NEOVIM)
 
 
 def test_ignoring_a_finding_silences_it(tmp_path: Path) -> None:
@@ -162,7 +87,7 @@ def test_ignoring_a_finding_silences_it(tmp_path: Path) -> None:
         client.text_document_did_change(changed(uri, 2, after))
         assert await reported(client) == []
 
-    play(tmp_path, scene)
+    play(tmp_path, scene=scene, capabilities=NEOVIM)
 
 
 def test_a_file_that_does_not_parse_reports_that_place_only(tmp_path: Path) -> None:
@@ -176,7 +101,7 @@ def test_a_file_that_does_not_parse_reports_that_place_only(tmp_path: Path) -> N
         client.text_document_did_change(changed(uri, 2, CLEAN))
         assert await reported(client) == []
 
-    play(tmp_path, scene)
+    play(tmp_path, scene=scene, capabilities=NEOVIM)
 
 
 def test_a_faulty_configuration_is_logged(tmp_path: Path) -> None:
@@ -189,7 +114,7 @@ def test_a_faulty_configuration_is_logged(tmp_path: Path) -> None:
         assert "nonsense" in params.message
         assert client.diagnostics == {}
 
-    play(tmp_path, scene)
+    play(tmp_path, scene=scene, capabilities=NEOVIM)
 
 
 def test_hover_tells_what_the_rule_is_about(tmp_path: Path) -> None:
@@ -205,4 +130,4 @@ def test_hover_tells_what_the_rule_is_about(tmp_path: Path) -> None:
         assert isinstance(hover.contents, types.MarkupContent)
         assert hover.contents.value.startswith(f"**{diagnostic.code}**")
 
-    play(tmp_path, scene)
+    play(tmp_path, scene=scene, capabilities=NEOVIM)

@@ -10,60 +10,12 @@ from typing import Any
 import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from pygls.workspace import Workspace
 
 from tclint.config import ConfigError
-from tclint.server import features
+from tclint.server import answers, choosing, features, notices
 from tclint.server.session import TclintServer
 from tests.server_fake import FakeEngine
-
-CAPABILITIES = types.ClientCapabilities(
-    workspace=types.WorkspaceClientCapabilities(
-        workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=True)
-    ),
-    text_document=types.TextDocumentClientCapabilities(
-        code_action=types.CodeActionClientCapabilities(
-            resolve_support=types.ClientCodeActionResolveOptions(["edit"])
-        )
-    ),
-)
-
-
-class Session:
-    """A server whose outgoing messages are kept."""
-
-    def __init__(self, folder: Path, capabilities: types.ClientCapabilities) -> None:
-        self.engine = FakeEngine()
-        self.server = features.create_server(self.engine, delay=0.01)
-        self.server.protocol._workspace = Workspace(folder.as_uri())
-        self.server.protocol.client_capabilities = capabilities
-        self.sent: list[types.PublishDiagnosticsParams] = []
-        self.logged: list[types.LogMessageParams] = []
-        self.server.text_document_publish_diagnostics = self.sent.append  # type: ignore[method-assign]
-        self.server.window_log_message = self.logged.append  # type: ignore[method-assign]
-        self.uri = (folder / "net.py").as_uri()
-
-    def write(self, text: str, version: int = 1, uri: str = "") -> None:
-        item = types.TextDocumentItem(uri or self.uri, "python", version, text)
-        self.server.workspace.put_text_document(item)
-        self.server.opened_or_changed(item.uri, at_once=version == 1)
-
-    async def settle(self) -> None:
-        await asyncio.gather(*self.server._pending.values(), return_exceptions=True)
-
-    async def actions(
-        self, diagnostics: list[types.Diagnostic] | None = None, only: list[str] | None = None
-    ) -> list[types.CodeAction]:
-        # Columns that no document has: edits must not depend on what the client says of them.
-        area = types.Range(types.Position(0, 900), types.Position(0, 900))
-        context = types.CodeActionContext(diagnostics or [], only=only)
-        identifier = types.TextDocumentIdentifier(self.uri)
-        params = types.CodeActionParams(identifier, area, context)
-        return await features._code_action(self.server, params)
-
-    def words(self) -> list[list[str]]:
-        return [[d.message for d in params.diagnostics] for params in self.sent]
-
+from tests.server_session import CAPABILITIES, Session
 
 Play = Callable[[Session], Coroutine[Any, Any, None]]
 
@@ -103,12 +55,12 @@ def test_fast_typing_is_checked_once(play: Callable[..., None]) -> None:
     play(scene)
 
 
-def test_saving_checks_every_open_document_again(play: Callable[..., None]) -> None:
+def test_a_change_around_checks_every_open_document_again(play: Callable[..., None]) -> None:
     async def scene(session: Session) -> None:
         session.write("x = 1\n")
         session.write("y = BAD\n", uri="untitled:Untitled-1")
         await session.settle()
-        session.server.saved()
+        session.server.check_all()
         await session.settle()
         assert [params.uri for params in session.sent] == [session.uri, "untitled:Untitled-1"] * 2
 
@@ -119,7 +71,7 @@ def test_saving_checks_every_open_document_again(play: Callable[..., None]) -> N
     ("error", "message"),
     [
         (ConfigError("pyproject.toml: no such key"), "tclint: pyproject.toml: no such key"),
-        (ZeroDivisionError("by zero"), "tclint crashed on {}: ZeroDivisionError: by zero"),
+        (ZeroDivisionError("by zero"), "tclint crashed on {}: ZeroDivisionError: by zero ("),
     ],
     ids=["a configuration error", "a crash in a rule"],
 )
@@ -134,7 +86,10 @@ def test_an_error_is_logged_once_and_keeps_the_last_good_report(
             session.write("x = 1\n", version)
             await session.settle()
         assert session.words() == [["`BAD` is bad"]]
-        assert [m.message for m in session.logged] == [message.format(session.uri)]
+        (said,) = session.logged
+        assert said.startswith(message.format(session.uri))
+        assert "\n" not in said
+        assert session.shown == [said]
         assert await session.actions() == []
         session.engine.error = None
         session.write("x = 2\n", 4)
@@ -150,7 +105,7 @@ def test_an_action_is_resolved_from_the_finding_that_it_names(play: Callable[...
         await session.settle()
         offered = await session.actions(list(session.sent[0].diagnostics))
         assert all(action.edit is None for action in offered)
-        resolved = await features._resolve(session.server, offered[0])
+        resolved = await choosing.resolve(session.server, offered[0])
         assert resolved.edit is not None
         change = (resolved.edit.document_changes or [])[0]
         assert isinstance(change, types.TextDocumentEdit)
@@ -167,7 +122,7 @@ def test_an_action_offered_before_an_edit_is_refused(play: Callable[..., None]) 
         offered = await session.actions(list(session.sent[0].diagnostics))
         session.write("\nx = BAD\n", 2)
         with pytest.raises(JsonRpcException, match="has changed") as caught:
-            await features._resolve(session.server, offered[0])
+            await choosing.resolve(session.server, offered[0])
         assert caught.value.code == types.LSPErrorCodes.ContentModified
 
     play(scene)
@@ -177,11 +132,11 @@ def test_a_declined_fix_is_refused_with_its_reason(play: Callable[..., None]) ->
     async def scene(session: Session) -> None:
         session.write("x = SAD\n")
         await session.settle()
-        (ignore,) = await session.actions()
+        ignore, _ = await session.actions()
         assert isinstance(ignore.data, dict)
         ignore.data["does"] = "fix"
         with pytest.raises(JsonRpcException, match="too sad"):
-            await features._resolve(session.server, ignore)
+            await choosing.resolve(session.server, ignore)
 
     play(scene)
 
@@ -191,9 +146,67 @@ def test_a_client_that_cannot_resolve_gets_the_edits_at_once(play: Callable[...,
         session.write("x = BAD\n")
         await session.settle()
         actions = await session.actions(only=["quickfix"])
-        assert [bool(action.edit and action.edit.changes) for action in actions] == [True, True]
+        assert [bool(a.edit and a.edit.changes) for a in actions] == [True, True, False]
+        assert actions[-1].command is not None
 
-    play(scene, types.ClientCapabilities())
+    literals = types.ClientCodeActionLiteralOptions(types.ClientCodeActionKindOptions([]))
+    documents = types.TextDocumentClientCapabilities(
+        code_action=types.CodeActionClientCapabilities(code_action_literal_support=literals)
+    )
+    play(scene, types.ClientCapabilities(text_document=documents))
+
+
+def test_a_client_that_knows_commands_only_gets_commands(play: Callable[..., None]) -> None:
+    async def scene(session: Session) -> None:
+        session.write("x = BAD\n")
+        await session.settle()
+        place = types.Range(types.Position(0, 0), types.Position(0, 0))
+        params = types.CodeActionParams(
+            types.TextDocumentIdentifier(session.uri), place, types.CodeActionContext([])
+        )
+        offered = await choosing.code_action(session.server, params)
+        names = [a.command for a in offered if isinstance(a, types.Command)]
+        assert names == ["tclint.apply", "tclint.apply", "tclint.explain", "tclint.apply"]
+
+    workspace = types.WorkspaceClientCapabilities(apply_edit=True)
+    play(scene, types.ClientCapabilities(workspace=workspace))
+
+
+def test_other_documents_keep_their_findings_while_one_cannot_be_read(
+    play: Callable[..., None],
+) -> None:
+    async def scene(session: Session) -> None:
+        other = session.uri.replace("net", "other")
+        session.write("x = BAD\n")
+        session.write("y = BAD\n", uri=other)
+        await session.settle()
+        session.engine.error = None
+        before = len(session.sent)
+        session.write("y = BROKEN\n", 2, uri=other)
+        await session.settle()
+        assert [params.uri for params in session.sent[before:]] == [other]
+
+    play(scene)
+
+
+def test_settings_turn_the_server_off_and_hints_on(play: Callable[..., None]) -> None:
+    async def scene(session: Session) -> None:
+        session.write("x = BAD\n")
+        await session.settle()
+        area = types.Range(types.Position(0, 0), types.Position(9, 0))
+        params = types.InlayHintParams(types.TextDocumentIdentifier(session.uri), area)
+        assert await answers.inlay_hint(session.server, params) == []
+        changed = types.DidChangeConfigurationParams({"tclint": {"inlayHints": True}})
+        await notices.did_change_configuration(session.server, changed)
+        (hint,) = await answers.inlay_hint(session.server, params)
+        assert (hint.label, hint.position) == (": tensor", types.Position(0, 1))
+        off = types.DidChangeConfigurationParams({"tclint": {"enable": False, "colour": 1}})
+        await notices.did_change_configuration(session.server, off)
+        await session.settle()
+        assert session.words()[-1] == []
+        assert session.shown == ["tclint: settings: there is no 'colour'"]
+
+    play(scene)
 
 
 def test_a_client_that_pulls_is_not_pushed_to(play: Callable[..., None]) -> None:
@@ -201,9 +214,10 @@ def test_a_client_that_pulls_is_not_pushed_to(play: Callable[..., None]) -> None
         session.write("x = BAD\n")
         await session.settle()
         identifier = types.TextDocumentIdentifier(session.uri)
-        report = await features._diagnostic(
+        report = await answers.diagnostic(
             session.server, types.DocumentDiagnosticParams(identifier)
         )
+        assert isinstance(report, types.RelatedFullDocumentDiagnosticReport)
         assert [d.code for d in report.items] == ["TCL901"]
         assert session.sent == []
 
@@ -216,13 +230,13 @@ def test_hover_answers_on_the_reported_place_only(play: Callable[..., None]) -> 
         session.write("x = BAD\n")
         await session.settle()
         identifier = types.TextDocumentIdentifier(session.uri)
-        there = await features._hover(
+        there = await answers.hover(
             session.server, types.HoverParams(identifier, types.Position(0, 5))
         )
         assert there is not None
         assert there.range == types.Range(types.Position(0, 4), types.Position(0, 7))
         beside = types.HoverParams(identifier, types.Position(0, 1))
-        assert await features._hover(session.server, beside) is None
+        assert await answers.hover(session.server, beside) is None
 
     play(scene)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from typing import Annotated
 
@@ -30,6 +31,8 @@ def server(
         raise typer.Exit(2) from error
     # Deeply nested programs are parsed recursively, and some systems give threads little stack.
     threading.stack_size(_STACK)
+    # Between analyses only: the server says when.
+    gc.disable()
     instance = create_server(TclintEngine())
     if address is None:
         instance.start_io()

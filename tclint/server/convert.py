@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from lsprotocol import types
 
-from tclint.diagnostics import Confidence, Diagnostic, Effect
+from tclint.diagnostics import Confidence, Diagnostic, Effect, Span
+from tclint.lint.codes import UNUSED_SUPPRESSION
+from tclint.server.abilities import Abilities
 from tclint.server.document import Analysis, Reported
 from tclint.server.positions import Columns
 
@@ -32,45 +35,79 @@ def severity(effect: Effect, confidence: Confidence) -> types.DiagnosticSeverity
     return level
 
 
-def to_lsp(analysis: Analysis, reported: Reported, columns: Columns) -> types.Diagnostic:
+def items(
+    analysis: Analysis, columns: Columns, client: Abilities
+) -> dict[str, list[types.Diagnostic]]:
+    """What to say of each text of a document: of the whole, or of a notebook's cells."""
+    found: dict[str, list[types.Diagnostic]] = {uri: [] for uri in analysis.document.uris}
+    for reported in analysis.reported:
+        part = analysis.document.part_at(reported.span.start.row)
+        found.setdefault(part.uri, []).append(to_lsp(analysis, reported, columns, client))
+    return found
+
+
+def to_lsp(
+    analysis: Analysis, reported: Reported, columns: Columns, client: Abilities
+) -> types.Diagnostic:
     """The diagnostic that the client is told; ``data`` leads back to the finding."""
     diagnostic = reported.result.diagnostic
-    url = diagnostic.url
+    url = diagnostic.url if client.links else None
+    is_idle = diagnostic.code == UNUSED_SUPPRESSION and client.tags
     return types.Diagnostic(
-        range=columns.range(analysis.file, diagnostic.span),
+        range=range_of(analysis, diagnostic.span, columns)[1],
         message=diagnostic.message,
         severity=severity(diagnostic.effect, diagnostic.confidence),
         code=diagnostic.code,
         code_description=types.CodeDescription(url) if url else None,
         source=SOURCE,
-        related_information=_related(analysis, diagnostic) or None,
-        data={"id": reported.id},
+        tags=[types.DiagnosticTag.Unnecessary] if is_idle else None,
+        related_information=[*_related(analysis, diagnostic, columns)] or None
+        if client.related
+        else None,
+        data={"id": reported.id} if client.data else None,
+    )
+
+
+def range_of(analysis: Analysis, span: Span, columns: Columns) -> tuple[str, types.Range]:
+    """Where the client sees a span: the name of the text, and the place in it."""
+    part = analysis.document.part_at(span.start.row)
+    area = columns.range(analysis.file, span)
+    if not part.above:
+        return part.uri, area
+    start, end = area.start, area.end
+    return part.uri, types.Range(
+        types.Position(start.line - part.above, start.character),
+        types.Position(max(end.line - part.above, 0), end.character),
     )
 
 
 def _related(
-    analysis: Analysis, diagnostic: Diagnostic
-) -> list[types.DiagnosticRelatedInformation]:
-    """The steps to the reported line; the line itself is where the reader is already."""
-    here = (analysis.document.uri, diagnostic.span.start.row)
-    steps = [(link.function, _uri(analysis, link.filename), link.row) for link in diagnostic.chain]
-    return [
-        types.DiagnosticRelatedInformation(
-            location=types.Location(uri, _start_of(row)),
-            message=f"`{function}` leads here from the compiled region's root",
-        )
-        for function, uri, row in steps
-        if (uri, row) != here
-    ]
+    analysis: Analysis, diagnostic: Diagnostic, columns: Columns
+) -> Iterator[types.DiagnosticRelatedInformation]:
+    """The steps to the reported line, which is where the reader is already, and its effects."""
+    here = (analysis.document.path, diagnostic.span.start.row)
+    for link in diagnostic.chain:
+        path = _path(analysis, link.filename)
+        if (path, link.row) != here:
+            yield types.DiagnosticRelatedInformation(
+                location=_location(analysis, path, link.row),
+                message=f"`{link.function}` leads here from the compiled region's root",
+            )
+    for span in diagnostic.related:
+        uri, area = range_of(analysis, span, columns)
+        yield types.DiagnosticRelatedInformation(types.Location(uri, area), "here it shows")
 
 
-def _uri(analysis: Analysis, filename: str) -> str:
+def _path(analysis: Analysis, filename: str) -> Path:
     path = Path(filename)
-    if not path.is_absolute():
-        path = analysis.config.root / path
+    return path if path.is_absolute() else analysis.config.root / path
+
+
+def _location(analysis: Analysis, path: Path, row: int) -> types.Location:
     if path == analysis.document.path:
-        return analysis.document.uri
-    return path.absolute().as_uri()
+        part = analysis.document.part_at(row)
+        return types.Location(part.uri, _start_of(row - part.above))
+    return types.Location(path.absolute().as_uri(), _start_of(row))
 
 
 def _start_of(row: int) -> types.Range:

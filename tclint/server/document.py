@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
@@ -17,15 +17,61 @@ from tclint.source.file import SourceFile
 if TYPE_CHECKING:
     from tclint.lint.engine import Result
 
+SUFFIXES = (".py", ".pyi", ".ipynb")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A text of the client's: a whole document, or a cell of a notebook.
+
+    ``above`` are the rows of the document's text above the part, ``rows`` its own.
+    ``is_ended`` is false where the text has one line end more than the client's.
+    """
+
+    uri: str
+    version: int
+    above: int
+    rows: int
+    is_ended: bool = True
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One state of an open document. ``path`` need not exist on disk."""
+    """One state of an open document. ``path`` need not exist on disk.
+
+    ``cells`` are the parts of a notebook in which there is Python, ``others`` its other cells.
+    """
 
     uri: str
     path: Path
     version: int
-    text: str
+    text: str = field(repr=False)
+    cells: tuple[Part, ...] = ()
+    others: tuple[str, ...] = ()
+
+    @property
+    def is_notebook(self) -> bool:
+        """Whether the client knows the document by its cells."""
+        return self.path.suffix == ".ipynb"
+
+    @property
+    def uris(self) -> tuple[str, ...]:
+        """What the client calls the texts of this document."""
+        if not self.is_notebook:
+            return (self.uri,)
+        return (*(cell.uri for cell in self.cells), *self.others)
+
+    def part_at(self, row: int) -> Part:
+        """The part that a row belongs to; a row between two cells belongs to the one above."""
+        if not self.cells:
+            return Part(self.uri, self.version, 0, row)
+        return next((c for c in reversed(self.cells) if c.above < row), self.cells[0])
+
+    def part(self, uri: str) -> Part | None:
+        """The part that a client calls by this name."""
+        if uri == self.uri:
+            return Part(self.uri, self.version, 0, 0)
+        return next((cell for cell in self.cells if cell.uri == uri), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +89,17 @@ class Reported:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What tclint said of one state of a document."""
+    """What tclint said of one state of a document.
+
+    ``is_broken`` when Python cannot read it: then findings outside the part that is broken may be
+    those of an earlier state.
+    """
 
     document: Document
     file: SourceFile
     config: Config
     reported: tuple[Reported, ...]
+    is_broken: bool = False
 
     def find(self, ids: Iterable[str]) -> tuple[Reported, ...]:
         """The findings with these ids; those of an earlier analysis are not found."""
@@ -88,4 +139,4 @@ def document_path(uri: str, root: Path) -> Path:
     if path is not None:
         return Path(path)
     name = Path(unquote(urlparse(uri).path)).name or "untitled"
-    return root / (name if name.endswith((".py", ".pyi")) else f"{name}.py")
+    return root / (name if name.endswith(SUFFIXES) else f"{name}.py")

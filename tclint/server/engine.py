@@ -9,23 +9,37 @@ from typing import TYPE_CHECKING, Protocol
 
 from tclint.config import Config
 from tclint.diagnostics import Decline, Fix
+from tclint.server.settings import Settings
 
 if TYPE_CHECKING:
     from tclint.lint.engine import Result, Run
+    from tclint.semantics.explain import Explained
+    from tclint.server.hints import Hint
+    from tclint.server.lens import Target
+    from tclint.server.programs import Programs
+
+Texts = Mapping[Path, str]
+"""The texts of all open documents."""
 
 
 class Engine(Protocol):
     """What the server needs to know about code, rules and fixes."""
 
-    def config(self, path: Path) -> Config:
-        """The configuration that holds for a file."""
+    def config(self, path: Path, folder: Path | None, settings: Settings) -> Config:
+        """The configuration that holds for a file in a workspace folder, or in none."""
         ...
 
     def excludes(self, path: Path, config: Config) -> bool:
         """Whether the configuration leaves a file of the disk alone."""
         ...
 
-    def check(self, paths: Sequence[Path], config: Config, overlay: Mapping[Path, str]) -> Run:
+    def around(
+        self, path: Path, opened: Sequence[Path], config: Config, folder: Path | None, texts: Texts
+    ) -> tuple[Path, ...]:
+        """The files to check for the sake of one: itself and what belongs to it."""
+        ...
+
+    def check(self, paths: Sequence[Path], config: Config, texts: Texts) -> Run:
         """Findings of files, some of whose text is only in the editor."""
         ...
 
@@ -33,44 +47,67 @@ class Engine(Protocol):
         """The fix of a finding, the reason why there is none, or None where no fix exists."""
         ...
 
-    def fix_all(self, path: Path, config: Config, overlay: Mapping[Path, str]) -> str | None:
-        """The text of a file after all safe fixes; None when there is nothing to fix."""
+    def fix_all(
+        self, path: Path, paths: Sequence[Path], config: Config, texts: Texts, code: str
+    ) -> str | None:
+        """The text of a file after all safe fixes, of one rule or of all; None without any."""
+        ...
+
+    def explain(
+        self, path: Path, paths: Sequence[Path], config: Config, texts: Texts, at: tuple[int, int]
+    ) -> Sequence[Explained]:
+        """What is known of the values around a row and column, the innermost first."""
+        ...
+
+    def hints(
+        self, path: Path, paths: Sequence[Path], config: Config, texts: Texts
+    ) -> Sequence[Hint]:
+        """The variables of compiled regions that hold values of the device."""
+        ...
+
+    def targets(self, path: Path, config: Config, texts: Texts) -> Sequence[Target]:
+        """What `tclint verify` can be run on in a file."""
         ...
 
     def summary(self, code: str) -> str | None:
         """What a rule is about, in one line."""
         ...
 
+    def page(self, code: str) -> str | None:
+        """A rule's page in Markdown."""
+        ...
 
-def around(path: Path, config: Config, overlay: Mapping[Path, str]) -> list[Path]:
-    """The files to check for the sake of one: itself, and the open ones that may call it.
-
-    Whether a helper is compiled depends on its callers.
-    """
-    others = (p for p in overlay if p != path and p.is_relative_to(config.root))
-    return [path, *others]
+    def forget(self) -> None:
+        """Look again at what is on disk: files have come, gone or changed."""
+        ...
 
 
 class TclintEngine:
     """The engine of this installation. LibCST is loaded when the first fix is asked for."""
 
-    def config(self, path: Path) -> Config:
-        """The configuration that holds for a file."""
-        from tclint.config import load_config
+    def __init__(self) -> None:
+        from tclint.server.programs import Programs
 
-        return load_config(path)
+        self._programs: Programs = Programs()
 
-    def check(self, paths: Sequence[Path], config: Config, overlay: Mapping[Path, str]) -> Run:
-        """Findings of files, some of whose text is only in the editor."""
-        from tclint.lint.engine import check_files
-
-        return check_files(paths, config, overlay)
+    def config(self, path: Path, folder: Path | None, settings: Settings) -> Config:
+        """The configuration that holds for a file in a workspace folder, or in none."""
+        return self._programs.config(path, folder, settings)
 
     def excludes(self, path: Path, config: Config) -> bool:
         """Whether the configuration leaves a file of the disk alone."""
-        from tclint.source.discovery import discover
+        return self._programs.excludes(path, config)
 
-        return not discover([path], replace(config, force_exclude=True)).files
+    def around(
+        self, path: Path, opened: Sequence[Path], config: Config, folder: Path | None, texts: Texts
+    ) -> tuple[Path, ...]:
+        """The files to check for the sake of one: itself and what belongs to it."""
+        return self._programs.enter(config, folder).checked(path, opened, texts)
+
+    def check(self, paths: Sequence[Path], config: Config, texts: Texts) -> Run:
+        """Findings of files, some of whose text is only in the editor."""
+        program = self._programs.of(config)
+        return program.check(paths, replace(config, partial=not program.is_whole), texts)
 
     def fix(self, result: Result) -> Fix | Decline | None:
         """The fix of a finding, the reason why there is none, or None where no fix exists."""
@@ -78,24 +115,66 @@ class TclintEngine:
 
         return fix_of(result)
 
-    def fix_all(self, path: Path, config: Config, overlay: Mapping[Path, str]) -> str | None:
-        """The text of a file after all safe fixes; None when there is nothing to fix."""
+    def fix_all(
+        self, path: Path, paths: Sequence[Path], config: Config, texts: Texts, code: str
+    ) -> str | None:
+        """The text of a file after all safe fixes, of one rule or of all; None without any."""
         from tclint.fix.apply import fix_files
-        from tclint.lint.engine import check_files
 
-        paths = around(path, config, overlay)
+        program = self._programs.of(config)
 
         def check(
             _: Sequence[Path], config: Config, texts: Mapping[Path, str] | None = None
         ) -> Run:
-            run = check_files(paths, config, texts)
+            run = program.check(paths, config, texts or {})
             return replace(run, results=tuple(r for r in run.results if r.file.path == path))
 
-        fixed = fix_files([path], config, overlay=overlay, check=check)
+        if code:
+            config = replace(config, fixable=(code,))
+        config = replace(config, partial=not program.is_whole)
+        fixed = fix_files([path], config, overlay=texts, check=check)
         return next((file.after for file in fixed.changed if file.path == path), None)
+
+    def explain(
+        self, path: Path, paths: Sequence[Path], config: Config, texts: Texts, at: tuple[int, int]
+    ) -> Sequence[Explained]:
+        """What is known of the values around a row and column, the innermost first."""
+        from tclint.semantics.explain import explained
+
+        with self._programs.of(config).interpreted(paths, texts) as (project, analysis):
+            module = project.module_at(path)
+            return explained(analysis, module, *at) if module is not None else []
+
+    def hints(
+        self, path: Path, paths: Sequence[Path], config: Config, texts: Texts
+    ) -> Sequence[Hint]:
+        """The variables of compiled regions that hold values of the device."""
+        from tclint.server.hints import hints_in
+
+        with self._programs.of(config).interpreted(paths, texts) as (project, analysis):
+            module = project.module_at(path)
+            return [*hints_in(analysis, module)] if module is not None else []
+
+    def targets(self, path: Path, config: Config, texts: Texts) -> Sequence[Target]:
+        """What `tclint verify` can be run on in a file."""
+        from tclint.server.lens import targets_in
+
+        module = self._programs.of(config).module(path, texts)
+        return [*targets_in(module, config)] if module is not None else []
 
     def summary(self, code: str) -> str | None:
         """What a rule is about, in one line."""
         from tclint.lint.registry import known_rules
 
         return next((rule.summary for rule in known_rules() if rule.code == code), None)
+
+    def page(self, code: str) -> str | None:
+        """A rule's page in Markdown."""
+        from tclint.lint.registry import known_rules
+        from tclint.report.page import page
+
+        return next((page(rule) for rule in known_rules() if rule.code == code), None)
+
+    def forget(self) -> None:
+        """Look again at what is on disk: files have come, gone or changed."""
+        self._programs.forget()

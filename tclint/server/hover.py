@@ -1,19 +1,43 @@
-"""The hover text on a reported place: what the rule is about, and what it says here."""
+"""Hover texts: what a finding is about, what a rule's code stands for, what a value is and why."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
-from lsprotocol import types
-
+from tclint.diagnostics import Position, Span
+from tclint.semantics.readable import readable
 from tclint.server.document import Reported
 from tclint.server.engine import Engine
+from tclint.source.file import SourceFile
+
+if TYPE_CHECKING:
+    from tclint.semantics.explain import Explained
+
+_CODE: Final = re.compile(r"\b[A-Z]{2,}\d+\b")
 
 
-def hover_text(engine: Engine, found: Sequence[Reported]) -> types.MarkupContent:
+def finding_text(engine: Engine, found: Sequence[Reported]) -> str:
     """Markdown for the findings at a place, one section each."""
-    sections = [_section(engine, reported) for reported in found]
-    return types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(sections))
+    return "\n\n---\n\n".join(_section(engine, reported) for reported in found)
+
+
+def code_at(file: SourceFile, place: Position) -> tuple[str, Span] | None:
+    """The code that a comment names at a place."""
+    line = file.lines[place.row - 1] if place.row <= len(file.lines) else ""
+    comment = line.find("#")
+    for match in _CODE.finditer(line):
+        start, end = match.start() + 1, match.end() + 1
+        if 0 <= comment < match.start() and start <= place.column <= end:
+            return match[0], Span(Position(place.row, start), Position(place.row, end))
+    return None
+
+
+def value_text(known: Explained) -> str:
+    """Markdown for what an expression is taken for, and why."""
+    reasons = "".join(f"\n- {reason}" for reason in known.reasons)
+    return f"`{known.text}`: {readable(known.value)}" + (f"\n{reasons}" if reasons else "")
 
 
 def _section(engine: Engine, reported: Reported) -> str:

@@ -13,8 +13,8 @@ from tclint.source.file import SourceFile, split_lines
 def line_edits(before: SourceFile, after: str) -> tuple[Edit, ...]:
     """Edits that replace whole lines; those that both texts share are left alone."""
     old, new = before.lines, split_lines(after)
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
+    head = common(old, new)
+    tail = common(old[head:][::-1], new[head:][::-1])
     middle_old, middle_new = old[head : len(old) - tail], new[head : len(new) - tail]
     matcher = SequenceMatcher(None, middle_old, middle_new, autojunk=False)
     return tuple(
@@ -27,7 +27,8 @@ def line_edits(before: SourceFile, after: str) -> tuple[Edit, ...]:
     )
 
 
-def _common(left: Sequence[str], right: Sequence[str]) -> int:
+def common(left: Sequence[str], right: Sequence[str]) -> int:
+    """How many items two sequences have in common at their heads."""
     count = 0
     for one, other in zip(left, right, strict=False):
         if one != other:

@@ -1,0 +1,54 @@
+"""The commands that the client may have the server carry out."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
+
+from tclint.lint.links import page_of
+from tclint.server.session import TclintServer
+from tclint.server.verifying import Verification
+
+APPLY: Final = "tclint.apply"
+VERIFY: Final = "tclint.verify"
+
+
+async def explain(ls: TclintServer, code: str) -> str:
+    """A rule's page; a client that can is shown the one on the web, others a message.
+
+    Raises:
+        JsonRpcInvalidParams: no rule has the code.
+    """
+    page = ls.engine.page(code)
+    if page is None:
+        raise JsonRpcInvalidParams(f"no rule has the code {code!r}")
+    url = page_of(code, ())
+    if url is not None and ls.client.shows_pages:
+        ls.window_show_document(types.ShowDocumentParams(url, external=True))
+    else:
+        message = f"{code}: {ls.engine.summary(code)}"
+        ls.window_show_message(types.ShowMessageParams(types.MessageType.Info, message))
+    return page
+
+
+async def apply(ls: TclintServer, data: dict[str, Any]) -> bool:
+    """Carry out an action for a client that cannot do so itself."""
+    from tclint.server.actions import Choice
+    from tclint.server.choosing import edit_of_choice
+
+    choice = Choice.from_data(data)
+    if choice is None:
+        raise JsonRpcInvalidParams("this is not one of tclint's actions")
+    edit = await edit_of_choice(ls, choice)
+    answer = await ls.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(edit, "tclint"))
+    return answer.applied
+
+
+async def verify(ls: TclintServer, uri: str, target: str) -> dict[str, Any]:
+    """Run ``tclint verify`` on a target, with progress; the client may cancel it."""
+    analysis = await ls.current(uri)
+    if analysis is None:
+        raise JsonRpcInvalidParams(f"{uri} is not open")
+    return await Verification(ls, target, analysis.config.root).run()

@@ -1,0 +1,123 @@
+"""The files of one configuration as one program that is analysed again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from tclint.config import Config
+from tclint.lint.engine import Run, assembled
+from tclint.lint.examine import Examiner
+from tclint.lint.stored import version_of
+from tclint.semantics.installed import installed_packages
+from tclint.semantics.interpreter.analysis import Analysis
+from tclint.semantics.interpreter.run import interpret
+from tclint.semantics.project import Project
+from tclint.semantics.symbols import ModuleInfo
+from tclint.server.kept import KeptReader
+
+WHOLE: Final = 200_000
+"""Bytes of Python in a folder up to which all its files are checked with each open one."""
+
+
+class Program:
+    """Files that an editor shows and those around them.
+
+    A small folder is one program, and its findings are those of ``tclint check FOLDER``. In a
+    large one they are those of ``tclint check FILES`` with the open files that import each other.
+    ``listed`` are the files on disk.
+    """
+
+    def __init__(self, config: Config, listed: Sequence[Path]) -> None:
+        self.config = config
+        self.is_whole = 0 < sum(map(_size, listed)) <= WHOLE
+        self._listed = tuple(listed) if self.is_whole else ()
+        self._reader = KeptReader({})
+        self._project: Project | None = None
+        self._indexed: frozenset[Path] = frozenset()
+
+    def checked(
+        self, path: Path, opened: Sequence[Path], overlay: Mapping[Path, str]
+    ) -> tuple[Path, ...]:
+        """The files to check for the sake of one, of those that are open."""
+        if self.is_whole:
+            wanted = {*opened, *self._listed}
+        else:
+            wanted = self._related(path, opened, self._at(overlay))
+        return tuple(sorted(wanted, key=lambda path: path.parts))
+
+    def check(self, paths: Sequence[Path], config: Config, overlay: Mapping[Path, str]) -> Run:
+        """Findings in some files, with these texts in the place of what is on disk.
+
+        Raises:
+            ConfigError: the configured environment holds no packages, or there are no rules.
+        """
+        examiner = Examiner(paths, config, overlay, (self._reader, self._at(overlay)))
+        outcome = examiner.examine(tuple(paths))
+        return assembled((paths, config, overlay), [(tuple(paths), outcome)], examiner.flagged)
+
+    @contextmanager
+    def interpreted(
+        self, paths: Sequence[Path], overlay: Mapping[Path, str]
+    ) -> Iterator[tuple[Project, Analysis]]:
+        """What the analysis believes of all values; it is gone behind the block."""
+        project = self._at(overlay).another()
+        for path in paths:
+            project.module_at(path)
+        analysis = interpret(project, paths, self.config, ())
+        try:
+            yield project, analysis
+        finally:
+            analysis.release()
+            self._reader.forget()
+
+    def module(self, path: Path, overlay: Mapping[Path, str]) -> ModuleInfo | None:
+        """The symbol table of a file."""
+        return self._at(overlay).another().module_at(path)
+
+    def _at(self, overlay: Mapping[Path, str]) -> Project:
+        """The index of the files; it stays while no file comes or goes."""
+        self._reader.show(overlay)
+        files = frozenset((*self._listed, *overlay))
+        if self._project is None or self._indexed != files:
+            self._indexed = files
+            ordered = sorted(files, key=lambda path: path.parts)
+            self._project = Project(ordered, self._reader.load, installed_packages(self.config))
+        return self._project
+
+    def _related(self, path: Path, opened: Sequence[Path], project: Project) -> set[Path]:
+        """A file with the open ones that lead to it or that it leads to, by what they import."""
+        project = project.another()
+        links: dict[Path, set[Path]] = {one: set() for one in opened}
+        for one in opened:
+            for other in _imported(one, project):
+                if other in links:
+                    links[one].add(other)
+                    links[other].add(one)
+        found, pending = {path}, [path]
+        while pending:
+            fresh = links.get(pending.pop(), set()) - found
+            found |= fresh
+            pending += fresh
+        return found
+
+
+def _imported(path: Path, project: Project) -> Iterator[Path]:
+    """The files of a project that the imports of one lead to."""
+    module = project.module_at(path)
+    if module is None:
+        return
+    folder = str(path.parent)
+    for name in (*module.imports.values(), *module.stars):
+        parts = name.split(".")
+        for end in range(1, len(parts) + 1):
+            found = project.find(folder, ".".join(parts[:end]))
+            if found is not None:
+                yield found
+
+
+def _size(path: Path) -> int:
+    version = version_of(path)
+    return version[1] if version is not None else 0
