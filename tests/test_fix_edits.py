@@ -477,6 +477,71 @@ HEAD = '"""Doc."""\nfrom __future__ import annotations\n\nimport torch\n'
 
 
 @pytest.mark.parametrize(
+    ("source", "after"),
+    [
+        pytest.param(
+            "def f():\n    if a:\n        print(x)\n    return 1\n",
+            "def f():\n    if a:\n        pass\n    return 1\n",
+            id="whole block",
+        ),
+        pytest.param(
+            "def f():\n    if a:\n        print(x)\n        b\n",
+            "def f():\n    if a:\n        b\n",
+            id="part of a block",
+        ),
+        pytest.param(
+            "if a:\n    b\nelif c:\n    print(x)\nelse:\n    d\n",
+            "if a:\n    b\nelif c:\n    pass\nelse:\n    d\n",
+            id="elif",
+        ),
+        pytest.param(
+            "def f():\n    a; \\\n    print(x)\n    b\n",
+            "def f():\n    a\n    b\n",
+            id="rest of a logical line",
+        ),
+        pytest.param(
+            "def f():\n    if a: print(x)\n    b\n",
+            "def f():\n    if a: pass\n    b\n",
+            id="on the line of its header",
+        ),
+    ],
+)
+def test_statement_is_taken_out_of_its_block(source: str, after: str) -> None:
+    assert _fix(source, ("print(x);", "", {})) == after
+
+
+@pytest.mark.parametrize(
+    ("above", "below"),
+    [
+        pytest.param(
+            "if a:\n    if b:\n        c\n        # deep\n",
+            "    # low\n    print(x)\n",
+            id="comment of the block above",
+        ),
+        pytest.param(
+            "def f(a='''\n# no comment'''):\n",
+            "    # comment\n    print(x)\n    b\n",
+            id="string in the header",
+        ),
+        pytest.param(
+            "try:\n    a\nexcept (\n    B, C  # comment\n):\n",
+            "    # comment\n    print(x)\n    b\n",
+            id="handler",
+        ),
+        pytest.param(
+            "match a:\n    case 1:\n        b\n    case [\n        1,\n    ]:\n",
+            "        # comment\n        print(x)\n",
+            id="case",
+        ),
+    ],
+)
+def test_statement_is_put_above_the_comments_of_another(above: str, below: str) -> None:
+    indentation = " " * (len(below) - len(below.lstrip()))
+    fixed = _fix(above + below, ("before: print(x);", "new", {}))
+    assert fixed == f"{above}{indentation}new\n{below}"
+
+
+@pytest.mark.parametrize(
     ("source", "wanted", "after"),
     [
         pytest.param(

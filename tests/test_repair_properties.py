@@ -84,9 +84,10 @@ both_ways = st.builds(
     tests, arms, arms,
 )  # fmt: skip
 expressions = st.builds(lambda test, a, b: _lines(f"y = {a} if {test} else {b}"), tests, arms, arms)
+# The text of a tensor with gradients names the operation that made it: only values are shown.
 checks = st.builds(
     lambda flag, test, message: _lines(f"if {flag}{test}:", f"    raise ValueError({message})"),
-    flags, tests, st.sampled_from(['"bad"', 'f"bad {y}"', ""]),
+    flags, tests, st.sampled_from(['"bad"', 'f"bad {y.detach()}"', ""]),
 )  # fmt: skip
 torch_checks = st.builds(
     lambda name, test: _lines(f"torch.{name}{test})"),
@@ -95,7 +96,8 @@ torch_checks = st.builds(
 )
 asserts = st.builds(
     lambda sign, number, message: _lines(f"assert y.max().item() {sign} {number}{message}"),
-    st.sampled_from([">=", "<", "!="]), numbers, st.sampled_from(["", ', "no"', ', f"{y}"']),
+    st.sampled_from([">=", "<", "!="]), numbers,
+    st.sampled_from(["", ', "no"', ', f"{y.detach()}"']),
 )  # fmt: skip
 drops = st.builds(
     lambda drawn, flag: _lines(
@@ -124,9 +126,26 @@ stores = st.builds(
     ),
     numbers,
 )
+masks = st.builds(
+    "{} {} {}".format, st.sampled_from(["x", "{z}", "y"]), st.sampled_from([">", "<=", "=="]),
+    numbers,
+)  # fmt: skip
+masked = st.builds(
+    lambda number, *lines: _lines(
+        *(line.format(z=f"z{number}", m=f"m{number}") for line in lines), f"y = z{number} + 0"
+    ),
+    st.integers(0, 10**6),
+    st.sampled_from(["{z} = torch.zeros_like(x)", "{z} = x.clone()", "{z} = y * 1"]),
+    st.builds("{{m}} = {}".format, masks),
+    st.sampled_from(
+        ["{z}[{m}] = x[{m}]", "{z}[{m}] *= 2", "{z}[{m}] = 1 - {z}[{m}]", "{z}[{m}] -= 0.1",
+         "{z}[{m}] = torch.clamp({z}[{m}], max=1)", "{z}[{m}] = F.relu(-{z}[{m}]) * 3",
+         "{z}[{m}] = x[{m}] / 3", "{z}[{m}] = y[{m}]"]
+    ),
+)  # fmt: skip
 starts = st.sampled_from(["", " * 1", " * 1.5", ".float() * 1.5", ".float()"])
 pieces = st.one_of(
-    one_way, both_ways, expressions, checks, torch_checks, asserts, drops, outputs, stores
+    one_way, both_ways, expressions, checks, torch_checks, asserts, drops, outputs, stores, masked
 )
 programs = st.builds(
     lambda rate, start, body: HEAD.format(rate=rate, start=start) + "".join(body) + TAIL,

@@ -1,6 +1,7 @@
 """Fix whole packages, in copies, and hold every promise of `tclint fix` against the result.
 
 Run: python -m benchmarks.repair.packages DIR... [--unsafe-fixes] [--sample 20 --seed 1]
+     [--records FILE --markdown PAGE]
 
 For each folder: the run does not crash, every file that parsed still parses, the edits that the
 report lists make the new bytes of the old ones, and a second run changes nothing.
@@ -19,11 +20,11 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from benchmarks.repair.package_page import Fixed, page, table
 from tclint.diagnostics import Edit, Position, Span
 from tclint.fix.conflicts import apply_edits
 from tclint.source.decode import decode
@@ -32,26 +33,13 @@ from tclint.source.file import SourceFile
 _CONTEXT = 4
 
 
-@dataclass(slots=True)
-class Fixed:
-    """What fixing one package came to; ``broken`` are the promises that were not kept."""
-
-    name: str
-    files: int
-    seconds: float = 0.0
-    applied: Counter[str] = field(default_factory=Counter)
-    declined: Counter[str] = field(default_factory=Counter)
-    edits: int = 0
-    changed: int = 0
-    broken: list[str] = field(default_factory=list)
-    shown: list[str] = field(default_factory=list)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Fix each folder's copy; 1 if a promise was broken."""
     options = _options(argv)
-    results = [fix_package(folder, unsafe=options.unsafe_fixes) for folder in options.folders]
+    results = [_noted(folder, options) for folder in options.folders]
     print(table(results))
+    if options.markdown:
+        options.markdown.write_text(page(_known(options.records) or results))
     shown = [text for one in results for text in one.shown]
     for text in random.Random(options.seed).sample(shown, min(options.sample, len(shown))):
         print(text)
@@ -61,13 +49,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     return int(any(one.broken for one in results))
 
 
+def _noted(folder: Path, options: argparse.Namespace) -> Fixed:
+    """Fix a folder's copy, and put the outcome in the place of an earlier one."""
+    result = fix_package(folder, unsafe=options.unsafe_fixes)
+    if options.records:
+        kept = [one for one in _known(options.records) if one.key != result.key]
+        lines = [json.dumps(one.to_json()) for one in [*kept, result]]
+        options.records.write_text("\n".join(lines) + "\n")
+    return result
+
+
+def _known(records: Path | None) -> list[Fixed]:
+    lines = records.read_text().splitlines() if records and records.exists() else []
+    return [Fixed.from_json(json.loads(line)) for line in lines]
+
+
 def fix_package(folder: Path, *, unsafe: bool) -> Fixed:
     """Fix a copy of a folder twice, and compare."""
     with TemporaryDirectory() as place:
         copy = Path(place, folder.name)
         shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
         before = _contents(copy)
-        result = Fixed(folder.name, len(before))
+        result = Fixed(_title(folder), len(before), unsafe)
         started = time.monotonic()
         report = _fix(copy, result, unsafe=unsafe)
         result.seconds = time.monotonic() - started
@@ -78,22 +81,10 @@ def fix_package(folder: Path, *, unsafe: bool) -> Fixed:
     return result
 
 
-def table(results: Sequence[Fixed]) -> str:
-    """A line for each package, and one for each rule."""
-    lines = [
-        "| package | files | changed | fixes | edits | declined | broken | s |",
-        "|" + " --- |" * 8,
-    ]
-    lines += [
-        f"| {one.name} | {one.files} | {one.changed} | {one.applied.total()} | {one.edits} "
-        f"| {one.declined.total()} | {len(one.broken)} | {one.seconds:.0f} |"
-        for one in results
-    ]
-    applied = sum((one.applied for one in results), Counter[str]())
-    declined = sum((one.declined for one in results), Counter[str]())
-    lines += ["", "| rule | fixed | declined |", "| --- | --- | --- |"]
-    lines += [f"| {c} | {applied[c]} | {declined[c]} |" for c in sorted({*applied, *declined})]
-    return "\n".join(lines)
+def _title(folder: Path) -> str:
+    """The package's name, with its version where the folder around tells it."""
+    around = folder.resolve().parent.name
+    return around if around.startswith(f"{folder.name}-") else folder.name
 
 
 def _fix(copy: Path, result: Fixed, *, unsafe: bool) -> dict[str, Any] | None:
@@ -195,6 +186,8 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
         "--sample", type=int, default=0, help="show this many fixes, drawn at random"
     )
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
+    parser.add_argument("--records", type=Path, help="outcomes to add this one to, as JSON lines")
+    parser.add_argument("--markdown", type=Path, help="write the tables of all records")
     return parser.parse_args(argv)
 
 

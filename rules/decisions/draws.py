@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import NumpyScalar, Tensor, options
+from tclint.semantics.values import NumpyScalar, Tensor
 
 # Dynamo draws these as symbols; other functions of `random` and numpy's break by themselves.
 TRACED = frozenset({"random.uniform", "random.randint", "random.randrange"})

@@ -6,7 +6,7 @@ import ast
 from typing import Final
 
 from tclint.semantics.events import HostRead
-from tclint.semantics.values import tensor_in
+from tclint.semantics.lattice import tensor_in
 
 WHAT: Final = {
     "size": "torch needs a number there",

@@ -48,7 +48,7 @@ def f(x):
             fixed="""
 def f(x):
     if torch.compiler.is_compiling():
-        assert (x >= 0).all(), "negative: {x.min()}"
+        assert (x >= 0).all(), "negative: `x.min()`"
     else:
         assert (x >= 0).all(), f"negative: {x.min()}"
     return x * 2

@@ -8,8 +8,9 @@ from tclint.diagnostics import Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import TensorAssert
+from tclint.semantics.lattice import options, tensor_in
 from tclint.semantics.site import Site
-from tclint.semantics.values import NONE, options, tensor_in
+from tclint.semantics.values import NONE
 
 from ..proofs.conditions import caught, goes_on_after_tensor, tail
 

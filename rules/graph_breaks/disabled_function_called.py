@@ -8,7 +8,8 @@ from typing import Final
 from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rule import Finding, Good, Rule, Untouched
 from tclint.semantics.events import Call
-from tclint.semantics.values import Function, options
+from tclint.semantics.lattice import options
+from tclint.semantics.values import Function
 
 from ..decisions.wording import consequence, loop_ids, short
 

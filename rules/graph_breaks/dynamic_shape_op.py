@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from tclint.diagnostics import Decline, Effect
-from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.lint.rewrite import Repair
+from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import DynamicShape
 
 from ..decisions.wording import consequence, loop_ids, short
+from ..repairs.masked_store import store_where
 
 _INSTEAD = {
     "mask": "`torch.where(mask, x, 0)` keeps the shape, and so do sums and means over it",
@@ -36,7 +38,10 @@ class DynamicShapeOp(Rule[DynamicShape]):
     one in eager, where the CPU waits for the GPU to learn the size.
 
     ## Fix safety
-    Not fixed: what keeps its shape has other elements, and what follows has to know which count.
+    A store like `y[m] = x[m] * 2` into a tensor made by the function computes all elements and
+    stores those of the mask, where mask and tensors certainly have one shape and one dtype: safe
+    for what cannot raise and has finite gradients. All else is declined: what keeps its shape has
+    other elements, and what follows has to know which count.
 
     ## References
     - [Graph break GB0036](https://meta-pytorch.org/compile-graph-break-site/gb/gb0036.html)
@@ -56,9 +61,10 @@ class DynamicShapeOp(Rule[DynamicShape]):
             proves=("GB0036", "host-sync"),
             title="a mask",
         ),
-        Untouched(
-            "\ndef f(x):\n    y = x * 2\n    y[y > 1] *= 2\n    return y\n",
-            reason="torch.where(mask",
+        Bad(
+            "\ndef f(x):\n    y = x.float() * 2\n    y[y > 1] *= 3\n    return y\n",
+            fixed="\ndef f(x):\n    y = x.float() * 2\n"
+            "    y.copy_(torch.where(y > 1, y * 3, y))\n    return y\n",
             proves=("GB0036",),
             title="read and stored by a mask",
         ),
@@ -103,6 +109,11 @@ class DynamicShapeOp(Rule[DynamicShape]):
         what = what or f"`{short(site, event.source)}`"
         return Finding(
             f"The shape that {what} gives depends on the data{consequence(site)}",
-            Decline(_INSTEAD.get(event.via, _CAPTURE)),
+            _repair(event),
             gb_ids=loop_ids(site, event.gb_id),
         )
+
+
+def _repair(event: DynamicShape) -> Repair | Decline:
+    fix = store_where(event.site, event.node) if event.via == "mask" else None
+    return fix or Decline(_INSTEAD.get(event.via, _CAPTURE))

@@ -8,8 +8,9 @@ from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Good, Rule, Untouched
 from tclint.semantics.events import Call
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Mapping, Object, Sequence, Tensor, Value, options
+from tclint.semantics.values import Mapping, Object, Sequence, Tensor, Value
 from tclint.torch_api import Skipped, skipped_by_dynamo
 
 from ..decisions.wording import consequence, loop_ids

@@ -8,7 +8,8 @@ from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import Call
-from tclint.semantics.values import Tensor, tensor_in
+from tclint.semantics.lattice import tensor_in
+from tclint.semantics.values import Tensor
 
 from ..decisions.gradients import WAY_OUT
 from ..decisions.origins import is_made_here

@@ -9,6 +9,7 @@ from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import HostRead
 
+from ..proofs.lists import known_list
 from ..proofs.purity import cannot_raise
 from ..proofs.reads import is_captured, is_judged_elsewhere, repair_read
 from ..proofs.uses import uses_of
@@ -26,9 +27,10 @@ class TolistInCompiledRegion(Rule[HostRead]):
     numbers is compiled again for other numbers.
 
     ## Fix safety
-    A list that nobody uses is not made any more. `.tolist()` of a tensor without dimensions is
-    treated like `.item()` (TCL101). All other calls are declined: what takes their place depends on
-    what the numbers are for. `torch.split(x, sizes.tolist())`, for one, needs sizes known ahead.
+    A list that nobody uses is not made any more, and a list of integers that the function itself
+    made the tensor of is used as it is. `.tolist()` of a tensor without dimensions is treated like
+    `.item()` (TCL101). All other calls are declined: what takes their place depends on what the
+    numbers are for. `torch.split(x, sizes.tolist())`, for one, needs sizes known ahead.
 
     ## References
     - [Graph break GB0109](https://meta-pytorch.org/compile-graph-break-site/gb/gb0109.html)
@@ -105,6 +107,9 @@ def _repair(event: HostRead) -> Repair | Decline:
     if event.tensor.rank == 0:
         return repair_read(event)
     assert isinstance(event.node, ast.expr)
+    known = known_list(event.site, event.source)
+    if known is not None:
+        return Repair("Use the list that the tensor was made of", (Replace(event.node, known),))
     uses = uses_of(event.site, event.node)
     if uses.statement is not None and cannot_raise(event.site, event.source):
         return Repair("Remove the unused list", (Replace(uses.statement, ""),))

@@ -7,8 +7,9 @@ import ast
 from tclint.diagnostics import Effect
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import Call
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Sequence, SymInt, Tensor, options
+from tclint.semantics.values import Sequence, SymInt, Tensor
 
 from ..repairs.torch_checks import assert_tensor, check_literally
 

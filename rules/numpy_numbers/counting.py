@@ -39,7 +39,9 @@ def use_range(loop: Loop) -> Repair | Decline:
     spelled = builtin(site, "range")
     if isinstance(spelled, Decline):
         return spelled
-    verdict = combine([_bounds(site, call), _variable(site, loop.target, call)])
+    verdict = _bounds(site, call)
+    if not isinstance(verdict, Refused):
+        verdict = combine([verdict, _variable(site, loop.target, call)])
     if isinstance(verdict, Refused):
         return Decline(verdict.why)
     rewrites = (Replace(call.func, spelled[0]),)

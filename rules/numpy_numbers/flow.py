@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import DataScalar, NumpyScalar, Static, SymInt, options
+from tclint.semantics.values import DataScalar, NumpyScalar, Static, SymInt
 
 from ..proofs.uses import uses_of
 

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace, Rewrite
 from tclint.semantics.events import TensorIndex
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Static, options
+from tclint.semantics.values import Static
 
 from ..proofs.verdict import PROVED, Changes, Refused, Verdict, combine
 from .lengths import is_integer, least

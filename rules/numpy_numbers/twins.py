@@ -9,8 +9,9 @@ from functools import partial
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace, Rewrite
 from tclint.semantics.events import NumpyCall
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Sequence, Static, SymInt, Value, options
+from tclint.semantics.values import Sequence, Static, SymInt, Value
 
 from ..proofs.verdict import PROVED, Changes, Refused, Verdict, combine
 from .flow import End, Step

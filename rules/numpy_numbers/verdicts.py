@@ -10,8 +10,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Mapping, NDArray, Object, Sequence, Static, Tensor, options
+from tclint.semantics.values import Mapping, NDArray, Object, Sequence, Static, Tensor
 
 from ..proofs.verdict import PROVED, Changes, Refused, Verdict, combine
 from .flow import End, Step, call_around, index_around, is_truth_test

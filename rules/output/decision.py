@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from tclint.semantics.events import SideEffectCall
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import DataScalar, Tensor, options
+from tclint.semantics.values import DataScalar, Tensor
 
 _LOG_METHODS = frozenset(
     "debug info warning warn error exception critical log isEnabledFor".split()

@@ -5,19 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from tclint.semantics.lattice import is_static, may_be_tensor, options
 from tclint.semantics.site import Site
-from tclint.semantics.values import (
-    UNKNOWN,
-    Class,
-    DataScalar,
-    External,
-    Static,
-    SymInt,
-    Tensor,
-    is_static,
-    may_be_tensor,
-    options,
-)
+from tclint.semantics.values import UNKNOWN, Class, DataScalar, External, Static, SymInt, Tensor
 
 from ..proofs.purity import PURE
 

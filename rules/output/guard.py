@@ -9,7 +9,7 @@ from tclint.semantics.events import SideEffectCall
 from ..proofs.conditions import is_compiled_only
 from .decision import decision_around, is_output
 from .evaluation import binds_or_waits, skipped_effects
-from .place import why_not_alone
+from .place import own_statement, why_not_alone
 from .torch_name import torch_name
 
 IS_COMPILING = "torch.compiler.is_compiling"
@@ -18,7 +18,7 @@ _VERBS = {"print": "prints it", "stdout": "writes it", "warnings": "warns"}
 
 def guard(event: SideEffectCall) -> Repair | Decline:
     """Put the statement, or the ``if`` that exists only for it, under a guard."""
-    target = decision_around(event) or event.statement
+    target = decision_around(event) or own_statement(event)
     if target is None:
         return Decline(why_not_alone(event))
     if is_compiled_only(event.site, target):

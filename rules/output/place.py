@@ -11,6 +11,11 @@ from tclint.semantics.site import Site
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
+def own_statement(event: SideEffectCall) -> ast.Expr | None:
+    """The statement that a call is; None also in a lambda, which is walked like a statement."""
+    return None if isinstance(event.site.body.scope, ast.Lambda) else event.statement
+
+
 def why_not_alone(event: SideEffectCall) -> str:
     """Why a call that is no statement of its own cannot be moved or left out."""
     for outer in event.site.ancestors(event.call):

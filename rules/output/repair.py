@@ -12,7 +12,7 @@ from .decision import is_output
 from .evaluation import arguments, binds_or_waits, prints_alike, skipped_effects
 from .graph_print import graph_print
 from .guard import guard
-from .place import insert_above, why_not_alone
+from .place import insert_above, own_statement, why_not_alone
 from .torch_name import torch_name
 from .trace_time import trace_time
 
@@ -26,7 +26,7 @@ def repair_output(event: SideEffectCall) -> Repair | Decline:
 
 def remove(event: SideEffectCall) -> Repair | Decline:
     """Delete the call."""
-    site, statement = event.site, event.statement
+    site, statement = event.site, own_statement(event)
     obstacle = why_not_alone(event) if statement is None else binds_or_waits(statement)
     if statement is None or obstacle is not None:
         return Decline(str(obstacle))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Function, Tensor, options
+from tclint.semantics.values import Function, Tensor
 
 from .promotion import FLOAT_OF_INTEGER, ROUNDED, is_boolean, promotion
 from .verdict import PROVED, Changes, Refused, Verdict
@@ -32,8 +33,7 @@ def judge_argument(site: Site, use: ast.expr, read: Tensor) -> Verdict:
     """Judge a number that is an argument of a call."""
     keyword = site.parent(use)
     call = site.parent(keyword) if isinstance(keyword, ast.keyword) else keyword
-    if not isinstance(call, ast.Call):
-        return Refused("the number is unpacked into a call")
+    assert isinstance(call, ast.Call)
     name = keyword.arg if isinstance(keyword, ast.keyword) else None
     dotted = site.dotted(call.func) or ""
     if dotted.startswith("torch."):

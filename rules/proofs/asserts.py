@@ -6,8 +6,9 @@ import ast
 
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import SymInt, Tensor, options
+from tclint.semantics.values import SymInt, Tensor
 
 from .conditions import caught, host_reads, is_compiled_only, read_source
 from .exactness import exact_comparison

@@ -11,8 +11,9 @@ import ast
 from collections.abc import Iterator
 
 from tclint.diagnostics import Decline
+from tclint.semantics.lattice import options, tensor_in
 from tclint.semantics.site import Site
-from tclint.semantics.values import DataScalar, Tensor, options, tensor_in
+from tclint.semantics.values import DataScalar, Tensor
 
 _CAUGHT = Decline(
     "the `try` around it would get RuntimeError from compiled code instead of AssertionError"

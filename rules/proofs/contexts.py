@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Tensor, options
+from tclint.semantics.values import Tensor
 
 from .arguments import certain_tensor, judge_argument
 from .promotion import FLOAT_OF_INTEGER, ROUNDED, is_boolean, promotion
@@ -24,7 +25,8 @@ def judge(site: Site, use: ast.expr, read: Tensor) -> Verdict:
         return _comparison(site, parent, use, read)
     if isinstance(parent, ast.AugAssign):
         return _augmented(site, parent, read)
-    if isinstance(parent, (ast.Call, ast.keyword)):
+    call = site.parent(parent) if isinstance(parent, ast.keyword) else parent
+    if isinstance(call, ast.Call):
         return judge_argument(site, use, read)
     if isinstance(parent, ast.Assign):
         return _stored(site, parent.targets, read)

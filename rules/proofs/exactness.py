@@ -6,8 +6,9 @@ import ast
 import math
 import struct
 
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Static, SymInt, Tensor, options
+from tclint.semantics.values import Static, SymInt, Tensor
 
 from .verdict import PROVED, Changes, Refused, Verdict
 

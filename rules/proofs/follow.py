@@ -105,7 +105,7 @@ class Way:
             case ast.Call() if (twin := twin_of(self.site, parent, use, number)) is not None:
                 self._twin(parent, twin)
             case ast.Slice():
-                self._bounds(use, number)
+                self._bounds(use)
             case _ if (found := picked(self.site, use)) is not None:
                 self._picks(use, number, *found)
             case _:
@@ -119,13 +119,13 @@ class Way:
         self.rewrites[use] = replace(twin, template=f"{twin.template}.reshape(1)")
         self.rewrites[row] = Replace(row, f"$row.squeeze({dimension})", {"row": row})
 
-    def _bounds(self, use: ast.expr, number: Number) -> None:
+    def _bounds(self, use: ast.expr) -> None:
         """``x[:n] = 0`` becomes ``x[torch.arange(len(x)) < n] = 0``."""
         outer = self.site.ancestors(use)
         statement = next(node for node in outer if isinstance(node, ast.stmt))
         stored = store_by_mask(self.site, use, statement)
         if isinstance(stored, Decline):
-            self._ends(use, number)
+            self.verdicts.append(Refused(stored.reason))
             return
         (self.rewrites[statement],) = (r for r in stored.rewrites if isinstance(r, Replace))
         self.verdicts.append(Changes(stored.changes) if stored.changes else PROVED)

@@ -9,6 +9,7 @@ from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.site import Site
 
 from .conditions import caught
+from .plain_text import plain_text
 
 _GUARDED = """\
 if {guard}():
@@ -56,7 +57,7 @@ def guard(site: Site, statement: ast.Assert) -> Repair | Decline:
 
 
 def nearest_literal(site: Site, statement: ast.Assert) -> str:
-    """A text that says what the message would, with its placeholders as they are written."""
+    """A text that says what the message would, but for the values."""
     text = literal_of(site, statement.msg) if statement.msg else None
     if text is None:
         return f"assertion failed: {' '.join(site.text(statement.test).split())}"
@@ -64,24 +65,11 @@ def nearest_literal(site: Site, statement: ast.Assert) -> str:
 
 
 def literal_of(site: Site, message: ast.expr) -> str | None:
-    """The text that an expression makes, with placeholders as they are written, if it is plain."""
+    """The text of a message, with names in the place of values; None for one that is not plain."""
     if isinstance(message, ast.Name):
         message = site.module.assigned.get(message.id, message)
-    if isinstance(message, ast.BinOp) and isinstance(message.op, ast.Mod):
-        message = message.left
-    if isinstance(message, ast.Call) and isinstance(message.func, ast.Attribute):
-        message = message.func.value if message.func.attr == "format" else message
-    if isinstance(message, ast.JoinedStr):
-        return "".join(map(_written, message.values))
     constant = folded(message)
-    return None if isinstance(constant, ast.AST) else str(constant)
-
-
-def _written(part: ast.expr) -> str:
-    if isinstance(part, ast.Constant):
-        return str(part.value)
-    assert isinstance(part, ast.FormattedValue)
-    return "{" + ast.unparse(part.value) + "}"
+    return plain_text(message) if isinstance(constant, ast.AST) else str(constant)
 
 
 def quoted(text: str) -> str:

@@ -15,8 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import DataScalar, DType, Static, SymInt, Tensor, options
+from tclint.semantics.values import DataScalar, DType, Static, SymInt, Tensor
 
 from .arguments import certain_tensor
 from .promotion import ROUNDED, is_boolean

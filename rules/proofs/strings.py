@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Function, options
+from tclint.semantics.values import Function
 
 from .uses import uses_of
 

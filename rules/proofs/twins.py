@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tclint.lint.rewrite import Replace
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import DType, External, options
+from tclint.semantics.values import DType, External
 
 from .numbers import Number, constant, fits_float32, is_number, negated
 from .promotion import FLOAT_OF_INTEGER, ROUNDED

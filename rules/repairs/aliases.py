@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tclint.semantics.lattice import may_be_tensor
 from tclint.semantics.site import Site
-from tclint.semantics.values import Function, Object, Unknown, may_be_tensor
+from tclint.semantics.values import Function, Object, Unknown
 
 from ..proofs.mutation import alias_root
 from ..proofs.verdict import PROVED, Changes, Refused, Verdict
@@ -16,7 +17,7 @@ def judge_new_tensor(site: Site, statement: ast.stmt, names: set[str]) -> Verdic
     """Judge that the variables ``names`` hold a copy from ``statement`` on."""
     later = [*_later(site, statement)]
     shared = names | _aliases(site, names)
-    if shared == names and all(_is_own(site, name) for name in names):
+    if shared == names and all(is_own(site, name) for name in names):
         return PROVED
     for node in later:
         for target in _written(node):
@@ -25,14 +26,15 @@ def judge_new_tensor(site: Site, statement: ast.stmt, names: set[str]) -> Verdic
                 return Refused(f"`{root.id}` is written in place")
     read = {n.id for n in later if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
     others = sorted((shared - names) & read)
-    if others and any(_gives_away(site, node, shared) for node in later):
+    handed = any(_hands_out(node, names, set(others)) for node in later)
+    if others and (handed or any(_gives_away(site, node, shared) for node in later)):
         return Changes(
-            f"`{others[0]}` no longer shares memory with `{min(names)}` in code called afterwards"
+            f"`{others[0]}` no longer shares memory with `{min(names)}` in code that gets both"
         )
     return PROVED
 
 
-def _is_own(site: Site, name: str) -> bool:
+def is_own(site: Site, name: str) -> bool:
     """True for a variable that holds nothing but results of operations of this function."""
     stores = [site.parent(store) for store in site.stores(name)]
     return name not in _parameters(site) and all(
@@ -102,3 +104,11 @@ def _gives_away(site: Site, node: ast.AST, names: set[str]) -> bool:
     return isinstance(site.value(node.func), (Function, Object)) and any(
         isinstance(g, ast.Name) and g.id in names for g in given
     )
+
+
+def _hands_out(node: ast.AST, names: set[str], others: set[str]) -> bool:
+    """True where the caller gets both: it may see that they are one tensor, and write into it."""
+    if not isinstance(node, (ast.Return, ast.Yield)):
+        return False
+    given = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return bool(given & names) and bool(given & others)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import math
 
+from tclint.semantics.lattice import may_be_tensor, options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Static, SymInt, may_be_tensor, options
+from tclint.semantics.values import Static, SymInt
 
 from ..proofs.verdict import PROVED, Changes, Refused, Verdict, combine
 

@@ -11,10 +11,16 @@ from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.site import Site
 
-from ..proofs.conditions import is_compiled_only
+from ..proofs.conditions import is_compiled_aside, is_compiled_only
 from .conditions import condition
 from .effects import only_computes
-from .registered import Registered, registered_everywhere, writer_of
+from .registered import (
+    Registered,
+    classes_of,
+    registered_everywhere,
+    registered_otherwise,
+    writer_of,
+)
 
 _MESSAGE: Final = (
     "In compiled code compute both tensors, keep neither, and let `torch.where` choose; eager code "
@@ -40,6 +46,8 @@ def choose_buffer(site: Site, statement: ast.If) -> Repair | Decline | None:
     owner = _owner(statement.body[-1])
     if owner is None or not statement.orelse or _owner(statement.orelse[-1]) != owner:
         return None
+    if is_compiled_aside(site, statement):
+        return Decline("this is what modules without such a buffer, and eager code, still do")
     if is_compiled_only(site, statement) or site.facts.tries:
         return Decline("no eager code comes here")
     names = [site.spell(f"torch.{name}") for name in ("compiler.is_compiling", "where")]
@@ -70,10 +78,22 @@ def choose_buffer(site: Site, statement: ast.If) -> Repair | Decline | None:
     same = [
         f"    assert {one.tensor}.{what} == {other.tensor}.{what}" for what in ("shape", "dtype")
     ]
-    lines = [f"if {names[0]}():", *one.lines, *other.lines, *same, f"    {target}{call}"]
+    compiled = f"{names[0]}(){_test(owner, one.buffer)}"
+    lines = [f"if {compiled}:", *one.lines, *other.lines, *same, f"    {target}{call}"]
     lines += ["else:", "    $original"]
     parts = {**test.parts, **one.parts, **other.parts, "original": statement}
     return Repair(_MESSAGE, (Replace(statement, "\n".join(lines), parts),))
+
+
+def _test(owner: str, buffer: Registered) -> str:
+    """What else compiled code asks, and knows while tracing.
+
+    The function may be called with modules of classes that are not in sight. Asking for a
+    persistent buffer would make Dynamo guard on which tensor it is.
+    """
+    if buffer.persistent:
+        return ""
+    return f' and "{buffer.name}" in {owner}._non_persistent_buffers_set'
 
 
 def _blocks(statement: ast.If) -> Iterator[list[ast.stmt]]:
@@ -96,7 +116,10 @@ def _obstacle(site: Site, owner: str, one: Way, other: Way) -> str:
         return "both ways have to register the same buffer, alike"
     if one.made.keys() & other.made.keys():
         return "both ways prepare the same attribute"
-    if not registered_everywhere(site, owner, one.buffer):
+    if not classes_of(site, owner):
+        return f"`{owner}` is not certainly a module"
+    unproved = one.buffer.persistent and not registered_everywhere(site, owner, one.buffer)
+    if unproved or registered_otherwise(site, owner, one.buffer):
         return f"`{owner}` does not certainly have the buffer `{one.buffer.name}` before"
     for attribute in (one.buffer.name, *one.made, *other.made):
         writer = writer_of(site, owner, attribute)

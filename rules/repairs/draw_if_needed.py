@@ -7,8 +7,8 @@ from typing import Final
 
 from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Repair, Replace
+from tclint.semantics.lattice import is_tensor
 from tclint.semantics.site import Site
-from tclint.semantics.values import is_tensor
 
 from ..proofs.purity import is_pure
 from ..proofs.reaching import block_of

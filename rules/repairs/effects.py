@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from typing import Final
 
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import FunctionInfo, ModuleInfo
-from tclint.semantics.values import Function, options
+from tclint.semantics.values import Function
 
 from ..proofs.purity import PURE
 

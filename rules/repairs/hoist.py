@@ -73,7 +73,7 @@ def _callers(
     site: Site, cls: ClassInfo, function: Definition, name: str, formula: ast.expr
 ) -> Iterator[Rewrite]:
     for owner in site.module.classes.values():
-        attributes = _holding(owner, cls)
+        attributes = _holding(owner, cls) if _mentions(site, owner.node, cls.name) else set()
         for method in owner.methods.values() if attributes else ():
             for statement, call in _calls(method.node, attributes):
                 given = _arguments(function, call)
@@ -84,6 +84,11 @@ def _callers(
                 text = ast.unparse(_substituted(formula, given))
                 yield Insert(statement, f"{name} = {text}")
                 yield AddArgument(call, name, keyword=name)
+
+
+def _mentions(site: Site, node: ast.ClassDef, name: str) -> bool:
+    """Whether the text of a class has a name in it: most need not be walked."""
+    return any(name in line for line in site.module.file.lines[node.lineno - 1 : node.end_lineno])
 
 
 def _holding(owner: ClassInfo, cls: ClassInfo) -> set[str]:

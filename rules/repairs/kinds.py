@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Tensor, options
+from tclint.semantics.values import Tensor
 
 from ..proofs.verdict import PROVED, Changes, Refused, Verdict
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace
+from tclint.semantics.lattice import is_tensor
 from tclint.semantics.site import Site
-from tclint.semantics.values import is_tensor
 
 from ..decisions.tests import is_asked
 from ..proofs.arguments import certain_tensor

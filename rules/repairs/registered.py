@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import ClassInfo
-from tclint.semantics.values import Object, options
+from tclint.semantics.values import Object
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +22,20 @@ class Registered:
 
 def registered_everywhere(site: Site, owner: str, buffer: Registered) -> bool:
     """True when whatever module the variable may be registers the buffer, so, in ``__init__``."""
-    classes = _classes(site, owner)
+    classes = classes_of(site, owner)
     return bool(classes) and all(buffer in _registered(cls) for cls in classes)
 
 
+def registered_otherwise(site: Site, owner: str, buffer: Registered) -> bool:
+    """True when a class that the module may be of puts it into the state dict, or out of it."""
+    other = Registered(buffer.name, not buffer.persistent)
+    return any(other in _registered(cls) for cls in classes_of(site, owner))
+
+
 def writer_of(site: Site, owner: str, attribute: str) -> str:
-    """A statement of the module's class, or of this file, that writes into the tensor."""
-    trees: list[ast.AST] = [site.module.tree, *(cls.node for cls in _classes(site, owner))]
-    for tree in trees:
+    """A statement of this file, or of those of the module's classes, that writes into it."""
+    classes = classes_of(site, owner)
+    for tree in dict.fromkeys([site.module.tree, *(cls.module.tree for cls in classes)]):
         for node in ast.walk(tree):
             for written in _written(node):
                 if any(
@@ -38,7 +45,7 @@ def writer_of(site: Site, owner: str, attribute: str) -> str:
     return ""
 
 
-def _classes(site: Site, owner: str) -> list[ClassInfo]:
+def classes_of(site: Site, owner: str) -> list[ClassInfo]:
     """The classes of the project that a variable may be an instance of; none when one is not."""
     kinds = [kind for load in site.loads(owner) for kind in options(site.value(load))]
     known = [kind.cls for kind in kinds if isinstance(kind, Object) and kind.is_module and kind.cls]

@@ -9,8 +9,9 @@ from typing import Final
 
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import DataScalar, Static, SymInt, Tensor, options
+from tclint.semantics.values import DataScalar, Static, SymInt, Tensor
 
 from ..proofs.arguments import certain_tensor
 from ..proofs.numbers import bound_of, constant

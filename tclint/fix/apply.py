@@ -136,9 +136,9 @@ def _sure(run: Run, config: Config) -> Run:
 
 def _engine() -> Checker:
     # The engine loads the rules: whoever brings another checker does not need them.
-    from tclint.lint.engine import check_files
+    from tclint.fix.recheck import Recheck
 
-    return check_files
+    return Recheck()
 
 
 def _wanted(

@@ -15,7 +15,8 @@ from tclint.fix.imports import import_edit
 from tclint.fix.obstacle import ObstacleError
 from tclint.fix.reduce import Stretch, changed_stretches
 from tclint.fix.rewriter import Local, Plan, anchor, rewrite_module
-from tclint.fix.snippet import AstNode, Snippet, cut
+from tclint.fix.run import AstNode
+from tclint.fix.snippet import Snippet, cut
 from tclint.lint.rewrite import Import, Repair, Replace, Splice
 
 if TYPE_CHECKING:
@@ -37,13 +38,14 @@ def edits_for(file: SourceFile, tree: ast.Module, repair: Repair) -> tuple[Edit,
 
 def _edits(file: SourceFile, tree: ast.Module, repair: Repair) -> tuple[Edit, ...]:
     edits: list[Edit] = []
-    for rewrite in repair.rewrites:
+    rewrites = repair.rewrites  # a stored repair looks its nodes up each time
+    for rewrite in rewrites:
         if isinstance(rewrite, Import):
             edit = import_edit(file, tree, rewrite)
             edits += [] if edit is None or edit in edits else [edit]
         elif isinstance(rewrite, Splice):
             edits.append(rewrite.edit)
-    local = [rewrite for rewrite in repair.rewrites if isinstance(rewrite, Local)]
+    local = [rewrite for rewrite in rewrites if isinstance(rewrite, Local)]
     if local:
         edits += _local_edits(file, tree, local)
     edits.sort()

@@ -19,7 +19,8 @@ from tclint.lint.rewrite import AddArgument, Insert, Replace
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tclint.fix.snippet import AstNode, CstStatement, Snippet
+    from tclint.fix.run import AstNode
+    from tclint.fix.snippet import CstStatement, Snippet
 
 
 Local = Replace | Insert | AddArgument

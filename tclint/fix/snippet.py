@@ -1,4 +1,4 @@
-"""Cut the smallest enclosing function or class out of a file and find syntax nodes in it.
+"""Cut the statements that a fix is about out of a file and find syntax nodes in them.
 
 LibCST costs far more than CPython's parser, so it sees only the lines that a fix touches.
 """
@@ -15,16 +15,15 @@ import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from tclint.fix.obstacle import ObstacleError
+from tclint.fix.run import AstNode, Run, Scope, indentation, run_around
 from tclint.source.file import SourceFile, split_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-AstNode = ast.expr | ast.stmt
 CstStatement = cst.BaseSmallStatement | cst.BaseCompoundStatement
 Line = cst.SimpleStatementLine | cst.SimpleStatementSuite
 
-_SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _KEPT_SNIPPETS: Final = 16
 _SHOWN: Final = 60
 _CONTEXT: Final = re.compile(r"(?:Store|Del)\(\)")
@@ -99,14 +98,12 @@ class Snippet:
 
 
 def cut(file: SourceFile, tree: ast.Module, nodes: Sequence[AstNode]) -> Snippet:
-    """Cut out the smallest function, class or run of top-level statements around all nodes."""
-    scope = _scope(tree, nodes)
-    first, last = _rows(scope) if scope else _top_level_rows(tree, nodes)
-    last = min(last, len(file.lines))
-    text = "".join(file.lines[first - 1 : last])
-    header = _header(file, scope, file.lines[first - 1] if file.lines else "")
-    start = sum(map(len, file.lines[: first - 1]))
-    return Snippet(file, text, start, first, header, parse(header + text))
+    """Cut out the smallest run of whole statements of one block around all nodes."""
+    run = run_around(file, tree, nodes)
+    text = "".join(file.lines[run.first - 1 : run.last])
+    start = sum(map(len, file.lines[: run.first - 1]))
+    header = _header(file, run)
+    return Snippet(file, text, start, run.first, header, parse(header + text))
 
 
 @lru_cache(maxsize=_KEPT_SNIPPETS)
@@ -162,93 +159,32 @@ def _extent(
     return start, end
 
 
-def _scope(tree: ast.Module, nodes: Sequence[AstNode]) -> ast.stmt | None:
-    """The innermost function or class that all nodes are in; None where that is the module."""
-    scope: ast.stmt | None = None
-    body: Sequence[ast.stmt] = tree.body
-    while True:
-        inner = next((s for s in _scopes(body, nodes) if all(_holds(s, n) for n in nodes)), None)
-        if inner is None:
-            return scope
-        scope, body = inner, inner.body
+def _header(file: SourceFile, run: Run) -> str:
+    """Lines that teach LibCST the file's style, and open a block where the run is indented.
 
-
-def _scopes(
-    body: Sequence[ast.stmt], nodes: Sequence[AstNode]
-) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
-    """The definitions in a block around the first node, also below ``if``, ``try`` and so on."""
-    for statement in body:
-        first, last = _rows(statement)
-        if not first <= nodes[0].lineno <= last:
-            continue
-        if isinstance(statement, _SCOPES):
-            yield statement
-            continue
-        for child in ast.iter_child_nodes(statement):
-            if isinstance(child, ast.stmt):
-                yield from _scopes([child], nodes)
-            elif isinstance(child, (ast.ExceptHandler, ast.match_case)):
-                yield from _scopes(child.body, nodes)
-
-
-def _holds(scope: ast.stmt, node: AstNode) -> bool:
-    """True when a node is inside a definition, and not the definition itself."""
-    if isinstance(node, ast.stmt) and _place(node) == _place(scope):
-        return False
-    first, last = _rows(scope)
-    return first <= node.lineno and (node.end_lineno or node.lineno) <= last
-
-
-def _place(node: ast.stmt) -> tuple[int, int]:
-    return (node.lineno, node.col_offset)
-
-
-def _rows(node: ast.stmt) -> tuple[int, int]:
-    """The first and last row of a statement with its decorators."""
-    first = node.lineno
-    if isinstance(node, _SCOPES):
-        first = min([first, *(d.lineno for d in node.decorator_list)])
-    return first, node.end_lineno or node.lineno
-
-
-def _top_level_rows(tree: ast.Module, nodes: Sequence[AstNode]) -> tuple[int, int]:
-    """The rows of the top-level statements around the nodes, and the comments above them."""
-    first = min(node.lineno for node in nodes)
-    last = max(node.end_lineno or node.lineno for node in nodes)
-    above = 0
-    for statement in tree.body:
-        start, end = _rows(statement)
-        if end < first:
-            above = end
-        elif start <= last:
-            first, last = min(first, start), max(last, end)
-    return above + 1, last
-
-
-def _header(file: SourceFile, scope: ast.stmt | None, first_line: str) -> str:
-    """Lines that teach LibCST the file's style, and open a block where the cut is indented."""
+    Whatever the fix takes out, a block of which the run is only a part does not get empty.
+    """
     end = newline(file)
-    header = f"if 1:{end}{_unit(file, scope)}pass{end}"
-    return f"{header}if 1:{end}" if _indentation(first_line) else header
+    header = f"if 1:{end}{_unit(file, run.scope)}pass{end}"
+    if run.indentation:
+        header += f"if 1:{end}"
+        if run.is_part:
+            header += f"{run.indentation}pass{end}"
+    return header
 
 
-def _unit(file: SourceFile, scope: ast.stmt | None) -> str:
+def _unit(file: SourceFile, scope: Scope | None) -> str:
     """One step of indentation as the code around uses it."""
-    if isinstance(scope, _SCOPES):
-        outer = _indentation(file.lines[scope.lineno - 1])
-        inner = _indentation(file.lines[scope.body[0].lineno - 1])
+    if scope is not None:
+        outer = indentation(file.lines[scope.lineno - 1])
+        inner = indentation(file.lines[scope.body[0].lineno - 1])
         if inner.startswith(outer) and len(inner) > len(outer):
             return inner[len(outer) :]
     for line in file.lines:
-        step = _indentation(line)
+        step = indentation(line)
         if step and line.strip() and not line.lstrip().startswith("#"):
             return step
     return "    "
-
-
-def _indentation(line: str) -> str:
-    """The blanks before a line's first token."""
-    return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def _same(node: ast.expr, found: cst.BaseExpression) -> bool:

@@ -120,12 +120,35 @@ MESSAGE: tuple[Example, ...] = tuple(
         NEGATIVE,
     )
     for title, message, literal in (
-        ("percent", '"bad %s" % (x.shape,)', '"bad %s"'),
-        ("format", '"bad {}".format(x.shape)', '"bad {}"'),
+        ("percent", '"bad %s" % (x.shape,)', '"bad `x.shape`"'),
+        (
+            "percent and keys",
+            '"%(rate).0f%% of %(n)s" % {"n": x.sum(), "rate": 1}',
+            '"1% of `x.sum()`"',
+        ),
+        ("too few for percent", '"%s in x, %d" % x.shape[:2]', '"`x.shape[:2]` in x, ..."'),
+        ("format", '"bad {}".format(x.shape)', '"bad `x.shape`"'),
+        ("format by names", '"{0} in {name!r:>9}".format(x.sum(), name=1)', '"`x.sum()` in 1"'),
+        (
+            "format by attributes",
+            '"bad {0.shape} {more}".format(x, **{"more": 1})',
+            '"bad `x` ..."',
+        ),
+        ("a template that is none", '"bad }".format(x)', '"assertion failed: (x > 0).all()"'),
         ("a call", "str(x.shape)", '"assertion failed: (x > 0).all()"'),
+        ("added up", '"bad: " + str(x.min().item())', '"bad: `x.min()`"'),
+        ("added to a variable", '"bad: " + x', '"assertion failed: (x > 0).all()"'),
         ("a list", '["bad", x.shape]', '"assertion failed: (x > 0).all()"'),
-        ("a dollar", 'f"${x.shape}"', r'"\x24{x.shape}"'),
-        ("quotes", 'f"it\'s {x.shape}"', '"it\'s {x.shape}"'),
+        ("a dollar", 'f"${x.shape}: bad"', r'"\x24`x.shape`: bad"'),
+        ("quotes", 'f"it\'s {x.shape}"', '"it\'s `x.shape`"'),
+        ("a quoted value", 'f"bad `{x.shape}`"', '"bad `x.shape`"'),
+        (
+            "a long value",
+            'f"bad {[float(row.sum()) for row in x if row.sum() > 100]}"',
+            '"bad ..."',
+        ),
+        ("a value that is named", 'f"bad shape: {x.shape}, {x.ndim=}"', '"bad shape, x.ndim"'),
+        ("no words", 'f"{x.min()} {x.max()}"', '"assertion failed: (x > 0).all()"'),
     )
 )
 

@@ -34,7 +34,7 @@ GUARDS: tuple[Example, ...] = (
     _asserted(
         "a negation behind a flag",
         "if limit and not (x >= 0).all():|    raise ValueError(f'{limit} of {x.min()}')",
-        '    if limit:|        torch._assert_async((x >= 0).all(), "{limit} of {x.min()}")',
+        '    if limit:|        torch._assert_async((x >= 0).all(), "`limit` of `x.min()`")',
         "x, limit=3",
     ),
     _asserted(
@@ -55,7 +55,7 @@ GUARDS: tuple[Example, ...] = (
     _asserted(
         "statements before it raises",
         "if (x < 0).any():  # check|    least = x.min()|    raise ValueError(f'{least}')",
-        '    torch._assert_async(torch.logical_not((x < 0).any()), "{least}")',
+        '    torch._assert_async(torch.logical_not((x < 0).any()), "ValueError: (x < 0).any()")',
     ),
     _asserted(
         "a comparison that has an opposite",

@@ -6,6 +6,8 @@ from tclint.lint.rule import Example
 
 from .assert_examples import ASSERTS
 from .branch_examples import BRANCHES
+from .idiom_examples import IDIOMS
+from .masked_examples import MASKED
 from .number_examples import NUMBERS
 from .random_examples import RANDOM
 from .read_examples import READS
@@ -22,6 +24,8 @@ _ALL: tuple[dict[str, tuple[Example, ...]], ...] = (
     ASSERTS,
     BRANCHES,
     REPAIRS,
+    IDIOMS,
+    {"TCL170": MASKED},
 )
 
 MORE: dict[str, tuple[Example, ...]] = {

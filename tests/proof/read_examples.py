@@ -179,7 +179,9 @@ class f(nn.Module):
         "return x * x[:1, 0].item()",
         "return x * x[:1, 0].detach().reshape(())",
     ),
-    declined("a slice", "n = (x > 0.5).sum().item()|return x.reshape(-1)[:n]", "index"),
+    declined(
+        "a slice", "n = (x > 0.5).sum().item()|return x.reshape(-1)[:n]", "length is not known"
+    ),
     declined("a branch", "if (x > 2).any().item():|    return x * 2|return x", "branch"),
     declined("a size", "return torch.zeros((x > 2).sum().item())", "is not known to take"),
     declined("alpha", "return torch.add(x, x, alpha=x.max().item())", "alpha="),
@@ -229,4 +231,43 @@ def f(x, n: torch.Tensor):
     Good("@torch.compile(fullgraph=True)\ndef f(x):\n    return x * float(x.max())\n"),
 )
 
-READS: dict[str, tuple[Example, ...]] = {"TCL101": ITEM, "TCL102": NUMBER}
+REST = "rest = x.shape[1:]|"
+MADE = REST + "sizes = torch.cat([torch.as_tensor([-1]), torch.as_tensor(rest, dtype=torch.long)])|"
+RESHAPED = "return x.reshape({}) * 2"
+READ = RESHAPED.format("sizes.tolist()")
+
+
+def _listed(title: str, before: str, after: str) -> Bad:
+    """A list that a tensor was made of; what the tensor is made by, and the list."""
+    known = function(before + RESHAPED.format(after))
+    return Bad(function(before + READ), fixed=known, proves=("GB0033",), title=title)
+
+
+def _not_listed(title: str, before: str) -> Untouched:
+    code, reason = function(before + READ), "needs Python numbers"
+    return Untouched(code, reason, proves=("GB0033",), title=title)
+
+
+LIST: tuple[Example, ...] = (
+    _listed("two lists joined", MADE, "[-1, *rest]"),
+    _listed(
+        "two lists joined along a dimension",
+        REST + "sizes = torch.cat((torch.tensor([-1]), torch.LongTensor([3])), dim=0)|",
+        "[-1, 3]",
+    ),
+    _listed("a list", "n = x.shape[0]|sizes = torch.tensor([n, -1], device=x.device)|", "[n, -1]"),
+    _listed("a tensor by name", "a = torch.tensor([-1, 3])|sizes = torch.cat([a])|", "[-1, 3]"),
+    _not_listed("a size that is changed", MADE + "rest = rest[:1]|"),
+    _not_listed("a tensor that is changed", MADE + "sizes[0] = 12 // sizes[1]|"),
+    _not_listed("a tensor that is changed by a method", MADE + "sizes.mul_(1)|"),
+    _not_listed("a tensor that is given away", MADE + "torch.abs(sizes[:0], out=sizes[:0])|"),
+    _not_listed("a tensor made on one way", "if x.ndim == 2:|    sizes = torch.tensor([-1, 3])|"),
+    _not_listed("other values", "sizes = torch.tensor([-1, 3]) * 1|"),
+    _not_listed("a part of it", "sizes = torch.tensor([-1, 3])[:1]|"),
+    _not_listed("along another dimension", "a = torch.tensor([-1, 3])|sizes = torch.cat([a], -1)|"),
+    _not_listed("a way of its own", "sizes = torch.tensor([-1, 3], requires_grad=False)|"),
+    _not_listed("rounded", "sizes = torch.tensor([-1, 12], dtype=torch.int8)|"),
+    _not_listed("numbers read", "sizes = torch.tensor([x.sum().long(), 1])|"),
+)
+
+READS: dict[str, tuple[Example, ...]] = {"TCL101": ITEM, "TCL102": NUMBER, "TCL103": LIST}

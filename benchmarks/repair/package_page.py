@@ -1,0 +1,78 @@
+"""What fixing whole packages came to, as records and as a page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+_INTRODUCTION = """\
+# `tclint fix` over whole packages
+
+<!-- Written by `python -m benchmarks.repair.packages`; do not edit. -->
+
+Each package's source is copied and fixed twice. *Broken* counts broken promises: a crash, a file
+that no longer parses, bytes that differ from the old ones outside of the edits reported, and a
+second run that changes anything. Declines are those of findings that are shown by default.
+"""
+
+
+@dataclass(slots=True)
+class Fixed:
+    """What fixing one package came to; ``broken`` are the promises that were not kept."""
+
+    name: str
+    files: int
+    unsafe: bool = False
+    seconds: float = 0.0
+    applied: Counter[str] = field(default_factory=Counter)
+    declined: Counter[str] = field(default_factory=Counter)
+    edits: int = 0
+    changed: int = 0
+    broken: list[str] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
+
+    @property
+    def key(self) -> tuple[str, bool]:
+        """What is fixed, and how."""
+        return self.name, self.unsafe
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain types, without the code that was shown."""
+        counters = {"applied": dict(self.applied), "declined": dict(self.declined)}
+        return {**asdict(self), **counters, "shown": []}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Fixed:
+        """The inverse of :meth:`to_json`."""
+        counters = {name: Counter(data[name]) for name in ("applied", "declined")}
+        return cls(**{**data, **counters})
+
+
+def page(results: Sequence[Fixed]) -> str:
+    """The tables, safe fixes and all fixes apart."""
+    parts = [_INTRODUCTION]
+    for unsafe, title in ((False, "Safe fixes"), (True, "Unsafe fixes too")):
+        chosen = [one for one in results if one.unsafe is unsafe]
+        if chosen:
+            parts.append(f"\n## {title}\n\n{table(chosen)}\n")
+    return "".join(parts)
+
+
+def table(results: Sequence[Fixed]) -> str:
+    """A line for each package, and one for each rule."""
+    lines = [
+        "| package | files | changed | fixes | edits | declined | broken | s |",
+        "|" + " --- |" * 8,
+    ]
+    lines += [
+        f"| {one.name} | {one.files} | {one.changed} | {one.applied.total()} | {one.edits} "
+        f"| {one.declined.total()} | {len(one.broken)} | {one.seconds:.0f} |"
+        for one in results
+    ]
+    applied = sum((one.applied for one in results), Counter[str]())
+    declined = sum((one.declined for one in results), Counter[str]())
+    lines += ["", "| rule | fixed | declined |", "| --- | --- | --- |"]
+    lines += [f"| {c} | {applied[c]} | {declined[c]} |" for c in sorted({*applied, *declined})]
+    return "\n".join(lines)

@@ -1,0 +1,102 @@
+"""Which tensors certainly have the same shape, by how they were made?"""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tclint.semantics.lattice import options
+from tclint.semantics.site import Site
+from tclint.semantics.values import Static, SymInt, Tensor, Value
+
+from .uses import is_parameter
+
+_LIKE: Final = frozenset(
+    "zeros_like ones_like empty_like full_like rand_like randn_like clone detach contiguous".split()
+)
+# Of one tensor, element by element.
+_EACH: Final = frozenset(
+    "abs neg exp log sqrt square sin cos tanh sigmoid relu sign isnan isinf isfinite logical_not "
+    "bitwise_not float double half bfloat16 long int bool clamp clamp_min clamp_max eq ne lt le gt "
+    "ge nan_to_num".split()
+)
+_RESHAPING: Final = frozenset(
+    "resize_ resize_as_ squeeze_ unsqueeze_ t_ transpose_ swapaxes_ swapdims_ set_ as_strided_ "
+    "data".split()
+)
+_ELEMENTWISE: Final = (
+    ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.BitAnd, ast.BitOr,
+    ast.BitXor,
+)  # fmt: skip
+
+
+def same_shape(site: Site, *tensors: ast.expr) -> bool:
+    """True when all of these, in one statement, have one shape, whatever it is."""
+    roots = {_root(site, tensor, like_dtype=False) for tensor in tensors}
+    return len(roots) == 1 and None not in roots
+
+
+def same_dtype(site: Site, *tensors: ast.expr) -> bool:
+    """True when all of these, in one statement, have one element type."""
+    roots = {_root(site, tensor, like_dtype=True) for tensor in tensors}
+    return len(roots) == 1 and None not in roots
+
+
+def _root(site: Site, node: ast.expr, *, like_dtype: bool, inside: bool = False) -> str | None:
+    """The variable that a tensor takes its shape, or its element type, from."""
+    match node:
+        case ast.Name(id=name):
+            return _root_of_variable(site, name, like_dtype=like_dtype, inside=inside)
+        case ast.Call(func=ast.Attribute(value=owner, attr=attr), args=arguments):
+            if (site.dotted(node.func) or "").startswith("torch."):
+                owner, arguments = (arguments[0], arguments[1:]) if arguments else (owner, [])
+            known = _LIKE if like_dtype else _LIKE | _EACH
+            given = [*arguments, *(k.value for k in node.keywords)]
+            plain = attr in known and all(_is_number(site, part) for part in given)
+            return _root(site, owner, like_dtype=like_dtype, inside=True) if plain else None
+    parts = [] if like_dtype else _operands(site, node)
+    tensors = [part for part in parts if not _is_number(site, part)]
+    roots = {_root(site, part, like_dtype=like_dtype, inside=True) for part in tensors}
+    return roots.pop() if len(roots) == 1 else None
+
+
+def _operands(site: Site, node: ast.expr) -> list[ast.expr]:
+    """What an operator computes with, element by element."""
+    match node:
+        case ast.Compare(left=left, ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE()]):
+            return [left, *node.comparators]
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]):
+            # A tensor is unequal to None and to texts at once, without a look at its elements.
+            plain = all(_may_be_compared(kind) for kind in options(site.value(right)))
+            return [left, right] if plain else []
+        case ast.BinOp(left=left, op=op, right=right) if isinstance(op, _ELEMENTWISE):
+            return [left, right]
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Invert(), operand=operand):
+            return [operand]
+    return []
+
+
+def _root_of_variable(site: Site, name: str, *, like_dtype: bool, inside: bool) -> str | None:
+    """A variable is its own root where nothing more is known; one that changes only in place."""
+    stores = site.stores(name)
+    if any(getattr(site.parent(load), "attr", "") in _RESHAPING for load in site.loads(name)):
+        return None
+    if len(stores) > 1 or (stores and is_parameter(site, name)) or site.facts.loops:
+        return None if inside or site.facts.loops else name
+    if not stores:
+        return name
+    binding = site.parent(stores[0])
+    if not isinstance(binding, ast.Assign) or binding.targets != stores:
+        return name
+    return _root(site, binding.value, like_dtype=like_dtype, inside=True) or name
+
+
+def _may_be_compared(value: Value) -> bool:
+    return isinstance(value, (Tensor, SymInt)) or (
+        isinstance(value, Static) and value.type in ("int", "float", "bool")
+    )
+
+
+def _is_number(site: Site, node: ast.expr) -> bool:
+    """True for a constant or a size: what is no number among them raises beside a tensor."""
+    return all(isinstance(kind, (SymInt, Static)) for kind in options(site.value(node)))

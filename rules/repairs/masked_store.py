@@ -1,0 +1,130 @@
+"""``x[mask] = f(y[mask])``: compute all elements, and let the mask choose where to store them."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from dataclasses import dataclass, field
+from textwrap import indent
+from typing import Final
+
+from tclint.diagnostics import Applicability, Decline
+from tclint.lint.rewrite import Repair, Replace
+from tclint.semantics.site import Site
+
+from ..proofs.arguments import certain_tensor
+from ..proofs.conditions import is_compiled_aside, is_compiled_only
+from ..proofs.promotion import is_boolean
+from ..proofs.purity import is_pure
+from ..proofs.shapes import same_dtype, same_shape
+from ..proofs.verdict import Changes, Refused
+from .aliases import is_own
+from .arms import judge_arm
+
+_MESSAGE: Final = "Compute it for all elements, and store those of the mask"
+_FLOATS: Final = (
+    "Compute it for all elements in compiled code, and store those of the mask, for tensors of "
+    "floating point; eager code stays as it is"
+)
+
+
+def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
+    """Rewrite the store that a read by a mask is for; None for reads that are for more."""
+    statement = site.statement
+    stored = _stored(statement)
+    if stored is None or not any(part is read for part in ast.walk(statement)):
+        return None
+    target, value, operator = stored
+    spelled = site.spell("torch.where")
+    if is_compiled_aside(site, statement):
+        return Decline("this is what other tensors and eager code still do")
+    if spelled is None:
+        return Decline("the file does not import torch")
+    reads = _Reads(ast.dump(target.slice))
+    whole = reads.unmasked(value)
+    if operator is not None:
+        whole = ast.BinOp(reads.unmasked(target), operator, whole)
+    if not reads.found:
+        return None
+    obstacle = _obstacle(site, target, reads)
+    if obstacle:
+        return Decline(obstacle)
+    name = site.text(target.value)
+    mask, text = site.text(target.slice), ast.unparse(whole)
+    store = f"{name}.copy_({spelled}({mask}, {text}, {name}))"
+    return _repair(site, statement, store, whole, reads.found[0])
+
+
+def _stored(statement: ast.stmt) -> tuple[ast.Subscript, ast.expr, ast.operator | None] | None:
+    """What is stored where, and the operator before ``=``."""
+    match statement:
+        case ast.Assign(targets=[ast.Subscript() as target], value=value):
+            return target, value, None
+        case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value):
+            return target, value, op
+    return None
+
+
+@dataclass(slots=True)
+class _Reads:
+    """The tensors that an expression reads by one mask."""
+
+    mask: str
+    found: list[ast.expr] = field(default_factory=list)
+
+    def unmasked(self, node: ast.expr) -> ast.expr:
+        """The expression on all elements; its leaves are the nodes of the program."""
+        if isinstance(node, ast.Subscript) and ast.dump(node.slice) == self.mask:
+            self.found.append(node.value)
+            return node.value
+        changed = copy.copy(node)
+        for name, child in ast.iter_fields(node):
+            if isinstance(child, ast.expr):
+                setattr(changed, name, self.unmasked(child))
+            elif isinstance(child, list) and name == "args":
+                setattr(changed, name, [self.unmasked(part) for part in child])
+        return changed if list(ast.iter_child_nodes(node)) else node
+
+
+def _obstacle(site: Site, target: ast.Subscript, reads: _Reads) -> str:
+    tensors = [target.value, *reads.found]
+    names = [tensor.id for tensor in tensors if isinstance(tensor, ast.Name)]
+    mask = certain_tensor(site, target.slice)
+    if len(names) < len(tensors) or len({*names[1:]}) > 1:
+        return "more than one tensor is read by the mask"
+    if mask is None or not is_boolean(mask) or not is_pure(site, target.slice):
+        return f"`{site.text(target.slice)}` is not certainly a boolean tensor"
+    if not is_own(site, names[0]):
+        return f"`{names[0]}` may be a tensor, or a view of one, from outside"
+    if not same_shape(site, target.slice, *tensors):
+        return f"`{site.text(target.slice)}` may have another shape than `{names[0]}`"
+    if not same_dtype(site, *tensors):
+        return f"`{names[0]}` and `{names[-1]}` may hold other types of elements"
+    return ""
+
+
+def _repair(
+    site: Site, statement: ast.stmt, store: str, computed: ast.expr, root: ast.expr
+) -> Repair | Decline:
+    assert isinstance(root, ast.Name)
+    if isinstance(computed, ast.Name):  # only moved: no arithmetic that could change the dtype
+        return Repair(_MESSAGE, (Replace(statement, store),))
+    verdict = judge_arm(site, computed, root.id, {})
+    if isinstance(verdict, Refused):
+        return Decline(verdict.why)
+    rewrite, message = Replace(statement, store), _MESSAGE
+    if not _is_float(site, root):
+        spelled = site.spell("torch.compiler.is_compiling")
+        if spelled is None or is_compiled_only(site, statement):
+            return Decline(f"`{root.id}` is not certainly a floating-point tensor")
+        test = f"{spelled}() and {root.id}.is_floating_point()"
+        split = f"if {test}:\n{indent(store, '    ')}\nelse:\n    $kept"
+        rewrite, message = Replace(statement, split, {"kept": statement}), _FLOATS
+    if isinstance(verdict, Changes):
+        return Repair(message, (rewrite,), Applicability.UNSAFE, verdict.what)
+    return Repair(message, (rewrite,))
+
+
+def _is_float(site: Site, node: ast.expr) -> bool:
+    tensor = certain_tensor(site, node)
+    return tensor is not None and tensor.dtype is not None and tensor.dtype.category == "float"

@@ -1,0 +1,153 @@
+"""The smallest run of whole statements around the nodes that a fix is about."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tclint.source.file import SourceFile
+
+AstNode = ast.expr | ast.stmt
+Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Rows ``first`` to ``last``: statements of one block, and the comments above the first one.
+
+    ``is_part`` says that the block has more statements; ``scope`` is the innermost function or
+    class around it.
+    """
+
+    first: int
+    last: int
+    indentation: str
+    is_part: bool
+    scope: Scope | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """The statements of a block with the node that it belongs to."""
+
+    owner: ast.AST
+    body: Sequence[ast.stmt]
+    scope: Scope | None
+
+
+def run_around(file: SourceFile, tree: ast.Module, nodes: Sequence[AstNode]) -> Run:
+    """The run in the innermost block with lines of its own that holds all nodes."""
+    block = _Block(tree, tree.body, None)
+    first, last = _extent(nodes)
+    while True:
+        run = _touched(file, block.body, first, last)
+        inner = next(_blocks_around(file, run, first, last, block.scope), None)
+        if inner is None:
+            break
+        block = inner
+    first, last = _extent([*run, *nodes])
+    line = file.lines[first - 1] if first <= len(file.lines) else ""
+    indent = indentation(line) if block.owner is not tree else ""
+    return Run(
+        _with_comments(file, _last_row_above(block.owner, first), first, indent),
+        min(last, len(file.lines)),
+        indent,
+        len(run) < len(block.body),
+        block.scope,
+    )
+
+
+def indentation(line: str) -> str:
+    """The blanks before a line's first token."""
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _touched(file: SourceFile, body: Sequence[ast.stmt], first: int, last: int) -> list[ast.stmt]:
+    """The statements on some rows, and those that share a logical line with one of them."""
+    touched: list[ast.stmt] = []
+    for statement in body:
+        start, end = rows_of(statement)
+        start -= start > 1 and _goes_on(file, start - 1)
+        end += _goes_on(file, end)
+        if start <= last and first <= end:
+            touched.append(statement)
+            first, last = min(first, start), max(last, end)
+    return touched
+
+
+def _blocks_around(
+    file: SourceFile, run: Sequence[ast.stmt], first: int, last: int, scope: Scope | None
+) -> Iterator[_Block]:
+    """The block inside a statement that has some rows for itself and others."""
+    if len(run) != 1:
+        return
+    statement = run[0]
+    scope = statement if isinstance(statement, Scope) else scope
+    handlers = [*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())]
+    for owner in (statement, *handlers):
+        for name in ("body", "orelse", "finalbody"):
+            body = getattr(owner, name, None)
+            if not body:
+                continue
+            start, end = rows_of(body[0])[0], rows_of(body[-1])[1]
+            if not (start <= first and last <= end and _begins_line(file, body[0], start)):
+                continue
+            if file.lines[start - 1].lstrip().startswith("elif"):
+                yield from _blocks_around(file, body, first, last, scope)
+            else:
+                yield _Block(owner, body, scope)
+
+
+def _begins_line(file: SourceFile, statement: ast.stmt, row: int) -> bool:
+    """Whether a statement, or its first decorator, stands on a logical line of its own."""
+    if row > len(file.lines) or (row > 1 and _goes_on(file, row - 1)):
+        return False
+    return len(indentation(file.lines[row - 1])) == statement.col_offset
+
+
+def _goes_on(file: SourceFile, row: int) -> bool:
+    """Whether a backslash joins a row to the next one."""
+    return row <= len(file.lines) and file.lines[row - 1].rstrip("\r\n").endswith("\\")
+
+
+def rows_of(statement: ast.stmt) -> tuple[int, int]:
+    """The first and last row of a statement with its decorators."""
+    first = statement.lineno
+    if isinstance(statement, Scope):
+        first = min([first, *(d.lineno for d in statement.decorator_list)])
+    return first, statement.end_lineno or statement.lineno
+
+
+def _extent(nodes: Sequence[AstNode]) -> tuple[int, int]:
+    rows = [rows_of(n) if isinstance(n, ast.stmt) else (n.lineno, _end(n)) for n in nodes]
+    return min(start for start, _ in rows), max(end for _, end in rows)
+
+
+def _end(node: ast.expr) -> int:
+    return node.end_lineno or node.lineno
+
+
+def _last_row_above(owner: ast.AST, first: int) -> int:
+    """The last row above ``first`` on which something that belongs to ``owner`` ends."""
+    last, pending = getattr(owner, "lineno", 0), [owner]
+    while pending:
+        for node in ast.iter_child_nodes(pending.pop()):
+            end = getattr(node, "end_lineno", None)
+            if end is None:
+                pending.append(node)
+            elif end < first:
+                last = max(last, end)
+    return int(last)
+
+
+def _with_comments(file: SourceFile, above: int, first: int, indent: str) -> int:
+    """The row where the comments above a statement begin: a deeper one ends the block before."""
+    while first - 1 > above:
+        line = file.lines[first - 2]
+        if line.strip() and (
+            not line.lstrip().startswith("#") or len(indentation(line)) > len(indent)
+        ):
+            break
+        first -= 1
+    return first
