@@ -15,9 +15,11 @@ from typing import Any
 
 import torch
 import torch._dynamo
+import torch._functorch.config
 import torch._inductor
 
 TABLE = Path(__file__).resolve().parent.parent / "tclint" / "torch_api" / "compile_names.json"
+CONFIGS = (torch._dynamo.config, torch._inductor.config, torch._functorch.config)
 
 
 def main() -> None:
@@ -29,6 +31,7 @@ def main() -> None:
         "modes": sorted(torch._inductor.list_mode_options()),
         "backends": sorted(torch._dynamo.list_backends(exclude_tags=())),
         "options": {name: option_type(name) for name in sorted(torch._inductor.list_options())},
+        "settings": {module.__name__: settings(module) for module in CONFIGS},
     }
     TABLE.write_text(json.dumps(table, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
@@ -37,6 +40,11 @@ def option_type(name: str) -> str:
     """The type that torch.compile insists on for an option; empty where it accepts any."""
     wanted = torch._inductor.config.get_type(name)
     return wanted.__name__ if isinstance(wanted, type) and not typing.get_origin(wanted) else ""
+
+
+def settings(module: Any) -> list[str]:
+    """What can be read from a module of settings: its settings, old names of them, functions."""
+    return sorted({*dir(module), *dir(type(module)), *module._config})
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@ from tclint.diagnostics import (
 )
 from tclint.lint.engine import Result, Run
 from tclint.lint.rewrite import Repair
-from tclint.report import repairs
 from tclint.report.view import View
 from tclint.source.errors import FileError
 from tclint.source.file import SourceFile
@@ -87,7 +86,6 @@ def view_of(root: Path, **changes: Any) -> View:
 def offer_edits(monkeypatch: pytest.MonkeyPatch, *edits: Edit) -> None:
     """Let every repair come to these edits, without LibCST."""
     monkeypatch.setattr("tclint.fix.edits.edits_for", lambda file, tree, repair: edits)
-    repairs._tree.cache_clear()
 
 
 DROP_ITEM = Edit(span(7, 25, 7, 32), "")

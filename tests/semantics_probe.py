@@ -51,6 +51,10 @@ FIELDS = {
     "OptimizerInit": "optimizer",
     "CompiledOutputUsed": "function",
     "Call": "function",
+    "ContainerGrown": "kept",
+    "ClassWrite": "attribute",
+    "NameUsed": "name",
+    "TrainingCall": "name",
 }
 
 Seen = list[tuple[int, str]]

@@ -53,14 +53,33 @@ class Rotary(nn.Module):
     def forward(self, positions):
         return positions[:, None] * self.inverse
 """
+INHERITED = "\n\nclass Derived(Rotary):\n    pass\n"
+# A caller in another project, which the fix has not seen: its buffer belongs to the state dict.
+STRANGER = """
+
+class Stranger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.make = frequencies
+        self.register_buffer("inverse", self.make(1.0))
+        self.original = self.inverse
+
+    @updated
+    def forward(self, positions):
+        return positions[:, None] * self.inverse
+"""
 LENGTHS = (3, 7, 2, 9, 9)
 
 
 @pytest.fixture
 def fixed(tmp_path: Path) -> str:
-    path = tmp_path / "rotary.py"
-    path.write_text(CODE, encoding="utf-8")
-    run = fix_files([path], Config(root=tmp_path, select=("TCL160",)))
+    return _fixed(CODE, tmp_path)
+
+
+def _fixed(code: str, folder: Path) -> str:
+    path = folder / "rotary.py"
+    path.write_text(code, encoding="utf-8")
+    run = fix_files([path], Config(root=folder, select=("TCL160",)))
     return run.changed[0].after
 
 
@@ -94,8 +113,28 @@ def test_one_graph_that_is_compiled_once(fixed: str) -> None:
     assert len(graphs) == 1
 
 
-def _make(code: str) -> Any:
+def test_a_class_that_inherits_the_buffer_is_chosen_for_as_well(tmp_path: Path) -> None:
+    code = CODE + INHERITED
+    fixed = _fixed(code, tmp_path)
+    expected, given = _make(code, "Derived"), _make(fixed, "Derived")
+    call = torch.compile(given, backend="eager", fullgraph=True, dynamic=False)
+    for length in LENGTHS:
+        positions = torch.arange(float(length))
+        assert torch.equal(expected(positions), call(positions))
+
+
+def test_a_module_with_another_kind_of_buffer_does_as_before(fixed: str) -> None:
+    expected, given = _make(CODE + STRANGER, "Stranger"), _make(fixed + STRANGER, "Stranger")
+    call = torch.compile(given, backend="eager", dynamic=False)
+    for length in LENGTHS:
+        positions = torch.arange(float(length))
+        assert expected.state_dict().keys() == given.state_dict().keys()
+        assert torch.equal(expected(positions), call(positions))
+    assert not given.state_dict()
+
+
+def _make(code: str, cls: str = "Rotary") -> Any:
     torch._dynamo.reset()
     names: dict[str, Any] = {}
     exec(code, names)
-    return names["Rotary"]()
+    return names[cls]()

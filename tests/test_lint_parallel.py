@@ -73,7 +73,7 @@ def test_shards_are_the_files_in_order_and_bounded() -> None:
 
 
 def test_a_folder_of_any_size_is_cut() -> None:
-    parts = shards.shards([Path(f"m{number:05}.py") for number in range(1000)])
+    parts = shards.shards([Path(f"m{number:05}.py") for number in range(3 * shards.LARGEST)])
     assert max(map(len, parts)) <= shards.LARGEST
 
 

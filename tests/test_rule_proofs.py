@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +19,8 @@ from .proof.run import count_syncs, run_compiled, run_eager
 
 if TYPE_CHECKING:
     from .proof.run import Outcome
+
+_WARNS = re.compile(r"^.*Warning: .*\b(?:deprecated|should be passed)\b.*\n", re.MULTILINE)
 
 
 def _claims(_rule: Rule, example: Bad | Untouched) -> bool:
@@ -43,6 +46,8 @@ def test_torch_shows_the_effect(rule: Rule, example: Bad | Untouched) -> None:
         assert run.compilation.recompiles > 0
     if "host-sync" in example.proves:
         assert count_syncs(example.code, example.inputs).syncs
+    if "warns" in example.proves:
+        assert _WARNS.search(run_eager(example.code, example.inputs).text)
 
 
 @pytest.mark.parametrize(("rule", "example"), cases(Bad, where=_is_fixed))
@@ -59,6 +64,8 @@ def test_fixed_code_does_not_show_it(rule: Rule, example: Bad) -> None:
         reads = count_syncs(example.code, example.inputs).syncs
         assert len(count_syncs(code, example.inputs).syncs) < len(reads)
     eager = run_eager(code, example.inputs)
+    if "warns" in example.proves:
+        assert not _WARNS.search(eager.text)
     assert difference(eager.results, run.results, "compiled result") is None
     assert difference(eager.state, run.state, "compiled state") is None
 
@@ -68,6 +75,8 @@ def test_safe_fix_keeps_what_eager_does(rule: Rule, example: Bad) -> None:
     assert example.fixed is not None
     before = run_eager(example.code, example.inputs)
     after = run_eager(example.fixed, example.inputs)
+    if "warns" in example.proves:  # without the warning the fix keeps everything
+        before.text = _WARNS.sub("", before.text)
     _assert_same(before, after)
     if example.fails_on is not None:
         before = run_eager(example.code, example.fails_on)

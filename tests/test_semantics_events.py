@@ -195,6 +195,38 @@ STATEMENTS = {
                 x.requires_grad = True  #! TensorWrite requires_grad
                 return x
     """,
+    "lists, dicts and variables that outlive the call": """
+        SEEN = []
+        CALLS = 0
+        class Net(nn.Module):
+            total = 0
+            def __init__(self):
+                super().__init__()
+                self.kept, self.cache = [], {}
+            def forward(self, x: torch.Tensor):
+                global CALLS  #! GlobalsDeclared
+                CALLS += 1
+                Net.total += 1  #! ClassWrite total
+                type(self).total += 1  #! ClassWrite total
+                self.__class__.total = 0  #! ClassWrite total
+                self.kept.append(x)  #! ContainerGrown module
+                self.cache["last"] = x  #! ContainerGrown module
+                SEEN.extend([x])  #! ContainerGrown global
+                mine = []
+                mine.append(x)
+                return x
+    """,
+    "names of torch, and calls of a training loop": """
+        from torch.cuda.amp import autocast
+        def train(model, optimizer, batches):
+            optimizer.zero_grad()
+            for x in batches:
+                with autocast():  #! NameUsed torch.cuda.amp.autocast; TrainingCall autocast
+                    loss = model(x)  #! TrainingCall model
+                loss.backward()  #! TrainingCall backward
+                for _ in range(2):
+                    model(x)
+    """,
     "things made inside": """
         class Net(nn.Module):
             def __init__(self):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tclint.semantics.lattice import join
 from tclint.semantics.readable import readable
 from tclint.semantics.values import (
     NONE,
@@ -26,7 +27,6 @@ from tclint.semantics.values import (
     Sequence,
     Static,
     Tensor,
-    join,
 )
 from tests.semantics_probe import put
 

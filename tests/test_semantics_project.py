@@ -168,6 +168,30 @@ def f(x: torch.Tensor):
     assert not mismatch(tmp_path, files)
 
 
+def test_classes_of_torch_are_what_they_are_in_a_run_over_torch(tmp_path: Path) -> None:
+    files = {
+        "torch/__init__.py": "",
+        "torch/nn/__init__.py": "from .modules import *\n",
+        "torch/nn/modules/__init__.py": "from .module import Module\n",
+        "torch/nn/modules/module.py": "class Module: ...\nclass Near(Module): ...\n",
+        "torch/nn/modules/linear.py": "from .module import Module\nclass Linear(Module): ...\n",
+        "torch/fx/__init__.py": "from .graph_module import GraphModule\n",
+        "torch/fx/graph_module.py": "import torch\nclass GraphModule(torch.nn.Module): ...\n",
+        "torch/ao.py": "from torch.fx import GraphModule\nclass Observed(GraphModule): ...\n",
+        "torch/flat.py": "from torch import nn\nclass Flat(nn.Parameter): ...\n",
+    }
+    paths = put(tmp_path, files)
+    project = load_project(paths, Config(tmp_path))
+    known = {
+        cls.qualname: project.is_module_class(cls)
+        for path in paths
+        if (module := project.module_at(path)) is not None
+        for cls in module.classes.values()
+    }
+    modules = ("Module", "Near", "Linear", "GraphModule", "Observed")
+    assert known == {**dict.fromkeys(modules, True), "Flat": False}
+
+
 def test_a_broken_helper_hides_nothing_else(tmp_path: Path) -> None:
     main = (
         "import torch\nfrom helper import read\n@torch.compile\n"

@@ -116,6 +116,45 @@ def test_newer_syntax_is_named(
     assert "run it with Python" in caught.value.message
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="can be parsed")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = f'{f'{f'{1}'}'}'\n",
+        "if a:\n    type Pair = tuple[int, int]\n",
+        "def first[T](items: list[T]) -> T:\n    return items[0]\n",
+    ],
+)
+def test_newer_syntax_is_not_called_an_error(text: str, tmp_path: Path) -> None:
+    with pytest.raises(SourceError) as caught:
+        parse(decode(tmp_path / "new.py", text.encode()))
+    assert "syntax error" not in caught.value.message
+
+
+def test_syntax_that_has_no_name_yet_is_left_to_a_newer_python(tmp_path: Path) -> None:
+    file = decode(tmp_path / "new.py", b"flat = [*row for row in rows]\n")
+    try:
+        parse(file)
+    except SourceError as error:
+        assert "needs a newer Python" in error.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "print 'a'\n",
+        "try: pass\nexcept A, e: pass\n",
+        "x = '\\N{no such}'\n",
+        "-" * 200_000,
+        "(" * 299,
+    ],
+)
+def test_wrong_code_is_still_called_wrong(text: str, tmp_path: Path) -> None:
+    with pytest.raises(SourceError) as caught:
+        parse(decode(tmp_path / "wrong.py", text.encode()))
+    assert "needs a newer Python" not in caught.value.message
+
+
 def test_big_generated_file_is_parsed(tmp_path: Path) -> None:
     path = tmp_path / "generated.py"
     path.write_bytes(b"TABLE = {\n" + b"    'key': [1, 2.5, 'text'],\n" * 75_000 + b"}\n")

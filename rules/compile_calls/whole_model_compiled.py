@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import ClassVar
 
-from tclint.diagnostics import Applicability, Confidence, Effect
+from tclint.diagnostics import Applicability, Confidence, Decline, Effect
 from tclint.lint.options import Option
-from tclint.lint.rewrite import Repair, Replace
+from tclint.lint.rewrite import Insert, Repair, Replace, Rewrite
 from tclint.lint.rule import Bad, Finding, Good, Rule
 from tclint.semantics.events import CompileCall
 from tclint.semantics.values import Object
@@ -74,10 +74,7 @@ class WholeModelCompiled(Rule[CompileCall]):
             title="equal blocks",
         ),
         Good(
-            code=(
-                f"{MODEL}model = Net(16)\n"
-                "for block in model.blocks:\n    block.compile()\nf = model\n"
-            ),
+            f"{MODEL}model = Net(16)\nfor block in model.blocks:\n    block.compile()\nf = model\n",
             title="the block compiled",
         ),
         Good(code=MODEL + "model = Net(4)\nf = torch.compile(model)\n", title="a shallow model"),
@@ -100,21 +97,32 @@ class WholeModelCompiled(Rule[CompileCall]):
         )
 
 
-def _repair(event: CompileCall, stack: Stack) -> Repair | None:
-    """Compile the blocks where the statement just rebinds the model's name."""
-    match event.site.statement, event.call:
+def _repair(event: CompileCall, stack: Stack) -> Repair | Decline:
+    """Compile the blocks, and let the model itself stand where it was compiled."""
+    site, call = event.site, event.call
+    statement, whole = site.statement, getattr(site.statement, "value", None)
+    match call:
         case (
-            ast.Assign(targets=[ast.Name(id=name)], value=value),
-            ast.Call(args=[ast.Name(id=model)]),
-        ) if value is event.call and name == model and not event.site.body.names("block"):
+            ast.Call(func=ast.Attribute(value=ast.Name() as model, attr="compile"), args=[])
+            | ast.Call(args=[ast.Name() as model])
+        ):
             pass
         case _:
-            return None
-    arguments = ", ".join(f"{key}=${key}" for key in event.keywords)
-    template = f"for block in {model}.{stack.attribute}:\n    block.compile({arguments})"
+            return Decline("the model has no name here: give it one, then compile its blocks")
+    if whole is not call or site.body.names("block"):
+        return Decline("the call is part of a larger expression, or `block` is a name already")
+    arguments = ", ".join(f"{key}=${key}" for key in event.keywords if key != "model")
+    loop = f"for block in {model.id}.{stack.attribute}:\n    block.compile({arguments})"
+    parts = dict(event.keywords)
+    match statement:
+        case ast.Expr() | ast.Assign(targets=[ast.Name(id=model.id)]):
+            rewrites: tuple[Rewrite, ...] = (Replace(statement, loop, parts),)
+        case _:
+            kept = Replace(call, "$model", {"model": model})
+            rewrites = (Insert(statement, loop, parts), kept)
     return Repair(
         "Compile the block instead of the model",
-        (Replace(event.site.statement, template, dict(event.keywords)),),
+        rewrites,
         Applicability.DISPLAY,
         changes="the first call gets faster, each later one may get slower",
     )

@@ -8,6 +8,7 @@ from tclint.diagnostics import Applicability, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import TensorAssert
+from tclint.semantics.site import Site
 
 from ..proofs.conditions import (
     caught,
@@ -29,7 +30,8 @@ class AssertSyncsInEager(Rule[TensorAssert]):
 
     ## What it does
     Reports asserts on tensors that Dynamo keeps in the graph, in code that a compiled region
-    reaches. Asserts about shapes, dtypes and types are never reported.
+    reaches. Asserts about shapes, dtypes and types are never reported, nor are those below an `if`
+    that reads a tensor, and so has waited already.
 
     ## Why it hurts
     Compiled code does not wait for such an assert. Eager code does: each one is a host sync
@@ -90,10 +92,17 @@ def f(x):
         negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
         if negated or next(host_reads(site, test), None) or is_compiled_only(site, statement):
             return None
+        if _has_waited(site, statement):
+            return None
         if statement.msg is not None and not isinstance(folded(statement.msg), str):
             return None
         fix = caught(site) or _repair(event, statement)
         return Finding("This assert waits for the device in eager code", fix, test)
+
+
+def _has_waited(site: Site, statement: ast.Assert) -> bool:
+    outer = (node for node in site.ancestors(statement) if isinstance(node, ast.If))
+    return any(is_tensor_condition(site, node.test) for node in outer)
 
 
 def _repair(event: TensorAssert, statement: ast.Assert) -> Repair | Decline:

@@ -106,6 +106,8 @@ def f(log_p, target):
         node, kind = ranges[0]
         site = event.site
         varying = kind != "numpy" and is_varying(site, node)
+        if event.tensor.device == "cpu" and not varying:
+            return None  # an index of a tensor on the host stays there
         also = ", and each new length compiles again" if varying else ""
         return Finding(
             f"`{site.text(node)}` {_COPIED}{also}",

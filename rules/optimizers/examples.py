@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tclint.lint.rule import Untouched
+from tclint.lint.rule import Bad, Untouched
 
 PROGRAM = """\
 model = nn.Linear(3, 3)
@@ -43,6 +43,16 @@ EAGER = program("SGD(model.parameters(), lr=0.5)", compiled="").replace(
     "def f(x):\n    return torch.relu(x)\n\n\ndef train(x):\n    model(f(x))",
 )
 
+_GROUPED = (
+    'SGD([{{"params": [model.weight], "lr": {one}}}, {{"params": [model.bias]}}], lr={other})'
+)
+GROUPS = Bad(
+    code=program(_GROUPED.format(one="0.25", other="0.5")),
+    unsafe=program(_GROUPED.format(one="torch.tensor(0.25)", other="torch.tensor(0.5)")),
+    inputs=STEPS,
+    proves=("recompile",),
+    title="parameter groups",
+)
 ONE_CYCLE = Untouched(
     code=program(
         "AdamW(model.parameters(), lr=0.1)", "OneCycleLR(optimizer, max_lr=0.1, total_steps=20)"

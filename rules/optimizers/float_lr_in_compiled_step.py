@@ -8,11 +8,23 @@ from typing import ClassVar
 from tclint.diagnostics import Applicability, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Bad, Finding, Good, Rule
-from tclint.semantics.events import LrChange, OptimizerInit
-from tclint.semantics.values import Static, options
-from tclint.torch_api import lr_schedulers, optimizers
+from tclint.semantics.events import OptimizerInit
+from tclint.semantics.lattice import options
+from tclint.semantics.values import Static
+from tclint.torch_api import optimizers
 
-from .examples import ADAM_FOREACH, DEFAULT_RATE, EAGER, FLOAT, ONE_CYCLE, STEPS, TENSOR, WRITTEN
+from .examples import (
+    ADAM_FOREACH,
+    DEFAULT_RATE,
+    EAGER,
+    FLOAT,
+    GROUPS,
+    ONE_CYCLE,
+    STEPS,
+    TENSOR,
+    WRITTEN,
+)
+from .rates import group_rates, puts_floats_back
 
 NEEDS_CAPTURABLE = frozenset({"torch.optim.Adam", "torch.optim.AdamW"})
 
@@ -54,6 +66,7 @@ class FloatLrInCompiledStep(Rule[OptimizerInit]):
             proves=("recompile",),
             title="a scheduler",
         ),
+        GROUPS,
         ONE_CYCLE,
         WRITTEN,
         ADAM_FOREACH,
@@ -92,35 +105,25 @@ def _repair(event: OptimizerInit) -> Repair | Decline:
         return Decline(f"`{event.optimizer}` is not known to take a tensor as learning rate")
     if event.lr is None:
         return Decline("the learning rate is the default; write it out first")
-    if (
-        event.optimizer in NEEDS_CAPTURABLE
-        and _is(event, "foreach")
-        and not _is(event, "capturable")
-    ):
+    raises = _is(event, "foreach") and not _is(event, "capturable")
+    if raises and event.optimizer in NEEDS_CAPTURABLE:
         return Decline("with `foreach=True` a tensor needs `capturable=True`, or it raises")
-    obstacle = next(filter(None, map(_puts_floats_back, event.lr_changes)), None)
+    obstacle = next(filter(None, map(puts_floats_back, event.lr_changes)), None)
     if obstacle:
         return Decline(obstacle)
     tensor = event.site.spell("torch.tensor")
     if tensor is None:
         return Decline("this file does not import torch")
+    groups = group_rates(event)
+    if isinstance(groups, Decline):
+        return groups
+    rates = (event.lr, *groups)
     return Repair(
         "Make the learning rate a tensor",
-        (Replace(event.lr, f"{tensor}($lr)", {"lr": event.lr}),),
+        tuple(Replace(rate, f"{tensor}($lr)", {"lr": rate}) for rate in rates),
         Applicability.UNSAFE,
         changes=(
             "parameters come out close, not bit-identical, and eager steps get slower unless "
             "`fused=True`"
         ),
     )
-
-
-def _puts_floats_back(change: LrChange) -> str | None:
-    """Why a tensor would not stay, or not be enough."""
-    name = change.name.rpartition(".")[2]
-    scheduler = lr_schedulers().get(f"torch.optim.lr_scheduler.{name}")
-    if scheduler is not None:
-        written = ", ".join(scheduler.writes)
-        why = f"`{scheduler.name}` writes floats ({written}) on every step, so it recompiles anyway"
-        return why if scheduler.writes_floats else None
-    return "it is also written through `param_groups`, and a float written there would undo it"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from tclint.diagnostics import Effect
+from tclint.diagnostics import Confidence, Effect
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import ModuleWrite
-from tclint.semantics.values import Static, SymInt, options
+from tclint.semantics.lattice import options
+from tclint.semantics.values import Static, SymInt
 
 from .counters import count_in_buffer, counted
+from .emptied import only_records
 
 _CALLS = "[(torch.ones(3),) for _ in range(10)]"
 
@@ -34,7 +36,8 @@ class CounterInForward(Rule[ModuleWrite]):
 
     ## What it does
     Reports `self.step += 1`, `self.step -= 1` and `self.step = self.step + 1` of integers in
-    compiled methods of modules.
+    compiled methods of modules; with low confidence where `forward` hands its input on, since
+    such observers are seldom compiled.
 
     ## Why it hurts
     Dynamo compiles the value of an integer attribute into the code, so that the next call finds
@@ -94,6 +97,7 @@ class CounterInForward(Rule[ModuleWrite]):
         return Finding(
             f"`{name}` is compiled in as a number: each call with another one compiles again",
             count_in_buffer(event),
+            confidence=Confidence.LOW if only_records(event.site) else None,
         )
 
 

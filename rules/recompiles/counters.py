@@ -16,7 +16,8 @@ from tclint.semantics.values import DType, Tensor
 from ..proofs.follow import Way
 from ..proofs.numbers import COUNTED, Number
 from ..proofs.verdict import Changes, Refused
-from ..tensor_creation.buffers import first_argument
+from ..tensor_creation.init_end import first_argument
+from .attributes import is_integer, is_own
 
 _COUNT: Final = Number(Tensor(0, DType("int64", "int")), COUNTED)
 _CHANGES: Final = (
@@ -70,14 +71,8 @@ def _start(init: FunctionInfo, name: str) -> ast.Assign | None:
         if not ready or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             continue
         if is_own(statement.targets[0], first_argument(init), name):
-            return statement if _is_integer(statement.value) else None
+            return statement if is_integer(statement.value) else None
     return None
-
-
-def _is_integer(node: ast.expr) -> bool:
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        node = node.operand
-    return isinstance(node, ast.Constant) and type(node.value) is int
 
 
 def _elsewhere(
@@ -127,9 +122,3 @@ def _class_level(cls: ClassInfo) -> Iterator[ast.AST]:
 
 def _holds(outer: ast.AST, node: ast.AST) -> bool:
     return any(inner is node for inner in ast.walk(outer))
-
-
-def is_own(node: ast.expr, own: str, name: str) -> bool:
-    """True for ``self.name``, where the module is called ``own``."""
-    owner = node.value if isinstance(node, ast.Attribute) and node.attr == name else None
-    return isinstance(owner, ast.Name) and owner.id == own

@@ -9,12 +9,13 @@ from typing import Final
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Insert, Repair, Replace, Rewrite
 from tclint.semantics.events import ModuleWrite
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
-from tclint.semantics.values import Static, options
+from tclint.semantics.values import Static
 
-from ..tensor_creation.buffers import first_argument, why_no_place
-from .counters import is_own
+from ..tensor_creation.init_end import first_argument, why_no_place
+from .attributes import set_to_none
 
 _MAKERS: Final = frozenset(
     "tensor zeros ones full eye arange linspace logspace tril triu outer cat stack "
@@ -25,23 +26,6 @@ _KEPT: Final = (
     "needs it or not"
 )
 _MOVED: Final = "as a buffer that is not saved, it moves with the module and takes over its dtype"
-
-
-def guard_of(event: ModuleWrite) -> ast.If | None:
-    """The ``if self.x is None:`` or ``if not hasattr(self, "x"):`` around the assignment alone."""
-    site, statement = event.site, event.site.statement
-    outer = site.parent(statement)
-    if not isinstance(outer, ast.If) or outer.body != [statement] or outer.orelse:
-        return None
-    match outer.test:
-        case ast.Compare(left=left, ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
-            return outer if ast.unparse(left) == ast.unparse(event.target) else None
-        case ast.UnaryOp(
-            op=ast.Not(), operand=ast.Call(func=ast.Name(id="hasattr"), args=[_, name])
-        ):
-            named = isinstance(name, ast.Constant) and name.value == event.attribute
-            return outer if named else None
-    return None
 
 
 def build_in_init(event: ModuleWrite, guard: ast.If) -> Repair | Decline:
@@ -68,7 +52,7 @@ def build_in_init(event: ModuleWrite, guard: ast.If) -> Repair | Decline:
     if moved:
         build = f'{own}.register_buffer("{name}", {made}, persistent=False)'
     rewrites: list[Rewrite] = [Replace(guard, ""), Insert(init.node.body[-1], build, after=True)]
-    empty = _empty(init, name)
+    empty = set_to_none(init, name)
     if empty is init.node.body[-1]:
         rewrites[1] = Replace(empty, build)
     elif empty is not None:
@@ -120,7 +104,7 @@ def _is_global(site: Site, name: ast.Name) -> bool:
 
 def _elsewhere(cls: ClassInfo, init: FunctionInfo, event: ModuleWrite, guard: ast.If) -> str:
     """Where else the attribute is set, so that the first call may find it unset again."""
-    empty = _empty(init, event.attribute)
+    empty = set_to_none(init, event.attribute)
     own = [event.target, *(empty.targets if empty else [])]
     for node in ast.walk(cls.node):
         if not isinstance(node, ast.Attribute) or node.attr != event.attribute:
@@ -129,14 +113,3 @@ def _elsewhere(cls: ClassInfo, init: FunctionInfo, event: ModuleWrite, guard: as
             return f"line {node.lineno} sets `{event.attribute}` as well"
     asked = isinstance(guard.test, ast.Compare)
     return f"`__init__` does not set `{event.attribute}` to None" if asked and not empty else ""
-
-
-def _empty(init: FunctionInfo, name: str) -> ast.Assign | None:
-    """``self.x = None`` among the statements of ``__init__`` itself."""
-    assert not isinstance(init.node, ast.Lambda)
-    for statement in init.node.body:
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            none = isinstance(statement.value, ast.Constant) and statement.value.value is None
-            if none and is_own(statement.targets[0], first_argument(init), name):
-                return statement
-    return None

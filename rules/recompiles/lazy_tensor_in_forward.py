@@ -5,9 +5,11 @@ from __future__ import annotations
 from tclint.diagnostics import Effect
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import ModuleWrite
-from tclint.semantics.values import Tensor, options
+from tclint.semantics.lattice import options
+from tclint.semantics.values import Tensor
 
-from .lazily_built import build_in_init, guard_of
+from .attributes import guard_of
+from .lazily_built import build_in_init
 
 _CALLS = "[(torch.ones(3, 3),) for _ in range(3)]"
 

@@ -7,11 +7,14 @@ import ast
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Insert, Repair, Replace
 from tclint.semantics.events import TensorFactory
+from tclint.semantics.lattice import tensor_in
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
-from tclint.semantics.values import Tensor, tensor_in
+from tclint.semantics.values import Tensor
 
+from .init_end import first_argument, why_no_place, why_not_constant_there
 from .placement import FROM_DATA, arguments, is_device, keyword, number_type
+from .python_data import is_empty
 from .reading import why_not_only_read
 
 _LISTS = (ast.List, ast.Tuple)
@@ -27,6 +30,8 @@ def is_constant_data(event: TensorFactory) -> bool:
     if cls is None or not event.constant or event.function not in FROM_DATA:
         return False
     if len(call.args) != 1 or number_type(event.site, call.args[0]) is not None:
+        return False
+    if is_empty(event):
         return False
     return _is_module(event.site, cls) and (
         event.function == "torch.tensor" or isinstance(call.args[0], _LISTS)
@@ -49,7 +54,7 @@ def make_buffer(event: TensorFactory) -> Repair | Decline:
     init = cls.methods.get("__init__")
     obstacle = why_no_place(site, cls, init, function) or why_not_only_read(site, whole)
     if init is not None and not obstacle:
-        obstacle = _why_not_constant_there(event.call, init)
+        obstacle = why_not_constant_there(event.call, init)
     if obstacle:
         return Decline(obstacle)
     name = _name(site, whole, cls)
@@ -86,42 +91,6 @@ def _is_module(site: Site, cls: ClassInfo) -> bool:
     )
 
 
-def why_no_place(
-    site: Site, cls: ClassInfo, init: FunctionInfo | None, function: FunctionInfo
-) -> str:
-    """Why ``__init__`` cannot take a buffer at its end; empty when it can."""
-    if {"staticmethod", "classmethod"} & set(function.decorators):
-        return f"`{function.name}` has no `self`"
-    if init is None or isinstance(init.node, ast.Lambda):
-        plain = len(cls.bases) == 1 and site.dotted(cls.bases[0]) == "torch.nn.Module"
-        return "" if plain else f"`{cls.name}` inherits its `__init__`"
-    calls = [n for n in ast.walk(init.node) if isinstance(n, ast.Call)]
-    if not any(isinstance(c.func, ast.Attribute) and c.func.attr == "__init__" for c in calls):
-        return "`__init__` does not call `super().__init__()`"
-    if any(isinstance(n, (ast.Return, ast.Raise)) for n in ast.walk(init.node)):
-        return "`__init__` may end before its last line"
-    own = first_argument(init)
-    for call in calls:
-        base = call.func.value if isinstance(call.func, ast.Attribute) else call.func
-        runs = isinstance(base, ast.Name) and base.id == own
-        if runs and (base is call.func or getattr(call.func, "attr", "") == function.name):
-            return f"`__init__` itself runs `{function.name}`"
-    return ""
-
-
-def _why_not_constant_there(call: ast.Call, init: FunctionInfo) -> str:
-    local = {n.arg for n in ast.walk(init.node) if isinstance(n, ast.arg)} - {first_argument(init)}
-    local |= {
-        n.id
-        for n in ast.walk(init.node)
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    }
-    for node in ast.walk(call):
-        if isinstance(node, ast.Name) and node.id in local:
-            return f"`{node.id}` means something else in `__init__`"
-    return ""
-
-
 def _is_own_device(site: Site, device: ast.expr) -> bool:
     """True for ``self.weight.device``."""
     if not isinstance(device, ast.Attribute) or not isinstance(device.value, ast.Attribute):
@@ -145,9 +114,3 @@ def _name(site: Site, whole: ast.expr, cls: ClassInfo) -> str:
         number += 1
         unique = f"{name}_{number}"
     return unique
-
-
-def first_argument(function: FunctionInfo) -> str:
-    """What a method calls its object: mostly ``self``."""
-    arguments = function.node.args
-    return next((a.arg for a in (*arguments.posonlyargs, *arguments.args)), "self")

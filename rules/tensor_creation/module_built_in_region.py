@@ -8,7 +8,8 @@ from tclint.diagnostics import Applicability, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import ModuleConstruction
-from tclint.semantics.values import Sequence, Static, SymInt, options
+from tclint.semantics.lattice import options
+from tclint.semantics.values import Sequence, Static, SymInt
 
 _FUNCTIONS = {
     "torch.nn.LayerNorm": "torch.nn.functional.layer_norm",

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from tclint.lint.rewrite import AddArgument
 from tclint.semantics.events import TensorFactory
+from tclint.semantics.lattice import options, tensor_in
 from tclint.semantics.site import Site
-from tclint.semantics.values import Static, options, tensor_in
+from tclint.semantics.values import Static
 
 from ..proofs.verdict import Refused
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Object, Tensor, options
+from tclint.semantics.values import Object, Tensor
 
 from ..proofs.purity import VIEWS
 from ..proofs.uses import uses_of

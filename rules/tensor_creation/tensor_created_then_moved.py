@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from tclint.diagnostics import Decline, Effect
+from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import TensorFactory
 
 from ..proofs.verdict import Refused
 from .buffers import is_constant_data
-from .on_device import can_be_made_on_device, is_number, make_on_device
+from .chains import moved_later
+from .on_device import can_be_made_on_device, make_on_device
 from .placement import Target, is_device, keyword, target
+from .python_data import is_number, is_varying_data
 
 
 class TensorCreatedThenMoved(Rule[TensorFactory]):
     """A tensor is created on the host and then moved to a device.
 
     ## What it does
-    Reports `torch.zeros(...).to(device)`, `torch.arange(n).cuda()` and the like in compiled code,
-    and `torch.tensor(0.5, device=...)`, which does the same inside. Constant data in a method of a
-    module is left to TCL311.
+    Reports `torch.zeros(...).to(device)`, `torch.arange(n).view(-1, 1).cuda()` and the like in
+    compiled code, and `torch.tensor(0.5, device=...)`, which does the same inside. Constant data
+    in a method of a module is left to TCL311; lists that the step makes are reported with low
+    confidence, since their data comes from the host in any case.
 
     ## Why it hurts
     The copy waits for the GPU. Measured on an H200 in eager: one host sync and 11.3 µs for
@@ -29,9 +32,8 @@ class TensorCreatedThenMoved(Rule[TensorFactory]):
     ## Fix safety
     Safe where both ways give the same bits: zeros, ones, indices, whole numbers and floats that the
     code states; with a change of dtype only zeros, ones and small whole numbers. Unsafe for a float
-    that may be numpy's (it would keep its dtype), for random numbers (another generator draws
-    them), and for `linspace`, windows and float ranges, which the device may round in another way.
-    Data from Python lists is copied from the host anyway, so that nothing is gained.
+    that may be numpy's, for random numbers, and for `linspace`, windows and float ranges, which the
+    device may round in another way. Data from Python lists is copied from the host anyway.
 
     ## References
     - [Performance tuning guide](https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html)
@@ -47,22 +49,24 @@ class TensorCreatedThenMoved(Rule[TensorFactory]):
             """
 def f(x):
     mask = torch.zeros(x.shape[0], 3, dtype=torch.bool).to(x.device)
-    return x.masked_fill(mask, 1.0)
+    return x.masked_fill(mask, 1.0) + torch.arange(3).float().unsqueeze(0).to(x.device)
 """,
             fixed="""
 def f(x):
     mask = torch.zeros(x.shape[0], 3, dtype=torch.bool, device=x.device)
-    return x.masked_fill(mask, 1.0)
+    return x.masked_fill(mask, 1.0) + torch.arange(3, device=x.device).float().unsqueeze(0)
 """,
         ),
         Bad(
             """
 def f(x):
-    return x * torch.tensor(0.1, device=x.device) + torch.tensor(2).to(x.device)
+    y = x * torch.tensor(0.1, device=x.device) + torch.tensor([0], device=x.device)
+    return y + torch.tensor(2).to(x.device)
 """,
             fixed="""
 def f(x):
-    return x * torch.full((), 0.1, device=x.device) + torch.full((), 2, device=x.device)
+    y = x * torch.full((), 0.1, device=x.device) + torch.full((1,), 0, device=x.device)
+    return y + torch.full((), 2, device=x.device)
 """,
             title="single numbers",
         ),
@@ -78,14 +82,8 @@ def f(x, rate: float = 0.1):
             title="a float that is not known",
         ),
         Bad(
-            """
-def f(x):
-    return x + torch.linspace(0, 1, 3).to(x.device)
-""",
-            unsafe="""
-def f(x):
-    return x + torch.linspace(0, 1, 3, device=x.device)
-""",
+            "\ndef f(x):\n    return x + torch.linspace(0, 1, 3).to(x.device)\n",
+            unsafe="\ndef f(x):\n    return x + torch.linspace(0, 1, 3, device=x.device)\n",
             title="computed values",
         ),
         Bad(
@@ -117,7 +115,8 @@ def f(x):
     )
 
     def check(self, event: TensorFactory) -> Finding | None:
-        """Report a factory call whose result goes to another device at once."""
+        """Report a factory call whose result goes to another device, at once or once shaped."""
+        event = moved_later(event)
         device = keyword(event.call, "device")
         where = target(event) if device is None else None
         if device is not None and is_number(event) and is_device(event.site, device):
@@ -126,4 +125,5 @@ def f(x):
             return None
         message = f"`{event.site.text(event.call.func)}(...)` is made on the host and then copied"
         fix = Decline(where.why) if isinstance(where, Refused) else make_on_device(event, where)
-        return Finding(message, fix, event.moved or event.call)
+        confidence = Confidence.LOW if is_varying_data(event) else None
+        return Finding(message, fix, event.moved or event.call, confidence=confidence)

@@ -24,12 +24,14 @@ class CompileNames:
     """What one torch version accepts.
 
     ``options`` are inductor's, each with the type that it insists on (empty: any, or not known).
+    ``settings`` are the names in torch's modules of settings, by module.
     """
 
     arguments: frozenset[str]
     modes: frozenset[str]
     backends: frozenset[str]
     options: Mapping[str, str]
+    settings: Mapping[str, frozenset[str]]
 
 
 @cache
@@ -45,6 +47,7 @@ def compile_names(version: Version) -> CompileNames:
         low.modes | high.modes,
         low.backends | high.backends,
         MappingProxyType({**low.options, **high.options}),
+        MappingProxyType({m: low.settings[m] | high.settings[m] for m in low.settings}),
     )
 
 
@@ -65,4 +68,5 @@ def _names(entry: dict[str, Any]) -> CompileNames:
         frozenset(entry["modes"]),
         frozenset(entry["backends"]),
         MappingProxyType(entry["options"]),
+        MappingProxyType({module: frozenset(s) for module, s in entry["settings"].items()}),
     )

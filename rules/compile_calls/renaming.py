@@ -1,0 +1,84 @@
+"""Put a public name of torch in the place of one that is deprecated or private."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Final
+
+from tclint.diagnostics import Applicability, Decline
+from tclint.lint.rewrite import Import, Repair, Replace, Rewrite
+from tclint.semantics.events import NameUsed
+from tclint.semantics.site import Site
+from tclint.torch_api.moved import Moved
+
+from .leftover_import import leftover_import
+
+# What a condition mentions that asks which torch is there.
+_VERSIONS: Final = re.compile(
+    r"version|hasattr|availab|greater|higher|pt\d|\d[_.]\d", re.IGNORECASE
+)
+
+_CHANGES: Final = "it is an instance of another class, and its dtype can be set"
+
+
+def worth_saying(event: NameUsed, moved: Moved) -> bool:
+    """False where the code is there for a torch without the new name, or is torch itself."""
+    site = event.site
+    if site.module.name.partition(".")[0] == "torch":
+        return False
+    if site.settings.target_torch < moved.since or site.facts.tries:
+        return False
+    outer = (o for o in site.ancestors(event.expression) if isinstance(o, (ast.If, ast.IfExp)))
+    return not any(_VERSIONS.search(ast.unparse(o.test)) for o in outer)
+
+
+def use_public_name(event: NameUsed, moved: Moved) -> Repair | Decline:
+    """Replace the name, and give the call the device that the old name implied."""
+    spelled, imports = _spell(event.site, moved.new)
+    call, named = event.call, moved.new.rpartition(".")[2].startswith("custom_")
+    lacking = [k.arg for k in call.keywords if k.arg in moved.lacks] if call else []
+    if lacking:
+        return Decline(f"`{moved.new}` has no argument `{lacking[0]}`")
+    if call is None or not moved.device:
+        template = f'{spelled}(device_type="{moved.device}")' if named else spelled
+        return _repair(event, moved, (Replace(event.expression, template), *imports))
+    starred = any(isinstance(argument, ast.Starred) for argument in call.args)
+    if starred or any(keyword.arg is None for keyword in call.keywords):
+        return Decline("its arguments are not all written out")
+    if len(call.args) > len(moved.positional):
+        return Decline("it gets a function to wrap")
+    template, parts = _call(call, moved, named=named)
+    return _repair(event, moved, (Replace(call, f"{spelled}({template})", parts), *imports))
+
+
+def _call(call: ast.Call, moved: Moved, *, named: bool) -> tuple[str, dict[str, ast.expr]]:
+    """The arguments of the new call, with the device as the first one or by name."""
+    parts = dict(zip(moved.positional, call.args, strict=False))
+    # Behind the device, the new function takes the others in the same order, but for autocast.
+    by_place = moved.same or moved.new.endswith("GradScaler")
+    given = [f"${name}" if by_place else f"{name}=${name}" for name in parts]
+    for keyword in call.keywords:
+        parts[str(keyword.arg)] = keyword.value
+        given.append(f"{keyword.arg}=${keyword.arg}")
+    device = f'"{moved.device}"'
+    given = [*given, f"device_type={device}"] if named else [device, *given]
+    return ", ".join(given), parts
+
+
+def _repair(event: NameUsed, moved: Moved, rewrites: tuple[Rewrite, ...]) -> Repair:
+    message = f"Use `{moved.new}`"
+    if moved.same:  # other files may import the old name from here, so that its import stays
+        return Repair(message, rewrites)
+    left = leftover_import(event.site, event.expression)
+    return Repair(
+        message,
+        rewrites if left is None else (*rewrites, left),
+        Applicability.UNSAFE,
+        changes=_CHANGES if left is None else f"{_CHANGES}; other files cannot import it from here",
+    )
+
+
+def _spell(site: Site, dotted: str) -> tuple[str, tuple[Rewrite, ...]]:
+    spelled = site.spell(dotted)
+    return (spelled, ()) if spelled else (dotted, (Import("torch"),))

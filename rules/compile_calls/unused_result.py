@@ -1,0 +1,107 @@
+"""TCL414: a compiled model is bound to a name that nobody reads."""
+
+from __future__ import annotations
+
+import ast
+from typing import ClassVar
+
+from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.semantics.events import CompileCall
+from tclint.semantics.site import Site
+
+
+class UnusedCompileResult(Rule[CompileCall]):
+    """A compiled callable is bound to a local name that is never read.
+
+    What it does:
+        Reports `model = torch.compile(model)` in functions that do not use `model` afterwards, and
+        `self = torch.compile(self)`, where what the method does next may use it, but what others
+        hold does not change.
+
+    Why it hurts:
+        Only the local name is compiled; the caller's model goes on running eagerly, without a word.
+
+    Fix safety:
+        Not fixed: return the compiled model, or call `model.compile()`, which compiles in place.
+
+    References:
+        `torch.nn.Module.compile`.
+    """
+
+    code = "TCL414"
+    name = "unused-compile-result"
+    summary = "A compiled model under a local name that nobody reads leaves the model eager"
+    on = CompileCall
+    effects = (Effect.INVALID,)
+    outside_regions = True
+    examples: ClassVar = (
+        Untouched(
+            code=(
+                "def prepare(model):\n    model.eval()\n    model = torch.compile(model)\n\n\n"
+                "f = nn.Linear(3, 3)\nprepare(f)\n"
+            ),
+            reason="`model.compile()`",
+            title="a parameter",
+        ),
+        Untouched(
+            code=(
+                "class f(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+                "        self.linear = nn.Linear(3, 3)\n        self = torch.compile(self)\n\n"
+                "    def forward(self, x):\n        return self.linear(x)\n"
+            ),
+            reason="`self.compile()`",
+            title="a module about itself",
+        ),
+        Good(
+            code=(
+                "def prepare(model):\n    model = torch.compile(model)\n    return model\n\n\n"
+                "f = prepare(nn.Linear(3, 3))\n"
+            ),
+            title="returned",
+        ),
+    )
+
+    def check(self, event: CompileCall) -> Finding | None:
+        """Look for reads of the name that the result is bound to."""
+        match event.site.statement, event.call:
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value),
+                ast.Call(args=[ast.Name() as model, *_]),
+            ) if value is event.call:
+                pass
+            case _:
+                return None
+        site = event.site
+        if site.function is None or _outlives(site, name) or _is_read(site, name, model):
+            return None
+        way_out = f"return it, or use `{model.id}.compile()`"
+        return Finding(
+            f"the compiled `{model.id}` is never used: whoever holds `{model.id}` runs it eagerly",
+            fix=Decline(f"{way_out}, which compiles in place"),
+            confidence=Confidence.HIGH,
+        )
+
+
+def _outlives(site: Site, name: str) -> bool:
+    """True for names that are not the function's own."""
+    kinds = (ast.Global, ast.Nonlocal)
+    declared = (n for n in ast.walk(site.body.scope) if isinstance(n, kinds))
+    return any(name in node.names for node in declared)
+
+
+def _is_read(site: Site, name: str, model: ast.Name) -> bool:
+    """True when the name is read behind the call, or in a loop around it."""
+    if any(_is_locals(node) for node in ast.walk(site.body.scope)):
+        return True
+    here = model.lineno
+    loops = site.facts.loops
+    first = loops[0].lineno if loops else here
+    return any(load is not model and load.lineno >= first for load in site.loads(name))
+
+
+def _is_locals(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id="locals" | "eval" | "exec")):
+            return True
+    return False

@@ -1,0 +1,61 @@
+"""Training loops: what every one of their steps does."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from tclint.semantics.site import Site
+
+_NESTED: Final = (
+    ast.For,
+    ast.AsyncFor,
+    ast.While,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.Lambda,
+    ast.ClassDef,
+)
+_SOMETIMES: Final = (ast.If, ast.IfExp, ast.Match, ast.ExceptHandler)
+
+
+def own_nodes(loop: ast.For | ast.While) -> Iterator[ast.AST]:
+    """What a loop's body holds, without the loops and functions inside of it."""
+    pending: list[ast.AST] = list(reversed(loop.body))
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, _NESTED):
+            pending.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def called(node: ast.AST) -> str:
+    """The last name that a call calls; empty for everything else."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
+            return name
+    return ""
+
+
+def is_step(loop: ast.For | ast.While) -> bool:
+    """True for a loop whose body is a training step: `backward()`, then an optimizer's `step()`."""
+    names = {called(node) for node in own_nodes(loop)}
+    return {"backward", "step"} <= names
+
+
+def runs_every_time(site: Site, node: ast.AST, loop: ast.For | ast.While) -> bool:
+    """True when nothing between a node and its loop says that it runs only sometimes."""
+    for outer in site.ancestors(node):
+        if outer is loop:
+            return True
+        if isinstance(outer, (*_SOMETIMES, *_NESTED)):
+            return False
+    return False
+
+
+def is_test(site: Site, loop: ast.For | ast.While) -> bool:
+    """True in a function that test runners collect by its name: it is not there to be fast."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    outer = (node for node in site.ancestors(loop) if isinstance(node, functions))
+    return any(node.name.startswith("test_") for node in outer)

@@ -1,0 +1,1 @@
+"""Rules about formulas that torch has one operator for."""

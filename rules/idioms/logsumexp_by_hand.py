@@ -1,0 +1,103 @@
+"""TCL602: log of a sum of exponentials."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.lint.rewrite import Repair
+from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.semantics.events import Call
+
+from .operations import Operation, operation
+from .replacing import replaced
+
+_CHANGES: Final = (
+    "the last bits differ, and where an exponential overflowed or all were rounded to 0 the result "
+    "is finite"
+)
+
+
+class LogsumexpByHand(Rule[Call]):
+    """The logarithm of a sum of exponentials.
+
+    ## What it does
+    Reports `x.exp().sum(-1).log()` in every spelling, unless something is subtracted from `x`
+    first, as the numerically careful form does.
+
+    ## Why it hurts
+    `exp` overflows: in float32 above 88.7, in float16 above 11.09. The result is then inf and its
+    gradient NaN. `torch.logsumexp` subtracts the greatest element first. That is no faster:
+    forward and backward over 4,096 x 4,096 floats took 0.30 ms instead of 0.21 on an H200, and
+    compiled the difference is within the noise.
+
+    ## Fix safety
+    Unsafe: results differ in their last bits, and are finite where they were not.
+
+    ## References
+    - [torch.logsumexp](https://docs.pytorch.org/docs/stable/generated/torch.logsumexp.html)
+    """
+
+    code = "TCL602"
+    name = "logsumexp-by-hand"
+    summary = "x.exp().sum().log() overflows where torch.logsumexp does not"
+    on = Call
+    effects = (Effect.NONE,)
+    examples = (
+        Bad(
+            "\ndef f(x):\n    return torch.log(torch.sum(torch.exp(x), dim=1))\n",
+            unsafe="\ndef f(x):\n    return torch.logsumexp(x, dim=1)\n",
+        ),
+        Bad(
+            "\ndef f(x: torch.Tensor):\n    return x.exp().sum(-1, keepdim=True).log()\n",
+            unsafe="\ndef f(x: torch.Tensor):\n"
+            "    return torch.logsumexp(x, dim=-1, keepdim=True)\n",
+            title="methods",
+        ),
+        Untouched(
+            "\ndef f(x):\n    return torch.exp(x).sum().log()\n",
+            reason="no dimension",
+            title="over all elements",
+        ),
+        Good(
+            "\ndef f(x):\n    m = x.amax(-1, keepdim=True)\n"
+            "    return torch.exp(x - m).sum(-1).log() + m[:, 0]\n",
+            title="the greatest element subtracted",
+        ),
+    )
+
+    def check(self, event: Call) -> Finding | None:
+        """Look for ``log(sum(exp(x)))``."""
+        if event.function not in ("torch.log", "torch.Tensor.log"):
+            return None
+        site = event.site
+        log = operation(site, event.node, "log")
+        total = operation(site, log.subject, "sum") if log and log.takes_only(0) else None
+        power = operation(site, total.subject, "exp") if total else None
+        if log is None or total is None or power is None or not power.takes_only(0):
+            return None
+        if _is_shifted(power.subject):
+            return None
+        return Finding(
+            "`exp` overflows before the logarithm is taken",
+            _repair(event, log.node, total, power.subject),
+            confidence=Confidence.MEDIUM,
+        )
+
+
+def _is_shifted(node: ast.expr) -> bool:
+    return isinstance(node, (ast.BinOp, ast.UnaryOp)) and isinstance(node.op, (ast.Sub, ast.USub))
+
+
+def _repair(event: Call, node: ast.Call, total: Operation, x: ast.expr) -> Repair | Decline:
+    dim = total.argument(0, "dim", "axis")
+    if dim is None:
+        return Decline("the sum names no dimension, which `torch.logsumexp` needs")
+    if not total.takes_only(2, "dim", "axis", "keepdim"):
+        return Decline("the sum changes the dtype")
+    arguments = {"x": x, "dim": dim}
+    keep = total.argument(1, "keepdim")
+    if keep is not None:
+        arguments["keepdim"] = keep
+    return replaced(event.site, node, "torch.logsumexp", arguments, _CHANGES)

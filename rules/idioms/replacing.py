@@ -1,0 +1,39 @@
+"""The repair that puts a call of torch in the place of a formula."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from tclint.diagnostics import Applicability, Decline
+from tclint.lint.rewrite import Repair, Replace
+from tclint.semantics.site import Site
+
+
+def replaced(
+    site: Site,
+    node: ast.expr,
+    function: str,
+    arguments: Mapping[str, ast.expr | str],
+    changes: str,
+    *,
+    positional: int = 1,
+    more: Mapping[str, ast.expr] | None = None,
+) -> Repair | Decline:
+    """The repair that calls ``function`` in the place of ``node``.
+
+    So many arguments go by position, the others by their names. A text is put as it is, with the
+    expressions ``more`` in the place of their names.
+    """
+    spelled = site.spell(function)
+    if spelled is None:
+        return Decline("the file does not import torch")
+    parts = {name: part for name, part in arguments.items() if isinstance(part, ast.expr)}
+    parts.update(more or {})
+    texts = {n: f"${n}" if isinstance(p, ast.expr) else p for n, p in arguments.items()}
+    by_place, by_name = [*texts.values()][:positional], [*texts.items()][positional:]
+    listed = [*by_place, *(f"{name}={text}" for name, text in by_name)]
+    template = f"{spelled}({', '.join(listed)})"
+    rewrite = Replace(node, template, parts)
+    short = spelled.rpartition("torch.")[2] if spelled.startswith("torch.") else spelled
+    return Repair(f"Use `{short}`", (rewrite,), Applicability.UNSAFE, changes)

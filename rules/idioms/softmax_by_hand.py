@@ -1,0 +1,123 @@
+"""TCL603: exponentials divided by their sum."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import Final
+
+from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.lint.rewrite import Repair, Replace
+from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.semantics.events import Call
+from tclint.semantics.site import Site
+
+from ..proofs.reaching import block_of, reads_until_rebound
+from .operations import Operation, operation, same
+from .replacing import replaced
+from .straight import definition
+
+_CHANGES: Final = "the last bits differ, and where an exponential overflowed the result is finite"
+
+
+class SoftmaxByHand(Rule[Call]):
+    """Exponentials that are divided by their sum.
+
+    ## What it does
+    Reports `e / e.sum(dim, keepdim=True)` where `e` is `torch.exp(x)`, with or without something
+    subtracted first.
+
+    ## Why it hurts
+    Without subtracting the greatest element `exp` overflows and the result is NaN. In eager mode
+    it is also slower: forward and backward over 4,096 x 4,096 floats took 0.76 ms on an H200, with
+    320 MiB; `F.softmax` took 0.19 ms, with 128. Compiled, both took as long within the noise.
+
+    ## Fix safety
+    Unsafe: results differ in their last bits. A softmax does not depend on what is subtracted from
+    all elements of its dimension; that stays as it is written.
+
+    ## References
+    - [F.softmax](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softmax.html)
+    """
+
+    code = "TCL603"
+    name = "softmax-by-hand"
+    summary = "exp(x) divided by its sum is F.softmax, which does not overflow"
+    on = Call
+    effects = (Effect.LAUNCH_OVERHEAD,)
+    examples = (
+        Bad(
+            "\ndef f(x):\n    return torch.exp(x) / torch.exp(x).sum(dim=-1, keepdim=True)\n",
+            unsafe="\ndef f(x):\n    return F.softmax(x, dim=-1)\n",
+        ),
+        Bad(
+            "\ndef f(x):\n    e = torch.exp(x - x.amax(-1, keepdim=True))\n"
+            "    return e / torch.sum(e, -1, True)\n",
+            unsafe="\ndef f(x):\n    return F.softmax(x - x.amax(-1, keepdim=True), dim=-1)\n",
+            title="a variable",
+        ),
+        Untouched(
+            "\ndef f(x):\n    e = x.exp()\n    return e / e.sum(0, keepdim=True) + e\n",
+            reason="`e` is used again",
+        ),
+        Good(
+            "\ndef f(x):\n    e = x.exp()\n"
+            "    return e / e.sum(0), e / e.sum(), x / x.sum(0, keepdim=True)\n",
+            "(torch.ones(3, 3),)",
+            title="other quotients",
+        ),
+    )
+
+    def check(self, event: Call) -> Finding | None:
+        """Look for a quotient by a sum."""
+        if event.function not in ("torch.sum", "torch.Tensor.sum"):
+            return None
+        site = event.site
+        total = operation(site, event.node, "sum")
+        quotient = site.parent(event.node)
+        if total is None or not isinstance(quotient, ast.BinOp) or quotient.right is not total.node:
+            return None
+        if not isinstance(quotient.op, ast.Div) or not same(quotient.left, total.subject):
+            return None
+        stored = definition(site, total.subject)
+        power = operation(site, stored.value if stored else total.subject, "exp")
+        if power is None or not power.takes_only(0):
+            return None
+        dim, keep = total.argument(0, "dim", "axis"), total.argument(1, "keepdim")
+        if dim is None or not isinstance(keep, ast.Constant) or keep.value is not True:
+            return None  # over all elements it is a window that is normalised
+        return Finding(
+            "Exponentials divided by their sum are a softmax",
+            _repair(event.site, (quotient, power.subject, dim), total, stored),
+            node=quotient,
+            confidence=Confidence.MEDIUM,
+        )
+
+
+def _repair(
+    site: Site,
+    parts: tuple[ast.BinOp, ast.expr, ast.expr],
+    total: Operation,
+    stored: ast.Assign | None,
+) -> Repair | Decline:
+    quotient, x, dim = parts
+    if not total.takes_only(2, "dim", "axis", "keepdim"):
+        return Decline("the sum changes the dtype")
+    softmax = "torch.nn.functional.softmax"
+    fix = replaced(site, quotient, softmax, {"x": x, "dim": dim}, _CHANGES)
+    if stored is None or isinstance(fix, Decline):
+        return fix
+    return _alone(site, stored, quotient, fix)
+
+
+def _alone(site: Site, stored: ast.Assign, quotient: ast.BinOp, fix: Repair) -> Repair | Decline:
+    """The repair, if the variable is there for the quotient alone, right behind it."""
+    name = ast.unparse(stored.targets[0])
+    reads = reads_until_rebound(site, stored, name) or []
+    if {*reads} - {*ast.walk(quotient)} or not reads:
+        return Decline(f"`{name}` is used again")
+    block = block_of(site, stored)
+    behind = block[block.index(stored) + 1]
+    if quotient not in ast.walk(behind):
+        return Decline(f"other statements run between `{name}` and its use")
+    return replace(fix, rewrites=(*fix.rewrites, Replace(stored, "")))

@@ -1,0 +1,127 @@
+"""Values that statements of one block hand on to each other."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+
+from tclint.lint.rewrite import Repair, Replace
+from tclint.semantics.site import Site
+
+from ..proofs.reaching import block_of, reads_until_rebound
+from .writing import is_written
+
+
+def statement_of(site: Site, node: ast.AST) -> ast.stmt | None:
+    """The innermost statement that a node belongs to."""
+    if isinstance(node, ast.stmt):
+        return node
+    return next((outer for outer in site.ancestors(node) if isinstance(outer, ast.stmt)), None)
+
+
+def definition(site: Site, name: ast.expr) -> ast.Assign | None:
+    """The assignment in the same block that gave a variable the value it has at this read."""
+    statement = statement_of(site, name) if isinstance(name, ast.Name) else None
+    if statement is None or not isinstance(name, ast.Name):
+        return None
+    block = block_of(site, statement)
+    for earlier in reversed(block[: block.index(statement)]):
+        stores = [n for n in ast.walk(earlier) if is_written(n, name.id)]
+        if stores:
+            plain = isinstance(earlier, ast.Assign) and earlier.targets == stores
+            return earlier if plain and isinstance(earlier, ast.Assign) else None
+    return None
+
+
+def value_of(site: Site, node: ast.expr) -> ast.expr:
+    """What a variable was assigned, followed to where it is computed; else the node itself."""
+    while True:
+        found = definition(site, node)
+        if found is None:
+            return node
+        node = found.value
+
+
+def definitions(site: Site, *nodes: ast.expr) -> Iterator[ast.Assign]:
+    """The assignments that :func:`value_of` goes through, the nearest first."""
+    for node in nodes:
+        found = definition(site, node)
+        while found is not None:
+            yield found
+            found = definition(site, found.value)
+
+
+def unused_without(
+    site: Site, place: ast.expr, candidates: Iterable[ast.Assign]
+) -> list[ast.Assign]:
+    """The assignments that serve nothing but ``place``, and each other."""
+    pending = sorted(dict.fromkeys(candidates), key=lambda one: one.lineno, reverse=True)
+    gone: set[ast.AST] = {*ast.walk(place)}
+    dropped: list[ast.Assign] = []
+    for assignment in pending:
+        reads = reads_until_rebound(site, assignment, ast.unparse(assignment.targets[0]))
+        if reads is not None and gone.issuperset(reads):
+            dropped.append(assignment)
+            gone.update(ast.walk(assignment))
+    return dropped
+
+
+def without_leftovers(
+    site: Site, fix: Repair, place: ast.expr, parts: Iterable[ast.expr], kept: Iterable[ast.expr]
+) -> Repair:
+    """The repair of ``place``, with the assignments removed that served only its ``parts``.
+
+    What the variables of ``kept`` hold is needed still.
+    """
+    needed = {n.id for part in kept for n in ast.walk(part) if isinstance(n, ast.Name)}
+    names = [n for part in parts for n in ast.walk(part) if isinstance(n, ast.Name)]
+    found = definitions(site, *(name for name in names if name.id not in needed))
+    dropped = unused_without(site, place, found)
+    return replace(fix, rewrites=(*fix.rewrites, *(Replace(one, "") for one in dropped)))
+
+
+def only_use(site: Site, node: ast.expr) -> ast.expr | None:
+    """The one place where a computed value is used: itself, or the only read of its variable."""
+    parent = site.parent(node)
+    if not isinstance(parent, ast.Assign):
+        return node
+    target = parent.targets[0]
+    if len(parent.targets) != 1 or not isinstance(target, ast.Name):
+        return None
+    reads = reads_until_rebound(site, parent, target.id)
+    return reads[0] if reads is not None and len(reads) == 1 else None
+
+
+def reaches(
+    site: Site, node: ast.expr, place: ast.expr, without: Collection[ast.stmt] = ()
+) -> bool:
+    """True when the variables of ``node`` still hold at ``place`` what they hold at ``node``.
+
+    The statements ``without`` are about to be removed.
+    """
+    first, last = statement_of(site, node), statement_of(site, place)
+    if first is None or last is None or first is last:
+        return first is last
+    block = block_of(site, first)
+    if last not in block:
+        return False
+    between = [s for s in block[block.index(first) : block.index(last)] if s not in without]
+    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return not any(is_written(n, name) for s in between for n in ast.walk(s) for name in names)
+
+
+def is_one_value(site: Site, x: ast.expr, parts: Iterable[ast.expr], place: ast.expr) -> bool:
+    """True when ``x``, wherever ``parts`` are computed from it, is what it is at ``place``."""
+    pending, seen = list(parts), set[ast.Assign]()
+    while pending:
+        for node in ast.walk(pending.pop()):
+            if not isinstance(node, ast.expr):
+                continue
+            if ast.dump(node) == ast.dump(x):
+                if not reaches(site, node, place):
+                    return False
+            elif (found := definition(site, node)) is not None and found not in seen:
+                seen.add(found)
+                pending.append(found.value)
+    return True

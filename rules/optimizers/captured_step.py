@@ -1,0 +1,96 @@
+"""TCL506: an optimizer's step is captured in a CUDA graph."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import ClassVar
+
+from tclint.diagnostics import Applicability, Confidence, Effect
+from tclint.lint.rewrite import AddArgument, Repair
+from tclint.lint.rule import Bad, Finding, Good, Rule
+from tclint.semantics.events import NameUsed
+from tclint.torch_api.moved import CAPTURES
+
+from .made_here import optimizer_of
+
+PROGRAM = """\
+def train(model, x):
+    optimizer = torch.optim.AdamW(model.parameters(){more})
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        model(x).sum().backward()
+        optimizer.step()
+    return graph
+
+
+def f(x):
+    return x * 2
+"""
+
+
+class CapturedStep(Rule[NameUsed]):
+    """The step of an optimizer that is not capturable, inside of a captured CUDA graph.
+
+    What it does:
+        Reports `with torch.cuda.graph(...)` around the `step()` of an optimizer that has the
+        parameter `capturable` and is made without it.
+
+    Why it hurts:
+        The capture raises `RuntimeError: Attempting CUDA graph capture of step() for an instance of
+        AdamW but param_groups' capturable is False`: on an H200 (torch 2.11) with each of the nine
+        optimizers that have the parameter (Adam, AdamW, NAdam, RAdam, RMSprop, Adadelta, Adamax,
+        ASGD, Rprop), fused or not. SGD and Adagrad are captured as they are.
+
+    Fix safety:
+        Unsafe: steps that are not captured get slower, and the state holds `step` on the device.
+
+    References:
+        `torch.optim`, the parameter `capturable`; `torch.cuda.graph`.
+    """
+
+    code = "TCL506"
+    name = "step-not-capturable"
+    summary = "A captured step needs an optimizer made with `capturable=True`"
+    on = NameUsed
+    effects = (Effect.INVALID,)
+    outside_regions = True
+    examples: ClassVar = (
+        Bad(
+            code=PROGRAM.format(more=""),
+            unsafe=PROGRAM.format(more=", capturable=True"),
+            title="captured",
+        ),
+        Good(code=PROGRAM.format(more=", capturable=True"), title="capturable"),
+    )
+
+    def check(self, event: NameUsed) -> Finding | None:
+        """Look at the optimizers that step inside of the capture."""
+        statement = event.site.statement
+        if event.name not in CAPTURES or not isinstance(statement, ast.With):
+            return None
+        for step, name in _steps(statement):
+            made = optimizer_of(event.site, name)
+            if made is None or "capturable" not in made.accepts:
+                continue
+            if made.given & {"capturable", None}:
+                continue
+            return Finding(
+                f"`{name}` is not capturable: its step raises while a graph is captured",
+                fix=Repair(
+                    "Make it capturable",
+                    (AddArgument(made.call, "True", keyword="capturable"),),
+                    Applicability.UNSAFE,
+                    changes="steps outside of the graph get slower",
+                ),
+                node=step,
+                confidence=Confidence.HIGH,
+            )
+        return None
+
+
+def _steps(block: ast.With) -> Iterator[tuple[ast.Call, str]]:
+    for node in ast.walk(block):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="step", value=ast.Name(id=name)), args=[]):
+                yield node, name

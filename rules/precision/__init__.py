@@ -1,0 +1,1 @@
+"""Rules about the precision that a program computes with."""

@@ -1,0 +1,51 @@
+"""Can the end of a class's ``__init__`` make what its methods make now?"""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.semantics.site import Site
+from tclint.semantics.symbols import ClassInfo, FunctionInfo
+
+
+def why_no_place(
+    site: Site, cls: ClassInfo, init: FunctionInfo | None, function: FunctionInfo
+) -> str:
+    """Why ``__init__`` cannot take a buffer at its end; empty when it can."""
+    if {"staticmethod", "classmethod"} & set(function.decorators):
+        return f"`{function.name}` has no `self`"
+    if init is None or isinstance(init.node, ast.Lambda):
+        plain = len(cls.bases) == 1 and site.dotted(cls.bases[0]) == "torch.nn.Module"
+        return "" if plain else f"`{cls.name}` inherits its `__init__`"
+    calls = [n for n in ast.walk(init.node) if isinstance(n, ast.Call)]
+    if not any(isinstance(c.func, ast.Attribute) and c.func.attr == "__init__" for c in calls):
+        return "`__init__` does not call `super().__init__()`"
+    if any(isinstance(n, (ast.Return, ast.Raise)) for n in ast.walk(init.node)):
+        return "`__init__` may end before its last line"
+    own = first_argument(init)
+    for call in calls:
+        base = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+        runs = isinstance(base, ast.Name) and base.id == own
+        if runs and (base is call.func or getattr(call.func, "attr", "") == function.name):
+            return f"`__init__` itself runs `{function.name}`"
+    return ""
+
+
+def why_not_constant_there(call: ast.Call, init: FunctionInfo) -> str:
+    """Which name of the call is another one in ``__init__``; empty for none."""
+    local = {n.arg for n in ast.walk(init.node) if isinstance(n, ast.arg)} - {first_argument(init)}
+    local |= {
+        n.id
+        for n in ast.walk(init.node)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
+    for node in ast.walk(call):
+        if isinstance(node, ast.Name) and node.id in local:
+            return f"`{node.id}` means something else in `__init__`"
+    return ""
+
+
+def first_argument(function: FunctionInfo) -> str:
+    """What a method calls its object: mostly ``self``."""
+    arguments = function.node.args
+    return next((a.arg for a in (*arguments.posonlyargs, *arguments.args)), "self")

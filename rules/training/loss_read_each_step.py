@@ -1,0 +1,128 @@
+"""TCL511: a running loss that reads the device in every step."""
+
+from __future__ import annotations
+
+import ast
+from typing import ClassVar
+
+from tclint.diagnostics import Applicability, Confidence, Decline, Effect
+from tclint.lint.rewrite import Repair, Replace
+from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.semantics.events import TrainingCall
+
+from ..host_syncs.training_loops import is_step, runs_every_time
+from ..optimizers.programs import loop
+
+
+class LossReadEachStep(Rule[TrainingCall]):
+    """A running sum of losses that reads each of them.
+
+    What it does:
+        Reports `total += loss.item()` in every step of loops that call `backward()` and `step()`.
+
+    Why it hurts:
+        The CPU waits for the GPU once in each step, only to know a number that is shown after the
+        epoch. A tensor adds up on the device: 0 host syncs instead of 1. How much that is worth
+        depends on what else the CPU has to do: on an H200 (torch 2.11, 24 layers of 512) steps took
+        the same time, because there the CPU was the slower side. That is why this finding is of
+        low confidence.
+
+    Fix safety:
+        Unsafe: the sum is a 0-d tensor of the loss's dtype instead of a Python float (a double),
+        so read it with `.item()` where it is shown. Declined where the read is part of a larger
+        expression, and where the sum does not start as a number.
+
+    References:
+        PyTorch's performance tuning guide: avoid unnecessary CPU-GPU synchronization.
+    """
+
+    code = "TCL511"
+    name = "loss-read-each-step"
+    summary = "`total += loss.item()` waits for the device in every step"
+    on = TrainingCall
+    effects = (Effect.HOST_SYNC,)
+    outside_regions = True
+    examples: ClassVar = (
+        Bad(
+            code=loop(after="total += loss.item()"),
+            unsafe=loop(after="total += loss.detach()"),
+            proves=("host-sync",),
+            title="a running loss",
+        ),
+        Untouched(
+            code=loop(after="total += loss.item() * len(x)"),
+            reason="larger expression",
+            proves=("host-sync",),
+            title="weighted",
+        ),
+        Untouched(
+            code=loop(after="total += loss.item()").replace("= 0.0", "= torch.zeros(())"),
+            reason="another device",
+            proves=("host-sync",),
+            title="a tensor that may be on the CPU",
+        ),
+        Good(
+            code=loop(after="total += loss.detach()").replace(
+                "def f(x):", "def f(x):\n    return x\n\n\ndef train(x):"
+            ),
+            title="a tensor",
+        ),
+    )
+
+    def check(self, event: TrainingCall) -> Finding | None:
+        """Look for a read on the right of `+=`."""
+        site, statement, call = event.site, event.site.statement, event.call
+        match statement, call:
+            case (
+                ast.AugAssign(op=ast.Add(), value=value),
+                ast.Call(func=ast.Attribute(attr="item", value=loss), args=[]),
+            ):
+                pass
+            case _:
+                return None
+        if not is_step(event.loop) or not runs_every_time(site, call, event.loop):
+            return None
+        if not isinstance(loss, ast.Name) or not _is_differentiated(event.loop, loss.id):
+            return None
+        return Finding(
+            f"`{site.text(call)}` makes the CPU wait in every step: a tensor adds up on the device",
+            fix=_repair(event, statement.target, value is call, loss),
+            confidence=Confidence.LOW,
+        )
+
+
+def _repair(event: TrainingCall, total: ast.expr, whole: bool, loss: ast.Name) -> Repair | Decline:
+    if not whole:
+        return Decline("the read is part of a larger expression")
+    name = total.id if isinstance(total, ast.Name) else ""
+    starts = [event.site.parent(store) for store in event.site.stores(name)]
+    if not any(map(_is_zero, starts)) or not all(
+        _is_zero(start) or start is event.site.statement for start in starts
+    ):
+        return Decline("the sum does not start as a number here: it may be on another device")
+    return Repair(
+        "Add up on the device",
+        (Replace(event.call, "$loss.detach()", {"loss": loss}),),
+        Applicability.UNSAFE,
+        changes="the sum is a 0-d tensor of the loss's dtype; read it where it is shown",
+    )
+
+
+def _is_zero(node: ast.AST | None) -> bool:
+    match node:
+        case ast.Assign(targets=[ast.Name()], value=ast.Constant(value=int() | float())):
+            return True
+    return False
+
+
+def _is_differentiated(loop: ast.For | ast.While, name: str) -> bool:
+    """True when the loop calls ``name.backward()``, or hands it to something that is called so."""
+    for node in ast.walk(loop):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="backward", value=owner)):
+                if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(owner)):
+                    return True
+            case ast.Call(func=ast.Attribute(attr="backward"), args=[ast.Name(id=given), *_]):
+                if given == name:
+                    return True
+    return False

@@ -1,0 +1,53 @@
+"""The wheel whose analysis mypyc has compiled: it finds what the sources find."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+NEEDED = ("pytest", "hypothesis")
+TESTS = ("test_semantics_*.py", "test_programs.py", "test_rule_examples.py", "test_lint_engine.py")
+PLACE = "import tclint.semantics.values as m; print(m.__file__)"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_the_compiled_analysis_passes_the_tests(
+    repository: Path, sources: Path, tmp_path: Path
+) -> None:
+    build = ["wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(tmp_path), "."]
+    run([sys.executable, "-m", "pip", *build], sources, TCLINT_COMPILE="1")
+    (wheel,) = tmp_path.glob("*.whl")
+    venv.create(tmp_path / "venv", with_pip=True)
+    binaries = tmp_path / "venv" / "bin"
+    python = str(binaries / "python")
+    run([python, "-m", "pip", "install", "-q", str(wheel), *NEEDED], tmp_path)
+    # Away from the sources, which would be imported in the place of what is installed.
+    apart = tmp_path / "apart"
+    for name in ("tests", "fixtures", "scripts"):
+        shutil.copytree(repository / name, apart / name)
+    assert run([python, "-c", PLACE], apart).strip().endswith((".so", ".pyd"))
+
+    tests = [str(path) for name in TESTS for path in sorted((apart / "tests").glob(name))]
+    pytest_there = [str(binaries / "pytest"), "-q", "--import-mode=importlib"]
+    run([*pytest_there, *tests], apart)
+
+
+def run(command: list[str], folder: Path, **environment: str) -> str:
+    """Run a command that must succeed; give its output."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    return done.stdout

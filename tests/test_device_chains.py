@@ -1,0 +1,57 @@
+"""A tensor that is shaped before it is moved: what the device is given to, and what stays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tclint.config import Config
+from tclint.fix.apply import fix_files
+
+HEAD = "import torch\n\n\ndef f(x: torch.Tensor):\n    return x + "
+
+
+def fixed(tmp_path: Path, expression: str) -> str:
+    path = tmp_path / "code.py"
+    path.write_text(f"{HEAD}{expression}\n", encoding="utf-8")
+    config = Config(tmp_path, select=("TCL310",), compiled=("*:f",))
+    changed = fix_files([path], config).changed
+    return changed[0].after.removeprefix(HEAD).rstrip() if changed else expression
+
+
+MOVED = {
+    "torch.zeros(3).unsqueeze(0).to(x.device)": "torch.zeros(3, device=x.device).unsqueeze(0)",
+    "torch.arange(3).view(-1, 1).float().cuda()": (
+        'torch.arange(3, device="cuda").view(-1, 1).float()'
+    ),
+    "torch.ones(3, 3).t().contiguous().to(device=x.device)": (
+        "torch.ones(3, 3, device=x.device).t().contiguous()"
+    ),
+}
+STAYS = {
+    "expanded": "torch.zeros(3).expand(2, 3).to(x.device)",
+    "another dtype": "torch.arange(3).float().to(x.device, torch.float16)",
+    "a dtype only": "torch.zeros(3).unsqueeze(0).to(torch.float16)",
+    "computed first": "torch.zeros(3).exp().to(x.device)",
+    "not waited for": "torch.zeros(3).unsqueeze(0).to(x.device, non_blocking=True)",
+}
+
+
+@pytest.mark.parametrize(("before", "after"), MOVED.items())
+def test_made_on_the_device(tmp_path: Path, before: str, after: str) -> None:
+    assert fixed(tmp_path, before) == after
+
+
+@pytest.mark.parametrize("expression", STAYS.values(), ids=STAYS)
+def test_left_alone(tmp_path: Path, expression: str) -> None:
+    assert fixed(tmp_path, expression) == expression
+
+
+@pytest.mark.parametrize("before", [text for text in MOVED if "cuda" not in text])
+def test_the_same_bits_and_strides(tmp_path: Path, before: str) -> None:
+    torch = pytest.importorskip("torch")
+    names = {"torch": torch, "x": torch.zeros(3, 3)}
+    left, right = eval(before, dict(names)), eval(fixed(tmp_path, before), dict(names))
+    assert torch.equal(left, right)
+    assert (left.dtype, left.stride()) == (right.dtype, right.stride())
