@@ -9,7 +9,8 @@ MARKS ?= not slow
 PYTEST_FLAGS ?= -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-static test-all lint format docs docs-check site bench-models bench-speed clean
+.PHONY: help install demo test test-static test-all lint format docs docs-check site wheel clean \
+	bench-analysis bench-models bench-speed bench-repair bench-packages
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' $(MAKEFILE_LIST) | expand -t 20
@@ -64,6 +65,18 @@ docs-check: $(INSTALLED) ## fail when the generated pages are out of date
 site: docs ## build the documentation's site into site/, and check its links
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --clean --quiet
 
+wheel: $(INSTALLED) ## build a wheel with the analysis compiled, into dist/
+	TCLINT_COMPILE=1 $(BIN)/pip wheel -q --no-deps --no-build-isolation -w dist .
+	rm -rf build
+
+bench-analysis: wheel ## the analysis beside CPython's own parser, as sources and compiled
+	$(PYTHON) -m venv --clear benchmarks/out/compiled
+	benchmarks/out/compiled/bin/pip install -q dist/*.whl
+	mkdir -p benchmarks/out/apart/benchmarks
+	cp -r benchmarks/analysis.py benchmarks/speed benchmarks/out/apart/benchmarks/
+	$(BIN)/python -m benchmarks.analysis --work benchmarks/out --markdown
+	cd benchmarks/out/apart && ../compiled/bin/python -m benchmarks.analysis --work .. --markdown
+
 bench-models: $(INSTALLED) ## recall, precision and silence on real models
 	$(BIN)/pip install transformers==5.23.0 diffusers==0.42.1 scipy
 	$(BIN)/python -m benchmarks.models --markdown docs/benchmark-models.md
@@ -82,6 +95,20 @@ bench-repair: $(INSTALLED) ## graph breaks of real models before and after `tcli
 	$(BIN)/pip install transformers==5.23.0 scipy
 	$(BIN)/python -m benchmarks.repair --table catalogue --broken-only --append \
 		--markdown docs/benchmark-repair.md
+
+# Names of folders: the distribution, which is the package too, and its version.
+SOURCES := timm-1.0.31 lightning-2.6.6 torch_geometric-2.8.1 monai-1.6.1 diffusers-0.42.1 transformers-5.4.0
+UNPACKED := benchmarks/out/packages
+FIX_PACKAGES = $(BIN)/python -m benchmarks.repair.packages --records $(UNPACKED)/fixed.jsonl \
+	--markdown docs/benchmark-repair-packages.md \
+	$(foreach source,$(SOURCES),$(UNPACKED)/$(source)/$(firstword $(subst -, ,$(source))))
+
+bench-packages: $(INSTALLED) ## fix the sources of whole packages, and hold every promise against that
+	for source in $(SOURCES); do \
+	  $(BIN)/pip install --quiet --no-deps --target $(UNPACKED)/$$source $${source%-*}==$${source##*-} || exit 1; \
+	done
+	$(FIX_PACKAGES)
+	$(FIX_PACKAGES) --unsafe-fixes
 
 bench-%: $(INSTALLED) ## bench-NAME runs benchmarks/NAME.py
 	$(BIN)/python -m benchmarks.$*

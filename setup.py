@@ -1,10 +1,34 @@
-"""Where the packages are; everything else is in pyproject.toml.
+"""Where the packages are, and what of them may be compiled; the rest is in pyproject.toml.
 
 The built-in rules live in ``rules/`` and are installed as ``tclint_rules``, because a bare
 ``rules`` would claim that name for everybody.
+
+With ``TCLINT_COMPILE=1`` the analysis is compiled with mypyc, as ``make wheel`` does. Without it
+the same sources are installed as they are: slower, and in need of no C compiler.
 """
 
-from setuptools import find_packages, setup
+import os
+from pathlib import Path
+
+from setuptools import Extension, find_packages, setup
+
+# Records that are compared by content, which mypyc would do by identity, or whose annotations it
+# would look up too early; and what runs once in a while.
+INTERPRETED = {
+    "__init__.py", "events.py", "explain.py", "places.py", "records.py", "site.py", "symbols.py",
+    "values.py",
+}  # fmt: skip
+
+
+def extensions() -> list[Extension]:
+    """The compiled modules, if they were asked for; needs mypy, and takes two minutes."""
+    if os.environ.get("TCLINT_COMPILE") != "1":
+        return []
+    from mypyc.build import mypycify
+
+    sources = sorted(Path("tclint/semantics").rglob("*.py"))
+    return mypycify([str(path) for path in sources if path.name not in INTERPRETED])
+
 
 setup(
     packages=[
@@ -13,4 +37,5 @@ setup(
         *(f"tclint_rules.{name}" for name in find_packages("rules")),
     ],
     package_dir={"tclint_rules": "rules"},
+    ext_modules=extensions(),
 )

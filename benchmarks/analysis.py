@@ -1,8 +1,9 @@
 """How long the analysis of a package takes, beside CPython's own parser on the same files.
 
-``python -m benchmarks.analysis PATH [--rounds N]`` prints the CPU seconds of parsing, of building
-the symbol tables (which parses, too), of the analysis and of the rules, the best of N rounds each,
-and the ratio of analysis to parsing.
+``python -m benchmarks.analysis PATH... [--rounds N]`` prints the CPU seconds of parsing, of
+building the symbol tables (which parses, too), of the analysis and of the rules, the best of N
+rounds each, and the ratios to parsing. ``make bench-analysis`` does so for the sources as they are
+and for the compiled wheel.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from benchmarks.speed.sources import WHEELS, unpacked
 from tclint.config import Config
 from tclint.lint.engine import check_files, load_project
 from tclint.lint.registry import load_rules
+from tclint.semantics import values
 from tclint.semantics.interpreter.run import analyse
 from tclint.semantics.project import Project
 
@@ -77,22 +80,43 @@ def measure(paths: list[Path], config: Config) -> Costs:
     return Costs(parsing, loading, analysing, checking)
 
 
+def report(name: str, files: int, costs: Costs, markdown: bool) -> str:
+    """One package's figures, as text or as a row of a table."""
+    ratios = (costs.analyse / costs.parse, costs.check / costs.parse)
+    if markdown:
+        return f"| {name} | {files} | {costs.parse:.2f} | {ratios[0]:.2f} | {ratios[1]:.2f} |"
+    return (
+        f"{name}: {files} files, CPU seconds\n"
+        f"ast.parse      {costs.parse:8.2f}\n"
+        f"parse + load   {costs.load:8.2f}\n"
+        f"analysis       {costs.analyse:8.2f}   {ratios[0]:.2f} x ast.parse\n"
+        f"tclint check   {costs.check:8.2f}   {ratios[1]:.2f} x ast.parse"
+    )
+
+
 def main() -> None:
+    """Measure each folder, or the packages that the benchmark of speed downloads."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("path", type=Path, help="a package or any folder of Python files")
+    parser.add_argument("paths", type=Path, nargs="*", help="packages, or folders of Python files")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--work", type=Path, help="where to download packages when none are named")
+    parser.add_argument("--markdown", action="store_true", help="print the rows of a table")
     options = parser.parse_args()
-    paths = sorted(options.path.rglob("*.py"))
-    if not paths:
-        parser.error(f"no Python files under {options.path}")
+    if not options.paths and options.work is None:
+        parser.error("name folders, or --work FOLDER to download packages into")
+    folders = options.paths or [unpacked(name, options.work) for name in WHEELS]
     warnings.simplefilter("ignore")
-    rounds = [measure(paths, Config(options.path)) for _ in range(options.rounds)]
-    best = Costs(*(min(getattr(r, name) for r in rounds) for name in Costs.__slots__))
-    print(f"{len(paths)} files, CPU seconds, best of {len(rounds)}")
-    print(f"ast.parse      {best.parse:8.2f}")
-    print(f"parse + load   {best.load:8.2f}")
-    print(f"analysis       {best.analyse:8.2f}   {best.analyse / best.parse:.2f} x ast.parse")
-    print(f"tclint check   {best.check:8.2f}   {best.check / best.parse:.2f} x ast.parse")
+    if options.markdown:
+        how = "compiled" if values.__file__.endswith((".so", ".pyd")) else "as sources"
+        print(f"| package ({how}) | files | ast.parse, s | analysis | tclint check |")
+        print("| --- | --- | --- | --- | --- |")
+    for folder in folders:
+        paths = sorted(folder.rglob("*.py"))
+        if not paths:
+            parser.error(f"no Python files under {folder}")
+        rounds = [measure(paths, Config(folder)) for _ in range(options.rounds)]
+        best = Costs(*(min(getattr(r, name) for r in rounds) for name in Costs.__slots__))
+        print(report(folder.name, len(paths), best, options.markdown), flush=True)
 
 
 if __name__ == "__main__":

@@ -8,13 +8,15 @@ reached, and what surrounds it.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from tclint.semantics.records import record
 from tclint.semantics.site import Site
+from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import UNKNOWN, Object, Tensor, Value
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Event:
     """Base of all events: ``node`` is the syntax to report."""
 
@@ -22,7 +24,7 @@ class Event:
     site: Site
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class HostRead(Event):
     """A tensor's value is read into Python.
 
@@ -38,7 +40,7 @@ class HostRead(Event):
     tensor: Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TensorAssert(Event):
     """``assert`` whose test reads a tensor; ``node`` is the statement.
 
@@ -48,7 +50,7 @@ class TensorAssert(Event):
     statement: ast.Assert
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TensorBranch(Event):
     """Python decides on a tensor's value.
 
@@ -63,7 +65,7 @@ class TensorBranch(Event):
     sometimes: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Loop(Event):
     """A ``for`` statement or comprehension clause over something worth judging.
 
@@ -78,7 +80,7 @@ class Loop(Event):
     breaking_uses: tuple[ast.expr, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TensorIndex(Event):
     """A tensor is indexed by a Python sequence or a range made from a shape.
 
@@ -92,7 +94,7 @@ class TensorIndex(Event):
     store: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NumpyCall(Event):
     """A numpy function is called in a region: ``function`` is dotted (``numpy.prod``)."""
 
@@ -101,7 +103,7 @@ class NumpyCall(Event):
     arguments: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SideEffectCall(Event):
     """Output is written from a region.
 
@@ -118,7 +120,7 @@ class SideEffectCall(Event):
     wraps: ast.expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TensorFactory(Event):
     """A tensor is created from Python data or sizes in a region.
 
@@ -134,7 +136,7 @@ class TensorFactory(Event):
     constant: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ModuleConstruction(Event):
     """An ``nn.Module`` or ``nn.Parameter`` is built inside a region.
 
@@ -148,7 +150,7 @@ class ModuleConstruction(Event):
     constant: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class DynamicShape(Event):
     """An operation whose result's shape depends on the tensor's data.
 
@@ -163,7 +165,7 @@ class DynamicShape(Event):
     store: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TensorWrite(Event):
     """An attribute of a tensor is assigned: ``requires_grad``, ``data``, ``grad``."""
 
@@ -172,7 +174,7 @@ class TensorWrite(Event):
     tensor: Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ContextEntered(Event):
     """A ``with`` statement of a region enters a library's context manager (a dotted name)."""
 
@@ -180,7 +182,7 @@ class ContextEntered(Event):
     statement: ast.With | ast.AsyncWith
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LrChange:
     """A place where an optimizer's learning rate changes: a scheduler, or a write to its groups."""
 
@@ -189,7 +191,7 @@ class LrChange:
     node: ast.AST
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class OptimizerInit(Event):
     """A ``torch.optim`` optimizer is made; everything the project does with it is attached.
 
@@ -206,7 +208,7 @@ class OptimizerInit(Event):
     lr_changes: tuple[LrChange, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CompileCall(Event):
     """``torch.compile(...)``, ``@torch.compile``, ``module.compile(...)``.
 
@@ -220,7 +222,7 @@ class CompileCall(Event):
     discarded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CompiledOutputUsed(Event):
     """Outside of compiled code, a project function works on the output of something compiled.
 
@@ -231,7 +233,7 @@ class CompiledOutputUsed(Event):
     operations: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Call(Event):
     """Any other call in a region of something outside the project.
 
@@ -245,7 +247,7 @@ class Call(Event):
     owner: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ModuleWrite(Event):
     """An attribute of a module (``self``) is assigned in a region."""
 
@@ -254,3 +256,59 @@ class ModuleWrite(Event):
     target: ast.Attribute
     value: Value = field(default=UNKNOWN)
     augmented: bool = False
+
+
+@record(frozen=True, slots=True)
+class ContainerGrown(Event):
+    """A list or dict that outlives the call gets another member in a region.
+
+    ``container`` is its expression: an attribute of a module (``kept`` is ``"module"``) or a
+    variable of the file (``"global"``). ``method`` is what is called (``append``), empty for
+    ``d[key] = value``, where ``key`` is the key's value.
+    """
+
+    container: ast.expr
+    kept: str
+    method: str = ""
+    key: Value = UNKNOWN
+
+
+@record(frozen=True, slots=True)
+class ClassWrite(Event):
+    """An attribute of a class of the project (not of an instance) is assigned in a region."""
+
+    owner: ClassInfo
+    attribute: str
+    target: ast.Attribute
+
+
+@record(frozen=True, slots=True)
+class GlobalsDeclared(Event):
+    """A ``global`` statement in a region; ``names`` are the variables that it declares."""
+
+    names: tuple[str, ...]
+
+
+@record(frozen=True, slots=True)
+class NameUsed(Event):
+    """A name of torch that moved, is deprecated, or is a setting: anywhere in a file.
+
+    ``name`` is dotted, following imports; ``expression`` spells it, and ``call`` is the call of it,
+    if it is called. Imports do not count.
+    """
+
+    name: str
+    expression: ast.expr
+    call: ast.Call | None = None
+
+
+@record(frozen=True, slots=True)
+class TrainingCall(Event):
+    """A method or function is called by a loop that runs ``backward()``; ``name`` is its last part.
+
+    ``loop`` is the innermost loop that holds both, outside of what that loop calls.
+    """
+
+    name: str
+    call: ast.Call
+    loop: ast.For | ast.While

@@ -10,22 +10,15 @@ from typing import Final
 
 from tclint.config import Config
 from tclint.diagnostics import Position, Span
+from tclint.semantics.body import Body
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.parameters import arguments_of
 from tclint.semantics.interpreter.run import interpret
+from tclint.semantics.lattice import options
 from tclint.semantics.project import Project
 from tclint.semantics.readable import is_guess, readable
-from tclint.semantics.site import Body
-from tclint.semantics.values import (
-    UNKNOWN,
-    BoundExternal,
-    Class,
-    External,
-    Function,
-    Tensor,
-    Value,
-    options,
-)
+from tclint.semantics.symbols import ModuleInfo
+from tclint.semantics.values import UNKNOWN, BoundExternal, Class, External, Function, Tensor, Value
 
 CALLABLE: Final = (BoundExternal, Class, External, Function)
 LONGEST: Final = 60
@@ -58,7 +51,11 @@ def explain(
     module = project.module_at(file)
     if module is None:
         return []
-    analysis = interpret(project, paths, config, ())
+    return explained(interpret(project, paths, config, ()), module, row, column)
+
+
+def explained(analysis: Analysis, module: ModuleInfo, row: int, column: int = 0) -> list[Explained]:
+    """Like :func:`explain`, from an analysis that is there already."""
     found: list[Explained] = []
     for body in analysis.bodies():
         if body.module is module:

@@ -5,14 +5,33 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Callable, Iterable, Iterator
-from copy import copy
 from pathlib import Path
 
 from tclint.semantics.collect import collect_module, dotted_name
 from tclint.semantics.installed import Installed
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
 
-MODULE_CLASSES = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module"})
+MODULE_CLASSES = frozenset(
+    {
+        "torch.nn.Module",
+        "torch.nn.modules.module.Module",
+        "torch.fx.GraphModule",
+        "torch.fx.graph_module.GraphModule",
+    }
+)
+MODULE_PACKAGES = ("torch.nn.", "torch.ao.nn.")
+# What these packages hold besides modules, as far as people inherit from it.
+NO_MODULES = frozenset(
+    {
+        "torch.nn.Buffer",
+        "torch.nn.Parameter",
+        "torch.nn.UninitializedParameter",
+        "torch.nn.modules.lazy.LazyModuleMixin",
+        "torch.nn.parameter.Buffer",
+        "torch.nn.parameter.Parameter",
+        "torch.nn.parameter.UninitializedParameter",
+    }
+)
 MAX_BASES = 32
 # A package that takes over so many modules whole names each of them after what it holds.
 MAX_STARS = 12
@@ -52,9 +71,9 @@ class Project:
 
     def another(self) -> Project:
         """A project of the same files that has loaded nothing yet."""
-        project = copy(self)
-        project._installed = self._installed.another() if self._installed else None
-        project._forget()
+        project = Project((), self._load, self._installed.another() if self._installed else None)
+        project._names, project._paths = self._names, self._paths
+        project._by_text = self._by_text
         return project
 
     @property
@@ -214,7 +233,11 @@ class Project:
 
     def _inherits_module(self, cls: ClassInfo) -> bool:
         foreign = [base for base in self.ancestry(cls) if isinstance(base, str)]
-        if any(name in MODULE_CLASSES or name.startswith("torch.nn.") for name in foreign):
+        # A run over torch itself meets its classes in their files.
+        own = [base for base in self.ancestry(cls) if isinstance(base, ClassInfo)]
+        if any(f"{base.module.name}.{base.qualname}" in MODULE_CLASSES for base in own):
+            return True
+        if any(name in MODULE_CLASSES or _is_of_modules(name) for name in foreign):
             return True
         if any(name.startswith(("torch.autograd.", "torch.jit.")) for name in foreign):
             return False
@@ -225,6 +248,10 @@ class Project:
 PLAIN_BASES = frozenset(
     {"object", "abc", "typing", "enum", "dataclasses", "Exception", "dict", "list", "tuple", "str"}
 )
+
+
+def _is_of_modules(name: str) -> bool:
+    return name.startswith(MODULE_PACKAGES) and name not in NO_MODULES
 
 
 def _named_after(module: str, name: str) -> bool:

@@ -28,6 +28,7 @@ from tclint.semantics.values import (
 )
 
 MANY: Final = 4
+RANGES: Final = {"range": "", "shape": " over a size", "data": " over a number read"}
 _OF_PARAMETER: Final = re.compile(r"~(\w+):[^:()|]*[^\d:()|][^:()|]*:\d+")
 
 
@@ -85,9 +86,8 @@ def _container(value: Sequence | Mapping | Iteration) -> str:
         case Mapping(items=pairs, element=element):
             known = [f"{key!r}: {readable(item)}" for key, item in pairs]
             return f"dict ({_listed(known)})" if known else f"dict of {readable(element)}"
-        case Iteration(source="range" | "shape" | "data" as source):
-            length = {"range": "", "shape": " over a size", "data": " over a number read"}
-            return f"range{length[source]}"
+        case Iteration(source=source) if source in RANGES:
+            return f"range{RANGES[source]}"
     return f"iterable of {readable(value.element)}"
 
 

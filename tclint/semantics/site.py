@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from tclint.config import Settings
 from tclint.diagnostics import ChainLink
+from tclint.semantics.body import Body
+from tclint.semantics.records import record
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
 from tclint.semantics.values import UNKNOWN, Value
 
-Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.Module
 
-
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Region:
     """A compiled region: what a compiled callable, or a module's ``forward``, reaches.
 
     ``explicit`` is true when a ``torch.compile`` in the project says so; else the region is a
     ``forward`` that somebody may compile. ``capture_scalars`` is true when ``.item()`` is traced
-    (``fullgraph=True`` or ``capture_scalar_outputs``).
+    (``fullgraph=True`` or ``capture_scalar_outputs``). ``mode`` is what ``torch.compile`` was asked
+    for.
     """
 
     root: str
@@ -29,6 +29,7 @@ class Region:
     capture_scalars: bool = False
     capture_dynamic_shapes: bool = False
     backend: str | None = None
+    mode: str | None = None
 
     @property
     def behaviour(self) -> tuple[bool, ...]:
@@ -36,7 +37,7 @@ class Region:
         return (self.explicit, self.fullgraph, self.capture_scalars, self.capture_dynamic_shapes)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Facts:
     """What surrounds a place inside its function.
 
@@ -55,41 +56,7 @@ class Facts:
         return bool(self.loops or self.tries)
 
 
-@dataclass(slots=True, eq=False)
-class Body:
-    """One analysed function's syntax with lazily built look-ups, shared by its events."""
-
-    module: ModuleInfo
-    function: FunctionInfo | None
-    scope: Scope
-    values: dict[ast.AST, Value] = field(default_factory=dict)
-    _parents: dict[ast.AST, ast.AST] | None = None
-    _names: dict[str, list[ast.Name]] | None = None
-
-    def parent(self, node: ast.AST) -> ast.AST | None:
-        """The syntax node directly around ``node``, up to the function itself."""
-        if self._parents is None:
-            self._parents = {
-                child: outer
-                for outer in ast.walk(self.scope)
-                for child in ast.iter_child_nodes(outer)
-            }
-        return self._parents.get(node)
-
-    def names(self, name: str) -> list[ast.Name]:
-        """All occurrences of a variable in the function, nested functions included, in order."""
-        if self._names is None:
-            found: dict[str, list[ast.Name]] = {}
-            for node in ast.walk(self.scope):
-                if isinstance(node, ast.Name):
-                    found.setdefault(node.id, []).append(node)
-            for occurrences in found.values():
-                occurrences.sort(key=lambda n: (n.lineno, n.col_offset))
-            self._names = found
-        return self._names.get(name, [])
-
-
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Site:
     """The place of an event and everything a rule may ask about it."""
 

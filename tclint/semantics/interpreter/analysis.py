@@ -5,24 +5,19 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.config import Settings
+from tclint.semantics.body import Body
 from tclint.semantics.events import CompileCall, Event, LrChange, OptimizerInit
 from tclint.semantics.interpreter.frame import Env, Frame
+from tclint.semantics.lattice import join
 from tclint.semantics.project import Project
-from tclint.semantics.site import Body, Region, Site
+from tclint.semantics.records import record
+from tclint.semantics.site import Region, Site
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
-from tclint.semantics.values import (
-    FALSE,
-    UNKNOWN,
-    Class,
-    External,
-    Function,
-    Value,
-    join,
-)
+from tclint.semantics.values import FALSE, UNKNOWN, Class, External, Function, Value
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.memory import SetUp
@@ -37,7 +32,7 @@ MAX_DEPTH: Final = 24
 MAX_CONTEXTS: Final = 6
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class Optimizer:
     """What the project does with one optimizer; reported when the analysis is done."""
 
@@ -51,7 +46,7 @@ class Optimizer:
     lr_changes: dict[ast.AST, LrChange] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Root:
     """A function where a region starts."""
 
@@ -102,6 +97,14 @@ class Analysis:
         self._names: dict[ast.AST, tuple[str, ...]] = {}
         self._named: dict[tuple[ModuleInfo, str], Value] = {}
         self._resolved: dict[tuple[ModuleInfo | None, str], Value | None] = {}
+
+    def release(self) -> None:
+        """Let go of all that holds frames: they refer to their analysis."""
+        self.events, self.roots, self.optimizers, self._rooted = {}, [], {}, set()
+        self.closures, self.wrappers, self.memory, self.set_ups = {}, {}, {}, {}
+        self.attributes, self.observed, self.answers, self.written = {}, {}, {}, []
+        self.annotations, self.class_level = {}, {}
+        self._bodies, self._globals, self._named, self._resolved = {}, {}, {}, {}
 
     def emit(self, frame: Frame, event: type[Event], node: ast.AST, /, **fields: object) -> None:
         """Report an event unless nobody asks, it is silenced here, or it is known already."""

@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence as Items
 
-from tclint.semantics.events import ModuleWrite, TensorWrite
+from tclint.semantics.events import ClassWrite, ModuleWrite, TensorWrite
 from tclint.semantics.interpreter.evaluate import evaluate, need_number
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.indexing import index_tensor
 from tclint.semantics.interpreter.iteration import element_of, row_of
-from tclint.semantics.interpreter.methods import note_lr_change
+from tclint.semantics.interpreter.methods import note_lr_change, report_growth
 from tclint.semantics.interpreter.narrowing import path_of
+from tclint.semantics.lattice import bounded, join, options, tensor_in
 from tclint.semantics.values import (
     UNKNOWN,
+    Class,
     External,
     Mapping,
     Object,
@@ -21,10 +23,6 @@ from tclint.semantics.values import (
     Static,
     Tensor,
     Value,
-    bounded,
-    join,
-    options,
-    tensor_in,
 )
 
 
@@ -86,6 +84,8 @@ def _assign_attribute(
         frame.analysis.emit(
             frame, TensorWrite, target, attribute=target.attr, target=target, tensor=tensor
         )
+    if frame.region is not None and ClassWrite in frame.analysis.wanted:
+        _report_class_write(frame, target, owner)
     if not isinstance(owner, Object) or owner.cls is None:
         return
     if frame.region is None:
@@ -95,6 +95,29 @@ def _assign_attribute(
             frame, ModuleWrite, target, owner=owner, attribute=target.attr, target=target,
             value=value, augmented=augmented,
         )  # fmt: skip
+
+
+def _report_class_write(frame: Frame, target: ast.Attribute, owner: Value) -> None:
+    """Report ``Net.x = ...``, ``type(self).x = ...`` and ``self.__class__.x = ...``."""
+    instance = _instance(target.value)
+    if instance is not None:
+        made = evaluate(frame, instance)
+        cls = made.cls if isinstance(made, Object) else None
+    else:
+        cls = owner.info if isinstance(owner, Class) else None
+    if cls is not None:
+        frame.analysis.emit(
+            frame, ClassWrite, target, owner=cls, attribute=target.attr, target=target
+        )
+
+
+def _instance(node: ast.expr) -> ast.expr | None:
+    """``x`` of ``type(x)`` and ``x.__class__``."""
+    if isinstance(node, ast.Attribute):
+        return node.value if node.attr == "__class__" else None
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return None
+    return node.args[0] if node.func.id == "type" and len(node.args) == 1 else None
 
 
 def _note_config(frame: Frame, owner: str, attribute: str, value: Value) -> None:
@@ -109,6 +132,7 @@ def _assign_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
         case Tensor():
             index_tensor(frame, target, base, store=True)
         case Mapping():
+            report_growth(frame, target, target.value, key=index)
             _store(frame, target, base, index, value)
         case Sequence():
             need_number(frame, target.slice, index)

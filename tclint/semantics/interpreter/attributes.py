@@ -17,6 +17,7 @@ from tclint.semantics.interpreter.functions import (
 )
 from tclint.semantics.interpreter.narrowing import path_of
 from tclint.semantics.interpreter.parameters import annotation_value
+from tclint.semantics.lattice import join, options, spread
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
 from tclint.semantics.values import (
     NONE,
@@ -37,9 +38,6 @@ from tclint.semantics.values import (
     Tensor,
     Union,
     Value,
-    join,
-    options,
-    spread,
 )
 
 if TYPE_CHECKING:
@@ -258,7 +256,9 @@ def _declared(analysis: Analysis, info: ClassInfo, name: str) -> Value:
             case ast.AnnAssign(annotation=kind, value=ast.Constant(value=None)):
                 promised = annotation_value(analysis, base, kind)
                 return join((promised, NONE)) if promised != UNKNOWN else UNKNOWN
-            case ast.Assign(value=value) | ast.AnnAssign(value=ast.Constant() as value):
+            case ast.Assign(value=value):
+                return _constant_of(value)
+            case ast.AnnAssign(value=ast.Constant() as value):
                 return _constant_of(value)
             case ast.AnnAssign(annotation=kind):
                 return annotation_value(analysis, base, kind)

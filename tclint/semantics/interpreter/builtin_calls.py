@@ -13,6 +13,7 @@ from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.iteration import element_of, loop_source
 from tclint.semantics.interpreter.operators import binary
+from tclint.semantics.lattice import bounded, is_static, is_tensor, join, options, tensor_in
 from tclint.semantics.values import (
     STATIC,
     SYMINT,
@@ -29,12 +30,6 @@ from tclint.semantics.values import (
     SymInt,
     Tensor,
     Value,
-    bounded,
-    is_static,
-    is_tensor,
-    join,
-    options,
-    tensor_in,
 )
 
 Builtin = Callable[[Frame, ast.Call, Arguments], Value]

@@ -20,6 +20,7 @@ from tclint.semantics.interpreter.methods import call_bound
 from tclint.semantics.interpreter.operators import elements
 from tclint.semantics.interpreter.sinks import report_sink, sink_of
 from tclint.semantics.interpreter.tensor_calls import call_method
+from tclint.semantics.lattice import may_be_tensor, options, spread
 from tclint.semantics.values import (
     UNKNOWN,
     BoundExternal,
@@ -34,9 +35,6 @@ from tclint.semantics.values import (
     Tensor,
     Union,
     Value,
-    may_be_tensor,
-    options,
-    spread,
 )
 
 

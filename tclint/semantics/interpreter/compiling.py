@@ -10,6 +10,7 @@ from tclint.semantics.interpreter.analysis import Optimizer, Root
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.methods import note_lr_change
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Region
 from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import (
@@ -22,7 +23,6 @@ from tclint.semantics.values import (
     Function,
     Object,
     Value,
-    options,
 )
 
 COMPILE = frozenset({"torch.compile", "torch._dynamo.optimize"})
@@ -76,16 +76,19 @@ def region_of(frame: Frame, target: Value, keywords: dict[str, ast.expr]) -> Reg
     """The region that compiling ``target`` with these keywords makes."""
     fullgraph = _is_true(keywords.get("fullgraph"))
     config = frame.analysis.dynamo_config
-    named = keywords.get("backend")
-    backend = str(named.value) if isinstance(named, ast.Constant) else None
     return Region(
         _name_of(target),
         explicit=True,
         fullgraph=fullgraph,
         capture_scalars=fullgraph or config.get("capture_scalar_outputs", False),
         capture_dynamic_shapes=fullgraph or config.get("capture_dynamic_output_shape_ops", False),
-        backend=backend,
+        backend=_constant(keywords.get("backend")),
+        mode=_constant(keywords.get("mode")),
     )
+
+
+def _constant(node: ast.expr | None) -> str | None:
+    return str(node.value) if isinstance(node, ast.Constant) else None
 
 
 def _is_true(node: ast.expr | None) -> bool:

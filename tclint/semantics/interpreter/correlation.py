@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.interpreter.narrowing import path_of
+from tclint.semantics.records import record
 from tclint.semantics.values import Value
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Decided:
     """A variable's value where ``path`` (or whether it is None) was true, where not, and after.
 
@@ -71,9 +71,9 @@ def _condition(test: ast.expr) -> tuple[str, bool, bool] | None:
             return (asked[0], asked[1], not asked[2]) if asked else None
         case ast.Compare(
             left=left,
-            ops=[ast.Is() | ast.IsNot() as op],
-            comparators=[ast.Constant(value=None | bool() as constant)],
-        ):
+            ops=[op],
+            comparators=[ast.Constant(value=constant)],
+        ) if isinstance(op, (ast.Is, ast.IsNot)) and isinstance(constant, bool | None):
             path, same = path_of(left), isinstance(op, ast.Is)
             positive = same if constant is None else same is constant
             return (path, constant is None, positive) if path else None

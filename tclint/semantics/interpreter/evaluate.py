@@ -8,6 +8,7 @@ from typing import TypeVar, cast
 
 from tclint.semantics.events import TensorBranch
 from tclint.semantics.interpreter.frame import Frame
+from tclint.semantics.lattice import is_tensor, join, may_be_tensor, options
 from tclint.semantics.values import (
     NONE,
     UNKNOWN,
@@ -20,10 +21,6 @@ from tclint.semantics.values import (
     Tensor,
     Union,
     Value,
-    is_tensor,
-    join,
-    may_be_tensor,
-    options,
 )
 
 H = TypeVar("H", bound=Callable[..., Value])

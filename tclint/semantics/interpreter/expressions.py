@@ -11,6 +11,16 @@ from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import local_function
 from tclint.semantics.interpreter.iteration import element_of, loop_source
 from tclint.semantics.interpreter.narrowing import refine
+from tclint.semantics.lattice import (
+    bounded,
+    is_tensor,
+    join,
+    may_be_tensor,
+    options,
+    present,
+    tensor_in,
+    with_dtype,
+)
 from tclint.semantics.values import (
     NONE,
     UNKNOWN,
@@ -23,14 +33,6 @@ from tclint.semantics.values import (
     Tensor,
     Unknown,
     Value,
-    bounded,
-    is_tensor,
-    join,
-    may_be_tensor,
-    options,
-    present,
-    tensor_in,
-    with_dtype,
 )
 
 

@@ -11,6 +11,7 @@ from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.iteration import element_of
 from tclint.semantics.interpreter.operators import INT64, named_dtype
 from tclint.semantics.interpreter.tensor_calls import read_size_keyword, read_sizes
+from tclint.semantics.lattice import tensor_in
 from tclint.semantics.values import (
     UNKNOWN,
     DType,
@@ -21,7 +22,6 @@ from tclint.semantics.values import (
     SymInt,
     Tensor,
     Value,
-    tensor_in,
 )
 
 MOVES = frozenset({"to", "cuda", "cpu"})

@@ -5,21 +5,25 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import field
+from typing import TYPE_CHECKING, Final
 
 from tclint.diagnostics import ChainLink
-from tclint.semantics.site import Body, Facts, Region, Site
-from tclint.semantics.values import Value, join
+from tclint.semantics.body import Body
+from tclint.semantics.lattice import join
+from tclint.semantics.records import record
+from tclint.semantics.site import Facts, Region, Site
+from tclint.semantics.values import Value
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.analysis import Analysis
     from tclint.semantics.interpreter.correlation import Decided
 
 Env = dict[str, Value]
+NOWHERE: Final = Facts()
 
 
-@dataclass(slots=True, eq=False)
+@record(slots=True, eq=False)
 class LoopExits:
     """The variables as they are where a loop is left or continued early."""
 
@@ -27,7 +31,6 @@ class LoopExits:
     continues: list[Env] = field(default_factory=list)
 
 
-@dataclass(slots=True, eq=False)
 class Frame:
     """The state of walking one function body.
 
@@ -38,27 +41,41 @@ class Frame:
     ``tracked`` the variables with attributes that are followed (``self`` of ``self.cache``),
     ``named`` those that ``:=`` binds, ``decided`` those whose value hangs on a condition.
     ``env`` is changed in place: whoever forks copies.
+
+    No dataclass: mypyc makes this class, the one most asked, a native one.
     """
 
-    analysis: Analysis
-    body: Body
-    region: Region | None
-    chain: tuple[ChainLink, ...]
-    env: Env
-    statement: ast.stmt
-    outer: Frame | None = None
-    facts: Facts = field(default_factory=Facts)
-    live: bool = True
-    quiet: frozenset[str] = frozenset()
-    quieted: int = 0
-    returns: list[Value] = field(default_factory=list)
-    yields: list[Value] = field(default_factory=list)
-    loops: list[LoopExits] = field(default_factory=list)
-    numpy_uses: list[ast.expr] = field(default_factory=list)
-    moves: dict[ast.expr, ast.Call] = field(default_factory=dict)
-    tracked: set[str] = field(default_factory=set)
-    named: set[str] = field(default_factory=set)
-    decided: dict[str, Decided] = field(default_factory=dict)
+    def __init__(
+        self,
+        analysis: Analysis,
+        body: Body,
+        region: Region | None,
+        chain: tuple[ChainLink, ...],
+        env: Env,
+        statement: ast.stmt,
+        outer: Frame | None = None,
+        facts: Facts = NOWHERE,
+    ) -> None:
+        """Stand before the first statement of a function, inside ``outer`` if it is nested."""
+        self.analysis = analysis
+        self.body = body
+        self.region = region
+        self.chain = chain
+        self.env = env
+        self.statement = statement
+        self.outer = outer
+        self.facts = facts
+        self.live = True
+        self.quiet: frozenset[str] = frozenset()
+        self.quieted = 0
+        self.returns: list[Value] = []
+        self.yields: list[Value] = []
+        self.loops: list[LoopExits] = []
+        self.numpy_uses: list[ast.expr] = []
+        self.moves: dict[ast.expr, ast.Call] = {}
+        self.tracked: set[str] = set()
+        self.named: set[str] = set()
+        self.decided: dict[str, Decided] = {}
 
     def lookup(self, name: str) -> Value:
         """The value of a variable: local, of an enclosing function, global or builtin."""

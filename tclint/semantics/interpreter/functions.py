@@ -9,7 +9,6 @@ from dataclasses import field
 from tclint.diagnostics import ChainLink
 from tclint.semantics.collect import decorator_name
 from tclint.semantics.events import Call
-from tclint.semantics.immutable import value_class
 from tclint.semantics.interpreter.analysis import MAX_DEPTH, Analysis, Root
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.interpreter.memory import walk_once
@@ -19,6 +18,8 @@ from tclint.semantics.interpreter.parameters import (
     assumed_value,
 )
 from tclint.semantics.interpreter.wrappers import wrappers_of
+from tclint.semantics.lattice import bounded, join, may_be_unknown, options, present
+from tclint.semantics.records import record
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode
 from tclint.semantics.values import (
     NONE,
@@ -31,11 +32,6 @@ from tclint.semantics.values import (
     Static,
     Unknown,
     Value,
-    bounded,
-    join,
-    may_be_unknown,
-    options,
-    present,
 )
 
 DISABLED = frozenset({"torch.compiler.disable", "torch._dynamo.disable", "torch._disable_dynamo"})
@@ -43,7 +39,7 @@ OPAQUE = frozenset({"torch.compiler.assume_constant_result", "torch.compiler.all
 PROPERTIES = frozenset({"property", "functools.cached_property"})
 
 
-@value_class(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Arguments:
     """The arguments of one call; ``exact`` is false when ``*`` or ``**`` hides some of them."""
 

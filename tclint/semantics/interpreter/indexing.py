@@ -10,6 +10,7 @@ from tclint.semantics.interpreter.evaluate import evaluate, handles, need_number
 from tclint.semantics.interpreter.expressions import element_of_mapping, host_read
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.operators import elements
+from tclint.semantics.lattice import is_tensor, spread, tensor_in
 from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import (
     STATIC,
@@ -27,9 +28,6 @@ from tclint.semantics.values import (
     Tensor,
     Union,
     Value,
-    is_tensor,
-    spread,
-    tensor_in,
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tclint.semantics.interpreter.operators import elements
+from tclint.semantics.lattice import join, options
 from tclint.semantics.values import (
     UNKNOWN,
     DataScalar,
@@ -16,8 +17,6 @@ from tclint.semantics.values import (
     Tensor,
     Union,
     Value,
-    join,
-    options,
 )
 
 

@@ -14,6 +14,7 @@ from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.sinks import LOGGER
 from tclint.semantics.interpreter.tensor_calls import call_function_of_torch
+from tclint.semantics.lattice import is_static, tensor_in
 from tclint.semantics.values import (
     FALSE,
     TRUE,
@@ -26,8 +27,6 @@ from tclint.semantics.values import (
     SymInt,
     Tensor,
     Value,
-    is_static,
-    tensor_in,
 )
 
 COMPILING: Final = frozenset(

@@ -14,7 +14,8 @@ from tclint.semantics.interpreter.expressions import report_loop
 from tclint.semantics.interpreter.frame import Env, Frame, LoopExits, merge
 from tclint.semantics.interpreter.iteration import element_of, loop_source
 from tclint.semantics.interpreter.narrowing import refine
-from tclint.semantics.values import UNKNOWN, Sequence, Union, Value, join
+from tclint.semantics.lattice import join
+from tclint.semantics.values import UNKNOWN, Sequence, Union, Value
 
 # How often a loop's body is walked at most, by how many loops are around it: nests stay cheap.
 ROUNDS: Final = (3, 2, 2, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, cast
 
 from tclint.diagnostics import ChainLink
@@ -13,6 +13,8 @@ from tclint.semantics.interpreter.analysis import MAX_CONTEXTS, Analysis
 from tclint.semantics.interpreter.block import walk_block
 from tclint.semantics.interpreter.evaluate import evaluate
 from tclint.semantics.interpreter.frame import Env, Frame
+from tclint.semantics.lattice import join, with_dtype
+from tclint.semantics.records import record
 from tclint.semantics.site import Facts, Region
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode
 from tclint.semantics.values import (
@@ -26,8 +28,6 @@ from tclint.semantics.values import (
     Union,
     Unknown,
     Value,
-    join,
-    with_dtype,
 )
 
 # So many different values of an argument must have made no difference before it is taken to make
@@ -90,7 +90,7 @@ def _without_dtype(value: Value) -> Value:
     return value
 
 
-@dataclass(slots=True)
+@record(slots=True)
 class SetUp:
     """What a method that builds objects does, by the walks so far.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 
-from tclint.semantics.events import Call, LrChange, TensorBranch
+from tclint.semantics.events import Call, ContainerGrown, LrChange, TensorBranch
 from tclint.semantics.interpreter.attributes import HOOKS
 from tclint.semantics.interpreter.expressions import element_of_mapping, host_read
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.narrowing import path_of
 from tclint.semantics.interpreter.operators import elements
+from tclint.semantics.lattice import bounded, is_tensor, join, tensor_in
 from tclint.semantics.values import (
     NONE,
     STATIC,
@@ -25,10 +26,6 @@ from tclint.semantics.values import (
     Static,
     Tensor,
     Value,
-    bounded,
-    is_tensor,
-    join,
-    tensor_in,
 )
 
 OPTIMIZER_STEP = "step"
@@ -57,6 +54,8 @@ def _sequence_method(
     frame: Frame, node: ast.Call, sequence: Sequence, name: str, arguments: Arguments
 ) -> Value:
     if name in ("append", "add", "insert", "extend"):
+        if isinstance(node.func, ast.Attribute):
+            report_growth(frame, node, node.func.value, name)
         added = arguments.positional[-1] if arguments.positional else UNKNOWN
         if name == "extend" and isinstance(added, Sequence):
             added = elements(added)
@@ -76,6 +75,26 @@ def _sequence_method(
     if name in ("index", "count"):
         return Static("int")
     return UNKNOWN
+
+
+def report_growth(
+    frame: Frame, node: ast.expr, container: ast.expr, method: str = "", key: Value = UNKNOWN
+) -> None:
+    """Report another member of a list or dict, if that outlives the call."""
+    if frame.region is None or ContainerGrown not in frame.analysis.wanted:
+        return
+    kept = ""
+    match container:
+        case ast.Attribute(value=owner):
+            known = frame.body.values.get(owner)
+            kept = "module" if isinstance(known, Object) and known.is_module else ""
+        case ast.Name(id=name):
+            is_global = frame.enclosed(name) is None and name in frame.body.module.assigned
+            kept = "global" if is_global else ""
+    if kept:
+        frame.analysis.emit(
+            frame, ContainerGrown, node, container=container, kept=kept, method=method, key=key
+        )
 
 
 # What compares the members of a list, with each other or with an argument.

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 
 from tclint.semantics.interpreter.frame import Env, Frame
+from tclint.semantics.lattice import join, options
 from tclint.semantics.values import (
     NONE,
     STATIC,
@@ -21,8 +22,6 @@ from tclint.semantics.values import (
     Tensor,
     Unknown,
     Value,
-    join,
-    options,
 )
 
 TENSOR_TYPES = frozenset(
@@ -60,8 +59,8 @@ def _apply(frame: Frame, env: Env, test: ast.expr, outcome: bool) -> None:
         case ast.BoolOp(op=ast.Or(), values=values) if not outcome:
             for value in values:
                 _apply(frame, env, value, False)
-        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot() as op], comparators=[right]):
-            if isinstance(right, ast.Constant) and right.value is None:
+        case ast.Compare(left=left, ops=[op], comparators=[ast.Constant(value=None)]):
+            if isinstance(op, (ast.Is, ast.IsNot)):
                 wanted = isinstance(op, ast.Is) == outcome
                 _keep(frame, env, left, (lambda v: v == NONE) if wanted else (lambda v: v != NONE))
         case ast.Call(func=ast.Name(id="isinstance"), args=[subject, types]):
@@ -127,24 +126,30 @@ def _instance(frame: Frame, env: Env, subject: ast.expr, types: ast.expr, outcom
 def type_test(value: Value | None) -> Callable[[Value], bool] | None:
     """The test that one class of an ``isinstance`` stands for; None when it is not known."""
     match value:
-        case External(name=name) if name in TENSOR_TYPES:
-            return lambda v: isinstance(v, Tensor)
-        case External(name="numpy.ndarray"):
-            return lambda v: isinstance(v, NDArray)
-        case External(name="builtins.dict"):
-            return lambda v: isinstance(v, Mapping)
-        case External(name="builtins.list" | "builtins.tuple" as name):
-            kind = name.removeprefix("builtins.")
-            return lambda v: (
-                (isinstance(v, Sequence) and v.type.startswith(kind))
-                or (isinstance(v, DataScalar) and v.type == kind)
-            )
-        case External(name="builtins.int"):
-            return lambda v: isinstance(v, SymInt) or _static_of(v, "int", "bool")
-        case External(name="builtins.float" | "builtins.bool" | "builtins.str" as name):
-            return lambda v: _static_of(v, name.removeprefix("builtins."))
+        case External(name=name):
+            return _outside_test(name)
         case Class(info=info):
             return lambda v: isinstance(v, Object) and v.cls is info
+    return None
+
+
+def _outside_test(name: str) -> Callable[[Value], bool] | None:
+    if name in TENSOR_TYPES:
+        return lambda v: isinstance(v, Tensor)
+    if name == "numpy.ndarray":
+        return lambda v: isinstance(v, NDArray)
+    kind = name.removeprefix("builtins.") if name.startswith("builtins.") else ""
+    if kind == "dict":
+        return lambda v: isinstance(v, Mapping)
+    if kind in {"list", "tuple"}:
+        return lambda v: (
+            (isinstance(v, Sequence) and v.type.startswith(kind))
+            or (isinstance(v, DataScalar) and v.type == kind)
+        )
+    if kind == "int":
+        return lambda v: isinstance(v, SymInt) or _static_of(v, "int", "bool")
+    if kind in {"float", "bool", "str"}:
+        return lambda v: _static_of(v, kind)
     return None
 
 
@@ -155,8 +160,9 @@ def _static_of(value: Value, *types: str) -> bool:
 def number_of(pattern: ast.pattern) -> ast.expr | None:
     """The number that a pattern compares the subject with, or the first of several."""
     match pattern:
-        case ast.MatchValue(value=ast.Constant(value=int() | float()) as number):
-            return number
+        case ast.MatchValue(value=number):
+            constant = isinstance(number, ast.Constant) and isinstance(number.value, (int, float))
+            return number if constant else None
         case ast.MatchOr(patterns=patterns):
             return next(filter(None, map(number_of, patterns)), None)
     return None

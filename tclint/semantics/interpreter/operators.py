@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, Final
 
+from tclint.semantics.lattice import bounded, join, spread
 from tclint.semantics.values import (
     FALSE,
     SYMINT,
@@ -23,9 +24,6 @@ from tclint.semantics.values import (
     Tensor,
     Union,
     Value,
-    bounded,
-    join,
-    spread,
 )
 
 BOOL: Final = DType("bool", "bool")

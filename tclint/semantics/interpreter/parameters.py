@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tclint.semantics.collect import dotted_name
+from tclint.semantics.lattice import join
 from tclint.semantics.project import MODULE_CLASSES
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode
 from tclint.semantics.values import (
@@ -20,7 +21,6 @@ from tclint.semantics.values import (
     Static,
     Tensor,
     Value,
-    join,
 )
 
 if TYPE_CHECKING:

@@ -28,10 +28,12 @@ from tclint.semantics.interpreter.functions import (
 from tclint.semantics.interpreter.memory import walk, walk_once
 from tclint.semantics.interpreter.parameters import arguments_of
 from tclint.semantics.interpreter.statements import report_decorator
+from tclint.semantics.lattice import options
+from tclint.semantics.places import report_places
 from tclint.semantics.project import Project
 from tclint.semantics.site import Region
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
-from tclint.semantics.values import UNKNOWN, Class, Function, Object, Tensor, Value, options
+from tclint.semantics.values import UNKNOWN, Class, Function, Object, Tensor, Value
 
 # A file or function without one of these words sets nothing up.
 SETUP_WORDS: Final = ("compile", "optim", "_dynamo")
@@ -54,6 +56,7 @@ def interpret(
     for module in modules:
         with suppress(RecursionError):  # like a function: what nests too deeply is left out
             _walk_setup(analysis, module)
+        report_places(analysis, module)
     for root in analysis.roots:
         _walk_root(analysis, root)
     if config.compiled:

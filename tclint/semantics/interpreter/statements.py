@@ -6,7 +6,13 @@ import ast
 from typing import Final
 
 from tclint.semantics.collect import TRIES, class_info, decorator_name, local_imports
-from tclint.semantics.events import CompileCall, ContextEntered, TensorAssert, TensorBranch
+from tclint.semantics.events import (
+    CompileCall,
+    ContextEntered,
+    GlobalsDeclared,
+    TensorAssert,
+    TensorBranch,
+)
 from tclint.semantics.interpreter import operators
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.assignment import assign
@@ -23,6 +29,7 @@ from tclint.semantics.interpreter.narrowing import (
     refine,
 )
 from tclint.semantics.interpreter.parameters import annotation_value
+from tclint.semantics.lattice import is_tensor
 from tclint.semantics.symbols import ModuleInfo
 from tclint.semantics.values import (
     UNKNOWN,
@@ -34,7 +41,6 @@ from tclint.semantics.values import (
     Static,
     Tensor,
     Value,
-    is_tensor,
 )
 
 QUIET_IN_TESTS: Final = ("HostRead", "TensorBranch")
@@ -223,6 +229,11 @@ def _match(frame: Frame, node: ast.Match) -> None:
         if frame.live:
             ends.append(frame.env)
     frame.env, frame.live = merge(ends), True
+
+
+@walks(ast.Global)
+def _global(frame: Frame, node: ast.Global) -> None:
+    frame.analysis.emit(frame, GlobalsDeclared, node, names=tuple(node.names))
 
 
 @walks(ast.Delete)

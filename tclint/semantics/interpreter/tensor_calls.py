@@ -12,6 +12,7 @@ from tclint.semantics.interpreter.expressions import host_read
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.operators import BOOL, INT64, binary, derived, named_dtype
+from tclint.semantics.lattice import is_tensor, options, tensor_in
 from tclint.semantics.values import (
     NONE,
     SYMINT,
@@ -23,9 +24,6 @@ from tclint.semantics.values import (
     Static,
     Tensor,
     Value,
-    is_tensor,
-    options,
-    tensor_in,
 )
 
 _CASTS: Final = {
@@ -278,7 +276,7 @@ def _tensor_result(
     if len(tensors) == 1 and torch_api.reduces_along_dim(key):
         return replace(loose, rank=_reduced_rank(node, key, tensors[0]),
                        dtype=_reduced_dtype(node, key, tensors[0]))  # fmt: skip
-    if torch_api.reduces_to_scalar(key) and not _has_dim(node, key, len(tensors)):
+    if torch_api.reduces_to_scalar(key) and not _has_dim(node, key, max(len(tensors), 1)):
         return Tensor(0, _dtype_symbol(frame, node), assumed=loose.assumed, why=loose.why)
     return Tensor(None, _dtype_symbol(frame, node), assumed=loose.assumed, random=loose.random,
                   why=loose.why)  # fmt: skip

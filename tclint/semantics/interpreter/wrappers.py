@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tclint.semantics.interpreter.analysis import MAX_CONTEXTS
 from tclint.semantics.interpreter.evaluate import evaluate
 from tclint.semantics.interpreter.frame import Frame
+from tclint.semantics.records import record
 from tclint.semantics.symbols import FunctionInfo, FunctionNode
 from tclint.semantics.values import Function
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NESTED: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Wrapper:
     """The function that a decorator puts in the place of another, and the variables around it."""
 

@@ -1,0 +1,54 @@
+"""One analysed function: its syntax, and what its expressions were found to be."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.semantics.symbols import FunctionInfo, ModuleInfo
+from tclint.semantics.values import Value
+
+Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.Module
+
+
+class Body:
+    """One analysed function's syntax with lazily built look-ups, shared by its events."""
+
+    def __init__(self, module: ModuleInfo, function: FunctionInfo | None, scope: Scope) -> None:
+        """``scope`` is the syntax of the function, or of the module outside all functions."""
+        self.module = module
+        self.function = function
+        self.scope = scope
+        self.values: dict[ast.AST, Value] = {}
+        self._parents: dict[ast.AST, ast.AST] | None = None
+        self._names: dict[str, list[ast.Name]] | None = None
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        """The syntax node directly around ``node``, up to the function itself."""
+        if self._parents is None:
+            self._look()
+        return (self._parents or {}).get(node)
+
+    def names(self, name: str) -> list[ast.Name]:
+        """All occurrences of a variable in the function, nested functions included, in order."""
+        if self._names is None:
+            self._look()
+        return (self._names or {}).get(name, [])
+
+    def _look(self) -> None:
+        """Go through the function once for both look-ups."""
+        parents: dict[ast.AST, ast.AST] = {}
+        names: dict[str, list[ast.Name]] = {}
+        pending: list[ast.AST] = [self.scope]
+        for outer in pending:  # grows while it is walked: breadth first
+            if type(outer) is ast.Name:
+                names.setdefault(outer.id, []).append(outer)
+            for name in outer._fields:
+                value = getattr(outer, name, None)
+                children = value if type(value) is list else (value,)
+                for child in children:
+                    if isinstance(child, ast.AST):
+                        parents[child] = outer
+                        pending.append(child)
+        for occurrences in names.values():
+            occurrences.sort(key=lambda n: (n.lineno, n.col_offset))
+        self._parents, self._names = parents, names

@@ -1,0 +1,202 @@
+"""Putting abstract values together: alternatives, what may be a tensor, what covers several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from tclint.semantics.values import (
+    NONE,
+    UNKNOWN,
+    Class,
+    Compiled,
+    DType,
+    External,
+    Function,
+    Iteration,
+    Mapping,
+    Sequence,
+    Static,
+    SymInt,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+)
+
+MAX_OPTIONS: Final = 6
+MAX_REGISTRY: Final = 48
+MAX_WEIGHT: Final = 512
+
+
+def spread(function: Callable[[Value], Value], value: Value) -> Value:
+    """Apply a function to each alternative that an operation can work on, and join the results."""
+    if type(value) is not Union:
+        return function(value)
+    return join([function(option) for option in value.options if option != NONE])
+
+
+def present(value: Value) -> list[Value]:
+    """The alternatives that an operation can work on: None would raise, so it is left out."""
+    if not isinstance(value, Union):
+        return [value]
+    return [option for option in value.options if option != NONE]
+
+
+def options(value: Value) -> Iterator[Value]:
+    """The alternatives of a value: itself, or each option of a union."""
+    if isinstance(value, Union):
+        yield from value.options
+    else:
+        yield value
+
+
+def join(values: Iterable[Value]) -> Value:
+    """The least value that covers all of ``values``; Unknown when there are none."""
+    given = values if isinstance(values, (list, tuple)) else [*values]
+    count = len(given)
+    if count == 1:
+        return given[0]
+    if count == 2:
+        left, right = given
+        if left is right or left == right:
+            return left
+        if type(left) is Tensor and type(right) is Tensor:
+            return _join_tensors([left, right])
+        if type(left) is Union and right in left.members:
+            return left
+        if type(right) is Union and left in right.members:
+            return right
+    flat: dict[Value, None] = {}
+    for value in given:
+        if type(value) is Union:
+            flat.update(dict.fromkeys(value.options))
+        else:
+            flat[value] = None
+    _merge_alike(flat)
+    if len(flat) == 1:
+        return next(iter(flat))
+    if not flat or (len(flat) > MAX_OPTIONS and not _is_registry(flat)):
+        return UNKNOWN
+    return Union(tuple(flat), frozenset(flat))
+
+
+def _merge_alike(flat: dict[Value, None]) -> None:
+    """Leave at most one tensor and one constant among some alternatives."""
+    tensors = [v for v in flat if type(v) is Tensor]
+    if len(tensors) > 1:
+        for tensor in tensors:
+            del flat[tensor]
+        flat[_join_tensors(tensors)] = None
+    statics = [v for v in flat if type(v) is Static and v.type != "NoneType"]
+    if len(statics) > 1:
+        for static in statics:
+            del flat[static]
+        types = {s.type for s in statics}
+        flat[Static(types.pop() if len(types) == 1 else None)] = None
+
+
+def _is_registry(flat: dict[Value, None]) -> bool:
+    """True for the members of a table of functions or classes, looked up by configuration."""
+    kinds = (Function, Class, Unknown)
+    return len(flat) <= MAX_REGISTRY and all(isinstance(v, kinds) or v == NONE for v in flat)
+
+
+def bounded(value: Sequence | Mapping) -> Value:
+    """The container, or a summary of one with very many parts.
+
+    Nothing is learned from large tables, and ``x = x + x`` would double a value with every line.
+    """
+    if isinstance(value, Sequence) and value.items is not None and _flat(value.items):
+        return value
+    if not _heavy(value, MAX_WEIGHT):
+        return value
+    if isinstance(value, Mapping):
+        return Mapping()
+    element = join(value.items) if value.items else value.element
+    return Sequence(value.type, UNKNOWN if _heavy(element, MAX_WEIGHT // 2) else element)
+
+
+def _flat(items: tuple[Value, ...]) -> bool:
+    return len(items) < MAX_WEIGHT and _CONTAINERS.isdisjoint(map(type, items))
+
+
+_CONTAINERS: Final = frozenset({Sequence, Mapping, Iteration, Compiled, Union})
+
+
+def _heavy(value: Value, limit: int) -> bool:
+    pending = [value]
+    count = 0
+    while pending:
+        count += 1
+        if count + len(pending) > limit:
+            return True
+        match pending.pop():
+            case Sequence(element=element, items=items):
+                pending += items or (element,)
+            case Mapping(items=pairs, element=element):
+                pending += [element, *(part for _, part in pairs)]
+            case Iteration(element=inner) | Compiled(inner=inner):
+                pending.append(inner)
+            case Union(options=kinds):
+                pending += kinds
+    return False
+
+
+def _join_tensors(tensors: Iterable[Tensor]) -> Tensor:
+    first, *others = tensors
+    for other in others:
+        first = Tensor(
+            first.rank if first.rank == other.rank else None,
+            first.dtype if first.dtype == other.dtype else None,
+            first.device if first.device == other.device else None,
+            first.role if first.role == other.role else None,
+            first.assumed or other.assumed,
+            first.random or other.random,
+            first.from_compiled or other.from_compiled,
+            first.why,
+        )
+    return first
+
+
+def with_dtype(tensor: Tensor, dtype: DType | None) -> Tensor:
+    """The tensor with another element type, or none known."""
+    return Tensor(
+        tensor.rank, dtype, tensor.device, tensor.role, tensor.assumed, tensor.random,
+        tensor.from_compiled, tensor.why,
+    )  # fmt: skip
+
+
+def tensor_in(value: Value) -> Tensor | None:
+    """The tensor that a value certainly is, ignoring a None alternative; else None."""
+    if type(value) is not Union:
+        return value if isinstance(value, Tensor) else None
+    found: Tensor | None = None
+    for option in value.options:
+        if isinstance(option, Tensor):
+            found = option
+        elif option != NONE:
+            return None
+    return found
+
+
+def is_tensor(value: Value) -> bool:
+    """True when the value certainly is a tensor (or None)."""
+    return tensor_in(value) is not None
+
+
+def may_be_tensor(value: Value) -> bool:
+    """True when some alternative is a tensor."""
+    if type(value) is not Union:
+        return isinstance(value, Tensor)
+    return any(isinstance(option, Tensor) for option in value.options)
+
+
+def may_be_unknown(value: Value) -> bool:
+    """True when nothing is known of the value, at least on some path."""
+    return value is UNKNOWN or (type(value) is Union and UNKNOWN in value.members)
+
+
+def is_static(value: Value) -> bool:
+    """True when Dynamo certainly knows the value while tracing (constants, shapes, modules)."""
+    return all(isinstance(v, (Static, SymInt, Class, External, Function)) for v in options(value))

@@ -1,0 +1,148 @@
+"""Events that need no values: names of torch anywhere in a file, calls of training loops.
+
+Only syntax that covers a line with one of the words is walked: in most files that is nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from tclint.semantics.collect import TRIES, dotted_name
+from tclint.semantics.events import Event, NameUsed, TrainingCall
+from tclint.semantics.interpreter.analysis import Analysis
+from tclint.semantics.site import Facts, Site
+from tclint.semantics.symbols import FunctionInfo, ModuleInfo
+from tclint.torch_api.moved import is_watched
+
+# Where one of the watched names can come from; names that a file imports come on top.
+NAME_WORDS: Final = (
+    "_dynamo", "_inductor", "_functorch", "torch._utils", "cuda.amp", "cpu.amp", "import amp",
+    "autocast_cpu", "autocast_gpu", "utils.checkpoint", "cuda.graph",
+)  # fmt: skip
+BACKWARD: Final = ".backward("
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+_LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    function: FunctionInfo | None
+    statement: ast.stmt
+    facts: Facts = field(default_factory=Facts)
+
+
+def report_places(analysis: Analysis, module: ModuleInfo) -> None:
+    """Report the names and training calls of one file, if a rule asks for them."""
+    text = module.file.text
+    if NameUsed in analysis.wanted and any(word in text for word in NAME_WORDS):
+        _report_names(analysis, module)
+    if TrainingCall in analysis.wanted and BACKWARD in text:
+        _report_training(analysis, module)
+
+
+def _report_names(analysis: Analysis, module: ModuleInfo) -> None:
+    imported = [local for local, name in module.imports.items() if _may_lead(name)]
+    calls: dict[ast.expr, ast.Call] = {}
+    for node, place in _places(module, _rows(module.file.text, (*NAME_WORDS, *imported))):
+        if isinstance(node, ast.Call):
+            calls[node.func] = node
+        if not isinstance(node, (ast.Attribute, ast.Name)):
+            continue
+        name = dotted_name(module, node)
+        if name is not None and is_watched(name):
+            site = _site(analysis, module, place)
+            if site.dotted(node) == name:
+                _add(analysis, NameUsed(node, site, name, node, calls.get(node)))
+
+
+def _may_lead(name: str) -> bool:
+    return name.startswith("torch.") and any(word in f"import {name}" for word in NAME_WORDS)
+
+
+def _report_training(analysis: Analysis, module: ModuleInfo) -> None:
+    training: dict[ast.stmt, bool] = {}
+    for node, place in _places(module, _rows(module.file.text, (BACKWARD,))):
+        if not isinstance(node, ast.Call) or not place.facts.loops:
+            continue
+        loop = place.facts.loops[-1]
+        if loop not in training:
+            training[loop] = any(map(_is_backward, ast.walk(loop)))
+        name = _last_name(node.func)
+        if training[loop] and name and isinstance(loop, (ast.For, ast.While)):
+            site = _site(analysis, module, place)
+            _add(analysis, TrainingCall(node, site, name, node, loop))
+
+
+def _is_backward(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(attr="backward")):
+            return True
+    return False
+
+
+def _last_name(node: ast.expr) -> str:
+    match node:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+    return ""
+
+
+def _add(analysis: Analysis, event: Event) -> None:
+    analysis.events.setdefault((type(event), event.node), event)
+
+
+def _site(analysis: Analysis, module: ModuleInfo, place: _Place) -> Site:
+    body = analysis.body(module, place.function)
+    return Site(body, None, place.statement, place.facts, (), analysis.settings)
+
+
+def _rows(text: str, words: Iterable[str]) -> list[int]:
+    """The rows with one of the words, in order."""
+    rows, row, before = [], 1, 0
+    for found in re.finditer("|".join(map(re.escape, words)), text):
+        row += text.count("\n", before, found.start())
+        before = found.start()
+        rows.append(row)
+    return rows
+
+
+def _places(module: ModuleInfo, rows: list[int]) -> Iterator[tuple[ast.AST, _Place]]:
+    """The nodes that cover one of the rows, or are in such a loop, outer ones first."""
+    known = {f.node: f for f in module.functions.values()}
+    for cls in module.classes.values():
+        known |= {method.node: method for method in cls.methods.values()}
+    pending: list[tuple[ast.AST, _Place]] = [
+        (statement, _Place(None, statement)) for statement in reversed(module.tree.body)
+    ]
+    while pending:
+        node, place = pending.pop()
+        in_loop = bool(place.facts.loops) and not isinstance(node, _LOOPS)
+        if not in_loop and not _covers(node, rows):
+            continue
+        yield node, place
+        if isinstance(node, _FUNCTIONS):
+            # A nested function's calls are not the loop's around it.
+            place = _Place(known.get(node, place.function), node)
+        elif isinstance(node, _LOOPS):
+            place = replace(place, facts=Facts((*place.facts.loops, node), place.facts.tries))
+        elif isinstance(node, TRIES):
+            place = replace(place, facts=Facts(place.facts.loops, (*place.facts.tries, node)))
+        for child in ast.iter_child_nodes(node):
+            inner = replace(place, statement=child) if isinstance(child, ast.stmt) else place
+            pending.append((child, inner))
+
+
+def _covers(node: ast.AST, rows: list[int]) -> bool:
+    """True when one of the rows is a node's own; what has no place of its own always is."""
+    first = getattr(node, "lineno", None)
+    if first is None:
+        return True
+    for decorator in getattr(node, "decorator_list", ()):
+        first = min(first, decorator.lineno)
+    index = bisect_left(rows, first)
+    return index < len(rows) and rows[index] <= (getattr(node, "end_lineno", None) or first)
