@@ -34,7 +34,7 @@ def run(command: Sequence[str], environment: Mapping[str, str] | None = None) ->
         command,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, **(environment or {})},
+        env={**_environment(), **(environment or {})},
     )
     _, status, usage = os.wait4(process.pid, 0)
     wall = time.perf_counter() - start
@@ -43,6 +43,11 @@ def run(command: Sequence[str], environment: Mapping[str, str] | None = None) ->
         raise RuntimeError(f"{' '.join(command)}: ended with {process.returncode}")
     memory = usage.ru_maxrss * UNIT / MEGABYTE
     return Costs(wall, usage.ru_utime + usage.ru_stime, memory)
+
+
+def _environment() -> dict[str, str]:
+    """The environment in which programs may keep their byte code, as installed ones have it."""
+    return {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
 
 
 def best(rounds: Sequence[Costs]) -> Costs:

@@ -1,5 +1,6 @@
 """``tclint check``."""
 
+import gc
 from pathlib import Path
 from typing import Annotated
 
@@ -114,4 +115,8 @@ def check(
         from tclint.cli.watching import watch as watch_files
 
         watch_files(inputs, lambda: gather(paths, overrides, stdin_filename), run)
-    raise typer.Exit(run(inputs))
+    # The process ends with the run: the garbage collector would look through all for nothing.
+    gc.disable()
+    code = run(inputs)
+    gc.freeze()
+    raise typer.Exit(code)

@@ -82,6 +82,8 @@ def make_view(*, colour: bool, show_declined: bool = False) -> View:
 
 def complain_about(run: Run, view: View) -> None:
     """Print the files' errors, except where a finding says the same already."""
+    if not run.errors:
+        return
     said = {(r.diagnostic.path, key) for r in run.results for key in _keys(r.diagnostic)}
     for error in run.errors:
         if not {(error.path, error.span), (error.path, error.message)} & said:

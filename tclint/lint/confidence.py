@@ -15,7 +15,8 @@ from tclint.semantics.events import (
     TensorIndex,
     TensorWrite,
 )
-from tclint.semantics.values import Tensor, Value, options
+from tclint.semantics.lattice import options
+from tclint.semantics.values import Tensor, Value
 
 
 def confidence_of(event: Event) -> Confidence:

@@ -99,7 +99,14 @@ def check_files(
         outcomes = execution.cache.outcomes(program, parts, execution)
     else:
         outcomes, files = examined(program, parts, execution)
-    return _Assembly(program, files).run([*zip(parts, outcomes, strict=True)])
+    return assembled(program, [*zip(parts, outcomes, strict=True)], files)
+
+
+def assembled(
+    program: Program, parts: Sequence[tuple[Shard, Outcome]], files: dict[str, SourceFile]
+) -> Run:
+    """The outcomes of shards as one run; ``files`` are those that are in memory already."""
+    return _Assembly(program, files).run(parts)
 
 
 def examined(

@@ -48,8 +48,14 @@ class _Judged:
 class Examiner:
     """Examines the shards of one run, one after the other."""
 
-    def __init__(self, paths: Sequence[Path], config: Config, overlay: Mapping[Path, str]) -> None:
-        """Index the files of the run.
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        config: Config,
+        overlay: Mapping[Path, str],
+        loaded: tuple[Reader, Project] | None = None,
+    ) -> None:
+        """Index the files of the run, unless what is ``loaded`` already knows them.
 
         Raises:
             ConfigError: no rules are installed, or the configured environment holds no packages.
@@ -63,8 +69,10 @@ class Examiner:
             )
         self._rules = selected_rules(rules, config)
         self._checked = frozenset(paths)
-        self._reader = Reader(overlay)
-        self._project = project_of(paths, config, overlay, self._reader)
+        if loaded is None:
+            reader = Reader(overlay)
+            loaded = reader, project_of(paths, config, overlay, reader)
+        self._reader, self._project = loaded
         self._visited: set[FunctionInfo] = set()
         self.flagged: dict[str, SourceFile] = {}
 
@@ -120,7 +128,7 @@ class Examiner:
                         yield from [judged] if caller is None else _told(judged, event, caller)
         self._visited = analysis.visited
         # Frames and their analysis refer to each other, and no garbage collector runs.
-        vars(analysis).clear()
+        analysis.release()
         yield from self._syntax_errors(shard)
 
     def _leftovers(self, silencer: Silencer, project: Project, shard: Shard) -> Iterator[_Judged]:

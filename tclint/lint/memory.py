@@ -167,7 +167,8 @@ class Memory:
 def packages(files: Iterable[str]) -> list[str]:
     """The folders of files, and those above, that are packages: they decide what modules are."""
     here = os.getcwd()  # noqa: PTH109 (these are strings: there are many files)
-    pending = {os.path.dirname(os.path.join(here, name)) for name in files}  # noqa: PTH118, PTH120
+    pending = {os.path.dirname(name) for name in files}  # noqa: PTH120
+    pending = {os.path.join(here, folder) for folder in pending}  # noqa: PTH118
     found: set[str] = set()
     while pending:
         folder = pending.pop()

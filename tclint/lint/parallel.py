@@ -25,7 +25,7 @@ from tclint.lint.registry import load_rules
 from tclint.lint.shards import Shard
 
 MOST: Final = 16
-"""Processes unless somebody asks for more: each takes some 200 MB."""
+"""Processes unless somebody asks for more: each takes up to 800 MB."""
 
 
 def examine_in_processes(

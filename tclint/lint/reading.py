@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -55,11 +56,19 @@ class Reader:
                 self.unreadable.add(path)
             return None
         try:
-            return collect_module(name, file, parse(file))
+            return collect_module(name, file, self.tree(file))
         except SourceError as error:
             self.errors[path] = error.error
             self.broken[path] = file
             return None
+
+    def tree(self, file: SourceFile) -> ast.Module:
+        """The syntax of a file.
+
+        Raises:
+            SourceError: it cannot be parsed.
+        """
+        return parse(file)
 
     def forget(self, keep: int = KEPT) -> None:
         """Let go of all but some modules, of which nobody may be using any at the moment.
@@ -73,10 +82,10 @@ class Reader:
             if room < 0:
                 del self._modules[path]
                 if module:
-                    _take_apart(module)
+                    take_apart(module)
 
 
-def _take_apart(module: ModuleInfo) -> None:
+def take_apart(module: ModuleInfo) -> None:
     """Cut the circles between a module and its members, since no garbage collector runs."""
     for cls in module.classes.values():
         cls.methods.clear()

@@ -42,6 +42,8 @@ def applicability_of(
     code: str, offered: Applicability | None, config: Config
 ) -> Applicability | None:
     """How a rule's fix may be applied, where the configuration trusts it more or less."""
+    if offered is None or not (config.extend_safe_fixes or config.extend_unsafe_fixes):
+        return offered
     raised = longest_prefix(code, config.extend_safe_fixes)
     lowered = longest_prefix(code, config.extend_unsafe_fixes)
     if offered is Applicability.UNSAFE and raised > lowered:
@@ -73,10 +75,17 @@ def file_ignores(config: Config) -> Callable[[Path, str], bool]:
     return ignored
 
 
+def _seen_from(root: Path, path: Path) -> str:
+    """The way from the configuration's folder to a file, with forward slashes."""
+    try:
+        return Path(os.path.relpath(path, root)).as_posix()
+    except ValueError:  # they are on different drives
+        return path.as_posix()
+
+
 def _matches(patterns: Patterns, path: Path, root: Path) -> bool:
     """Whether a file, or a folder above it, is meant by the patterns."""
-    relative = Path(os.path.relpath(path.absolute(), root.absolute())).as_posix()
-    parts = relative.split("/")
+    parts = _seen_from(root.absolute(), path.absolute()).split("/")
     for count in range(1, len(parts) + 1):
         head = "/".join(parts[:count])
         if patterns.match(head, parts[count - 1], folder=count < len(parts)):

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Final
 from zlib import crc32
 
-WHOLE: Final = 256
+WHOLE: Final = 512
 """A run of no more files is one shard."""
 
-SMALLEST: Final = 64
-LARGEST: Final = 256
+SMALLEST: Final = 256
+LARGEST: Final = 1024
 ONE_IN: Final = 8
 """Behind ``SMALLEST`` files, one folder in so many begins a shard; behind ``LARGEST`` any file."""
 
@@ -38,15 +38,15 @@ def shards(paths: Sequence[Path]) -> tuple[Shard, ...]:
 
 
 def _cuts(paths: Sequence[Path]) -> Iterator[int]:
-    start, folder = 0, paths[0].parent
+    start, folder = 0, paths[0].parts[:-1]
     for place, path in enumerate(paths):
-        size, entered = place - start, path.parent != folder
-        folder = path.parent
+        size, entered = place - start, path.parts[:-1] != folder
+        folder = path.parts[:-1]
         if size >= LARGEST or (size >= SMALLEST and entered and _is_chosen(folder)):
             start = place
             yield place
 
 
-def _is_chosen(folder: Path) -> bool:
+def _is_chosen(folder: Sequence[str]) -> bool:
     """Chance, but the same in every run; names of two levels are enough to tell folders apart."""
-    return crc32("/".join(folder.parts[-2:]).encode("utf-8", "surrogatepass")) % ONE_IN == 0
+    return crc32("/".join(folder[-2:]).encode("utf-8", "surrogatepass")) % ONE_IN == 0

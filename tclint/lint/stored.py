@@ -68,7 +68,7 @@ class StoredFile(SourceFile):
 
     def cell(self, row: int) -> Cell | None:
         """The cell of a notebook that a row belongs to."""
-        return self._loaded().cell(row)
+        return self._loaded().cell(row) if self.path.suffix == ".ipynb" else None
 
     def _loaded(self) -> SourceFile:
         known: SourceFile | None = object.__getattribute__(self, "_file")
@@ -103,7 +103,7 @@ class StoredRepair(Repair):
     @property
     def rewrites(self) -> tuple[Rewrite, ...]:
         """The rewrites; none when the file is no longer the one that was checked."""
-        tree = _tree(object.__getattribute__(self, "_file"))
+        tree = tree_of(object.__getattribute__(self, "_file"))
         try:
             return tuple(_rewrite(row, tree) for row in object.__getattribute__(self, "_rows"))
         except LookupError:
@@ -111,8 +111,8 @@ class StoredRepair(Repair):
 
 
 @lru_cache(maxsize=4)
-def _tree(file: SourceFile) -> ast.Module:
-    """Findings come sorted by file, so that a few trees are enough."""
+def tree_of(file: SourceFile) -> ast.Module:
+    """The syntax of a file with findings; they come sorted by file, so that a few are enough."""
     try:
         return parse(file)
     except SourceError:

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Final
 
 from tclint.diagnostics import ChainLink, Confidence, Decline, Diagnostic, Effect
+from tclint.semantics.body import Body
 from tclint.semantics.events import Event
-from tclint.semantics.site import Body
-from tclint.semantics.values import UNKNOWN, Class, Function, Object, Static, Value, options
+from tclint.semantics.lattice import options
+from tclint.semantics.values import UNKNOWN, Class, Function, Object, Static, Value
 from tclint.source.file import SourceFile
 
 EXITS: Final = (ast.Return, ast.Break, ast.Continue)

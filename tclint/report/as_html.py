@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from html import escape
@@ -101,7 +102,7 @@ def _file(path: str, results: Iterable[Result], view: View) -> str:
 
 def _finding(result: Result, view: View) -> str:
     diagnostic = result.diagnostic
-    where = place_text(result, view).rpartition("/")[2]
+    where = place_text(result, view).rpartition(os.sep)[2]
     source = "\n".join(excerpt(result.file, diagnostic.span, Paint(enabled=False)).lines)
     said = "".join(
         f"<p><b>{escape(label)}</b> {_prose(text)}</p>"

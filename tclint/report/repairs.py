@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import ast
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Decline, Fix
-from tclint.source.parse import parse
+from tclint.lint.stored import tree_of
 
 if TYPE_CHECKING:
     from tclint.lint.engine import Result
-    from tclint.source.file import SourceFile
 
 
 def fix_of(result: Result) -> Fix | Decline | None:
@@ -22,13 +19,7 @@ def fix_of(result: Result) -> Fix | Decline | None:
     # LibCST takes a tenth of a second to import: only for reports that carry edits.
     from tclint.fix.edits import edits_for
 
-    edits = edits_for(result.file, _tree(result.file), repair)
+    edits = edits_for(result.file, tree_of(result.file), repair)
     if isinstance(edits, Decline):
         return edits
     return Fix(diagnostic.fix_message or repair.message, diagnostic.fixable, edits)
-
-
-@lru_cache(maxsize=4)
-def _tree(file: SourceFile) -> ast.Module:
-    """Findings come sorted by file, so that a few trees are enough."""
-    return parse(file)

@@ -146,7 +146,7 @@ def _location(path: Path, view: View, region: Object | None) -> Object:
 
 def _artifact(path: Path, view: View) -> Object:
     text = view.posix(path)
-    if text.startswith("/") or ":" in text[:3]:
+    if path.is_absolute() and Path(text).is_absolute():
         return {"uri": path.as_uri()}
     return {"uri": quote(text), "uriBaseId": "%SRCROOT%"}
 

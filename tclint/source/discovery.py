@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tclint.config import Config
 from tclint.source.errors import FileError, reason
-from tclint.source.ignores import Ignores
+from tclint.source.ignores import GITIGNORE, Ignores
 from tclint.source.patterns import Patterns, compile_patterns
 
 
@@ -97,7 +97,7 @@ class _Search:
             except OSError as error:
                 self.errors.append(FileError(shown, f"cannot read folder: {reason(error)}"))
                 continue
-            if ignores is not None:
+            if ignores is not None and any(entry.name == GITIGNORE for entry in entries):
                 ignores = ignores.enter(real)
             base = self._relative(real)
             for entry in entries:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from tclint.source.patterns import Patterns, compile_patterns
+
+GITIGNORE: Final = ".gitignore"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +31,12 @@ class Ignores:
         ignores = cls()._with(repository, repository / ".git" / "info" / "exclude")
         for parent in reversed(folder.parents):
             if parent.is_relative_to(repository):
-                ignores = ignores._with(parent, parent / ".gitignore")
+                ignores = ignores._with(parent, parent / GITIGNORE)
         return cls(tuple(level for level in ignores.levels if not _ignored_below(level, folder)))
 
     def enter(self, folder: str) -> Ignores:
         """What holds for the entries of ``folder``."""
-        return self._with(Path(folder), Path(folder) / ".gitignore")
+        return self._with(Path(folder), Path(folder) / GITIGNORE)
 
     def match(self, path: str, name: str, *, folder: bool) -> bool:
         """Whether one entry is ignored; the folders above it have been asked before."""

@@ -3,29 +3,12 @@
 from __future__ import annotations
 
 import ast
-import re
-import sys
 import warnings
-from typing import Final
 
 from tclint.diagnostics import Position, Span
 from tclint.source.errors import SourceError
 from tclint.source.file import SourceFile
-
-_NEWER_SYNTAX: Final = (
-    ((3, 11), re.compile(r"^\s*except\s*\*"), "`except*`"),
-    ((3, 11), re.compile(r"\w\[[^\]]*\*\w"), "a star in an index"),
-    ((3, 12), re.compile(r"^\s*type\s+\w+\s*(\[.*\]\s*)?="), "the `type` statement"),
-    ((3, 12), re.compile(r"^\s*(async\s+def|def|class)\s+\w+\s*\["), "type parameters"),
-    (
-        (3, 12),
-        re.compile(r"\b(?:f|fr|rf)([\"'])[^\"']*\{[^}\"']*\1", re.IGNORECASE),
-        "the same quote inside an f-string",
-    ),
-    ((3, 14), re.compile(r"^\s*except\s+[\w.]+\s*,"), "`except` without parentheses"),
-    ((3, 14), re.compile(r"\b(t|rt|tr)[\"']", re.IGNORECASE), "a template string"),
-)
-"""What a line looks like that only a newer Python can parse: first version, look, name."""
+from tclint.source.newer import newer_syntax
 
 
 def parse(file: SourceFile) -> ast.Module:
@@ -52,30 +35,10 @@ def parse(file: SourceFile) -> ast.Module:
 
 
 def _syntax_error(file: SourceFile, error: SyntaxError) -> SourceError:
-    message = f"syntax error: {error.msg}"
-    span = _span(file, error)
-    newer = _newer_syntax(file, error)
-    if newer is not None:
-        version, name = newer
-        wanted, running = (".".join(map(str, v)) for v in (version, sys.version_info[:2]))
-        message += (
-            f"; {name} needs Python {wanted} and tclint runs on Python {running}: "
-            f"run it with Python {wanted} or newer"
-        )
-    return SourceError(file.path, message, span)
-
-
-def _newer_syntax(file: SourceFile, error: SyntaxError) -> tuple[tuple[int, int], str] | None:
-    """The version and the name of the syntax that the running Python seems too old for."""
-    running = sys.version_info[:2]
-    if running < (3, 12) and error.msg.startswith("f-string expression part cannot include"):
-        return (3, 12), "that"
     row = error.lineno or 0
     line = file.lines[row - 1] if 0 < row <= len(file.lines) else ""
-    for version, look, name in _NEWER_SYNTAX:
-        if running < version and look.search(line):
-            return version, name
-    return None
+    message = newer_syntax(line, error.msg) or f"syntax error: {error.msg}"
+    return SourceError(file.path, message, _span(file, error))
 
 
 def _span(file: SourceFile, error: SyntaxError) -> Span:
