@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 RULES = Path(tclint_rules.__file__).parent
 FIXTURES = sorted((Path(__file__).parents[1] / "fixtures" / "declines").glob("*.py"))
-FOLDERS = ("decisions", "graph_breaks", "numpy_numbers", "output", "proofs", "repairs")
+FOLDERS = sorted(path.parent.name for path in RULES.glob("*/__init__.py"))
 REASONS = ("Decline", "Refused")
 # Functions that answer with the obstacle itself, or with nothing.
 OBSTACLES = re.compile(r"obstacle|prepare|why|lost|refusal|blocks")

@@ -66,6 +66,10 @@ CALLS = {
         "    return torch.compile(model, dynamic=False)\n",
         LOOP.format("dynamic=False") + "    return model\n",
     ),
+    "by keyword": (
+        "    return torch.compile(model=model, dynamic=False)\n",
+        LOOP.format("dynamic=False") + "    return model\n",
+    ),
     "in place": (
         "    model.compile(fullgraph=True)\n    return model\n",
         LOOP.format("fullgraph=True") + "    return model\n",

@@ -19,10 +19,9 @@ _HEAD = """\
 <!-- Written by `python -m benchmarks.verify.page`; do not edit. -->
 
 What `tclint verify` says of the programs in `fixtures/programs`, on {where}.
-An arrow leads from the program as it stands to what `tclint fix` makes of it, for the optimizer with
-`--unsafe-fixes`. Times are medians of
-rounds in which the arms take turns, by CUDA events; a ratio stands only where the difference is
-outside the noise.
+An arrow leads from the program as it stands to what `tclint fix` makes of it, for the optimizer
+with `--unsafe-fixes`. Times are medians of rounds in which the arms take turns, by CUDA events; a
+ratio stands only where the difference is outside the noise.
 """
 _COLUMNS = (
     "program",

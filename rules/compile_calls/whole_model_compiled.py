@@ -101,10 +101,11 @@ def _repair(event: CompileCall, stack: Stack) -> Repair | Decline:
     """Compile the blocks, and let the model itself stand where it was compiled."""
     site, call = event.site, event.call
     statement, whole = site.statement, getattr(site.statement, "value", None)
-    match call:
+    match event.keywords.get("model"), call:
         case (
-            ast.Call(func=ast.Attribute(value=ast.Name() as model, attr="compile"), args=[])
-            | ast.Call(args=[ast.Name() as model])
+            [ast.Name() as model, _]
+            | [None, ast.Call(func=ast.Attribute(ast.Name() as model, "compile"), args=[])]
+            | [None, ast.Call(args=[ast.Name() as model])]
         ):
             pass
         case _:

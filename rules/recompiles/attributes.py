@@ -33,10 +33,11 @@ def guard_of(event: ModuleWrite) -> ast.If | None:
         case ast.Compare(left=left, ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
             return outer if ast.unparse(left) == ast.unparse(event.target) else None
         case ast.UnaryOp(
-            op=ast.Not(), operand=ast.Call(func=ast.Name(id="hasattr"), args=[_, name])
+            op=ast.Not(), operand=ast.Call(func=ast.Name(id="hasattr"), args=[owner, name])
         ):
             named = isinstance(name, ast.Constant) and name.value == event.attribute
-            return outer if named else None
+            same = ast.unparse(owner) == ast.unparse(event.target.value)
+            return outer if named and same else None
     return None
 
 

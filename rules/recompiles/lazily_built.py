@@ -33,7 +33,7 @@ def build_in_init(event: ModuleWrite, guard: ast.If) -> Repair | Decline:
     site, name, statement = event.site, event.attribute, event.site.statement
     cls, function = site.cls, site.function
     if cls is None or function is None or not isinstance(statement, ast.Assign):
-        return Decline("the class is not in this file")
+        return Decline("no method of the module sets it by a plain assignment")
     init = cls.methods.get("__init__")
     if init is None or isinstance(init.node, ast.Lambda):
         return Decline(f"`{cls.name}` has no `__init__` of its own")

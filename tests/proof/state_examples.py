@@ -147,6 +147,11 @@ LAZY: tuple[Example, ...] = (
         proves=("recompile",),
         title="hasattr",
     ),
+    Good(
+        _module('if not hasattr(x, "n"):|    self.n = x * 2|return x * 2', "self.k = 1"),
+        _CALLS,
+        title="hasattr of something else",
+    ),
     Bad(
         "\nSIZE = 3\n" + _module(_LAZY.format("torch.arange(SIZE)"), "self.n = None"),
         _CALLS,
