@@ -23,7 +23,7 @@ from benchmarks.speed.sources import WHEELS, unpacked
 from tclint.config import Config
 from tclint.lint.engine import check_files, load_project
 from tclint.lint.registry import load_rules
-from tclint.semantics import values
+from tclint.semantics import lattice
 from tclint.semantics.interpreter.run import analyse
 from tclint.semantics.project import Project
 
@@ -107,7 +107,7 @@ def main() -> None:
     folders = options.paths or [unpacked(name, options.work) for name in WHEELS]
     warnings.simplefilter("ignore")
     if options.markdown:
-        how = "compiled" if values.__file__.endswith((".so", ".pyd")) else "as sources"
+        how = "compiled" if lattice.__file__.endswith((".so", ".pyd")) else "as sources"
         print(f"| package ({how}) | files | ast.parse, s | analysis | tclint check |")
         print("| --- | --- | --- | --- | --- |")
     for folder in folders:

@@ -13,7 +13,7 @@ import pytest
 
 NEEDED = ("pytest", "hypothesis")
 TESTS = ("test_semantics_*.py", "test_programs.py", "test_rule_examples.py", "test_lint_engine.py")
-PLACE = "import tclint.semantics.values as m; print(m.__file__)"
+PLACE = "import tclint.semantics.lattice as m; print(m.__file__)"
 
 
 @pytest.mark.slow
