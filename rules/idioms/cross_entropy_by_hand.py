@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from tclint.diagnostics import Confidence, Decline, Effect
-from tclint.lint.rewrite import Repair, Replace
+from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import Call
 
 from .losses import Loss, loss
 from .replacing import replaced
-from .straight import reaches, unused_without
+from .straight import reaches, removing, unused_without
 
 _CHANGES: Final = (
     "the last bits differ; class -100 is ignored and other negative classes raise, where an index "
@@ -111,5 +110,4 @@ def _repair(event: Call, found: Loss) -> Repair | Decline:
     fix = replaced(site, found.whole, function, arguments, _CHANGES, positional=2)
     if isinstance(fix, Decline):
         return fix
-    removals = tuple(Replace(statement, "") for statement in dropped)
-    return replace(fix, rewrites=(*fix.rewrites, *removals))
+    return removing(fix, dropped)

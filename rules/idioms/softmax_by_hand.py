@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import Final
 
 from tclint.diagnostics import Confidence, Decline, Effect
-from tclint.lint.rewrite import Repair, Replace
+from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import Call
 from tclint.semantics.site import Site
@@ -15,7 +14,7 @@ from tclint.semantics.site import Site
 from ..proofs.reaching import block_of, reads_until_rebound
 from .operations import Operation, operation, same
 from .replacing import replaced
-from .straight import definition
+from .straight import definition, removing
 
 _CHANGES: Final = "the last bits differ, and where an exponential overflowed the result is finite"
 
@@ -120,4 +119,4 @@ def _alone(site: Site, stored: ast.Assign, quotient: ast.BinOp, fix: Repair) -> 
     behind = block[block.index(stored) + 1]
     if quotient not in ast.walk(behind):
         return Decline(f"other statements run between `{name}` and its use")
-    return replace(fix, rewrites=(*fix.rewrites, Replace(stored, "")))
+    return removing(fix, (stored,))

@@ -77,8 +77,12 @@ def without_leftovers(
     needed = {n.id for part in kept for n in ast.walk(part) if isinstance(n, ast.Name)}
     names = [n for part in parts for n in ast.walk(part) if isinstance(n, ast.Name)]
     found = definitions(site, *(name for name in names if name.id not in needed))
-    dropped = unused_without(site, place, found)
-    return replace(fix, rewrites=(*fix.rewrites, *(Replace(one, "") for one in dropped)))
+    return removing(fix, unused_without(site, place, found))
+
+
+def removing(fix: Repair, statements: Iterable[ast.stmt]) -> Repair:
+    """The repair, with some statements removed as well."""
+    return replace(fix, rewrites=(*fix.rewrites, *(Replace(one, "") for one in statements)))
 
 
 def only_use(site: Site, node: ast.expr) -> ast.expr | None:

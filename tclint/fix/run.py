@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tclint.source.file import SourceFile
+from tclint.source.rows import first_row
 
 AstNode = ast.expr | ast.stmt
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -113,10 +114,7 @@ def _goes_on(file: SourceFile, row: int) -> bool:
 
 def rows_of(statement: ast.stmt) -> tuple[int, int]:
     """The first and last row of a statement with its decorators."""
-    first = statement.lineno
-    if isinstance(statement, Scope):
-        first = min([first, *(d.lineno for d in statement.decorator_list)])
-    return first, statement.end_lineno or statement.lineno
+    return first_row(statement), statement.end_lineno or statement.lineno
 
 
 def _extent(nodes: Sequence[AstNode]) -> tuple[int, int]:

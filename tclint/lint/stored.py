@@ -23,6 +23,7 @@ from tclint.source.decode import read_source
 from tclint.source.errors import SourceError
 from tclint.source.file import Cell, SourceFile
 from tclint.source.parse import parse
+from tclint.source.rows import first_row
 
 Version = tuple[int, int]
 """When a file was written, in nanoseconds, and its length in bytes."""
@@ -163,5 +164,4 @@ def _find(place: list[Any], tree: ast.Module) -> _Node:
 
 
 def _holds(node: _Node, start: tuple[int, ...], end: tuple[int, ...]) -> bool:
-    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-    return first <= start[0] and end[0] <= (node.end_lineno or node.lineno)
+    return first_row(node) <= start[0] and end[0] <= (node.end_lineno or node.lineno)

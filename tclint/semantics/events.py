@@ -16,7 +16,7 @@ from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import UNKNOWN, Object, Tensor, Value
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class Event:
     """Base of all events: ``node`` is the syntax to report."""
 
@@ -24,7 +24,7 @@ class Event:
     site: Site
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class HostRead(Event):
     """A tensor's value is read into Python.
 
@@ -40,7 +40,7 @@ class HostRead(Event):
     tensor: Tensor
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class TensorAssert(Event):
     """``assert`` whose test reads a tensor; ``node`` is the statement.
 
@@ -50,7 +50,7 @@ class TensorAssert(Event):
     statement: ast.Assert
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class TensorBranch(Event):
     """Python decides on a tensor's value.
 
@@ -65,7 +65,7 @@ class TensorBranch(Event):
     sometimes: bool = False
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class Loop(Event):
     """A ``for`` statement or comprehension clause over something worth judging.
 
@@ -80,7 +80,7 @@ class Loop(Event):
     breaking_uses: tuple[ast.expr, ...] = ()
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class TensorIndex(Event):
     """A tensor is indexed by a Python sequence or a range made from a shape.
 
@@ -94,7 +94,7 @@ class TensorIndex(Event):
     store: bool
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class NumpyCall(Event):
     """A numpy function is called in a region: ``function`` is dotted (``numpy.prod``)."""
 
@@ -103,7 +103,7 @@ class NumpyCall(Event):
     arguments: tuple[Value, ...]
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class SideEffectCall(Event):
     """Output is written from a region.
 
@@ -120,7 +120,7 @@ class SideEffectCall(Event):
     wraps: ast.expr | None = None
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class TensorFactory(Event):
     """A tensor is created from Python data or sizes in a region.
 
@@ -136,7 +136,7 @@ class TensorFactory(Event):
     constant: bool
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class ModuleConstruction(Event):
     """An ``nn.Module`` or ``nn.Parameter`` is built inside a region.
 
@@ -150,7 +150,7 @@ class ModuleConstruction(Event):
     constant: bool
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class DynamicShape(Event):
     """An operation whose result's shape depends on the tensor's data.
 
@@ -165,7 +165,7 @@ class DynamicShape(Event):
     store: bool = False
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class TensorWrite(Event):
     """An attribute of a tensor is assigned: ``requires_grad``, ``data``, ``grad``."""
 
@@ -174,7 +174,7 @@ class TensorWrite(Event):
     tensor: Tensor
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class ContextEntered(Event):
     """A ``with`` statement of a region enters a library's context manager (a dotted name)."""
 
@@ -182,7 +182,7 @@ class ContextEntered(Event):
     statement: ast.With | ast.AsyncWith
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class LrChange:
     """A place where an optimizer's learning rate changes: a scheduler, or a write to its groups."""
 
@@ -191,7 +191,7 @@ class LrChange:
     node: ast.AST
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class OptimizerInit(Event):
     """A ``torch.optim`` optimizer is made; everything the project does with it is attached.
 
@@ -208,7 +208,7 @@ class OptimizerInit(Event):
     lr_changes: tuple[LrChange, ...]
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class CompileCall(Event):
     """``torch.compile(...)``, ``@torch.compile``, ``module.compile(...)``.
 
@@ -222,7 +222,7 @@ class CompileCall(Event):
     discarded: bool = False
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class CompiledOutputUsed(Event):
     """Outside of compiled code, a project function works on the output of something compiled.
 
@@ -233,7 +233,7 @@ class CompiledOutputUsed(Event):
     operations: int
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class Call(Event):
     """Any other call in a region of something outside the project.
 
@@ -247,7 +247,7 @@ class Call(Event):
     owner: Value | None = None
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class ModuleWrite(Event):
     """An attribute of a module (``self``) is assigned in a region."""
 
@@ -258,7 +258,7 @@ class ModuleWrite(Event):
     augmented: bool = False
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class ContainerGrown(Event):
     """A list or dict that outlives the call gets another member in a region.
 
@@ -273,7 +273,7 @@ class ContainerGrown(Event):
     key: Value = UNKNOWN
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class ClassWrite(Event):
     """An attribute of a class of the project (not of an instance) is assigned in a region."""
 
@@ -282,14 +282,14 @@ class ClassWrite(Event):
     target: ast.Attribute
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class GlobalsDeclared(Event):
     """A ``global`` statement in a region; ``names`` are the variables that it declares."""
 
     names: tuple[str, ...]
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class NameUsed(Event):
     """A name of torch that moved, is deprecated, or is a setting: anywhere in a file.
 
@@ -302,7 +302,7 @@ class NameUsed(Event):
     call: ast.Call | None = None
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class TrainingCall(Event):
     """A method or function is called by a loop that runs ``backward()``; ``name`` is its last part.
 

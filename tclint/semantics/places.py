@@ -17,6 +17,7 @@ from tclint.semantics.events import Event, NameUsed, TrainingCall
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.site import Facts, Site
 from tclint.semantics.symbols import FunctionInfo, ModuleInfo
+from tclint.source.rows import first_row
 from tclint.torch_api.moved import is_watched
 
 # Where one of the watched names can come from; names that a file imports come on top.
@@ -142,7 +143,7 @@ def _covers(node: ast.AST, rows: list[int]) -> bool:
     first = getattr(node, "lineno", None)
     if first is None:
         return True
-    for decorator in getattr(node, "decorator_list", ()):
-        first = min(first, decorator.lineno)
+    if isinstance(node, ast.stmt):
+        first = first_row(node)
     index = bisect_left(rows, first)
     return index < len(rows) and rows[index] <= (getattr(node, "end_lineno", None) or first)

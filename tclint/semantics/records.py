@@ -17,21 +17,17 @@ if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
 
     @dataclass_transform(field_specifiers=(field,))
-    def record(
-        *, frozen: bool = False, slots: bool = False, eq: bool = True
-    ) -> Callable[[type[T]], type[T]]:
+    def record(*, frozen: bool = False, eq: bool = True) -> Callable[[type[T]], type[T]]:
         """See below."""
 
 else:
 
-    def record(
-        *, frozen: bool = False, slots: bool = False, eq: bool = True
-    ) -> Callable[[type], type]:
-        """A dataclass; one that type checkers see as frozen hashes by its fields.
+    def record(*, frozen: bool = False, eq: bool = True) -> Callable[[type], type]:
+        """A slotted dataclass; one that type checkers see as frozen hashes by its fields.
 
         Millions of them are made in a run, and making a truly frozen one costs four times as much.
         """
-        return dataclass(slots=slots, eq=eq, unsafe_hash=frozen and eq)
+        return dataclass(slots=True, eq=eq, unsafe_hash=frozen and eq)
 
 
 __all__ = ["record"]

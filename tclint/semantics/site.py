@@ -13,7 +13,7 @@ from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
 from tclint.semantics.values import UNKNOWN, Value
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class Region:
     """A compiled region: what a compiled callable, or a module's ``forward``, reaches.
 
@@ -37,7 +37,7 @@ class Region:
         return (self.explicit, self.fullgraph, self.capture_scalars, self.capture_dynamic_shapes)
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class Facts:
     """What surrounds a place inside its function.
 
@@ -56,7 +56,7 @@ class Facts:
         return bool(self.loops or self.tries)
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class Site:
     """The place of an event and everything a rule may ask about it."""
 

@@ -15,12 +15,12 @@ from tclint.semantics.records import record
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class Value:
     """Base of all abstract values; they are immutable and compare by content."""
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class Unknown(Value):
     """Nothing is known."""
 
@@ -28,7 +28,7 @@ class Unknown(Value):
 UNKNOWN: Final = Unknown()
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class DType:
     """An element type: a concrete name, or a symbol shared by tensors that must have the same one.
 
@@ -44,7 +44,7 @@ class DType:
         return not self.symbol.startswith("~")
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class Tensor(Value):
     """A ``torch.Tensor``.
 
@@ -66,7 +66,7 @@ class Tensor(Value):
     why: str = field(default="", compare=False)
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class DataScalar(Value):
     """A Python number, or a structure of them, read from a tensor's storage.
 
@@ -78,12 +78,12 @@ class DataScalar(Value):
     dtype: DType | None = None
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class SymInt(Value):
     """An integer computed from tensor shapes: symbolic under dynamic shapes, guarded on."""
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class Static(Value):
     """A Python constant of the program: literals, configuration, flags. Dynamo specialises on it.
 
@@ -104,7 +104,7 @@ STATIC: Final = Static()
 SYMINT: Final = SymInt()
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class NDArray(Value):
     """A numpy array. ``traced`` is true when Dynamo traces it as a tensor (made in the region)."""
 
@@ -112,7 +112,7 @@ class NDArray(Value):
     from_tensor: bool = False
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class NumpyScalar(Value):
     """An element of a numpy array or the result of a numpy function on numbers.
 
@@ -124,7 +124,7 @@ class NumpyScalar(Value):
     from_loop: bool = False
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class Object(Value):
     """An instance of a class: of the project (``cls``) or of a library (``name``, dotted).
 
@@ -138,14 +138,14 @@ class Object(Value):
     is_optimizer: bool = False
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class Compiled(Value):
     """What ``torch.compile`` returns: behaves like ``inner``, its outputs are marked."""
 
     inner: Value
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class Function(Value):
     """A function or method of the project; ``bound`` is ``self`` for methods."""
 
@@ -153,21 +153,21 @@ class Function(Value):
     bound: Value | None = None
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class Class(Value):
     """A class of the project."""
 
     info: ClassInfo
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class External(Value):
     """A name that lives outside the project, e.g. ``torch.nn.functional.relu`` or ``numpy``."""
 
     name: str
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class BoundExternal(Value):
     """A method of a library object: ``name`` is e.g. ``torch.Tensor.item``."""
 
@@ -175,7 +175,7 @@ class BoundExternal(Value):
     owner: Value
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class Sequence(Value):
     """A tuple or list. ``items`` is known for fixed lengths, else ``element`` joins all members."""
 
@@ -184,7 +184,7 @@ class Sequence(Value):
     items: tuple[Value, ...] | None = None
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class Mapping(Value):
     """A dict with the values of its constant keys and the join of all others."""
 
@@ -199,7 +199,7 @@ class Mapping(Value):
         return self.element
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class Iteration(Value):
     """A ``range``, ``enumerate`` or other iterable whose elements are ``element``.
 
@@ -210,7 +210,7 @@ class Iteration(Value):
     source: str = "other"
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class Union(Value):
     """One of several values, from branches that join.
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Diagnostic, Position, Span
 from tclint.server.document import Analysis
-from tclint.server.splice import first_row
 from tclint.server.textdiff import common
 from tclint.source.errors import SourceError
 from tclint.source.file import SourceFile
 from tclint.source.parse import parse
+from tclint.source.rows import first_row
 
 if TYPE_CHECKING:
     from tclint.lint.engine import Result

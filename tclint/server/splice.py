@@ -7,6 +7,7 @@ import ast
 from tclint.source.errors import SourceError
 from tclint.source.file import SourceFile
 from tclint.source.parse import parse
+from tclint.source.rows import first_row
 
 
 def reparsed(before: SourceFile, tree: ast.Module, after: SourceFile) -> ast.Module | None:
@@ -38,13 +39,6 @@ def reparsed(before: SourceFile, tree: ast.Module, after: SourceFile) -> ast.Mod
     except SourceError:
         return None  # the whole file says better what is wrong
     return ast.Module([*body[:start], *fresh.body, *body[end:]], [])
-
-
-def first_row(node: ast.stmt) -> int:
-    """The row on which a statement begins, decorators included."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-    return node.lineno
 
 
 def _changed_rows(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[int, int] | None:

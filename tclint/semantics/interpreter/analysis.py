@@ -32,7 +32,7 @@ MAX_DEPTH: Final = 24
 MAX_CONTEXTS: Final = 6
 
 
-@record(slots=True, eq=False)
+@record(eq=False)
 class Optimizer:
     """What the project does with one optimizer; reported when the analysis is done."""
 
@@ -46,7 +46,7 @@ class Optimizer:
     lr_changes: dict[ast.AST, LrChange] = field(default_factory=dict)
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class Root:
     """A function where a region starts."""
 

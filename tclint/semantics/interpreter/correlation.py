@@ -15,7 +15,7 @@ from tclint.semantics.records import record
 from tclint.semantics.values import Value
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class Decided:
     """A variable's value where ``path`` (or whether it is None) was true, where not, and after.
 

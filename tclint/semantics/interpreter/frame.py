@@ -23,7 +23,7 @@ Env = dict[str, Value]
 NOWHERE: Final = Facts()
 
 
-@record(slots=True, eq=False)
+@record(eq=False)
 class LoopExits:
     """The variables as they are where a loop is left or continued early."""
 

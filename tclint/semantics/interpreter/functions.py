@@ -39,7 +39,7 @@ OPAQUE = frozenset({"torch.compiler.assume_constant_result", "torch.compiler.all
 PROPERTIES = frozenset({"property", "functools.cached_property"})
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class Arguments:
     """The arguments of one call; ``exact`` is false when ``*`` or ``**`` hides some of them."""
 

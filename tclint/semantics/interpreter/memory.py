@@ -90,7 +90,7 @@ def _without_dtype(value: Value) -> Value:
     return value
 
 
-@record(slots=True)
+@record()
 class SetUp:
     """What a method that builds objects does, by the walks so far.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NESTED: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True)
 class Wrapper:
     """The function that a decorator puts in the place of another, and the variables around it."""
 
