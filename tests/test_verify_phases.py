@@ -215,6 +215,31 @@ def test_rounding_errors_around_zero_are_no_difference() -> None:
     assert (judged(compiled), judged(wrong)) == ("close", "different")
 
 
+def test_weights_whose_gradient_is_rounding_may_go_either_way() -> None:
+    def trained(flipped: int, start: int = 0) -> torch.Tensor:
+        bias = torch.full((1000,), 1e-3, dtype=torch.float64)
+        bias[start : start + flipped] *= -1
+        return bias
+
+    truth, eager = trained(0), trained(30).float()
+
+    def judged(actual: torch.Tensor, *, same_draws: bool = True) -> str:
+        runs = ({"state": take([v, torch.ones(3)])} for v in (eager, actual.float()))
+        true = {"state": take([truth, torch.ones(3).double()])}
+        return compare(*runs, true, same_draws=same_draws).verdict
+
+    assert judged(trained(60, start=500)) == "close"
+    assert judged(trained(60, start=500), same_draws=False) == "different"
+    assert judged(trained(900)) == "different"
+
+
+def test_a_tensor_is_wrong_where_no_tensor_of_its_snapshot_goes_astray() -> None:
+    truth = torch.rand(1000, dtype=torch.float64)
+    eager, wrong = truth.float() * (1 + 1e-6), truth.float() + 1e-4
+    runs = ({"state": take(v)} for v in (eager, wrong, truth))
+    assert compare(*runs, same_draws=True).verdict == "different"
+
+
 def test_mixed_precision_is_measured_by_its_own_errors() -> None:
     truth = torch.rand(1000, dtype=torch.float64)
     eager, good, bad = (

@@ -86,16 +86,21 @@ def is_parameter(site: Site, name: str) -> bool:
 
 def _hidden(site: Site, name: str) -> str:
     """Why a variable may be read where this function does not show it; empty when it is not."""
-    for node in ast.walk(site.body.scope):
-        if isinstance(node, (ast.Global, ast.Nonlocal)) and name in node.names:
-            return f"`{name}` belongs to an outer scope"
-        if isinstance(node, _SCOPES) and node is not site.body.scope and _mentions(node, name):
-            return f"`{name}` is used in a nested function"
+    if site.body.is_declared(name):
+        return f"`{name}` belongs to an outer scope"
+    if any(_is_nested(site, node) for node in site.body.names(name)):
+        return f"`{name}` is used in a nested function"
     return ""
 
 
-def _mentions(scope: ast.AST, name: str) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(scope))
+def _is_nested(site: Site, node: ast.AST) -> bool:
+    """True in a function or class inside the function, its decorators and defaults included."""
+    outer = site.parent(node)
+    while outer is not None and outer is not site.body.scope:
+        if isinstance(outer, _SCOPES):
+            return True
+        outer = site.parent(outer)
+    return False
 
 
 def _dict_entry(site: Site, table: ast.Dict, node: ast.expr) -> Uses:

@@ -21,6 +21,7 @@ class Body:
         self.values: dict[ast.AST, Value] = {}
         self._parents: dict[ast.AST, ast.AST] | None = None
         self._names: dict[str, list[ast.Name]] | None = None
+        self._declared: set[str] = set()
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The syntax node directly around ``node``, up to the function itself."""
@@ -34,14 +35,22 @@ class Body:
             self._look()
         return (self._names or {}).get(name, [])
 
+    def is_declared(self, name: str) -> bool:
+        """True where the function, or one inside it, calls a name ``global`` or ``nonlocal``."""
+        if self._names is None:
+            self._look()
+        return name in self._declared
+
     def _look(self) -> None:
-        """Go through the function once for both look-ups."""
+        """Go through the function once for all look-ups."""
         parents: dict[ast.AST, ast.AST] = {}
         names: dict[str, list[ast.Name]] = {}
         pending: list[ast.AST] = [self.scope]
         for outer in pending:  # grows while it is walked: breadth first
             if type(outer) is ast.Name:
                 names.setdefault(outer.id, []).append(outer)
+            elif type(outer) is ast.Global or type(outer) is ast.Nonlocal:
+                self._declared.update(outer.names)
             for name in outer._fields:
                 value = getattr(outer, name, None)
                 children = value if type(value) is list else (value,)

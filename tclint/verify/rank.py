@@ -16,9 +16,8 @@ from torch import nn
 
 from tclint.verify import oracles, steps
 from tclint.verify.contract import TargetError
-from tclint.verify.equality import compare
 from tclint.verify.measure import milliseconds
-from tclint.verify.probe import place_of, run
+from tclint.verify.probe import Judge, place_of, run
 from tclint.verify.results import Rank
 from tclint.verify.share import sharing
 from tclint.verify.snapshot import Snapshot, take
@@ -43,11 +42,15 @@ def run_rank(making: Making, request: dict[str, Any]) -> Rank:
         digest = _digest(subject)
         fresh = shop.make(backend=counter)
         eager = run(fresh, fresh.call_eager, calls=1)
+        judge = Judge(shop, None, eager, calls=1)
+        # A third run takes all ranks, since they wait for each other in it.
+        if _most(judge.needs_float64(compiled)):
+            judge.in_float64()
         found = Rank(
             rank=dist.get_rank(),
             breaks=trace.breaks,
             graphs=graphs,
-            like_eager=compare(eager, compiled),
+            like_eager=judge(compiled),
             digest=digest,
             tied=isinstance(subject.module, nn.parallel.DistributedDataParallel),
             device=place_of(subject),

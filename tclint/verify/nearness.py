@@ -1,0 +1,183 @@
+"""Judge one tensor against another: the same bits, near enough, or off (child only)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+# Relative to the largest magnitude of the expected tensor. Inductor fuses, reorders sums and keeps
+# half-precision intermediates in float32, so compiled numbers are close, not equal.
+TOLERANCES = {
+    torch.float64: 1e-9,
+    torch.complex128: 1e-9,
+    torch.float32: 1e-4,
+    torch.complex64: 1e-4,
+    torch.float16: 1e-2,
+    torch.bfloat16: 5e-2,
+}
+_DEFAULT_TOLERANCE = 1e-4
+# Against a run in float64, compiled code may err this many times as much as eager code does, or
+# as much as this many roundings of the tensor's type: eager is exact by luck where little is added.
+ERROR_FACTOR = 3.0
+_FREE_ROUNDINGS = 8.0
+# Mixed precision errs by this much of the largest value while it computes the same thing.
+_PLAUSIBLE = 0.1
+# A value that is this small in float64, set against the expected run's, which is small among its
+# kind, stands for zero: the gradient of a bias before a normalisation, say. What it comes out as is
+# nothing but rounding.
+_NOISE = 0.01
+NOISE_FACTOR = 100.0
+_FOLLOWED = (torch.float16, torch.bfloat16, torch.float32, torch.complex64)
+
+
+@dataclass(slots=True)
+class Errors:
+    """What the tensors of one snapshot err by against float64, together.
+
+    ``own`` and ``other`` are sums of squares; ``wild``: eager code itself ends up far away.
+    """
+
+    own: float = 0.0
+    other: float = 0.0
+    wild: bool = False
+    beyond: list[str] = field(default_factory=list)
+
+    @property
+    def unexcused(self) -> list[str]:
+        """The tensors that err too much, unless eager code goes astray just as often.
+
+        An adaptive optimizer divides a gradient by its own size: one that is nothing but rounding
+        moves its weight by the whole learning rate, this way or that. Which weights those are is
+        chance; how far all of them are off together is not.
+        """
+        return [] if self.wild and self.other <= ERROR_FACTOR**2 * self.own else self.beyond
+
+
+@dataclass(slots=True)
+class Findings:
+    """What a comparison has come to so far.
+
+    ``stated`` is the target's own tolerance, ``top`` the largest magnitude in the snapshot at hand.
+    """
+
+    differences: list[str] = field(default_factory=list)
+    opaque: list[str] = field(default_factory=list)
+    compared: int = 0
+    max_abs: float = 0.0
+    max_rel: float = 0.0
+    tolerance: float = 0.0
+    basis: str = "largest"
+    exact: bool = True
+    stated: float | None = None
+    top: float = 0.0
+    same_draws: bool = False
+    errors: Errors = field(default_factory=Errors)
+
+
+def compare_values(
+    expected: torch.Tensor,
+    actual: torch.Tensor,
+    truth: torch.Tensor | None,
+    path: str,
+    found: Findings,
+) -> None:
+    """Judge the values of two tensors of one shape and type; ``truth`` has them in float64."""
+    if expected.numel() == 0 or _same_bits(expected, actual):
+        return
+    if not (expected.is_floating_point() or expected.is_complex()):
+        found.differences.append(f"{path}: {_integers(expected, actual)}")
+        return
+    found.exact = False
+    wide = torch.complex128 if expected.is_complex() else torch.float64
+    one, other = expected.to(wide), actual.to(wide)
+    finite = torch.isfinite(expected)
+    # Weights come by the hundred million: a mask is only made use of where it says something.
+    whole = bool(finite.all())
+    at: Any = ... if whole else finite
+    if not torch.equal(finite, torch.isfinite(actual)) or not (
+        whole or _same_bits(one[~finite], other[~finite])
+    ):
+        found.differences.append(f"{path}: NaN or infinity in other places")
+        return
+    one, other = one[at], other[at]
+    error, scale = largest(one - other), largest(one)
+    relative = error / scale if scale else (float("inf") if error else 0.0)
+    found.max_abs, found.max_rel = max(found.max_abs, error), max(found.max_rel, relative)
+    true = truth.to(wide) if _usable(truth, expected, found) and truth is not None else None
+    tolerance = found.stated or TOLERANCES.get(expected.dtype, _DEFAULT_TOLERANCE)
+    if true is not None and torch.equal(torch.isfinite(true), finite):
+        true = true[at]
+        noise = largest(true) < _NOISE * scale and scale < tolerance * found.top
+        # What is far from the expected run is the truth about something else, such as another draw
+        # of random numbers; except where the truth is zero, and both runs hold rounding errors.
+        wild = not noise and largest(one - true) > _PLAUSIBLE * scale
+        if found.same_draws or not wild:
+            found.errors.wild |= wild
+            factor = NOISE_FACTOR if noise else ERROR_FACTOR
+            _against_truth(one, other, true, expected.dtype, factor, path, found)
+            return
+    if found.basis == "largest":
+        found.tolerance = max(found.tolerance, tolerance)
+    if relative > tolerance:
+        found.differences.append(
+            f"{path}: off by {error:.3g} ({relative:.3g} of the largest value; "
+            f"tolerance {tolerance:g})"
+        )
+
+
+def _usable(truth: torch.Tensor | None, expected: torch.Tensor, found: Findings) -> bool:
+    return (
+        truth is not None
+        and found.stated is None
+        and expected.dtype in _FOLLOWED
+        and truth.shape == expected.shape
+        and truth.dtype in {torch.float64, torch.complex128}
+    )
+
+
+def _against_truth(
+    one: torch.Tensor,
+    other: torch.Tensor,
+    true: torch.Tensor,
+    dtype: torch.dtype,
+    factor: float,
+    path: str,
+    found: Findings,
+) -> None:
+    found.basis, found.tolerance = "float64", ERROR_FACTOR
+    own, error = _rms(one - true), _rms(other - true)
+    found.errors.own += own**2 * true.numel()
+    found.errors.other += error**2 * true.numel()
+    rounding = _FREE_ROUNDINGS * torch.finfo(dtype).eps * _rms(true)
+    if error > max(factor * own, rounding):
+        times = f"{error / own:.3g} times" if own else "unlike"
+        found.errors.beyond.append(
+            f"{path}: off by {error:.3g} from float64, {times} the expected run's own {own:.3g} "
+            f"(allowed: {factor:g} times)"
+        )
+
+
+def largest(values: torch.Tensor) -> float:
+    """The largest magnitude; 0 where there is none."""
+    return float(torch.linalg.vector_norm(values, torch.inf)) if values.numel() else 0.0
+
+
+def _rms(values: torch.Tensor) -> float:
+    return float(torch.linalg.vector_norm(values)) / math.sqrt(max(values.numel(), 1))
+
+
+def _same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
+    # -0.0 and 0.0 count as the same; so do NaNs, whatever their payload.
+    if torch.equal(one, other):
+        return True
+    if (one.is_floating_point() or one.is_complex()) and bool(one.isnan().any()):
+        return bool(((one == other) | ((one != one) & (other != other))).all())  # noqa: PLR0124
+    return False
+
+
+def _integers(expected: torch.Tensor, actual: torch.Tensor) -> str:
+    wrong = int((expected != actual).sum())
+    return f"{wrong} of {expected.numel()} {expected.dtype} values differ"
