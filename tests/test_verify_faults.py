@@ -215,6 +215,19 @@ def test_one_arm_runs_though_the_other_does_not(tmp_path: Path) -> None:
     assert exit_code([report]) == 2
 
 
+@pytest.mark.slow
+def test_the_arm_that_runs_has_times(tmp_path: Path) -> None:
+    (tmp_path / "drill.py").write_text(f"import torch\n\ndef make():\n    broken(){RETURN}")
+    fixed = {str((tmp_path / "drill.py").resolve()): f"import torch\n\ndef make():{RETURN}"}
+    sides = [Side("before", "drill.py:make", tmp_path)]
+    sides.append(Side("after", "drill.py:make", tmp_path, fix=lambda _files: fixed))
+    report = verify_sides("drill", sides, Options(backend="eager"))
+    assert report.arms[0].speed is None
+    assert report.after.speed is not None
+    assert report.speedups[0].ratio is None
+    assert report.speedups[0].note.startswith("no speed: before: ")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals")
 def test_a_child_does_not_outlive_a_parent_that_is_killed(tmp_path: Path) -> None:
     mark = tmp_path / "pid"

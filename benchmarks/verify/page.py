@@ -20,8 +20,8 @@ _HEAD = """\
 
 What `tclint verify` says of the programs in `fixtures/programs`, on {where}.
 An arrow leads from the program as it stands to what `tclint fix` makes of it, for the optimizer
-with `--unsafe-fixes`. Times are medians of rounds in which the arms take turns, by CUDA events; a
-ratio stands only where the difference is outside the noise.
+and the configuration with `--unsafe-fixes`. Times are medians of rounds in which the arms take
+turns, by CUDA events; a ratio stands only where the difference is outside the noise.
 """
 _COLUMNS = (
     "program",
@@ -65,6 +65,7 @@ def _rows(target: Record) -> Iterator[tuple[str, ...]]:
     for mode in modes:
         speeds = [arm["modes"].get(mode) for arm in arms]
         if None in speeds:
+            yield _untimed(target, mode)
             continue
         first, last = speeds[0], speeds[-1]
         speedup = next(one for one in target["speedups"] if one["mode"] == mode)
@@ -85,6 +86,25 @@ def _rows(target: Record) -> Iterator[tuple[str, ...]]:
             f"{_mib(last['eager_memory'])} / {_mib(last['memory'])}",
             last["steady"]["like_eager"]["verdict"],
         )
+
+
+def _untimed(target: Record, mode: str) -> tuple[str, ...]:
+    """A program of which one side does not run: the other's breaks and graphs."""
+    arms = target["arms"]
+    like = arms[-1].get("like_eager")
+    known = {
+        "program": target["target"],
+        "mode": mode,
+        "breaks": _each(_ran(arm, str(_own(arm["breaks"]))) for arm in arms),
+        "graphs": _each(_ran(arm, str(arm["graphs"])) for arm in arms),
+        "recompiles": _each(_ran(arm, str(len(arm["recompiles"]))) for arm in arms),
+        "numbers": like["verdict"] if like else "-",
+    }
+    return tuple(known.get(column, "-") for column in _COLUMNS)
+
+
+def _ran(arm: Record, cell: str) -> str:
+    return "raises" if arm["failure"] else cell
 
 
 def _ranks(target: Record) -> Iterator[tuple[str, ...]]:

@@ -63,7 +63,8 @@ def _table(reports: Sequence[TargetReport]) -> str:
 
 
 def _row(report: TargetReport) -> tuple[str, ...]:
-    first, last = report.arms[0], report.arms[-1]
+    last = report.arms[-1]
+    eager = next((arm.speed.eager for arm in report.arms if arm.speed), None)
     before = report.arms[0] if len(report.arms) > 1 else None
     return (
         report.target,
@@ -73,7 +74,7 @@ def _row(report: TargetReport) -> tuple[str, ...]:
         _both(report, lambda arm: sync_count(arm.probe.syncs if arm.probe else None)),
         _both(report, lambda arm: sync_count(arm.speed.syncs if arm.speed else None)),
         report.equality.verdict,
-        milliseconds(first.speed.eager if first.speed else None),
+        milliseconds(eager),
         milliseconds(before.speed.compiled if before and before.speed else None),
         milliseconds(last.speed.compiled if last.speed else None),
         _both(report, lambda arm: f"{arm.speed.cold_start:.1f} s" if arm.speed else UNKNOWN),
