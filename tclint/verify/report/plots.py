@@ -67,11 +67,15 @@ def _ranks(report: TargetReport) -> Iterator[str]:
 
 
 def _times(report: TargetReport, timed: list[tuple[Arm, Speed]]) -> Iterator[Bar]:
-    arm, first = timed[0]
-    yield _bar(f"eager{_of(report, arm)}", first.eager, "one")
-    for arm, speed in timed:
-        colour = "two" if arm is report.after else "four"
-        yield _bar(f"{_mode(report, speed)}{_of(report, arm)}", speed.compiled, colour)
+    # The arms of one mode took turns with eager code; another mode had its own race.
+    for mode in dict.fromkeys(speed.mode for _, speed in timed):
+        racing = [(arm, speed) for arm, speed in timed if speed.mode == mode]
+        arm, first = racing[0]
+        beside = "" if len(racing) == len(timed) else f" beside {mode}"
+        yield _bar(f"eager{beside}{_of(report, arm)}", first.eager, "one")
+        for arm, speed in racing:
+            colour = "two" if arm is report.after else "four"
+            yield _bar(f"{_mode(report, speed)}{_of(report, arm)}", speed.compiled, colour)
 
 
 def _bar(label: str, timing: Timing, colour: str) -> Bar:
