@@ -11,6 +11,7 @@ import pytest
 
 from tclint import torch_api
 from tclint.torch_api.factories import FACTORIES, TYPED
+from tclint.torch_api.members import ONLY_TENSORS
 from tclint.torch_api.table import FILE
 
 ROOT = Path(__file__).parent.parent
@@ -264,3 +265,50 @@ def test_the_generator_still_makes_the_committed_table(tmp_path: Path) -> None:
     script = ROOT / "scripts" / "generate_torch_api.py"
     subprocess.run([sys.executable, str(script), str(made)], check=True, capture_output=True)
     assert made.read_bytes() == FILE.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("layer", "name", "role"),
+    [
+        ("torch.nn.Linear", "weight", "parameter"),
+        ("torch.nn.modules.batchnorm.BatchNorm2d", "running_mean", "buffer"),
+        ("torch.nn.BatchNorm2d", "eps", None),
+        ("torch.nn.ReLU", "weight", None),
+        ("torch.nn.Linear", "running_mean", None),
+        ("torch.nn.Module", "weight", None),
+    ],
+)
+def test_layers_have_tensors(layer: str, name: str, role: str | None) -> None:
+    assert torch_api.layer_tensor(layer, name) == role
+
+
+def test_tensors_have_members() -> None:
+    assert torch_api.is_tensor_member("unsqueeze")
+    assert torch_api.is_tensor_member("ndim")
+    assert torch_api.is_tensor_member("item")
+    assert not torch_api.is_tensor_member("edge_index")
+    assert torch_api.is_only_of_tensors("masked_fill_")
+    assert not torch_api.is_only_of_tensors("sum")
+
+
+def test_what_only_tensors_have_nothing_else_has() -> None:
+    torch = pytest.importorskip("torch")
+    numpy = pytest.importorskip("numpy")
+    known = {name for name in ONLY_TENSORS if hasattr(torch.Tensor, name)}
+    assert {name for name in ONLY_TENSORS if not name.endswith("_")} <= known
+    others = (numpy.ndarray, torch.nn.Module, torch.dtype, dict, list, set, str, int, float)
+    assert not [(name, kind) for kind in others for name in known if hasattr(kind, name)]
+
+
+@pytest.mark.parametrize(
+    ("name", "gb_id"),
+    [
+        ("scipy.optimize.linear_sum_assignment", "GB0007"),
+        ("itertools.combinations_with_replacement", "GB0147"),
+        ("torch.sparse_coo_tensor", "GB0007"),
+    ],
+)
+def test_some_calls_are_left_to_python(name: str, gb_id: str) -> None:
+    skipped = torch_api.skipped_by_dynamo(name)
+    assert skipped is not None
+    assert skipped.gb_id == gb_id

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
+from tclint.semantics.collect import local_imports
 from tclint.semantics.symbols import FunctionInfo, ModuleInfo
 from tclint.semantics.values import Value
 
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.Module
+
+# What binds a name without a node for it, and the field that holds the name.
+_BINDING: Final[dict[type[ast.AST], str]] = {
+    ast.FunctionDef: "name",
+    ast.AsyncFunctionDef: "name",
+    ast.ClassDef: "name",
+    ast.ExceptHandler: "name",
+    ast.MatchAs: "name",
+    ast.MatchStar: "name",
+    ast.MatchMapping: "rest",
+}
 
 
 class Body:
@@ -22,6 +35,7 @@ class Body:
         self._parents: dict[ast.AST, ast.AST] | None = None
         self._names: dict[str, list[ast.Name]] | None = None
         self._declared: set[str] = set()
+        self._bound: set[str] = set()
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The syntax node directly around ``node``, up to the function itself."""
@@ -41,6 +55,15 @@ class Body:
             self._look()
         return name in self._declared
 
+    def binds(self, name: str) -> bool:
+        """True where the function gives a name another meaning, but not by an assignment.
+
+        By a definition inside, a handler, a pattern, or an import that is not the module's own.
+        """
+        if self._names is None:
+            self._look()
+        return name in self._bound and not isinstance(self.scope, ast.Module)
+
     def _look(self) -> None:
         """Go through the function once for all look-ups."""
         parents: dict[ast.AST, ast.AST] = {}
@@ -51,6 +74,14 @@ class Body:
                 names.setdefault(outer.id, []).append(outer)
             elif type(outer) is ast.Global or type(outer) is ast.Nonlocal:
                 self._declared.update(outer.names)
+            elif type(outer) in _BINDING and outer is not self.scope:
+                self._bound.add(getattr(outer, _BINDING[type(outer)]) or "")
+            elif type(outer) is ast.Import or type(outer) is ast.ImportFrom:
+                imported = local_imports(self.module, outer)
+                known = self.module.imports
+                self._bound.update(
+                    name for name, meant in imported if known.get(name, name) != meant
+                )
             for name in outer._fields:
                 value = getattr(outer, name, None)
                 children = value if type(value) is list else (value,)

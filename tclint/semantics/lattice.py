@@ -180,6 +180,23 @@ def tensor_in(value: Value) -> Tensor | None:
     return found
 
 
+def likely_tensor(value: Value) -> Tensor | None:
+    """The tensor that a value is, assumed where it is not known what else it may be."""
+    if type(value) is not Union or UNKNOWN not in value.members:
+        return tensor_in(value)
+    known = [option for option in value.options if option != UNKNOWN]
+    tensor = tensor_in(join(known))
+    return None if tensor is None else as_assumed(tensor)
+
+
+def as_assumed(tensor: Tensor) -> Tensor:
+    """The tensor, believed for lack of better knowledge."""
+    return Tensor(
+        tensor.rank, tensor.dtype, tensor.device, tensor.role, True, tensor.random,
+        tensor.from_compiled, tensor.why,
+    )  # fmt: skip
+
+
 def is_tensor(value: Value) -> bool:
     """True when the value certainly is a tensor (or None)."""
     return tensor_in(value) is not None

@@ -140,8 +140,10 @@ class Site:
         return best
 
     def _shadowed(self, name: str) -> bool:
-        return any(not isinstance(n.ctx, ast.Load) for n in self.body.names(name)) or any(
-            arg.arg == name for arg in self._arguments()
+        return (
+            any(not isinstance(n.ctx, ast.Load) for n in self.body.names(name))
+            or any(arg.arg == name for arg in self._arguments())
+            or self.body.binds(name)
         )
 
     def _arguments(self) -> Iterator[ast.arg]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from tclint.torch_api.factories import Factory, factory
 from tclint.torch_api.host import dynamic_shape, host_read_gb_ids, reads_host
+from tclint.torch_api.members import is_only_of_tensors, is_tensor_member, layer_tensor
 from tclint.torch_api.modules import (
     has_parameters,
     is_module,
@@ -46,6 +47,9 @@ __all__ = [
     "has_parameters",
     "host_read_gb_ids",
     "is_module",
+    "is_only_of_tensors",
+    "is_tensor_member",
+    "layer_tensor",
     "lr_schedulers",
     "method_returns",
     "module_result",

@@ -38,7 +38,8 @@ NAMES: Final[dict[str, str]] = {
         random.expovariate random.gauss random.getrandbits random.getstate random.lognormvariate
         random.normalvariate random.paretovariate random.randbytes random.random random.sample
         random.seed random.shuffle random.triangular random.vonmisesvariate random.weibullvariate
-        resource.getrusage shutil.disk_usage shutil.rmtree shutil.which socket.getfqdn
+        resource.getrusage scipy.optimize.linear_sum_assignment
+        shutil.disk_usage shutil.rmtree shutil.which socket.getfqdn
         socket.gethostname subprocess.Popen subprocess.call subprocess.check_call
         subprocess.check_output subprocess.getoutput subprocess.run sys._getframe
         sys.getdefaultencoding sys.getrefcount sys.getsizeof sys.is_finalizing sys.setrecursionlimit
@@ -96,6 +97,7 @@ NAMES: Final[dict[str, str]] = {
     "GB0142": "threading.active_count threading.enumerate",
     "GB0147": """
         array.array datetime.date datetime.datetime datetime.time datetime.timedelta decimal.Decimal
+        itertools.combinations_with_replacement
         socket.socket threading.local types.MethodType types.SimpleNamespace
     """,
     "GB0148": "torch.Tensor.set_",

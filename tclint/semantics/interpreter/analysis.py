@@ -17,7 +17,7 @@ from tclint.semantics.project import Project
 from tclint.semantics.records import record
 from tclint.semantics.site import Region, Site
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
-from tclint.semantics.values import FALSE, UNKNOWN, Class, External, Function, Value
+from tclint.semantics.values import FALSE, UNKNOWN, Class, External, Function, Static, Value
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.memory import SetUp
@@ -70,6 +70,7 @@ class Analysis:
         self.initialised: set[ClassInfo] = set()
         self.observed: dict[FunctionInfo, dict[str, Value]] = {}
         self.visited: set[FunctionInfo] = set()
+        self.left_out: dict[FunctionInfo, None] = {}  # functions not walked to their end
         self.closures: dict[ast.AST, Frame] = {}
         self.local_functions: dict[ast.AST, FunctionInfo] = {}
         self.local_classes: dict[ast.AST, ClassInfo] = {}
@@ -209,12 +210,17 @@ class Analysis:
             self._class_variables[cls] = found
         return self._class_variables[cls]
 
-    def record_attribute(self, cls: ClassInfo, name: str, value: Value) -> None:
-        """Remember what a method assigns to ``self.name``."""
+    def record_attribute(
+        self, cls: ClassInfo, name: str, value: Value, *, initial: bool = False
+    ) -> None:
+        """Remember what a method assigns to ``self.name``; ``initial`` in ``__init__``."""
         self.written.append((cls, name, value))
         attributes = self.attributes.setdefault(cls, {})
         known = attributes.get(name)
-        attributes[name] = value if known is None else join((known, value))
+        if known is None:
+            attributes[name] = value
+        else:
+            attributes[name] = _rewritten(value, known) if initial else _rewritten(known, value)
 
     def add_root(self, root: Root) -> None:
         """Remember a region's start; one that is walked may compile itself again and again."""
@@ -244,3 +250,11 @@ class Analysis:
             )
             self.events[OptimizerInit, optimizer.call] = event
         return list(self.events.values())
+
+
+def _rewritten(first: Value, later: Value) -> Value:
+    """An attribute that is set again; a flag that is made off stays off unless somebody asks."""
+    made_off = isinstance(first, Static) and (first == FALSE or first.default_off)
+    if made_off and isinstance(later, Static) and later.type == "bool":
+        return first if first == later else Static("bool", default_off=True)
+    return join((first, later))

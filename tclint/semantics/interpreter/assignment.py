@@ -89,7 +89,9 @@ def _assign_attribute(
     if not isinstance(owner, Object) or owner.cls is None:
         return
     if frame.region is None:
-        frame.analysis.record_attribute(owner.cls, target.attr, value)
+        function = frame.body.function
+        initial = function is not None and function.name == "__init__"
+        frame.analysis.record_attribute(owner.cls, target.attr, value, initial=initial)
     elif owner.is_module:
         frame.analysis.emit(
             frame, ModuleWrite, target, owner=owner, attribute=target.attr, target=target,

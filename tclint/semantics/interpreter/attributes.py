@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeGuard
 
 from tclint import torch_api
+from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.evaluate import evaluate, handles
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import (
@@ -16,8 +17,7 @@ from tclint.semantics.interpreter.functions import (
     call_function,
 )
 from tclint.semantics.interpreter.narrowing import path_of
-from tclint.semantics.interpreter.parameters import annotation_value
-from tclint.semantics.lattice import join, options, spread
+from tclint.semantics.lattice import as_assumed, join, options, spread
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
 from tclint.semantics.values import (
     NONE,
@@ -37,6 +37,7 @@ from tclint.semantics.values import (
     Static,
     Tensor,
     Union,
+    Unknown,
     Value,
 )
 
@@ -70,7 +71,18 @@ def attribute_of(frame: Frame, base: Value, name: str, node: ast.expr) -> Value:
     """The value of ``base.name``; properties of project classes are walked."""
     if type(base) is not Union:
         return _attribute_of(frame, base, name, node)
+    if UNKNOWN in base.members and torch_api.is_tensor_member(name):
+        base = _as_tensor(base)
     return spread(lambda kind: _attribute_of(frame, kind, name, node), base)
+
+
+def _as_tensor(value: Union) -> Value:
+    """A tensor, or something that is not known and used like it: then that is one, too."""
+    tensors = [option for option in value.options if isinstance(option, Tensor)]
+    if not tensors:
+        return value
+    rest = [o for o in value.options if o != UNKNOWN and not isinstance(o, Tensor)]
+    return join([*rest, *map(as_assumed, tensors)])
 
 
 def _attribute_of(frame: Frame, base: Value, name: str, node: ast.expr) -> Value:
@@ -78,7 +90,18 @@ def _attribute_of(frame: Frame, base: Value, name: str, node: ast.expr) -> Value
     return UNKNOWN if access is None else access(frame, base, name, node)
 
 
+def _of_unknown(_frame: Frame, _base: Value, name: str, _node: ast.expr) -> Value:
+    """Some names mean one thing on whatever has them."""
+    if name in ("device", "dtype"):
+        return _TENSOR_KINDS[name]
+    if torch_api.is_only_of_tensors(name):
+        return tensor_attribute(Tensor(assumed=True, why=f"has the method `{name}`"), name)
+    return UNKNOWN
+
+
 def _of_tensor(_frame: Frame, base: Tensor, name: str, _node: ast.expr) -> Value:
+    if base.assumed and not torch_api.is_tensor_member(name):
+        return UNKNOWN  # then it is none
     return tensor_attribute(base, name)
 
 
@@ -97,7 +120,16 @@ def _of_object(frame: Frame, base: Object, name: str, node: ast.expr) -> Value:
 def _foreign_attribute(base: Object, name: str) -> Value:
     if base.name == "torch.nn.Module":
         return _library_member(base, name)  # any module: it has attributes of its own
-    return BoundExternal(f"{base.name}.{name}", base)
+    return _of_layer(base.name, name) or BoundExternal(f"{base.name}.{name}", base)
+
+
+def _of_layer(layer: str, name: str) -> Value | None:
+    """A parameter or buffer of a layer of torch."""
+    role = torch_api.layer_tensor(layer, name)
+    if role is None:
+        return None
+    tensor = Tensor(role=role, why=f"{role} of `{layer}`")
+    return tensor if name == "weight" else join((tensor, NONE))
 
 
 def _of_external(frame: Frame, base: External, name: str, _node: ast.expr) -> Value:
@@ -128,6 +160,7 @@ def _of_function(_frame: Frame, base: Function, name: str, _node: ast.expr) -> V
 
 _ACCESS: dict[type[Value], Callable[..., Value]] = {
     Tensor: _of_tensor,
+    Unknown: _of_unknown,
     Compiled: _of_compiled,
     Object: _of_object,
     External: _of_external,
@@ -185,7 +218,11 @@ def _object_attribute(
     if value != UNKNOWN:
         return value
     if base.is_module:
-        return Static("bool") if name == "training" else _library_member(base, name)
+        if name == "training":
+            return Static("bool")
+        layers = [above for above in analysis.project.ancestry(cls) if isinstance(above, str)]
+        known = (_of_layer(layer, name) for layer in layers)
+        return next(filter(None, known), None) or _library_member(base, name)
     return UNKNOWN
 
 

@@ -14,14 +14,15 @@ from tclint.semantics.interpreter.compiling import compile_module, library_setup
 from tclint.semantics.interpreter.evaluate import evaluate, handles
 from tclint.semantics.interpreter.factories import CONTAINERS, MOVES
 from tclint.semantics.interpreter.frame import Frame
-from tclint.semantics.interpreter.functions import Arguments, call_function, instantiate
-from tclint.semantics.interpreter.library import call_library
+from tclint.semantics.interpreter.functions import Arguments, call_function, instantiate, takes
+from tclint.semantics.interpreter.library import COMPILING_NAMES, call_library
 from tclint.semantics.interpreter.methods import call_bound
 from tclint.semantics.interpreter.operators import elements
 from tclint.semantics.interpreter.sinks import report_sink, sink_of
 from tclint.semantics.interpreter.tensor_calls import call_method
-from tclint.semantics.lattice import may_be_tensor, options, spread
+from tclint.semantics.lattice import join, may_be_tensor, options, spread
 from tclint.semantics.values import (
+    TRUE,
     UNKNOWN,
     BoundExternal,
     Class,
@@ -32,6 +33,7 @@ from tclint.semantics.values import (
     Mapping,
     Object,
     Sequence,
+    Static,
     Tensor,
     Union,
     Value,
@@ -58,7 +60,18 @@ def _call(frame: Frame, node: ast.Call) -> Value:
         arguments = arguments_of_call(frame, node)
     if type(callee) is not Union:
         return call_value(frame, node, callee, arguments)
-    return spread(lambda kind: call_value(frame, node, kind, arguments), callee)
+    meant = _taking(frame, callee, arguments)
+    return spread(lambda kind: call_value(frame, node, kind, arguments), meant)
+
+
+def _taking(frame: Frame, callee: Union, arguments: Arguments) -> Value:
+    """The functions of a table that may be called so, unless none of them seems to be."""
+    fitting = [
+        option
+        for option in callee.options
+        if not isinstance(option, Function) or takes(frame.analysis, option, arguments)
+    ]
+    return join(fitting) if fitting else callee
 
 
 _NO_ARGUMENTS = Arguments(exact=False)
@@ -151,10 +164,15 @@ def _from_compiled(value: Value) -> Value:
     return value if value != UNKNOWN else Tensor(from_compiled=True, assumed=True)
 
 
+_UNDECIDED = Static("bool")
+
+
 def _call_project(frame: Frame, node: ast.Call, callee: Function, arguments: Arguments) -> Value:
     analysis = frame.analysis
     before = analysis.operations
     result = call_function(frame, callee, arguments, node)
+    if frame.region is not None and result == _UNDECIDED and callee.info.name in COMPILING_NAMES:
+        return TRUE  # on one of the versions of torch that it tells apart
     eager = frame.region is not None and not frame.region.explicit
     if eager and any(_is_compiled_output(value) for value in arguments.values()):
         analysis.emit(

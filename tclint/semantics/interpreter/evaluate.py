@@ -78,7 +78,8 @@ def truth(frame: Frame, node: ast.expr, kind: str) -> bool | None:
 
 
 def _truth_of_bool_op(frame: Frame, node: ast.BoolOp, kind: str) -> bool | None:
-    from tclint.semantics.interpreter.narrowing import off_by_default, refine
+    from tclint.semantics.interpreter.narrowing import refine
+    from tclint.semantics.interpreter.unusual import is_unusual
 
     conjunction = isinstance(node.op, ast.And)
     before = frame.env
@@ -86,7 +87,7 @@ def _truth_of_bool_op(frame: Frame, node: ast.BoolOp, kind: str) -> bool | None:
     for operand in node.values:
         with frame.within(default_off=off):
             verdict = truth(frame, operand, kind)
-        off = off or (conjunction and off_by_default(frame, operand))
+        off = off or (conjunction and is_unusual(frame, operand, outcome=True))
         if verdict is (not conjunction):
             frame.restore(before)
             return not conjunction  # whatever the operands before it are

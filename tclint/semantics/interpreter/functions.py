@@ -10,13 +10,10 @@ from tclint.diagnostics import ChainLink
 from tclint.semantics.collect import decorator_name
 from tclint.semantics.events import Call
 from tclint.semantics.interpreter.analysis import MAX_DEPTH, Analysis, Root
+from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.interpreter.memory import walk_once
-from tclint.semantics.interpreter.parameters import (
-    annotation_value,
-    arguments_of,
-    assumed_value,
-)
+from tclint.semantics.interpreter.parameters import arguments_of, assumed_value
 from tclint.semantics.interpreter.wrappers import wrappers_of
 from tclint.semantics.lattice import bounded, join, may_be_unknown, options, present
 from tclint.semantics.records import record
@@ -30,6 +27,7 @@ from tclint.semantics.values import (
     Object,
     Sequence,
     Static,
+    Tensor,
     Unknown,
     Value,
 )
@@ -171,6 +169,19 @@ def bind(analysis: Analysis, function: Function, arguments: Arguments) -> Env:
     return env
 
 
+def takes(analysis: Analysis, function: Function, arguments: Arguments) -> bool:
+    """False where a tensor is passed for what is annotated as a number or a string."""
+    names = arguments_of(function.info.node)
+    if function.bound is not None and "staticmethod" not in function.info.decorators:
+        names = names[1:]
+    return not any(
+        isinstance(value, Tensor)
+        and not value.assumed
+        and isinstance(annotation_value(analysis, function.info, argument.annotation), Static)
+        for (argument, _), value in zip(names, arguments.positional, strict=False)
+    )
+
+
 def _passed_flag(value: Value) -> Value:
     """A flag that is off by default, passed on from somewhere: off unless somebody turns it on."""
     vague = (o == UNKNOWN or (isinstance(o, Static) and not o.known) for o in present(value))
@@ -276,7 +287,8 @@ def _init_env(analysis: Analysis, init: FunctionInfo, bound: Object) -> Env:
             env[argument.arg] = bound
             continue
         value = annotation_value(analysis, init, argument.annotation)
-        if isinstance(value, Unknown):
+        off = isinstance(default, ast.Constant) and default.value is False
+        if isinstance(value, Unknown) or (off and isinstance(value, Static)):
             value = _static_default(default)
         env[argument.arg] = value
     if init.node.args.vararg:

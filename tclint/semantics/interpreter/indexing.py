@@ -10,7 +10,7 @@ from tclint.semantics.interpreter.evaluate import evaluate, handles, need_number
 from tclint.semantics.interpreter.expressions import element_of_mapping, host_read
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.operators import elements
-from tclint.semantics.lattice import is_tensor, spread, tensor_in
+from tclint.semantics.lattice import as_assumed, is_tensor, likely_tensor, spread, tensor_in
 from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import (
     STATIC,
@@ -27,6 +27,7 @@ from tclint.semantics.values import (
     SymInt,
     Tensor,
     Union,
+    Unknown,
     Value,
 )
 
@@ -75,7 +76,17 @@ def _item(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value
             return STATIC
         case External(name=name) if name.startswith(("typing.", "builtins.")):
             return STATIC
+        case Unknown() if _has_mask(frame, node.slice):
+            # Only tensors can be indexed so, whatever this one came from.
+            return index_tensor(
+                frame, node, Tensor(assumed=True, why="indexed by a mask"), store=False
+            )
     return UNKNOWN
+
+
+def _has_mask(frame: Frame, node: ast.expr) -> bool:
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    return any(_is_mask(tensor_in(frame.body.values.get(part, UNKNOWN))) for part in parts)
 
 
 def _sequence_item(frame: Frame, node: ast.Subscript, base: Sequence, index: Value) -> Value:
@@ -131,18 +142,20 @@ def index_tensor(frame: Frame, node: ast.Subscript, tensor: Tensor, *, store: bo
 def _index_by_tensor(
     frame: Frame, node: ast.Subscript, tensor: Tensor, part: ast.expr, value: Value, *, store: bool
 ) -> None:
-    index = tensor_in(value)
-    if index is not None and index.rank == 0 and not _is_bool(index):
+    index = likely_tensor(value)
+    if index is not None and index.rank == 0 and not _is_mask(index):
         host_read(frame, node, "index", part, index)
-    if index is not None and index.dtype is not None and index.dtype.category == "bool":
+    if _is_mask(index):
+        sure = tensor_in(value) is not None
+        masked = tensor if sure else as_assumed(tensor)
         frame.analysis.emit(
-            frame, DynamicShape, node, via="mask", gb_id="GB0036", source=part, tensor=tensor,
+            frame, DynamicShape, node, via="mask", gb_id="GB0036", source=part, tensor=masked,
             store=store,
         )  # fmt: skip
 
 
-def _is_bool(tensor: Tensor) -> bool:
-    return tensor.dtype is not None and tensor.dtype.category == "bool"
+def _is_mask(tensor: Tensor | None) -> bool:
+    return tensor is not None and tensor.dtype is not None and tensor.dtype.category == "bool"
 
 
 def _host_index(value: Value) -> str | None:

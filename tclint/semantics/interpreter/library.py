@@ -36,7 +36,9 @@ COMPILING: Final = frozenset(
         "torch._utils.is_compiling",
     }
 )  # fmt: skip
-COMPILING_NAMES: Final = frozenset({"is_torchdynamo_compiling", "is_dynamo_compiling"})
+COMPILING_NAMES: Final = frozenset(
+    {"is_torchdynamo_compiling", "is_dynamo_compiling", "is_compiling"}
+)
 NOT_COMPILING: Final = frozenset(
     {
         "torch.jit.is_scripting", "torch.jit.is_tracing", "torch.onnx.is_in_onnx_export",
@@ -77,6 +79,9 @@ def _call_torch(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -
         known = data or Tensor()
         return Tensor(known.rank, known.dtype, None, role="buffer", why="registered buffer")
     if torch_api.factory(name) is not None:
+        if torch_api.skipped_by_dynamo(name) is not None:
+            given = arguments.positional
+            frame.analysis.emit(frame, Call, node, function=name, call=node, arguments=given)
         return create_tensor(frame, node, name, arguments)
     if torch_api.is_module(name):
         return create_module(frame, node, name, arguments)

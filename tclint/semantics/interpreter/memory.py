@@ -46,13 +46,17 @@ def walk_once(
     """Walk a function unless it was walked with such arguments, or often enough, before."""
     if region is None and info.cls is not None:
         return _set_up(analysis, info, env, chain, default_off)
-    memory = analysis.memory.setdefault((info, region.behaviour if region else None), {})
+    behaviour = region.behaviour if region else None
+    memory = analysis.memory.setdefault((info, behaviour), {})
     exact = (*env.items(), *_surroundings(analysis, info))
     rough = tuple((name, _without_dtype(value)) for name, value in exact)
-    if memory:
-        known = memory.get(exact) or memory.get(rough)
-        if known is not None:
-            return known
+    known = memory.get(exact) or memory.get(rough) if memory else None
+    if known is None and default_off and behaviour is not None:
+        # What it found there is less sure than what it finds where nothing is switched on.
+        memory = analysis.memory.setdefault((info, (*behaviour, default_off)), {})
+        known = memory.get(exact) or memory.get(rough) if memory else None
+    if known is not None:
+        return known
     if len(memory) >= MAX_CONTEXTS and chain:
         return _without_dtype(join(memory.values()))
     result = walk(analysis, info, env, region, chain, default_off)
@@ -147,7 +151,8 @@ def _set_up(
     if known is not None and known.holds_for(env):
         for name, written in known.writes.items():
             if cls is not None:
-                analysis.record_attribute(cls, name, _resolved(written, env))
+                value = _resolved(written, env)
+                analysis.record_attribute(cls, name, value, initial=info.name == "__init__")
         return _resolved(known.result, env)
     memory = analysis.memory.setdefault((info, cls), {})
     exact = tuple(env.items())
@@ -207,7 +212,8 @@ def walk(
         if isinstance(node, ast.Lambda):
             return evaluate(frame, node.body)
         walk_block(frame, node.body)
-    except RecursionError:  # an expression of thousands of terms: the function is left out
+    except RecursionError:  # an expression of thousands of terms: the rest is left out
+        analysis.left_out[info] = None
         return UNKNOWN
     finally:
         analysis.depth -= 1

@@ -166,16 +166,3 @@ def number_of(pattern: ast.pattern) -> ast.expr | None:
         case ast.MatchOr(patterns=patterns):
             return next(filter(None, map(number_of, patterns)), None)
     return None
-
-
-def off_by_default(frame: Frame, test: ast.expr) -> bool:
-    """True when a test asks for a flag that nobody has turned on, or for anything but a default."""
-    match test:
-        case ast.BoolOp(op=ast.And(), values=values):
-            return any(off_by_default(frame, value) for value in values)
-        case ast.Compare(ops=[ast.NotEq()], comparators=[ast.Constant(value="default")]):
-            return True
-        case ast.Name() | ast.Attribute() | ast.Call():
-            value = frame.body.values.get(test)
-            return isinstance(value, Static) and value.default_off
-    return False

@@ -103,7 +103,8 @@ def _binary(op: ast.operator, left: Value, right: Value) -> Value:
         return _sequence_binary(op, left, right)
     if isinstance(left, (Static, SymInt)) and isinstance(right, (Static, SymInt)):
         return _static_binary(op, left, right)
-    return UNKNOWN
+    decided = _ABSORBING.get(type(op))
+    return decided if decided is not None and decided in (left, right) else UNKNOWN
 
 
 def _numpy_scalar(kind: str | None, left: Value, right: Value) -> NumpyScalar:
@@ -206,7 +207,8 @@ _COMPARISON_RESULTS: tuple[tuple[type[Value], Value], ...] = (
 def tensor_binary(op: ast.operator, left: Value, right: Value) -> Value:
     """The tensor that an arithmetic operator gives, with what is known of its rank and dtype."""
     if not isinstance(left, _ARITHMETIC) or not isinstance(right, _ARITHMETIC):
-        return Tensor(assumed=True, why="arithmetic with a tensor")
+        masks = isinstance(op, _BITWISE) and any(map(_is_mask, (left, right)))
+        return Tensor(dtype=BOOL if masks else None, assumed=True, why="arithmetic with a tensor")
     if isinstance(op, ast.MatMult):
         return Tensor(assumed=_assumed(left, right), why="matrix product")
     return Tensor(
@@ -219,6 +221,13 @@ def tensor_binary(op: ast.operator, left: Value, right: Value) -> Value:
 
 
 _ARITHMETIC = (Tensor, Static, SymInt, DataScalar, NumpyScalar, NDArray)
+_BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor)
+
+
+def _is_mask(value: Value) -> bool:
+    """True for what is combined with masks alone, as far as anybody does it."""
+    dtype = value.dtype if isinstance(value, Tensor) else None
+    return dtype is not None and dtype.category == "bool"
 
 
 def broadcast_rank(left: Value, right: Value) -> int | None:
@@ -253,7 +262,9 @@ def _promoted_tensors(op: ast.operator, left: DType | None, right: DType | None)
     if left is None or right is None:
         return None
     if left == right:
-        if isinstance(op, (ast.BitAnd, ast.BitOr, ast.BitXor)):
+        if isinstance(op, _BITWISE):
+            return left
+        if left == BOOL and isinstance(op, (ast.Add, ast.Mult)):
             return left
         floats = left.category in ("float", "complex")
         keeps = not isinstance(op, ast.Div) or floats
@@ -284,6 +295,8 @@ def _promoted_number(op: ast.operator, dtype: DType | None, category: str | None
     if dtype.category in ("float", "complex") and category != "complex":
         return dtype
     divides = isinstance(op, ast.Div)
+    if dtype == BOOL and category == "bool" and isinstance(op, (*_BITWISE, ast.Add, ast.Mult)):
+        return dtype
     if dtype.category == "int" and category in ("bool", "int") and not divides:
         return dtype
     floats = divides or category == "float"

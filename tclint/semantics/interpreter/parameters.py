@@ -6,41 +6,14 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from tclint.semantics.collect import dotted_name
-from tclint.semantics.lattice import join
-from tclint.semantics.project import MODULE_CLASSES
-from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode
-from tclint.semantics.values import (
-    NONE,
-    STATIC,
-    UNKNOWN,
-    DType,
-    NDArray,
-    Object,
-    Sequence,
-    Static,
-    Tensor,
-    Value,
-)
+from tclint.semantics.interpreter.annotations import annotation_value
+from tclint.semantics.interpreter.wrappers import is_wrapped
+from tclint.semantics.lattice import join, options
+from tclint.semantics.symbols import FunctionInfo, FunctionNode
+from tclint.semantics.values import NONE, STATIC, UNKNOWN, DType, Static, Tensor, Value
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.analysis import Analysis
-
-_TYPED_TENSORS = {
-    "torch.LongTensor": DType("int64", "int"),
-    "torch.IntTensor": DType("int32", "int"),
-    "torch.BoolTensor": DType("bool", "bool"),
-    "torch.FloatTensor": DType("float32", "float"),
-    "torch.DoubleTensor": DType("float64", "float"),
-    "torch.HalfTensor": DType("float16", "float"),
-}
-_PLAIN_TYPES = frozenset({"int", "float", "bool", "str", "bytes"})
-_SEQUENCES = {
-    "list": "list", "List": "list", "Sequence": "list", "Iterable": "list",
-    "tuple": "tuple", "Tuple": "tuple",
-}  # fmt: skip
-_OPTIONAL = frozenset({"typing.Optional", "Optional"})
-_UNION = frozenset({"typing.Union", "Union"})
 
 # Names under which an optional tensor is passed around in model code ("mask=None").
 _TENSOR_NAME = re.compile(
@@ -74,7 +47,8 @@ def assumed_value(
     dtype = DType(f"~{argument.arg}:{info.qualname}:{argument.lineno}")
     annotated = annotation_value(analysis, info, argument.annotation, dtype)
     if annotated != UNKNOWN:
-        return _with_default(annotated, default)
+        known = _with_default(annotated, default)
+        return _unasked(analysis, info, known)
     if argument.annotation is not None:
         return UNKNOWN
     why = f"parameter `{argument.arg}` of `{info.qualname}`"
@@ -99,98 +73,14 @@ def _with_default(value: Value, default: ast.expr | None) -> Value:
     return value
 
 
-def annotation_value(
-    analysis: Analysis,
-    info: FunctionInfo | ClassInfo,
-    node: ast.expr | None,
-    dtype: DType | None = None,
-) -> Value:
-    """The value that an annotation promises; Unknown where it says nothing usable.
-
-    ``info`` is what the annotation belongs to.
-    """
-    if node is None:
-        return UNKNOWN
-    if dtype is not None:
-        return _promised(analysis, info, node, dtype)
-    known = analysis.annotations.get(node)
-    if known is None:
-        known = analysis.annotations[node] = _promised(analysis, info, node, None)
-    return known
-
-
-def _promised(
-    analysis: Analysis, info: FunctionInfo | ClassInfo, node: ast.expr, dtype: DType | None
-) -> Value:
-    match node:
-        case ast.Constant(value=None):
-            return NONE
-        case ast.Constant(value=str() as text):
-            return annotation_value(analysis, info, _parse(text), dtype)
-        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-            return _either(analysis, info, [left, right], dtype)
-        case ast.Subscript(value=generic, slice=argument):
-            return _generic(analysis, info, generic, argument, dtype)
-    name = dotted_name(info.module, node)
-    if name is None:
-        return UNKNOWN
-    if name in {"torch.Tensor", "torch.nn.Parameter"} or name in _TYPED_TENSORS:
-        # A library's models run in any floating type, whatever its annotations were written for.
-        typed = None if info.module.installed else _TYPED_TENSORS.get(name)
-        return Tensor(dtype=typed or dtype, why="annotated as a tensor")
-    if name in _PLAIN_TYPES:
-        return Static(name)
-    if name in {"numpy.ndarray", "numpy.typing.NDArray"}:
-        return NDArray()
-    if name in MODULE_CLASSES:
-        return Object("torch.nn.Module", is_module=True)
-    found = analysis.project.lookup(name, info.module) or info.module.classes.get(name)
-    if isinstance(found, ClassInfo):
-        return Object(found.qualname, found, is_module=analysis.project.is_module_class(found))
-    return UNKNOWN
-
-
-def _parse(text: str) -> ast.expr | None:
-    try:
-        return ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError):
-        return None
-
-
-def _either(
-    analysis: Analysis,
-    info: FunctionInfo | ClassInfo,
-    nodes: list[ast.expr],
-    dtype: DType | None,
-) -> Value:
-    values = [annotation_value(analysis, info, node, dtype) for node in nodes]
-    return UNKNOWN if UNKNOWN in values else join(values)
-
-
-def _generic(
-    analysis: Analysis,
-    info: FunctionInfo | ClassInfo,
-    generic: ast.expr,
-    argument: ast.expr,
-    dtype: DType | None,
-) -> Value:
-    name = dotted_name(info.module, generic) or ""
-    if name in _OPTIONAL:
-        return _either(analysis, info, [argument, ast.Constant(None)], dtype)
-    if name in _UNION and isinstance(argument, ast.Tuple):
-        return _either(analysis, info, argument.elts, dtype)
-    kind = _SEQUENCES.get(name.rpartition(".")[2])
-    if kind is None:
-        return UNKNOWN
-    elements = argument.elts if isinstance(argument, ast.Tuple) else [argument]
-    values = [annotation_value(analysis, info, e) for e in elements if not _ellipsis(e)]
-    if kind == "tuple" and isinstance(argument, ast.Tuple) and not any(map(_ellipsis, elements)):
-        return Sequence("tuple", items=tuple(values))
-    return Sequence(kind, join(values) if values else UNKNOWN)
-
-
-def _ellipsis(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is ...
+def _unasked(analysis: Analysis, info: FunctionInfo, value: Value) -> Value:
+    """A flag that is None unless somebody passes it; a decorator may fill it in."""
+    kinds = [option for option in options(value) if option != NONE]
+    if kinds == [value] or not all(isinstance(k, Static) and k.type == "bool" for k in kinds):
+        return value
+    if info.decorators and is_wrapped(analysis, info):
+        return value
+    return join((Static("bool", default_off=True), NONE))
 
 
 def used_as_number(analysis: Analysis, node: FunctionNode, name: str) -> bool:

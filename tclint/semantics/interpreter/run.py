@@ -74,7 +74,7 @@ def interpret(
 def _walk_root(analysis: Analysis, root: Root) -> None:
     function, region = root.function, root.region
     info = function.info
-    with suppress(RecursionError):
+    try:
         env = root_env(analysis, root)
         if not info.decorators or isinstance(info.node, ast.Lambda):
             walk_once(analysis, info, env, region)
@@ -83,6 +83,8 @@ def _walk_root(analysis: Analysis, root: Root) -> None:
         result = walk_once(analysis, info, env, region)
         top = Frame(analysis, analysis.body(info.module, info), region, (), {}, info.node)
         walk_wrappers(top, function, passed, (), result)
+    except RecursionError:
+        analysis.left_out[info] = None
 
 
 def _passed(function: Function, env: Env) -> Arguments:

@@ -15,6 +15,7 @@ from tclint.semantics.events import (
 )
 from tclint.semantics.interpreter import operators
 from tclint.semantics.interpreter.analysis import Analysis
+from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.assignment import assign
 from tclint.semantics.interpreter.block import walk_block, walks
 from tclint.semantics.interpreter.compiling import COMPILE, add_root, region_of
@@ -22,13 +23,8 @@ from tclint.semantics.interpreter.correlation import remember
 from tclint.semantics.interpreter.evaluate import evaluate, truth
 from tclint.semantics.interpreter.frame import Env, Frame, merge
 from tclint.semantics.interpreter.functions import local_function
-from tclint.semantics.interpreter.narrowing import (
-    number_of,
-    off_by_default,
-    path_of,
-    refine,
-)
-from tclint.semantics.interpreter.parameters import annotation_value
+from tclint.semantics.interpreter.narrowing import number_of, path_of, refine
+from tclint.semantics.interpreter.unusual import is_unusual
 from tclint.semantics.lattice import is_tensor
 from tclint.semantics.symbols import ModuleInfo
 from tclint.semantics.values import (
@@ -129,13 +125,13 @@ def _assert(frame: Frame, node: ast.Assert) -> None:
 @walks(ast.If)
 def _if(frame: Frame, node: ast.If) -> None:
     verdict = truth(frame, node.test, "if")
-    off = verdict is None and off_by_default(frame, node.test)
     before, ends = frame.env, []
     for block, outcome in ((node.body, True), (node.orelse, False)):
         if verdict is (not outcome):
             continue
+        off = verdict is None and bool(block) and is_unusual(frame, node.test, outcome=outcome)
         frame.env, frame.live = refine(frame, before, node.test, outcome=outcome), True
-        if off and outcome:
+        if off:
             with frame.within(default_off=True):
                 walk_block(frame, block)
         else:

@@ -11,8 +11,9 @@ from tclint.semantics.events import Call, DynamicShape
 from tclint.semantics.interpreter.expressions import host_read
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
+from tclint.semantics.interpreter.handed_on import REARRANGING, handed_on, rearranged
 from tclint.semantics.interpreter.operators import BOOL, INT64, binary, derived, named_dtype
-from tclint.semantics.lattice import is_tensor, options, tensor_in
+from tclint.semantics.lattice import is_tensor, may_be_unknown, options, tensor_in
 from tclint.semantics.values import (
     NONE,
     SYMINT,
@@ -66,14 +67,6 @@ _SIZED_FUNCTIONS: Final = frozenset(
         "torch.nn.functional.pad", "torch.nn.functional.interpolate",
     }
 )  # fmt: skip
-# These give elements of their tensor: the element type stays, the rank changes by this much.
-_REARRANGING: Final = {
-    "unsqueeze": 1, "transpose": 0, "permute": 0, "swapaxes": 0, "movedim": 0, "flip": 0, "roll": 0,
-    "index_select": 0, "gather": 0, "narrow": 0, "masked_fill": 0, "scatter": 0, "tril": 0,
-    "triu": 0, "select": -1, "expand_as": None, "repeat": None, "flatten": None, "squeeze": None,
-    "view_as": None, "reshape_as": None, "repeat_interleave": None, "unflatten": None,
-    "tile": None, "diagonal": None, "unfold": None, "take": None, "masked_select": None,
-}  # fmt: skip
 
 
 def call_method(
@@ -95,7 +88,7 @@ def call_method(
     if name == "to":
         return _like(tensor, tensor.dtype if _moves_only(arguments) else _asked_dtype(arguments))
     if name in ("type_as", "type"):
-        return _like(tensor, None)
+        return _like(tensor, _asked_dtype(arguments))
     if name in _SHAPE_INTS:
         bare = name in ("size", "stride") and not node.args
         return _PLAIN["size"] if bare else SYMINT
@@ -103,12 +96,12 @@ def call_method(
         read_sizes(frame, node, arguments)
     if name in _VIEWING_METHODS:
         return _viewed(tensor, node, arguments)
-    if name in _REARRANGING:
-        shift = _REARRANGING[name]
-        rank = None if tensor.rank is None or shift is None else tensor.rank + shift
-        return replace(_like(tensor, tensor.dtype), rank=rank)
+    if name in REARRANGING:
+        return rearranged(tensor, name)
     if name.startswith("new_"):
-        return Tensor(assumed=tensor.assumed, why=f"`{name}()`")
+        given = "dtype" in arguments.keywords
+        dtype = _asked_dtype(arguments) if given else tensor.dtype
+        return Tensor(dtype=dtype, assumed=tensor.assumed, why=f"`{name}()`")
     operands = (tensor, *arguments.positional)
     return _returned(frame, node, name, operands, torch_api.method_returns(name))
 
@@ -136,9 +129,13 @@ def read_size_keyword(frame: Frame, node: ast.Call, arguments: Arguments, name: 
 
 
 def _asked_dtype(arguments: Arguments) -> DType | None:
-    """The element type that ``.to(...)`` names."""
+    """The element type that ``.to(...)`` names, or has the tensor that it is given."""
     named = [*arguments.positional[:2], *(v for k, v in arguments.keywords.items() if k == "dtype")]
-    return next((dtype for value in named if (dtype := named_dtype(value))), None)
+    for value in named:
+        dtype = value.dtype if isinstance(value, Tensor) else named_dtype(value)
+        if dtype is not None:
+            return dtype
+    return None
 
 
 def _moves_only(arguments: Arguments) -> bool:
@@ -220,6 +217,8 @@ def call_function_of_torch(frame: Frame, node: ast.Call, name: str, arguments: A
     tensors = [v for v in arguments.positional if is_tensor(v)]
     first = next((o for v in tensors for o in options(v) if isinstance(o, Tensor)), None)
     via = torch_api.reads_host(name)
+    if first is None and (via is not None or torch_api.dynamic_shape(name) is not None):
+        first = _taken_for_tensor(name, arguments)
     if via is not None and first is not None and node.args and via != "sizes":
         host_read(frame, node, name.rpartition(".")[2], node.args[0], first)
         if via != "branch":
@@ -235,11 +234,22 @@ def call_function_of_torch(frame: Frame, node: ast.Call, name: str, arguments: A
     return _returned(frame, node, name, arguments.positional, torch_api.function_returns(name))
 
 
+def _taken_for_tensor(name: str, arguments: Arguments) -> Tensor | None:
+    """What is not known, given to a function of torch that takes tensors alone."""
+    given = arguments.positional[0] if arguments.positional else None
+    known = given is None or not may_be_unknown(given)
+    return None if known else Tensor(assumed=True, why=f"argument of `{name}`")
+
+
 def _returned(
     frame: Frame, node: ast.Call, key: str, operands: tuple[Value, ...], kind: str | None
 ) -> Value:
     if kind is None:
         return UNKNOWN
+    if not _is_known(node, key, operands):
+        passed_on = handed_on(key, operands)
+        if passed_on is not None:
+            return passed_on
     codes = kind.split("|")
     tensors = [o for v in operands if is_tensor(v) for o in options(v) if isinstance(o, Tensor)]
     name = key.rpartition(".")[2]
@@ -257,6 +267,16 @@ def _returned(
     return _PLAIN.get(code, UNKNOWN) if len(codes) == 1 else UNKNOWN
 
 
+def _is_known(node: ast.Call, key: str, operands: tuple[Value, ...]) -> bool:
+    """True for a call with one tensor alone, of which a table knows what it gives."""
+    alone = _is_plain(node, key) and all(map(is_tensor, operands))
+    return alone and torch_api.call_result(key) is not None
+
+
+def _is_plain(node: ast.Call, key: str) -> bool:
+    return len(node.args) == (0 if "." not in key else 1) and not node.keywords
+
+
 def _loose(node: ast.Call, name: str, tensors: list[Tensor]) -> Tensor:
     assumed = bool(tensors) and all(t.assumed for t in tensors)
     return Tensor(assumed=assumed, random=any(t.random for t in tensors), why=f"result of `{name}`")
@@ -268,10 +288,9 @@ def _tensor_result(
     loose = _loose(node, name, tensors)
     if name.endswith("_") and tensors and not name.endswith("__"):
         return _like(tensors[0], tensors[0].dtype)
-    plain = len(node.args) == (0 if "." not in key else 1) and not node.keywords
-    if len(tensors) == 1 and plain:
+    if len(tensors) == 1 and _is_plain(node, key):
         return _unary_result(key, tensors[0], loose)
-    if torch_api.binary_dtype(key) == "bool":
+    if torch_api.binary_dtype(key) == "bool" or key == "torch.isin":
         return Tensor(None, BOOL, assumed=loose.assumed, random=loose.random, why=loose.why)
     if len(tensors) == 1 and torch_api.reduces_along_dim(key):
         return replace(loose, rank=_reduced_rank(node, key, tensors[0]),

@@ -39,6 +39,14 @@ def wrappers_of(analysis: Analysis, info: FunctionInfo) -> tuple[Wrapper, ...]:
     return known[info]
 
 
+def is_wrapped(analysis: Analysis, info: FunctionInfo) -> bool:
+    """Whether a decorator visibly puts a wrapper around a function."""
+    if isinstance(info.node, ast.Lambda):
+        return False
+    top = Frame(analysis, analysis.body(info.module, None), None, (), {}, info.node)
+    return any(_decorator(top, node) is not None for node in info.node.decorator_list)
+
+
 def _wrappers(analysis: Analysis, info: FunctionInfo) -> Iterator[Wrapper]:
     if isinstance(info.node, ast.Lambda):
         return
