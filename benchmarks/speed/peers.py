@@ -50,4 +50,4 @@ def tclint(source: Path, cache: Path | None, jobs: int) -> list[str]:
     """A run of the tclint that runs this; without a cache it is a cold one."""
     remember = ["--no-cache"] if cache is None else ["--cache-dir", str(cache)]
     start = [sys.executable, "-m", "tclint", "check", "--isolated", "-q", *remember]
-    return [*start, "--jobs", str(jobs), "--output-format", "concise", str(source)]
+    return [*start, "--jobs", str(jobs), str(source)]
