@@ -42,8 +42,18 @@ def configuration_page() -> str:
 # Configuration
 
 `tclint.toml`, or the table `[tool.tclint]` of `pyproject.toml`, in the nearest folder upwards from
-the files that are checked. `tclint config KEY` prints the same texts, `--config 'KEY = VALUE'`
+a file holds for that file, and no other does: where one further down only adds something, it says
+`extend = "../tclint.toml"`. The files of each configuration are one program, in which helpers are
+followed from file to file. `tclint config KEY` prints the same texts, `--config 'KEY = VALUE'`
 sets a key for one run, and `schema/tclint.schema.json` describes the file to editors.
+
+```toml
+[tool.tclint]  # in tclint.toml the same without this line
+target-torch = "2.13"
+compiled = ["package.model:Net"]
+ignore = ["TCL301"]
+per-file-ignores = { "tests/**" = ["TCL3"] }
+```
 """
     return "\n".join([head, *(_key_section(key) for key in describe_keys())])
 

@@ -40,6 +40,7 @@ __all__ = [
     "json_schema",
     "load_config",
     "names_codes",
+    "parse_toml",
     "read_config",
     "with_overrides",
 ]
@@ -133,11 +134,20 @@ def find_config(start: Path) -> Path | None:
         ConfigError: a file on the way cannot be read.
     """
     start = start.resolve()
-    for folder in (start, *start.parents):
-        for name in FILE_NAMES:
-            file = folder / name
-            if file.is_file() and (name != PYPROJECT or _table(file) is not None):
-                return file
+    found = (config_in(folder) for folder in (start, *start.parents))
+    return next((file for file in found if file is not None), None)
+
+
+def config_in(folder: Path) -> Path | None:
+    """The file in this very folder that configures what is below it, or None.
+
+    Raises:
+        ConfigError: a file there cannot be read.
+    """
+    for name in FILE_NAMES:
+        file = folder / name
+        if file.is_file() and (name != PYPROJECT or _table(file) is not None):
+            return file
     return None
 
 
@@ -168,6 +178,8 @@ def _layers(file: Path) -> list[tuple[Path, dict[str, Any]]]:
             circle = " -> ".join(str(path) for path in (*seen.values(), following))
             raise ConfigError(f"{file}: extend: the files extend each other: {circle}")
         seen[real] = following
+        if layers and not following.is_file():
+            raise ConfigError(f"{layers[-1][0]}: extend: there is no file {following}")
         table = _table(following)
         if table is None and following is not file:
             raise ConfigError(f"{file}: extend: {following} has no table [tool.tclint]")
@@ -313,12 +325,20 @@ def _table(file: Path) -> dict[str, Any] | None:
 
 
 def _load(file: Path, text: str) -> dict[str, Any]:
-    """Parse TOML; Python 3.10 has no parser of its own."""
-    tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
-        data: dict[str, Any] = tomllib.loads(text)
+        return parse_toml(text)
     except ValueError as error:
         raise ConfigError(f"{file}: not valid TOML: {error}") from error
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Parse TOML; Python 3.10 has no parser of its own.
+
+    Raises:
+        ValueError: it is none.
+    """
+    tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    data: dict[str, Any] = tomllib.loads(text)
     return data
 
 

@@ -106,7 +106,7 @@ KEYS: Final = (
     Key("extend-unsafe-fixes", "extend_unsafe_fixes", "strings", (), "Rules whose safe fixes are "
         "to be applied only when unsafe ones are asked for.", codes=True),
     Key("per-file-ignores", "per_file_ignores", "globs-to-codes", (), "Rules not to use in the "
-        "files that match a pattern.", codes=True),
+        "files that match a pattern, or in all others where it begins with `!`.", codes=True),
     Key("include", "include", "globs", ("*.py", "*.ipynb"), "Files that a walk through "
         "folders takes."),
     Key("exclude", "exclude", "globs", DEFAULT_EXCLUDE, "Files and folders that a walk through "

@@ -108,8 +108,3 @@ class Diagnostic:
     fix_message: str | None = None
     declined: Decline | None = None
     url: str | None = None
-
-    @property
-    def sort_key(self) -> tuple[str, Span, str]:
-        """Order of reports: by file, then place, then code."""
-        return (str(self.path), self.span, self.code)

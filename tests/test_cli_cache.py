@@ -66,6 +66,14 @@ def test_the_cache_can_be_elsewhere(project: Path, tmp_path: Path) -> None:
     assert not (project / ".tclint_cache").exists()
 
 
+def test_a_folder_that_holds_other_things_is_no_cache(project: Path) -> None:
+    done = tclint("check", "--cache-dir", ".", cwd=project)
+    assert "it holds other things" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (project / ".gitignore").exists()
+    assert not [*project.glob("*.run")]
+
+
 def test_clean_removes_the_cache_and_nothing_else(project: Path) -> None:
     tclint("check", cwd=project)
     (project / ".tclint_cache/notes.txt").write_text("mine", "utf-8")

@@ -85,6 +85,34 @@ def test_standard_input_takes_the_name_it_is_given(project: Path) -> None:
     assert done.stdout.startswith("net.py:6:17: TCL")
 
 
+def test_a_name_for_standard_input_alone_reads_it(project: Path) -> None:
+    put(project, "other.py", BREAKS)
+    done = tclint("check", "--stdin-filename=net.py", cwd=project, stdin=CLEAN.encode())
+    assert (done.returncode, done.stdout) == (0, "All checks passed!\n")
+
+
+@pytest.mark.parametrize("command", ["check", "fix"])
+def test_standard_input_can_be_excluded_like_a_file(project: Path, command: str) -> None:
+    arguments = [command, "-", "--stdin-filename=build/net.py"]
+    named = tclint(*arguments, cwd=project, stdin=BREAKS.encode())
+    assert named.returncode == 1
+    left_out = tclint(*arguments, "--force-exclude", cwd=project, stdin=BREAKS.encode())
+    assert (left_out.returncode, left_out.stderr) == (0, "")
+    assert left_out.stdout == (BREAKS if command == "fix" else "All checks passed!\n")
+
+
+def test_each_of_two_folders_keeps_its_configuration(project: Path) -> None:
+    put(project, "tclint.toml", 'ignore = ["TCL1"]\n')
+    for folder in ("a", "b"):
+        (project / folder).mkdir()
+        put(project, f"{folder}/net.py", BREAKS)
+    put(project, "b/tclint.toml", "")
+    assert tclint("check", "net.py", cwd=project / "b").returncode == 1
+    both = tclint("check", "net.py", "../a/net.py", cwd=project / "b")
+    assert "Found 1 finding" in both.stdout
+    assert tclint("check", "../a/net.py", cwd=project / "b").returncode == 0
+
+
 def test_a_file_that_is_not_text_stops_nothing_else(project: Path) -> None:
     put(project, "model.py", BREAKS)
     put(project, "bad.py", b"x = '\xff'\n")
@@ -113,6 +141,7 @@ def test_a_syntax_error_is_one_finding_and_no_message_besides(project: Path) -> 
         pytest.param(["check", "--config", "scpe='all'"], "did you mean 'scope'?", id="no key"),
         pytest.param(["check", "--config", "scope=all"], "strings need quotes", id="not TOML"),
         pytest.param(["check", "-", "x.py"], "cannot be combined", id="stdin and a file"),
+        pytest.param(["check", "--stdin-filename=a.py", "x.py"], "leave the paths out", id="both"),
         pytest.param(["chek"], "Did you mean 'check'?", id="no such command"),
         pytest.param(["rule", "TCL9999"], "unknown rule `TCL9999`", id="no such rule's page"),
         pytest.param(["config", "scpe"], "did you mean 'scope'?", id="no such key's page"),
@@ -165,6 +194,42 @@ def test_a_reader_that_hangs_up_is_no_error(project: Path) -> None:
         ["sh", "-c", command], cwd=project, capture_output=True, text=True, check=False
     )
     assert done.stderr == "1\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+@pytest.mark.parametrize("command", ["check", "rule"])
+def test_an_output_that_takes_nothing_is_one_error(project: Path, command: str) -> None:
+    put(project, "model.py", BREAKS)
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "tclint", command],
+            cwd=project, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == "error: cannot write to standard output: no space left on device\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-"])
+def test_streams_may_be_closed(project: Path, closed: str) -> None:
+    put(project, "model.py", BREAKS)
+    command = f'"{sys.executable}" -m tclint check - {closed} < model.py'
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=project, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders that are in use stay there")
+def test_a_current_folder_that_is_gone_is_one_error(tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    command = f'cd gone && rmdir ../gone && "{sys.executable}" -P -m tclint check'
+    command = command if sys.version_info >= (3, 11) else command.replace(" -P ", " ")
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr == "error: the current folder does not exist any more\n"
 
 
 def test_checking_imports_nothing_heavy(project: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,9 @@ def places(folder: Path, *arguments: str) -> list[str]:
 
 
 BASELINE = ("--baseline", "known.json")
+DAMAGED = """{"version": 1, "findings": [
+    {"path": "model.py", "code": %s, "function": "f", "source": "x", "count": %s}
+]}"""
 
 
 def update(project: Path, *arguments: str) -> str:
@@ -95,8 +100,11 @@ def test_the_summary_counts_what_the_baseline_knows(project: Path) -> None:
     [
         (None, "known.json: no such baseline; --update-baseline writes it"),
         ("{", "known.json: not a baseline: "),
-        ("[]", "known.json: not a baseline of version 1; write a new one"),
+        ("[]", "known.json: not a baseline of version 1; remove it, and --update-"),
         ('{"version": 1, "findings": [{}]}', "known.json: not a baseline: an entry is damaged"),
+        (DAMAGED % ('"TCL101"', '"x"'), "known.json: not a baseline: an entry is damaged"),
+        (DAMAGED % ("1", "1"), "known.json: not a baseline: an entry is damaged"),
+        ("[" * 100_000, "known.json: not a baseline: "),
     ],
 )
 def test_a_baseline_that_cannot_be_used_is_one_error(
@@ -107,6 +115,25 @@ def test_a_baseline_that_cannot_be_used_is_one_error(
     done = tclint("check", *BASELINE, cwd=project)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"error: {message}")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of processes")
+def test_a_full_disk_leaves_the_old_baseline(project: Path) -> None:
+    update(project)
+    before = (project / "known.json").read_bytes()
+    many = "".join(f"    y{n} = x.sum().item()\n" for n in range(200))
+    text = f"import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n{many}"
+    (project / "model.py").write_text(text, encoding="utf-8")
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096));"
+        "from tclint.cli import main; main()"
+    )
+    command = [sys.executable, "-c", code, "check", "--no-cache", *BASELINE, "--update-baseline"]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "known.json: cannot write: file too large" in done.stderr
+    assert (project / "known.json").read_bytes() == before
+    assert [path.name for path in project.glob("*known*")] == ["known.json"]
 
 
 def test_a_baseline_reads_well_in_reviews(project: Path) -> None:
@@ -160,12 +187,15 @@ def test_a_folder_of_a_repository_can_be_checked_from_inside(project: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--diff-only", "nosuch"], "no commit in common with 'nosuch'"),
+        (["--diff-only", "nosuch"], "no revision 'nosuch' in "),
         (["--diff-only=--all"], "'--all' is no revision"),
         (["--update-baseline"], "--baseline names the file to write"),
         ([*BASELINE, "--update-baseline", "--changed"], "needs all findings"),
         (["--changed", "-"], "standard input has no file to change, and no history"),
         (["--add-ignore=two\nlines"], "a reason is one line"),
+        (["--watch", "-"], "standard input is read once"),
+        (["--watch", "--add-ignore"], "--watch changes no files"),
+        (["--watch", *BASELINE, "--update-baseline"], "--watch changes no files"),
     ],
 )
 def test_what_makes_no_sense_is_refused(project: Path, arguments: list[str], message: str) -> None:
@@ -173,6 +203,38 @@ def test_what_makes_no_sense_is_refused(project: Path, arguments: list[str], mes
     done = tclint("check", *arguments, cwd=project, stdin=b"x = 1\n")
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
+
+
+def test_before_the_first_commit_everything_has_changed(project: Path) -> None:
+    git(project, "init", "--quiet")
+    assert places(project, "--changed") == ["model.py:6:17"]
+    git(project, "add", "model.py")
+    assert places(project, "--changed") == ["model.py:6:17"]
+
+
+def test_every_file_is_asked_of_its_own_repository(project: Path) -> None:
+    commit_all(project)
+    inner, elsewhere = project / "vendored", project.parent / "elsewhere"
+    for folder in (inner, elsewhere):
+        folder.mkdir()
+        (folder / "model.py").write_text(BREAKS, encoding="utf-8")
+        commit_all(folder)
+    assert places(project, "--changed", ".", "../elsewhere") == []
+    for folder in (inner, elsewhere):
+        (folder / "model.py").write_text(SECOND, encoding="utf-8")
+    changed = places(project, "--changed", ".", "../elsewhere")
+    assert changed == ["../elsewhere/model.py:7:28", "vendored/model.py:7:28"]
+
+
+def test_a_revision_that_a_shallow_clone_lacks_is_named(project: Path) -> None:
+    commit_all(project)
+    commit_all(project)
+    git(project, "clone", "--quiet", "--depth=1", project.as_uri(), "shallow")
+    assert places(project / "shallow", "--changed") == []
+    done = tclint("check", "--diff-only", "HEAD~1", cwd=project / "shallow")
+    assert done.returncode == 2
+    assert "no revision 'HEAD~1' in " in done.stderr
+    assert "fetch more history" in done.stderr
 
 
 def test_without_a_repository_nothing_can_have_changed(project: Path) -> None:

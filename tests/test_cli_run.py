@@ -53,10 +53,10 @@ def test_settings_are_shown_as_toml_that_can_be_read_again(project: Path) -> Non
 class Watching:
     """``tclint check --watch`` on a folder, and what it has printed."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *arguments: str) -> None:
         command = [sys.executable, "-m", "tclint", "check", "--watch", "--output-format=concise"]
         self.process = subprocess.Popen(
-            command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            [*command, *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
         self.seen = ""
 
@@ -92,6 +92,23 @@ def test_watching_follows_files_and_configuration(project: Path) -> None:
         watching.process.stdout.close()
     finally:
         watching.process.kill()
+
+
+def test_watching_outlives_what_keeps_a_run_from_its_end(project: Path) -> None:
+    watching = Watching(project, "--baseline=known.json")
+    try:
+        watching.wait_for("known.json: no such baseline")
+        (project / "known.json").write_text('{"version": 1, "findings": []}', encoding="utf-8")
+        (project / "model.py").write_text(f"{BREAKS}\n", encoding="utf-8")
+        watching.wait_for("model.py:6:17: TCL101")
+        (project / "model.py").unlink()
+        watching.wait_for("Watching 0 files")
+        time.sleep(2)
+        (project / "model.py").write_text(BREAKS, encoding="utf-8")
+        assert "warning" not in watching.wait_for("model.py:6:17: TCL101"), "it is no mistake"
+    finally:
+        watching.process.kill()
+        watching.process.communicate()
 
 
 MANY = 400

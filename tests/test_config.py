@@ -176,7 +176,7 @@ def test_a_chain_of_extended_files_is_followed(tmp_path: Path) -> None:
     [
         ({"tclint.toml": 'extend = "tclint.toml"'}, "extend: the files extend each other: "),
         ({"tclint.toml": 'extend = "b.toml"', "b.toml": 'extend = "tclint.toml"'}, "each other"),
-        ({"tclint.toml": 'extend = "gone.toml"'}, "gone.toml: cannot read"),
+        ({"tclint.toml": 'extend = "gone.toml"'}, "tclint.toml: extend: there is no file"),
         ({"tclint.toml": 'extend = "pyproject.toml"', "pyproject.toml": ""}, "has no table"),
         ({"tclint.toml": 'extend = "b.toml"', "b.toml": 'ignore = ["X1"]'}, "b.toml: ignore: no"),
         ({"tclint.toml": "extend = 1"}, "extend: expected string, a path"),

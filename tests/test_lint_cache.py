@@ -290,6 +290,37 @@ def test_an_unreadable_file_is_tried_again(runs: Runs, tmp_path: Path) -> None:
     assert "gone.py TCL120" in codes(runs())
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_a_pipe_is_not_waited_for(runs: Runs, tmp_path: Path) -> None:
+    put(tmp_path, MANY)
+    os.mkfifo(tmp_path / "pkg/pipe.py")
+    assert any("not a regular file" in error.message for error in runs().errors)
+
+
+def test_a_file_that_is_too_big_is_not_read_to_be_remembered(
+    runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path, MANY)
+    for module in ("tclint.lint.memory", "tclint.source.decode"):
+        monkeypatch.setattr(f"{module}.MAX_BYTES", len(MANY["pkg/fixable.py"]) - 1)
+    cold, warm = runs(), runs()
+    assert runs.analysed == 0
+    assert cold.errors == warm.errors
+    assert any("over the limit" in error.message for error in cold.errors)
+
+
+def test_lines_around_findings_are_remembered(runs: Runs, tmp_path: Path) -> None:
+    put(tmp_path, MANY)
+    settle(tmp_path)
+    before = reports(runs(), tmp_path)
+    warm = runs()
+    for path in tmp_path.rglob("*.py"):
+        path.write_text("# another text\n" * 40, "utf-8")
+    assert runs.analysed == 0
+    text = render(OutputFormat.FULL, warm, View(tmp_path, show_declined=True))
+    assert text == before[OutputFormat.FULL]
+
+
 def test_the_runs_written_last_are_kept(runs: Runs, tmp_path: Path) -> None:
     put(tmp_path, {"a.py": "x = 1\n"})
     for number in range(KEPT + 4):

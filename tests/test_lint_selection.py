@@ -109,6 +109,8 @@ def test_without_a_selection_all_rules_run() -> None:
         ("src/a.py", "src/a.py", True),
         ("src/a.py", "src/b.py", False),
         ("tests", "src/tests.py", False),
+        ("!src/**", "tests/a.py", True),
+        ("!src/**", "src/a.py", False),
     ],
 )
 def test_files_can_ignore_rules(tmp_path: Path, pattern: str, path: str, ignored: bool) -> None:

@@ -82,13 +82,12 @@ def check(
         min_confidence=min_confidence,
         ignore_noqa=ignore_noqa,
     )
+    inputs = gather(paths, overrides, stdin_filename)
     if explain_types is not None:
         from tclint.cli import explain_types as explaining
 
         place = explaining.parse_place(explain_types)
-        inputs = gather(paths, overrides, stdin_filename)
         raise typer.Exit(explaining.explain_types(inputs, place))
-    inputs = gather(paths, overrides, stdin_filename)
     if diff:
         from tclint.cli.fixing import show_diff
 
@@ -105,7 +104,7 @@ def check(
         add_ignore=add_ignore,
         exit_zero=exit_zero,
     )
-    task.require_sense(stdin=inputs.stdin is not None)
+    task.require_sense(stdin=inputs.stdin is not None, watch=watch)
     means = Means(jobs, not no_cache, cache_dir)
 
     def run(inputs: Inputs) -> int:
@@ -114,7 +113,7 @@ def check(
     if watch:
         from tclint.cli.watching import watch as watch_files
 
-        watch_files(inputs, lambda: gather(paths, overrides, stdin_filename), run)
+        watch_files(inputs, lambda: gather(paths, overrides, stdin_filename, again=True), run)
     # The process ends with the run: the garbage collector would look through all for nothing.
     gc.disable()
     code = run(inputs)

@@ -12,10 +12,12 @@ from tclint.cli.file_bar import file_bar
 from tclint.cli.inputs import Inputs
 from tclint.cli.narrowing import Narrowed, Narrowing, narrowed, update_baseline
 from tclint.cli.terminal import colour_on, complain, fail, links_on, terminal_width, write
+from tclint.config import Config
 from tclint.diagnostics import Diagnostic, Span
-from tclint.lint.engine import Execution, Run, check_files
+from tclint.lint.engine import Execution, Run, check_files, in_one
 from tclint.lint.registry import KnownRules
 from tclint.report import statistics
+from tclint.report.excerpt import visible
 from tclint.report.formats import OutputFormat, render
 from tclint.report.summary import summary
 from tclint.report.view import View
@@ -43,8 +45,12 @@ class Task:
     add_ignore: str | None = None
     exit_zero: bool = False
 
-    def require_sense(self, *, stdin: bool) -> None:
+    def require_sense(self, *, stdin: bool, watch: bool) -> None:
         """End the command when options contradict each other."""
+        if watch and stdin:
+            fail("--watch: standard input is read once; name files or folders")
+        if watch and (self.update_baseline or self.add_ignore is not None):
+            fail("--watch changes no files: leave --update-baseline and --add-ignore out")
         if self.update_baseline and self.narrowing.baseline is None:
             fail("--update-baseline: --baseline names the file to write")
         if self.update_baseline and self.narrowing.since is not None:
@@ -57,8 +63,7 @@ def run_check(inputs: Inputs, task: Task, how: Execution) -> int:
     """Check the files, print the report, and return the exit code."""
     output = task.output
     with file_bar(len(inputs.files), wanted=not output.quiet) as advance:
-        how = replace(how, advance=advance)
-        run = check_files(inputs.files, inputs.config, inputs.overlay, how)
+        run = _checked(inputs, replace(how, advance=advance))
     run = replace(run, errors=(*inputs.errors, *run.errors))
     shown = output.file is None
     view = make_view(colour=shown and colour_on(sys.stdout), show_declined=output.show_declined)
@@ -75,6 +80,22 @@ def run_check(inputs: Inputs, task: Task, how: Execution) -> int:
     return exit_code(left.run, inputs.files, exit_zero=task.exit_zero)
 
 
+def _checked(inputs: Inputs, how: Execution) -> Run:
+    runs = [
+        check_files(files, config, inputs.overlay, _apart(how, config))
+        for config, files in inputs.parts
+    ]
+    return in_one(runs)
+
+
+def _apart(how: Execution, config: Config) -> Execution:
+    """Each part of a run is remembered by itself."""
+    if how.cache is None:
+        return how
+    label = (*how.cache.label, str(config.source))
+    return replace(how, cache=replace(how.cache, label=label))
+
+
 def make_view(*, colour: bool, show_declined: bool = False) -> View:
     """How to show results to somebody in the current folder."""
     return View(Path.cwd(), colour, show_declined, KnownRules(), terminal_width())
@@ -87,7 +108,7 @@ def complain_about(run: Run, view: View) -> None:
     said = {(r.diagnostic.path, key) for r in run.results for key in _keys(r.diagnostic)}
     for error in run.errors:
         if not {(error.path, error.span), (error.path, error.message)} & said:
-            complain(str(replace(error, path=Path(view.path(error.path)))))
+            complain(visible(str(replace(error, path=Path(view.path(error.path))))))
 
 
 def _keys(diagnostic: Diagnostic) -> tuple[Span, str]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from tclint.config import (
     describe_keys,
     load_config,
     names_codes,
+    parse_toml,
     read_config,
     with_overrides,
 )
@@ -44,6 +43,11 @@ class Overrides:
     entries: Sequence[str] = ()
     isolated: bool = False
     ignore_noqa: bool = False
+
+    @property
+    def names_file(self) -> bool:
+        """Whether no file is looked for: one is named, or none is to be read."""
+        return self.isolated or any(map(_is_file, self.entries))
 
 
 def configure(overrides: Overrides, start: Path) -> Config:
@@ -96,9 +100,8 @@ def _is_file(entry: str) -> bool:
 
 def _entry(entry: str) -> dict[str, Any]:
     """``key=value`` as keyword arguments of ``with_overrides``."""
-    tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
-        table: dict[str, Any] = tomllib.loads(entry)
+        table = parse_toml(entry)
     except ValueError as error:
         key = entry.partition("=")[0].strip()
         raise ConfigError(

@@ -7,12 +7,11 @@ from pathlib import Path
 
 from tclint.cli.configuration import Overrides
 from tclint.cli.exits import ERROR
-from tclint.cli.fixing import FixOptions, deliver, settle, without_notebooks, written
+from tclint.cli.fixing import FixOptions, deliver, fixed, settle, without_notebooks, written
 from tclint.cli.inputs import STDIN, Inputs, gather
 from tclint.cli.progress import progress_bar
 from tclint.cli.terminal import fail
 from tclint.cli.verifying import orderly_end
-from tclint.fix.apply import fix_files
 from tclint.fix.confirm.confirm import Plan, confirm
 from tclint.fix.confirm.trials import Fixer
 from tclint.fix.outcome import Ground, Outcome, Status
@@ -54,8 +53,7 @@ def run_confirmed(
 
 def _fixer(inputs: Inputs, how: FixOptions) -> Fixer:
     def fix(allow: Callable[[FixKey], bool]) -> FixRun:
-        fixes = fix_files(inputs.files, inputs.config, unsafe=how.unsafe, allow=allow)
-        return settle(fixes, inputs)
+        return settle(fixed(inputs, unsafe=how.unsafe, allow=allow), inputs)
 
     return fix
 

@@ -39,11 +39,13 @@ def explain_types(inputs: Inputs, place: Place) -> int:
     """Print a line for every expression at the place, and return the exit code."""
     known = {path.resolve(): path for path in inputs.files}
     file = known.get(place.file.resolve(), place.file)
-    paths = tuple(dict.fromkeys((*inputs.files, file)))
-    project = load_project(paths, inputs.config, inputs.overlay)
+    config = inputs.nested.get(file, inputs.config)
+    beside = next((files for one, files in inputs.parts if one.source == config.source), ())
+    paths = tuple(dict.fromkeys((*beside, file)))
+    project = load_project(paths, config, inputs.overlay)
     if project.module_at(file) is None:
         fail(f"{file}: cannot be read as Python; `tclint check {file}` says why")
-    found = explain(project, paths, inputs.config, file, place.row, place.column)
+    found = explain(project, paths, config, file, place.row, place.column)
     write("".join(f"{item}\n" for item in found))
     if not found:
         note(f"{file}:{place.row}: no expression here is in code that counts as compiled")

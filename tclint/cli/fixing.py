@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from tclint.cli.terminal import colour_on, note, write, write_bytes
 from tclint.fix.outcome import Ground, Outcome, Reason, ReportedFix, Status, plain_outcome
 from tclint.fix.report import as_json, statistics
 from tclint.fix.report import text as as_text
+from tclint.lint.engine import in_one
 from tclint.report.diff import render_diff
 from tclint.report.formats import OutputFormat, render
 from tclint.report.summary import summary
@@ -25,7 +26,7 @@ from tclint.source.write import NewText, encoded, write_all
 
 if TYPE_CHECKING:
     from tclint.diagnostics import Decline, Diagnostic
-    from tclint.fix.results import FixedFile, FixRun
+    from tclint.fix.results import FixedFile, FixKey, FixRun
     from tclint.lint.engine import Result
 
 
@@ -73,10 +74,23 @@ def without_notebooks(inputs: Inputs) -> Inputs:
 
 def settled_fixes(inputs: Inputs, *, unsafe: bool) -> FixRun:
     """The fixes of the files, with all that is wrong with the files."""
-    from tclint.fix.apply import fix_files
+    return settle(fixed(inputs, unsafe=unsafe), inputs)
 
-    fixes = fix_files(inputs.files, inputs.config, unsafe=unsafe, overlay=inputs.overlay)
-    return settle(fixes, inputs)
+
+def fixed(inputs: Inputs, *, unsafe: bool, allow: Callable[[FixKey], bool] | None = None) -> FixRun:
+    """The fixes of the files, those of each configuration by itself."""
+    from tclint.fix.apply import fix_files
+    from tclint.fix.results import FixRun
+
+    runs = [
+        fix_files(files, config, unsafe=unsafe, overlay=inputs.overlay, allow=allow)
+        for config, files in inputs.parts
+    ]
+    return FixRun(
+        tuple(file for run in runs for file in run.changed),
+        in_one([run.remaining for run in runs]),
+        tuple(declined for run in runs for declined in run.declined),
+    )
 
 
 def settle(fixes: FixRun, inputs: Inputs) -> FixRun:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tclint.cli.configuration import Overrides, configure
+from tclint.cli.nested import nested_configs
 from tclint.cli.terminal import fail, warn
 from tclint.config import Config
 from tclint.source.decode import decode
-from tclint.source.discovery import discover
+from tclint.source.discovery import discover, is_excluded
 from tclint.source.errors import FileError, SourceError
 from tclint.source.file import SourceFile
 
@@ -23,7 +24,8 @@ STDIN = Path("-")
 class Inputs:
     """The files to analyse; ``stdin`` is standard input, when that is the only file.
 
-    ``raw`` are its bytes, which for a notebook are more than its text.
+    ``raw`` are its bytes, which for a notebook are more than its text. ``nested`` are the files
+    that a configuration nearer than ``config`` holds for.
     """
 
     config: Config
@@ -31,6 +33,17 @@ class Inputs:
     errors: tuple[FileError, ...] = ()
     stdin: SourceFile | None = None
     raw: bytes = b""
+    nested: Mapping[Path, Config] = field(default_factory=dict)
+
+    @property
+    def parts(self) -> tuple[tuple[Config, tuple[Path, ...]], ...]:
+        """The files by configuration; each part is a program of its own."""
+        found: dict[Path | None, tuple[Config, list[Path]]] = {}
+        for file in self.files:
+            config = self.nested.get(file, self.config)
+            found.setdefault(config.source, (config, []))[1].append(file)
+        parts = tuple((config, tuple(files)) for config, files in found.values())
+        return parts or ((self.config, ()),)
 
     @property
     def overlay(self) -> dict[Path, str]:
@@ -39,20 +52,41 @@ class Inputs:
 
 
 def gather(
-    paths: Sequence[Path] | None, overrides: Overrides, stdin_filename: Path | None
+    paths: Sequence[Path] | None,
+    overrides: Overrides,
+    stdin_filename: Path | None,
+    *,
+    again: bool = False,
 ) -> Inputs:
-    """Read the configuration and find the files that the arguments name."""
-    paths = paths or [Path()]
+    """Read the configuration and find the files that the arguments name; ``again`` says less."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        fail("the current folder does not exist any more")
+    paths = paths or [Path() if stdin_filename is None else STDIN]
     if STDIN in paths:
         if len(paths) > 1:
             fail("`-` (standard input) cannot be combined with other paths")
         return _standard_input(overrides, stdin_filename or STDIN)
-    config = configure(overrides, _start(paths))
-    config = replace(config, partial=not all(path.is_dir() for path in paths))
+    if stdin_filename is not None:
+        fail("--stdin-filename is for standard input: leave the paths out, or write `-`")
+    start = _start(paths)
+    config = configure(overrides, start)
+    named = {path for path in paths if not path.is_dir()}
+    config = replace(config, partial=bool(named))
     found = discover(paths, config)
-    if not found.files and not found.errors:
+    files, nested = found.files, dict[Path, Config]()
+    if named or found.configured - {str(start)}:
+        nested = nested_configs(files, start, config, overrides)
+        chosen = set() if config.force_exclude else named
+        files = tuple(file for file in files if file in chosen or not _left_out(file, nested))
+    if not files and not found.errors and not again:
         warn("no Python files found under the given paths")
-    return Inputs(config, found.files, found.errors)
+    return Inputs(config, files, found.errors, nested=nested)
+
+
+def _left_out(file: Path, nested: Mapping[Path, Config]) -> bool:
+    return file in nested and is_excluded(file, nested[file])
 
 
 def _standard_input(overrides: Overrides, name: Path) -> Inputs:
@@ -62,13 +96,14 @@ def _standard_input(overrides: Overrides, name: Path) -> Inputs:
         file = decode(name, raw)
     except SourceError as error:
         return Inputs(config, (), (error.error,))
-    return Inputs(config, (name,), (), file, raw)
+    left_out = config.force_exclude and is_excluded(name, config)
+    return Inputs(config, () if left_out else (name,), (), file, raw)
 
 
 def _start(paths: Sequence[Path]) -> Path:
     """The folder that all paths share: the configuration is looked for there and above."""
-    folders = [p.absolute() if p.is_dir() else p.absolute().parent for p in paths]
+    folders = [p if p.is_dir() else p.parent for p in paths]
     try:
-        return Path(os.path.commonpath(folders))
+        return Path(os.path.commonpath(map(os.path.realpath, folders)))
     except ValueError:  # the paths are on different drives
         return Path.cwd()

@@ -49,10 +49,10 @@ def narrowed(run: Run, asked: Narrowing, files: Sequence[Path]) -> Narrowed:
             )
     if asked.since is not None:
         # What talks to git takes long to import.
-        from tclint.source.changes import changes_since
+        from tclint.source.changes import History
 
-        changes = changes_since(asked.since, Path.cwd())
-        run = replace(run, results=tuple(filter(changes.touch, run.results)))
+        history = History(asked.since, files)
+        run = replace(run, results=tuple(filter(history.touches, run.results)))
     return Narrowed(run, known)
 
 

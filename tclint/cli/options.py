@@ -99,7 +99,7 @@ ShowDeclined = Annotated[
 ]
 StdinFilename = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="What to call standard input in reports."),
+    typer.Option(metavar="FILE", help="Read standard input, and call it so in reports."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print findings only, no summary.")]
 ExitZero = Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 despite findings.")]

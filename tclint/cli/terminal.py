@@ -7,6 +7,8 @@ import os
 import shutil
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import NoReturn, TextIO
 
 import typer
@@ -14,10 +16,15 @@ import typer
 from tclint.cli.exits import ERROR
 from tclint.report.colour import BOLD, RED, YELLOW, Paint, wants_colour, wants_links
 from tclint.report.view import WIDEST
+from tclint.source.errors import reason
 
 
 def prepare_streams() -> None:
     """Make sure that all text can be printed, and that warnings read like our own."""
+    # The interpreter has no stream where somebody closed it: one with nobody at the other end.
+    sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())
+    sys.stdout = sys.stdout or io.TextIOWrapper(io.BytesIO())
+    sys.stderr = sys.stderr or io.TextIOWrapper(io.BytesIO())
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             encoding = stream.encoding if stream.isatty() else "utf-8"
@@ -42,30 +49,34 @@ def terminal_width() -> int:
 
 def write(text: str) -> None:
     """Print to standard output; when its reader has gone (``| head``), print no more."""
-    try:
+    with _output():
         sys.stdout.write(text)
         sys.stdout.flush()
-    except BrokenPipeError:
-        _discard_output()
 
 
 def write_bytes(data: bytes) -> None:
     """Print bytes as they are, without the platform's line ends."""
-    try:
+    with _output():
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        _discard_output()
 
 
-def _discard_output() -> None:
-    # The interpreter flushes once more at exit: give it a stream that still takes bytes.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+@contextmanager
+def _output() -> Iterator[None]:
+    """Turn what goes wrong with standard output into one error, or none where nobody reads."""
+    try:
+        yield
+    except OSError as error:
+        # The interpreter flushes once more at exit: give it a stream that still takes bytes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            fail(f"cannot write to standard output: {reason(error)}")
 
 
 def note(text: str) -> None:
     """Tell people something that does not belong to the report."""
-    sys.stderr.write(text + "\n")
+    with suppress(OSError):  # there is no other place to say it
+        sys.stderr.write(text + "\n")
 
 
 def warn(message: str) -> None:

@@ -10,7 +10,8 @@ from typing import Final
 import typer
 
 from tclint.cli.inputs import Inputs
-from tclint.cli.terminal import note
+from tclint.cli.terminal import complain, note
+from tclint.errors import UserError
 from tclint.lint.stored import Version, version_of
 from tclint.report.view import count
 
@@ -25,7 +26,8 @@ State = dict[str, Version | None]
 def watch(inputs: Inputs, gather: Callable[[], Inputs], run: Callable[[Inputs], int]) -> None:
     """Run for ever, until somebody interrupts.
 
-    A configuration that is broken meanwhile is complained of, and looked at again when it changes.
+    A configuration that is broken meanwhile is complained of, and looked at again when it changes;
+    so is what else keeps a run from its end, such as a baseline that cannot be read.
     """
     state: State | None = None
     broken: State | None = None
@@ -40,15 +42,20 @@ def watch(inputs: Inputs, gather: Callable[[], Inputs], run: Callable[[Inputs], 
         if broken is None and now != state:
             state = now
             _clear()
-            run(inputs)
+            try:
+                run(inputs)
+            except UserError as error:
+                complain(str(error))
+            except typer.Exit:
+                pass  # it has been told
             note(f"Watching {count(len(inputs.files), 'file')}; press Ctrl-C to end.")
             began = time.process_time()
         time.sleep(max(PAUSE, SHARE * (time.process_time() - began)))
 
 
 def _state(inputs: Inputs) -> State:
-    source = [inputs.config.source] if inputs.config.source else []
-    return {str(path): version_of(path) for path in (*inputs.files, *source)}
+    sources = [config.source for config, _ in inputs.parts if config.source]
+    return {str(path): version_of(path) for path in (*inputs.files, *sources)}
 
 
 def _clear() -> None:

@@ -14,12 +14,14 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.errors import UserError
-from tclint.source.errors import reason
+from tclint.source.errors import SourceError, reason
+from tclint.source.write import write_text
 
 if TYPE_CHECKING:
     from tclint.lint.engine import Result, Run
 
 VERSION: Final = 1
+_WAY_OUT: Final = "remove it, and --update-baseline writes a new one"
 
 
 class BaselineError(UserError):
@@ -68,14 +70,14 @@ def read_baseline(file: Path) -> Baseline:
         raise BaselineError(f"{file}: no such baseline; --update-baseline writes it") from error
     except OSError as error:
         raise BaselineError(f"{file}: cannot read: {reason(error)}") from error
-    except ValueError as error:
-        raise BaselineError(f"{file}: not a baseline: {error}; write a new one") from error
+    except (ValueError, RecursionError) as error:
+        raise BaselineError(f"{file}: not a baseline: {error}; {_WAY_OUT}") from error
     if not isinstance(data, dict) or data.get("version") != VERSION:
-        raise BaselineError(f"{file}: not a baseline of version {VERSION}; write a new one")
+        raise BaselineError(f"{file}: not a baseline of version {VERSION}; {_WAY_OUT}")
     try:
         return Baseline(file, dict(_read_entries(data["findings"])))
-    except (KeyError, TypeError, AttributeError) as error:
-        raise BaselineError(f"{file}: not a baseline: an entry is damaged") from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise BaselineError(f"{file}: not a baseline: an entry is damaged; {_WAY_OUT}") from error
 
 
 def compare(run: Run, baseline: Baseline, checked: Iterable[Path]) -> Compared:
@@ -134,17 +136,23 @@ def write_baseline(baseline: Baseline) -> None:
     body = ",\n    ".join(rows)
     listed = f"[\n    {body}\n  ]" if rows else "[]"
     text = f'{{\n  "version": {VERSION},\n  "findings": {listed}\n}}\n'
+    data = text.encode("utf-8", "backslashreplace")  # names of files may be no text
     try:
-        baseline.file.write_text(text, "utf-8", errors="backslashreplace", newline="\n")
+        if baseline.file.exists():
+            write_text(baseline.file, data.decode(), "utf-8")  # a full disk leaves the old one
+        else:
+            baseline.file.write_bytes(data)
     except OSError as error:
         raise BaselineError(f"{baseline.file}: cannot write: {reason(error)}") from error
+    except SourceError as error:
+        raise BaselineError(str(error)) from error
 
 
 def entry_of(result: Result, file: Path) -> Entry:
     """What a baseline calls a finding."""
     diagnostic = result.diagnostic
     row = diagnostic.span.start.row
-    line = result.file.lines[row - 1] if row <= len(result.file.lines) else ""
+    line = result.file.line(row)
     function = diagnostic.chain[-1].function if diagnostic.chain else ""
     path = _relative(diagnostic.path, file)
     return Entry(path, diagnostic.code, function, " ".join(line.split()))
@@ -160,5 +168,7 @@ def _relative(path: Path, file: Path) -> str:
 
 def _read_entries(rows: Iterable[Any]) -> Iterable[tuple[Entry, int]]:
     for row in rows:
-        path = PurePosixPath(row["path"]).as_posix()
-        yield Entry(path, row["code"], row["function"], row["source"]), int(row["count"])
+        texts = [row[name] for name in ("path", "code", "function", "source")]
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError(texts)
+        yield Entry(PurePosixPath(texts[0]).as_posix(), *texts[1:]), int(row["count"])

@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from errno import EEXIST
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -36,11 +37,13 @@ ABANDONED: Final = 3_600 * 10**9
 KEPT: Final = 16
 """Runs that are kept: over other paths, or with other settings."""
 _MAGIC: Final = b"tclint cache 1"
+_TAG: Final = "CACHEDIR.TAG"
 _NOTES: Final = {
-    ".gitignore": "*\n",
-    "CACHEDIR.TAG": "Signature: 8a477f597d28d172789f06886806bc55\n"
+    _TAG: "Signature: 8a477f597d28d172789f06886806bc55\n"
     "# What tclint found before. `tclint clean` removes it.\n",
+    ".gitignore": "*\n",
 }
+"""What a cache holds besides runs: the tag first, since it makes the folder ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +108,19 @@ def write(folder: Path, name: str, content: object) -> None:
 
 def _prepare(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
+    if not _is_ours(folder) and any(folder.iterdir()):
+        # Git would ignore whatever else is there.
+        raise FileExistsError(EEXIST, "it holds other things, and a cache wants its own folder")
     for name, text in _NOTES.items():
         note = folder / name
-        if not note.exists():
+        if not note.exists() or not note.stat().st_size:
             note.write_text(text, "utf-8")
+
+
+def _is_ours(folder: Path) -> bool:
+    tag = folder / _TAG
+    # A disk that was full leaves it empty.
+    return tag.is_file() and tag.read_text("utf-8", "replace") in {"", _NOTES[_TAG]}
 
 
 def _replace(file: Path, data: bytes) -> None:
@@ -144,8 +156,7 @@ def remove(folder: Path) -> bool:
     Raises:
         OSError: it cannot be removed.
     """
-    tag = folder / "CACHEDIR.TAG"
-    if not tag.is_file() or tag.read_text("utf-8", "replace") != _NOTES["CACHEDIR.TAG"]:
+    if not _is_ours(folder):
         return False
     for entry in [*os.scandir(folder)]:
         if entry.name.endswith((SUFFIX, UNFINISHED)) or entry.name in _NOTES:

@@ -13,7 +13,7 @@ from tclint.errors import UserError
 from tclint.lint import outcome as columns
 from tclint.lint.codes import SYNTAX_ERROR
 from tclint.lint.merge import diagnostic_of, merged
-from tclint.lint.outcome import Outcome, Row
+from tclint.lint.outcome import Outcome, Row, place_of
 from tclint.lint.rewrite import Repair
 from tclint.lint.selection import applicability_of, is_shown
 from tclint.lint.shards import Shard, shards
@@ -49,6 +49,19 @@ class Run:
     errors: tuple[FileError, ...]
     files: int
     hidden: int = 0
+
+
+def in_one(runs: Sequence[Run]) -> Run:
+    """Several runs over different files as one."""
+    if len(runs) == 1:
+        return runs[0]
+    results = (result for run in runs for result in run.results)
+    return Run(
+        tuple(sorted(results, key=lambda result: result.diagnostic.path.parts)),
+        tuple(error for run in runs for error in run.errors),
+        sum(run.files for run in runs),
+        sum(run.hidden for run in runs),
+    )
 
 
 class WorkerError(UserError):
@@ -106,7 +119,7 @@ def assembled(
     program: Program, parts: Sequence[tuple[Shard, Outcome]], files: dict[str, SourceFile]
 ) -> Run:
     """The outcomes of shards as one run; ``files`` are those that are in memory already."""
-    return _Assembly(program, files).run(parts)
+    return _Assembly(program, parts, files).run()
 
 
 def examined(
@@ -144,19 +157,24 @@ def load_project(
 class _Assembly:
     """Makes results of rows; all findings of a file share the file."""
 
-    def __init__(self, program: Program, files: dict[str, SourceFile]) -> None:
+    def __init__(
+        self,
+        program: Program,
+        parts: Sequence[tuple[Shard, Outcome]],
+        files: dict[str, SourceFile],
+    ) -> None:
         paths, self._config, overlay = program
+        self._parts = parts
         self._paths = {str(path): path for path in paths}
         self._overlay = {str(path): text for path, text in overlay.items()}
         self._files = files
 
-    def run(self, parts: Sequence[tuple[Shard, Outcome]]) -> Run:
-        rows = merged(parts)
-        shown = [row for row in rows if self._is_shown(row)]
-        results = [self._result(row) for row in shown]
-        errors = (self._error(row) for _, outcome in parts for row in outcome.errors)
+    def run(self) -> Run:
+        rows = merged(self._parts)
+        shown = sorted(filter(self._is_shown, rows), key=place_of)
+        errors = (self._error(row) for _, outcome in self._parts for row in outcome.errors)
         return Run(
-            tuple(sorted(results, key=lambda result: result.diagnostic.sort_key)),
+            tuple(map(self._result, shown)),
             tuple(errors),
             len(self._paths),
             len(rows) - len(shown),
@@ -179,7 +197,8 @@ class _Assembly:
         if name not in self._files:
             path, text = self._paths[name], self._overlay.get(name)
             if text is None:
-                self._files[name] = StoredFile(path, version_of(name))
+                excerpts = [o.excerpts[name] for _, o in self._parts if name in o.excerpts]
+                self._files[name] = StoredFile(path, version_of(name), excerpts)
             else:
                 self._files[name] = SourceFile.from_text(path, text)
         return self._files[name]

@@ -9,14 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tclint.config import Config, ConfigError
 from tclint.diagnostics import Confidence, Decline, Diagnostic, Effect, Position, Span
 from tclint.lint.codes import SYNTAX_ERROR
+from tclint.lint.comments import keeping_comments
 from tclint.lint.confidence import confidence_of
 from tclint.lint.links import page_of
-from tclint.lint.outcome import Outcome, error_row, finding_row
+from tclint.lint.outcome import Excerpts, Outcome, error_row, finding_row
 from tclint.lint.reading import Reader, project_of
 from tclint.lint.registry import known_rules, load_rules
 from tclint.lint.rewrite import Repair
@@ -27,10 +28,16 @@ from tclint.lint.shards import Shard
 from tclint.lint.silence import Silencer
 from tclint.lint.third_party import Caller, ThirdParty, told_at
 from tclint.semantics.events import Event
+from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.run import interpret
 from tclint.semantics.project import Project
 from tclint.semantics.symbols import FunctionInfo
+from tclint.source.errors import FileError
 from tclint.source.file import SourceFile
+from tclint.source.nesting import nested_deeply
+
+DEEP: Final = 100
+"""Levels of syntax that code which people write never has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +81,7 @@ class Examiner:
             loaded = reader, project_of(paths, config, overlay, reader)
         self._reader, self._project = loaded
         self._visited: set[FunctionInfo] = set()
+        self._left_out: dict[Path, FileError] = {}
         self.flagged: dict[str, SourceFile] = {}
 
     def examine(self, shard: Shard) -> Outcome:
@@ -98,7 +106,7 @@ class Examiner:
         ]
         kept += self._leftovers(silencer, project, shard)
         self.flagged = {str(item.file.path): item.file for item in kept}
-        errors = self._reader.errors
+        errors = {**self._left_out, **self._reader.errors}
         return Outcome(
             [
                 finding_row(item.diagnostic, item.repair, sure=item.sure, explicit=item.explicit)
@@ -108,6 +116,7 @@ class Examiner:
             [*map(str, project.asked_for)],
             packed(project.searches),
             silencing=silencer.silencing(shard),
+            excerpts=_excerpts(kept),
             lasting=self._reader.unreadable.isdisjoint(project.asked_for),
         )
 
@@ -122,11 +131,11 @@ class Examiner:
             caller = None if own else third_party.caller(event)
             if own or caller is not None:
                 for rule in by_event[type(event)]:
-                    finding = rule.check(event)
+                    finding = _asked(rule, event, analysis)
                     if finding is not None:
                         judged = _judged(rule, event, finding)
                         yield from [judged] if caller is None else _told(judged, event, caller)
-        self._visited = analysis.visited
+        self._visited, self._left_out = analysis.visited, _left_out(analysis)
         # Frames and their analysis refer to each other, and no garbage collector runs.
         analysis.release()
         yield from self._syntax_errors(shard)
@@ -155,6 +164,39 @@ class Examiner:
                 yield _Judged(diagnostic, None, file)
 
 
+def _excerpts(kept: Sequence[_Judged]) -> dict[str, Excerpts]:
+    """The lines around findings, by path."""
+    lines: dict[str, dict[int, str]] = defaultdict(dict)
+    for item in kept:
+        if item.file.path.suffix != ".ipynb":
+            nearby = item.file.nearby(item.diagnostic.span.start.row)
+            lines[str(item.file.path)].update(nearby)
+    return {path: list(nearby.items()) for path, nearby in lines.items()}
+
+
+def _asked(rule: Rule[Any], event: Event, analysis: Analysis) -> Finding | None:
+    try:
+        return rule.check(event)
+    except RecursionError:
+        if event.site.function is not None:
+            analysis.left_out[event.site.function] = None
+        return None
+
+
+def _left_out(analysis: Analysis) -> dict[Path, FileError]:
+    """What could not be followed to its end since something in it is nested too deeply."""
+    errors: dict[Path, FileError] = {}
+    for info in analysis.left_out:
+        file, place = info.module.file, nested_deeply(info.node, DEEP)
+        if place is not None:
+            message = (
+                f"what is nested {DEEP} levels deep here could not be followed, so that the rest "
+                "of the function is not checked; split it into several statements"
+            )
+            errors.setdefault(file.path, FileError(file.path, message, file.span(place)))
+    return errors
+
+
 @contextmanager
 def _no_garbage_collection() -> Iterator[None]:
     """Syntax trees are large and have no cycles worth collecting while they are in use."""
@@ -170,7 +212,8 @@ def _no_garbage_collection() -> Iterator[None]:
 def _judged(rule: Rule[Any], event: Event, finding: Finding) -> _Judged:
     site = event.site
     file = site.module.file
-    repair = finding.fix if isinstance(finding.fix, Repair) else None
+    fix = keeping_comments(finding.fix, file)
+    repair = fix if isinstance(fix, Repair) else None
     gb_ids = rule.gb_ids if finding.gb_ids is None else finding.gb_ids
     diagnostic = Diagnostic(
         code=rule.code,
@@ -185,7 +228,7 @@ def _judged(rule: Rule[Any], event: Event, finding: Finding) -> _Judged:
         chain=site.chain,
         fixable=repair.applicability if repair else None,
         fix_message=repair.message if repair else None,
-        declined=finding.fix if isinstance(finding.fix, Decline) else None,
+        declined=fix if isinstance(fix, Decline) else None,
         url=page_of(rule.code, gb_ids),
     )
     explicit = site.region is not None and site.region.explicit

@@ -20,6 +20,7 @@ from tclint.lint.identity import digest_of
 from tclint.lint.outcome import Outcome
 from tclint.lint.shards import Shard
 from tclint.lint.stored import Version, version_of
+from tclint.source.decode import MAX_BYTES
 
 if TYPE_CHECKING:
     from tclint.semantics.project import Project
@@ -154,12 +155,15 @@ class Memory:
         return self._content(name)
 
     def _content(self, name: str) -> _Content | None:
-        version = self._version(name)
+        version, path = self._version(name), Path(name)
+        if version is None or not path.is_file():  # a pipe would block
+            return None
         try:
-            digest = digest_of(Path(name).read_bytes())
+            # Of a file that is too big to be checked only the size matters.
+            digest = digest_of(path.read_bytes()) if version[1] <= MAX_BYTES else ""
         except OSError:
             return None
-        if version is None or version_of(name) != version:
+        if version_of(name) != version:
             return None
         return _Content(version, digest, version[0] < self._started - SETTLED)
 

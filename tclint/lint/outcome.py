@@ -17,6 +17,8 @@ from tclint.source.errors import FileError
 
 Row = list[Any]
 """One finding: the columns below, in this order."""
+Excerpts = list[tuple[int, str]]
+"""Lines of a file with their rows."""
 
 (
     PATH, CODE, SPAN, NAME, MESSAGE, EFFECT, CONFIDENCE, RELATED, GB_IDS, CHAIN, FIXABLE,
@@ -31,8 +33,9 @@ class Outcome:
 
     ``read`` are the files whose content mattered, ``searches`` the imports that were
     followed, packed. ``silencing`` are comments in other shards' files
-    that silenced something: their path and place. ``lasting`` is false when something went wrong
-    that may be different the next time, though no file changes.
+    that silenced something: their path and place. ``excerpts`` are the lines around findings, by
+    path, so that reports need not read the files again; a notebook's are not kept. ``lasting`` is
+    false when something went wrong that may be different the next time, though no file changes.
     """
 
     findings: list[Row] = field(default_factory=list)
@@ -40,6 +43,7 @@ class Outcome:
     read: list[str] = field(default_factory=list)
     searches: str = ""
     silencing: list[Row] = field(default_factory=list)
+    excerpts: dict[str, Excerpts] = field(default_factory=dict)
     lasting: bool = True
 
 
@@ -71,6 +75,11 @@ def finding_row(
         sure,
         explicit,
     ]
+
+
+def place_of(row: Row) -> tuple[str, Row, str]:
+    """What findings are ordered by: file, place, code."""
+    return row[PATH], row[SPAN], row[CODE]
 
 
 def error_row(error: FileError) -> Row:

@@ -25,8 +25,8 @@ class Bad:
     source of a tuple of arguments, or of a list of such tuples for several calls. ``fixed`` is what
     ``tclint fix`` makes of it, None when the finding has no safe fix; ``unsafe`` is what
     ``--unsafe-fixes`` makes of it. ``proves`` is what compiling ``f`` shows: the GB ids, or one of
-    ``"recompile"``, ``"host-sync"``, ``"raises"``, ``"warns"`` (of something deprecated), or ``()``
-    when only the finding is checked.
+    ``"recompile"``, ``"host-sync"``, ``"launches"`` (more operators run than with the fix),
+    ``"raises"``, ``"warns"`` (of something deprecated), or ``()`` when only the finding is checked.
     ``fails_on`` are inputs on which eager raises: the fix must raise the same.
     """
 

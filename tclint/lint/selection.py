@@ -63,13 +63,19 @@ def longest_prefix(code: str, prefixes: Iterable[str]) -> int:
 
 
 def file_ignores(config: Config) -> Callable[[Path, str], bool]:
-    """A test whether ``per-file-ignores`` silences a code in a file."""
-    tables = [(compile_patterns([glob]), codes) for glob, codes in config.per_file_ignores]
+    """A test whether ``per-file-ignores`` silences a code in a file.
+
+    Behind ``!`` a pattern means all other files, as ruff has it.
+    """
+    tables = [
+        (compile_patterns([glob.removeprefix("!")]), glob.startswith("!"), codes)
+        for glob, codes in config.per_file_ignores
+    ]
 
     def ignored(path: Path, code: str) -> bool:
         return any(
-            longest_prefix(code, codes) >= 0 and _matches(patterns, path, config.root)
-            for patterns, codes in tables
+            longest_prefix(code, codes) >= 0 and _matches(patterns, path, config.root) != others
+            for patterns, others, codes in tables
         )
 
     return ignored

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from tclint.diagnostics import Applicability, Edit, Position, Span
+from tclint.lint.outcome import Excerpts
 from tclint.lint.rewrite import (
     AddArgument,
     Import,
@@ -21,7 +22,7 @@ from tclint.lint.rewrite import (
 )
 from tclint.source.decode import read_source
 from tclint.source.errors import SourceError
-from tclint.source.file import Cell, SourceFile
+from tclint.source.file import NEARBY, Cell, SourceFile
 from tclint.source.parse import parse
 from tclint.source.rows import first_row
 
@@ -40,17 +41,23 @@ def version_of(path: str | Path) -> Version | None:
 
 
 class StoredFile(SourceFile):
-    """A file that is read when its text is asked for.
+    """A file that is read when more of its text is asked for than the lines of its findings.
 
-    If it has been written since it was checked, its findings lie elsewhere: then it has no text.
+    If it has been written since it was checked, its findings lie elsewhere: then it has no other
+    text.
     """
 
-    __slots__ = ("_file", "_version")
+    __slots__ = ("_excerpts", "_file", "_nearby", "_version")
 
-    def __init__(self, path: Path, version: Version | None) -> None:
+    def __init__(
+        self, path: Path, version: Version | None, excerpts: Sequence[Excerpts] = ()
+    ) -> None:
         object.__setattr__(self, "path", path)
         object.__setattr__(self, "_version", version)
+        object.__setattr__(self, "_excerpts", excerpts)
+        object.__setattr__(self, "_nearby", None)
         object.__setattr__(self, "_file", None)
+        object.__setattr__(self, "_starts", [])
 
     @property
     def text(self) -> str:
@@ -67,9 +74,30 @@ class StoredFile(SourceFile):
         """The lines with their ends."""
         return self._loaded().lines
 
+    def line(self, row: int) -> str:
+        """A line with its end."""
+        known = self._known().get(row)
+        return self._loaded().line(row) if known is None else known
+
+    def nearby(self, row: int) -> dict[int, str]:
+        """A line and its neighbours, by row."""
+        known = self._known()
+        if row not in known:
+            return self._loaded().nearby(row)
+        rows = range(row - NEARBY, row + NEARBY + 1)
+        return {number: known[number] for number in rows if number in known}
+
     def cell(self, row: int) -> Cell | None:
         """The cell of a notebook that a row belongs to."""
         return self._loaded().cell(row) if self.path.suffix == ".ipynb" else None
+
+    def _known(self) -> dict[int, str]:
+        known: dict[int, str] | None = object.__getattribute__(self, "_nearby")
+        if known is None:
+            excerpts: Sequence[Excerpts] = object.__getattribute__(self, "_excerpts")
+            known = {row: line for lines in excerpts for row, line in lines}
+            object.__setattr__(self, "_nearby", known)
+        return known
 
     def _loaded(self) -> SourceFile:
         known: SourceFile | None = object.__getattribute__(self, "_file")

@@ -10,10 +10,11 @@ from tclint.report.colour import BLUE, BOLD, RED, Paint
 from tclint.report.view import WIDEST
 
 if TYPE_CHECKING:
-    from tclint.diagnostics import Span
-    from tclint.source.file import Cell, SourceFile
+    from collections.abc import Mapping
 
-CONTEXT = 2
+    from tclint.diagnostics import Span
+    from tclint.source.file import SourceFile
+
 NARROWEST = 40
 TAB = "    "
 
@@ -31,18 +32,18 @@ def excerpt(file: SourceFile, span: Span, paint: Paint, widest: int = WIDEST) ->
 
     ``widest`` is how many columns there are: of a longer line the part around the span is shown.
     """
-    row = span.start.row
-    if not 1 <= row <= len(file.lines):
+    row, nearby = span.start.row, file.nearby(span.start.row)
+    if row not in nearby:
         return Excerpt((), 2)
     cell = file.cell(row)
-    numbers = _around(file, row, cell)
+    numbers = _around(row, nearby)
     above = cell.first - 1 if cell else 0
     gutter = len(str(numbers[-1] - above))
     empty, bar = " " * gutter, paint("|", BLUE, BOLD)
     room = max(widest - gutter - 5, NARROWEST)
     lines = [f"{empty} {bar}"]
     for number in numbers:
-        line = file.lines[number - 1].rstrip("\r\n")
+        line = nearby[number].rstrip("\r\n")
         shown, carets = _marked(line, span, room) if number == row else (visible(line)[:room], "")
         lines.append(
             f"{paint(str(number - above).rjust(gutter), BLUE, BOLD)} {bar} {shown}".rstrip()
@@ -68,13 +69,12 @@ def width(text: str) -> int:
     return sum(_cells(character) for character in text)
 
 
-def _around(file: SourceFile, row: int, cell: Cell | None) -> range:
+def _around(row: int, nearby: Mapping[int, str]) -> range:
     """The rows to show: neighbours of the reported one, without blank lines at the ends."""
-    top, bottom = (cell.first, cell.last) if cell else (1, len(file.lines))
-    first, last = max(top, row - CONTEXT), min(bottom, row + CONTEXT)
-    while first < row and not file.lines[first - 1].strip():
+    first, last = min(nearby), max(nearby)
+    while first < row and not nearby[first].strip():
         first += 1
-    while last > row and not file.lines[last - 1].strip():
+    while last > row and not nearby[last].strip():
         last -= 1
     return range(first, last + 1)
 
@@ -101,7 +101,7 @@ def _picture(character: str) -> str:
         return chr(0x2400 + code)
     if character.isprintable() or unicodedata.category(character) == "Zs":
         return character
-    return "\N{REPLACEMENT CHARACTER}"
+    return "\ufffd"
 
 
 def _cells(character: str) -> int:

@@ -21,8 +21,7 @@ def fingerprints(run: Run, view: View) -> list[str]:
     for result in run.results:
         diagnostic = result.diagnostic
         row = diagnostic.span.start.row
-        lines = result.file.lines
-        source = lines[row - 1].strip() if row <= len(lines) else ""
+        source = result.file.line(row).strip()
         key = "\0".join((view.posix(diagnostic.path), diagnostic.code, source))
         digest = sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:16]
         seen[digest] += 1

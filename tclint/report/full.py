@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Applicability, Confidence, Effect
 from tclint.report.colour import BLUE, BOLD, Paint
-from tclint.report.excerpt import excerpt
+from tclint.report.excerpt import excerpt, visible
 from tclint.report.head import head
 from tclint.report.view import chain_text, effect_text
 
@@ -27,7 +27,7 @@ def _finding(result: Result, view: View) -> str:
     lines = [head(result, view), *source.lines]
     equals = paint("=", BLUE, BOLD)
     for label, text in notes(result, view):
-        lines.append(f"{' ' * source.gutter} {equals} {paint(label, BOLD)}: {text}")
+        lines.append(f"{' ' * source.gutter} {equals} {paint(label, BOLD)}: {visible(text)}")
     return "".join(line + "\n" for line in lines)
 
 

@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from tclint.report.colour import BOLD, Paint
+from tclint.report.excerpt import visible
 from tclint.report.head import code, star
 from tclint.report.place import cell_place
 
@@ -26,10 +27,11 @@ def _block(path: str, results: Iterable[Result], view: View) -> str:
     places = [(result.diagnostic, *_place(result)) for result in results]
     rows = max(len(row) for _, row, _ in places)
     columns = max(len(column) for _, _, column in places)
-    lines = [f"{Paint(view.colour)(path, BOLD)}:"]
+    lines = [f"{Paint(view.colour)(visible(path), BOLD)}:"]
     for one, row, column in places:
         place = f"{row:>{rows}}:{column:<{columns}}"
-        lines.append(f"  {place} {code(one, view)}{star(one, view)} {one.message}")
+        message = visible(one.message)
+        lines.append(f"  {place} {code(one, view)}{star(one, view)} {message}")
     return "".join(line + "\n" for line in lines)
 
 

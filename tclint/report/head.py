@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Applicability, Diagnostic
 from tclint.report.colour import BOLD, CYAN, RED, Paint, linked
+from tclint.report.excerpt import visible
 from tclint.report.place import cell_place
 
 if TYPE_CHECKING:
@@ -17,10 +18,11 @@ def head(result: Result, view: View) -> str:
     """``model.py:3:9: TCL101 [*] message``; ``[*]`` says that ``tclint fix`` repairs it."""
     diagnostic, paint = result.diagnostic, Paint(view.colour)
     cell, start = cell_place(result, diagnostic.span.start)
-    path, colon = paint(view.path(diagnostic.path), BOLD), paint(":", CYAN)
+    path, colon = paint(visible(view.path(diagnostic.path)), BOLD), paint(":", CYAN)
     where = f"{colon}cell {cell}" if cell else ""
     place = f"{path}{where}{colon}{start.row}{colon}{start.column}{colon}"
-    return f"{place} {code(diagnostic, view)}{star(diagnostic, view)} {diagnostic.message}"
+    message = visible(diagnostic.message)
+    return f"{place} {code(diagnostic, view)}{star(diagnostic, view)} {message}"
 
 
 def star(diagnostic: Diagnostic, view: View) -> str:

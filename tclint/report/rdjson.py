@@ -69,6 +69,5 @@ def _range(file: SourceFile, span: Span) -> dict[str, object]:
 
 
 def _place(file: SourceFile, position: Position) -> dict[str, int]:
-    line = file.lines[position.row - 1] if position.row <= len(file.lines) else ""
-    before = line[: position.column - 1].encode("utf-8", "surrogatepass")
+    before = file.line(position.row)[: position.column - 1].encode("utf-8", "surrogatepass")
     return {"line": position.row, "column": len(before) + 1}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -148,7 +149,7 @@ def _artifact(path: Path, view: View) -> Object:
     text = view.posix(path)
     if path.is_absolute() and Path(text).is_absolute():
         return {"uri": path.as_uri()}
-    return {"uri": quote(text), "uriBaseId": "%SRCROOT%"}
+    return {"uri": quote(os.fsencode(text)), "uriBaseId": "%SRCROOT%"}
 
 
 def _region(span: Span | None) -> Object | None:

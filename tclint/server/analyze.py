@@ -12,7 +12,9 @@ from tclint.server.document import Analysis, Document, report_ids
 from tclint.server.engine import Engine
 from tclint.server.lastgood import outside
 from tclint.server.settings import Settings
+from tclint.source.errors import SourceError
 from tclint.source.file import SourceFile
+from tclint.source.parse import parse
 
 if TYPE_CHECKING:
     from tclint.lint.engine import Result
@@ -99,14 +101,27 @@ def analyze(engine: Engine, document: Document, view: View) -> dict[str, Analysi
     by_path: dict[Path, list[Result]] = {path: [] for path in paths}
     for result in run.results:
         by_path[result.diagnostic.path].append(result)
-    broken = {error.path for error in run.errors}
+    troubled = {error.path for error in run.errors}
     return {
         one.uri: _analysis(
-            one, config, by_path[one.path], view.good.get(one.uri), is_broken=one.path in broken
+            one,
+            config,
+            by_path[one.path],
+            view.good.get(one.uri),
+            is_broken=one.path in troubled and not _parses(one),
         )
         for one in view.documents
         if one.path in by_path
     }
+
+
+def _parses(document: Document) -> bool:
+    """False for a text that is no Python; true where only part of it could not be followed."""
+    try:
+        parse(SourceFile.from_text(document.path, document.text))
+    except SourceError:
+        return False
+    return True
 
 
 def _analysis(

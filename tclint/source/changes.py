@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -43,6 +43,49 @@ class Changes:
         return any(run.first <= last and first <= run.last for run in runs)
 
 
+class History:
+    """What the working trees change since a revision: of every file its own repository's.
+
+    A run may look at several: a repository has submodules, and may be beside the current folder.
+    """
+
+    def __init__(self, revision: str, files: Iterable[Path]) -> None:
+        """``files`` are those of the run.
+
+        Raises:
+            ChangesError: the first of them is in no repository, or it has no such revision.
+        """
+        self._revision = revision
+        self._changes: dict[str, Changes] = {}
+        self._repositories: dict[str, str] = {}
+        # Whatever is found, a revision that does not exist is a mistake.
+        self._of(next(iter(files), Path("-")))
+
+    def touches(self, result: Result) -> bool:
+        """Whether a finding lies on a line that has changed.
+
+        Raises:
+            ChangesError: its file is in no repository, or that has no such revision.
+        """
+        return self._of(result.diagnostic.path).touch(result)
+
+    def _of(self, path: Path) -> Changes:
+        repository = self._repository(os.path.dirname(os.path.realpath(path)))  # noqa: PTH120
+        if repository not in self._changes:
+            self._changes[repository] = changes_since(self._revision, Path(repository))
+        return self._changes[repository]
+
+    def _repository(self, folder: str) -> str:
+        """The nearest folder upwards that is a repository's; the outermost where there is none."""
+        if "GIT_DIR" in os.environ:
+            return os.getcwd()  # noqa: PTH109 (somebody has said which repository it is)
+        if folder not in self._repositories:
+            above = os.path.dirname(folder)  # noqa: PTH120
+            is_top = os.path.exists(f"{folder}/.git") or above == folder  # noqa: PTH110
+            self._repositories[folder] = folder if is_top else self._repository(above)
+        return self._repositories[folder]
+
+
 def changes_since(revision: str, folder: Path) -> Changes:
     """What the working tree changes, staged or not, since it left ``revision``.
 
@@ -52,18 +95,29 @@ def changes_since(revision: str, folder: Path) -> Changes:
     if revision.startswith("-") or not revision:
         raise ChangesError(f"{revision!r} is no revision")
     top = os.path.realpath(_git(folder, "rev-parse", "--show-toplevel").decode().rstrip("\n"))
-    try:
-        base = _git(folder, "merge-base", revision, "HEAD").decode().strip()
-    except ChangesError as error:
-        raise ChangesError(
-            f"no commit in common with {revision!r}; in a shallow clone, fetch more history"
-        ) from error
-    changed = added_lines(_git(folder, *_DIFF, base, "--"))
+    changed = added_lines(_git(folder, *_DIFF, _base(revision, folder), "--"))
     others = _git(Path(top), "ls-files", "--others", "--exclude-standard", "-z")
     return Changes(
         {os.path.join(top, path): runs for path, runs in changed.items()},  # noqa: PTH118
         frozenset(os.path.join(top, os.fsdecode(path)) for path in others.split(b"\0")),  # noqa: PTH118
     )
+
+
+def _base(revision: str, folder: Path) -> str:
+    """The commit at which the work left a revision; the empty tree where nothing is committed."""
+    try:
+        _git(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    except ChangesError as error:
+        if revision == "HEAD":
+            return _git(folder, "hash-object", "-t", "tree", "--stdin").decode().strip()
+        message = f"no revision {revision!r} in {folder}; in a shallow clone, fetch more history"
+        raise ChangesError(message) from error
+    try:
+        return _git(folder, "merge-base", revision, "HEAD").decode().strip()
+    except ChangesError as error:
+        raise ChangesError(
+            f"no commit in common with {revision!r}; in a shallow clone, fetch more history"
+        ) from error
 
 
 def _rows(result: Result) -> tuple[int, int]:
@@ -78,11 +132,14 @@ def _rows(result: Result) -> tuple[int, int]:
 
 
 def _git(folder: Path, *arguments: str) -> bytes:
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    environment.pop("GIT_INDEX_FILE", None)  # a commit's hooks have that of one repository
     try:
         done = subprocess.run(
             ["git", "-c", "core.quotePath=true", *arguments],
             cwd=folder,
-            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"},
+            env=environment,
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
         )

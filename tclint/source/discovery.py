@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tclint.config import Config
+from tclint.config import FILE_NAMES, Config
 from tclint.source.errors import FileError, reason
 from tclint.source.ignores import GITIGNORE, Ignores
 from tclint.source.patterns import Patterns, compile_patterns
@@ -16,10 +16,14 @@ from tclint.source.patterns import Patterns, compile_patterns
 
 @dataclass(frozen=True, slots=True)
 class Discovery:
-    """The files to check, in the order of their paths, and the paths that could not be followed."""
+    """The files to check, in the order of their paths, and the paths that could not be followed.
+
+    ``configured`` are the real folders in which there may be a configuration, of those walked.
+    """
 
     files: tuple[Path, ...]
     errors: tuple[FileError, ...]
+    configured: frozenset[str] = frozenset()
 
 
 def discover(paths: Sequence[Path], config: Config) -> Discovery:
@@ -29,12 +33,7 @@ def discover(paths: Sequence[Path], config: Config) -> Discovery:
     stubs (``.pyi``) never are. Folders are walked without following links to folders. A file
     reached twice is taken once.
     """
-    search = _Search(
-        root=Path(os.path.realpath(config.root)),
-        include=compile_patterns(config.include),
-        exclude=compile_patterns((*config.exclude, *config.extend_exclude)),
-        gitignore=config.respect_gitignore,
-    )
+    search = _search(config)
     for path in paths:
         try:
             is_folder = stat.S_ISDIR(path.stat().st_mode)
@@ -48,7 +47,21 @@ def discover(paths: Sequence[Path], config: Config) -> Discovery:
         else:
             search.file(path)
     files = sorted(search.found.values(), key=lambda path: path.parts)
-    return Discovery(tuple(files), tuple(search.errors))
+    return Discovery(tuple(files), tuple(search.errors), frozenset(search.configured))
+
+
+def is_excluded(path: Path, config: Config) -> bool:
+    """Whether the patterns leave a file out, or a folder above it."""
+    return _search(config).excluded(path, folder=False)
+
+
+def _search(config: Config) -> _Search:
+    return _Search(
+        root=Path(os.path.realpath(config.root)),
+        include=compile_patterns(config.include),
+        exclude=compile_patterns((*config.exclude, *config.extend_exclude)),
+        gitignore=config.respect_gitignore,
+    )
 
 
 @dataclass(slots=True)
@@ -61,6 +74,7 @@ class _Search:
     gitignore: bool
     found: dict[str, Path] = field(default_factory=dict)
     errors: list[FileError] = field(default_factory=list)
+    configured: set[str] = field(default_factory=set)
 
     def file(self, path: Path) -> None:
         """Take a file that was named."""
@@ -99,6 +113,8 @@ class _Search:
                 continue
             if ignores is not None and any(entry.name == GITIGNORE for entry in entries):
                 ignores = ignores.enter(real)
+            if any(entry.name in FILE_NAMES for entry in entries):
+                self.configured.add(real)
             base = self._relative(real)
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):

@@ -6,6 +6,7 @@ import ast
 import io
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +14,8 @@ from tclint.diagnostics import Position, Span
 
 CELL_MARK: Final = "# %%tclint-cell "
 """How the line begins that stands above each cell of a notebook."""
+NEARBY: Final = 2
+"""How many lines above and below a line are shown with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ class SourceFile:
     text: str = field(repr=False)
     encoding: str = "utf-8"
     lines: tuple[str, ...] = field(default=(), repr=False)
+    _starts: list[int] = field(default_factory=list, repr=False)
 
     @classmethod
     def from_text(cls, path: Path, text: str, encoding: str = "utf-8") -> SourceFile:
@@ -64,7 +68,22 @@ class SourceFile:
 
     def offset(self, position: Position) -> int:
         """The index into ``text`` of a position."""
-        return sum(map(len, self.lines[: position.row - 1])) + position.column - 1
+        if not self._starts:
+            self._starts.extend(accumulate(map(len, self.lines), initial=0))
+        return self._starts[min(position.row, len(self._starts)) - 1] + position.column - 1
+
+    def line(self, row: int) -> str:
+        """A line with its end; empty behind the last one."""
+        return self.lines[row - 1] if row <= len(self.lines) else ""
+
+    def nearby(self, row: int) -> dict[int, str]:
+        """A line and its neighbours, by row; in a notebook those of its cell."""
+        if not 1 <= row <= len(self.lines):
+            return {}
+        cell = self.cell(row)
+        top, bottom = (cell.first, cell.last) if cell else (1, len(self.lines))
+        rows = range(max(top, row - NEARBY), min(bottom, row + NEARBY) + 1)
+        return {number: self.lines[number - 1] for number in rows}
 
     def cell(self, row: int) -> Cell | None:
         """The cell that a row belongs to; None where the file is no notebook."""

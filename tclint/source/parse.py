@@ -8,6 +8,7 @@ import warnings
 from tclint.diagnostics import Position, Span
 from tclint.source.errors import SourceError
 from tclint.source.file import SourceFile
+from tclint.source.nesting import longest_statement
 from tclint.source.newer import newer_syntax
 
 
@@ -27,8 +28,11 @@ def parse(file: SourceFile) -> ast.Module:
     except SyntaxError as error:
         raise _syntax_error(file, error) from error
     except (RecursionError, MemoryError) as error:
-        message = "an expression or block is too deeply nested to be parsed"
-        raise SourceError(file.path, message) from error
+        message = (
+            "an expression or block is too deeply nested to be parsed; "
+            "split it into several statements, or exclude the file"
+        )
+        raise SourceError(file.path, message, longest_statement(file)) from error
     except UnicodeEncodeError as error:
         message = "the text contains half of a surrogate pair, which no file can hold"
         raise SourceError(file.path, message, _place(file, error.start)) from error

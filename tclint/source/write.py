@@ -6,6 +6,7 @@ import codecs
 import contextlib
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -46,13 +47,22 @@ def write_all(texts: Sequence[NewText]) -> None:
         for text in texts:
             with _named(text.path):
                 swaps.append(_prepare(text))
-        with _alone(swap.target.parent for swap in swaps):
-            for swap in swaps:
-                with _named(swap.new.path):
-                    swap.check()
-            for swap in swaps:
-                with _named(swap.new.path):
-                    swap.carry_out()
+        with _alone(swap.target.parent for swap in swaps), _undisturbed():
+            _carry_out(swaps)
+    finally:
+        for swap in swaps:
+            swap.tidy()
+
+
+def _carry_out(swaps: Sequence[_Swap]) -> None:
+    """Replace all files, or none, and leave nothing beside them."""
+    try:
+        for swap in swaps:
+            with _named(swap.new.path):
+                swap.check()
+        for swap in swaps:
+            with _named(swap.new.path):
+                swap.carry_out()
     except BaseException:
         for swap in reversed(swaps):
             swap.undo()
@@ -183,6 +193,20 @@ def _named(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise SourceError(path, f"cannot write: {reason(error)}") from error
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let Ctrl-C and polite kills wait for the milliseconds in which files are replaced."""
+    if sys.platform == "win32":
+        yield
+        return
+    waiting = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, waiting)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager
