@@ -9,6 +9,7 @@ import pytest
 from tclint.config import Config, Settings
 from tclint.lint.engine import check_files
 from tclint.torch_api.compile_names import compile_names
+from tclint_rules.compile_calls.meant_mode import meant_mode
 
 
 @pytest.mark.parametrize(
@@ -61,6 +62,24 @@ def test_a_backend_of_the_file_s_own_is_known(tmp_path: Path) -> None:
     call = 'torch.compile(step, backend="mine")'
     assert codes(call, tmp_path, (2, 13)) == ["TCL402"]
     assert codes(call, tmp_path, (2, 13), register) == []
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("max-performance", "max-autotune"),
+        ("reduce-latency", "reduce-overhead"),
+        ("max-autotune-cudagraphs", "max-autotune"),
+        ("max-no-cudagraphs", "max-autotune-no-cudagraphs"),
+        ("MAX_AUTOTUNE_NOCUDAGRAPHS", "max-autotune-no-cudagraphs"),
+        ("no-cudagraphs", None),
+        ("fast", None),
+        ("-", None),
+    ],
+)
+def test_a_mode_is_put_right_where_only_one_can_be_meant(written: str, meant: str | None) -> None:
+    found = meant_mode(written, compile_names((2, 13)).modes)
+    assert (found.name if found and found.clear else None) == meant
 
 
 PROGRAM = """\

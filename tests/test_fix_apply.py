@@ -205,3 +205,17 @@ def test_files_are_fixed_apart() -> None:
         check=checker(rename("f", "h")),
     )
     assert [file.path for file in run.changed] == [PATH]
+
+
+def test_fix_that_would_not_compile_takes_no_other_one_with_it() -> None:
+    def rule(node: ast.AST) -> tuple[str, Repair] | None:
+        return rename("f", "h")(node) or rename("g", "(lambda a, a: a)", "TCL902")(node)
+
+    run = _fix("a = f(1)\nb = 2\nc = g(3)\n", rule)
+    assert _after(run) == "a = h(1)\nb = 2\nc = g(3)\n"
+    (error,) = run.remaining.errors
+    assert error.message == "the fixes of TCL902 were taken back: the result would not compile"
+
+
+def test_text_that_never_compiled_is_fixed_all_the_same() -> None:
+    assert _after(_fix("return f(1)\n", rename("f", "h"))) == "return h(1)\n"

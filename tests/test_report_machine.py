@@ -131,6 +131,12 @@ def test_sarif_escapes_odd_file_names() -> None:
     assert places == ["file:///other%20folder/model.py", "100%25%20%C3%A9/model.py"]
 
 
+def test_sarif_escapes_the_bytes_of_names_that_are_no_text() -> None:
+    results = load(OutputFormat.SARIF, run_of(unfixed(ROOT / "caf\udce9")))["runs"][0]["results"]
+    place = results[0]["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert place["uri"] == "caf%E9/model.py"
+
+
 def test_fingerprints_stay_when_lines_move_and_differ_between_equal_lines() -> None:
     moved = unfixed(ROOT, source="\n" + unfixed(ROOT).file.text, span=span(8, 17, 8, 32))
     before = load(OutputFormat.GITLAB, run_of(unfixed(ROOT)))

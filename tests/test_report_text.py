@@ -223,6 +223,14 @@ def test_a_place_behind_the_end_of_the_file_shows_no_source() -> None:
     assert lines("", 1, 1, 1, 1) == []
 
 
+def test_names_and_messages_cannot_move_the_cursor() -> None:
+    odd = item(ROOT / "a\x1b[2Jb", message="`\x1b]0;t\x07` breaks", fix_message="Drop `\r`")
+    for kind in (OutputFormat.FULL, OutputFormat.CONCISE, OutputFormat.GROUPED):
+        report = render(kind, run_of(odd), view_of(ROOT))
+        assert report.replace("\n", "").isprintable()
+        assert "a␛[2Jb/model.py" in report
+
+
 def test_of_a_very_long_line_the_part_around_the_span_is_shown() -> None:
     source = "x = [" + "1, " * 500 + "y.item()]\n"
     column = source.index("y.item") + 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from .proof.cases import cases
 pytest.importorskip("torch", reason="the proofs run torch.compile")
 
 from .proof.equal import difference
-from .proof.run import count_syncs, run_compiled, run_eager
+from .proof.run import count_launches, count_syncs, run_compiled, run_eager
 
 if TYPE_CHECKING:
     from .proof.run import Outcome
@@ -35,6 +36,10 @@ def _is_fixed_safely(_rule: Rule, example: Bad) -> bool:
     return example.fixed is not None
 
 
+def _is_single_tensor(rule: Rule, _example: Bad) -> bool:
+    return rule.code == "TCL503"
+
+
 @pytest.mark.parametrize(("rule", "example"), cases(Bad, Untouched, where=_claims))
 def test_torch_shows_the_effect(rule: Rule, example: Bad | Untouched) -> None:
     run = run_compiled(example.code, example.inputs)
@@ -46,6 +51,9 @@ def test_torch_shows_the_effect(rule: Rule, example: Bad | Untouched) -> None:
         assert run.compilation.recompiles > 0
     if "host-sync" in example.proves:
         assert count_syncs(example.code, example.inputs).syncs
+    if "launches" in example.proves:  # fewer with the fix: that is another test
+        assert isinstance(example, Bad)
+        assert _is_fixed(rule, example)
     if "warns" in example.proves:
         assert _WARNS.search(run_eager(example.code, example.inputs).text)
 
@@ -63,6 +71,9 @@ def test_fixed_code_does_not_show_it(rule: Rule, example: Bad) -> None:
     if "host-sync" in example.proves:
         reads = count_syncs(example.code, example.inputs).syncs
         assert len(count_syncs(code, example.inputs).syncs) < len(reads)
+    if "launches" in example.proves:
+        launches = count_launches(example.code, example.inputs)
+        assert count_launches(code, example.inputs) < launches
     eager = run_eager(code, example.inputs)
     if "warns" in example.proves:
         assert not _WARNS.search(eager.text)
@@ -91,6 +102,19 @@ def test_torch_shows_nothing_on_good_code(rule: Rule, example: Good) -> None:
     assert run.compilation.reasons == []
     if rule.effects == (Effect.RECOMPILE,):
         assert run.compilation.recompiles == 0
+
+
+@pytest.mark.parametrize(("rule", "example"), cases(Bad, where=_is_single_tensor))
+def test_a_step_for_each_parameter_holds_more_operators(
+    rule: Rule, example: Bad, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # On the CPU, torch's own choice is that for GPUs from here on.
+    optimizer = importlib.import_module("torch.optim.optimizer")
+    monkeypatch.setattr(optimizer, "_get_foreach_kernels_supported_devices", lambda: ["cpu"])
+    assert example.unsafe is not None
+    steps = (run_compiled(code, example.inputs) for code in (example.code, example.unsafe))
+    before, after = (step.compilation.operators for step in steps)
+    assert 0 < after < before
 
 
 def _assert_same(before: Outcome, after: Outcome) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -151,6 +152,49 @@ def test_each_size_records_a_graph() -> None:
                 torch.compiler.cudagraph_mark_step_begin()
                 compiled(torch.rand(rows, 16, device="cuda"))
     assert len(recorded) >= 4
+
+
+@pytest.mark.parametrize("optimizer", ["AdamW", "SGD"])
+def test_a_step_for_each_parameter_runs_more_kernels(optimizer: str) -> None:
+    """TCL503: `foreach=False` keeps inductor from updating all parameters at once."""
+    assert _kernels_of_step(optimizer, foreach=False) > _kernels_of_step(optimizer, foreach=None)
+
+
+def _kernels_of_step(name: str, *, foreach: bool | None) -> int:
+    torch._dynamo.reset()
+    model = torch.nn.Sequential(*[torch.nn.Linear(64, 64) for _ in range(8)]).cuda()
+    optimizer = getattr(torch.optim, name)(model.parameters(), lr=0.1, foreach=foreach)
+    for parameter in model.parameters():
+        parameter.grad = torch.ones_like(parameter)
+
+    @torch.compile
+    def step() -> None:
+        optimizer.step()
+
+    for _ in range(3):
+        step()
+    return _kernels(step)
+
+
+@pytest.mark.parametrize(("rule", "example"), cases(Bad, where=_of("TCL505")))
+def test_dropped_gradients_are_not_filled(rule: Rule, example: Bad) -> None:
+    assert example.unsafe is not None
+    inputs = _on_gpu(example.inputs)
+    counts = []
+    for code in (example.code, example.unsafe):
+        train = _function(code.replace("nn.Linear(3, 3)", "nn.Linear(3, 3).cuda()"))
+        counts.append(_kernels(functools.partial(train, *inputs)))
+    assert counts[1] < counts[0]
+
+
+def _kernels(call: Callable[[], object]) -> int:
+    """How many kernels a call runs."""
+    from tclint.verify.measure import kernels
+
+    call()
+    counted = kernels(call)
+    assert counted is not None
+    return counted.run
 
 
 def test_products_are_full_float32_until_told() -> None:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -228,3 +232,39 @@ def test_of_two_runs_at_once_one_writes_and_one_is_told(tmp_path: Path) -> None:
     assert "has changed" in failures[0]
     assert _contents(tmp_path)["a.py"] in {"x = 2\n", "x = 3\n"}
     assert len(_contents(tmp_path)) == 1
+
+
+_WRITER = """
+import sys
+from pathlib import Path
+from tclint.source.write import NewText, write_all
+
+paths = sorted(Path(sys.argv[1]).glob("*.py"))
+print("ready", flush=True)
+number = 0
+while True:
+    number += 1
+    write_all([NewText(path, f"{number}\\n", "utf-8") for path in paths])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends POSIX signals")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminate"])
+def test_signal_at_any_moment_finds_all_files_written_or_none(
+    tmp_path: Path, how: signal.Signals
+) -> None:
+    for number in range(30):
+        (tmp_path / f"{number}.py").write_text("0\n")
+    for attempt in range(6):
+        command = [sys.executable, "-c", _WRITER, str(tmp_path)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as writer:
+            assert writer.stdout is not None
+            writer.stdout.readline()
+            time.sleep(0.05 + attempt * 0.013)
+            writer.send_signal(how)
+            writer.communicate()
+        files = [path for path in tmp_path.iterdir() if path.suffix == ".py"]
+        assert len(files) == 30
+        assert len({path.read_text() for path in files}) == 1
+        if how is signal.SIGINT:  # a plain kill may leave a new text that was being prepared
+            assert len([*tmp_path.iterdir()]) == 30

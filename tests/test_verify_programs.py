@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tclint.config import Config
+from tclint.fix.apply import fix_files
 from tclint.verify.arms import Options, Side
 from tclint.verify.compare import verify_sides
 from tclint.verify.results import Arm, TargetReport
@@ -73,6 +75,16 @@ def test_the_wrong_configuration_cannot_run() -> None:
     assert exit_code([report]) == 2
     assert report.after.failure is not None
     assert "max-performance" in report.after.failure.message
+
+
+@pytest.mark.slow
+def test_the_wrong_configuration_runs_once_it_is_fixed(tmp_path: Path) -> None:
+    path = Path(shutil.copy(PROGRAMS / "train_config.py", tmp_path))
+    [fixed] = fix_files([path], Config(tmp_path), unsafe=True).changed
+    path.write_text(fixed.after)
+    report = verify(Side("after", "train_config.py:make", tmp_path))
+    assert user_breaks(report.after) == []
+    assert report.equality.equal is True
 
 
 @pytest.mark.slow

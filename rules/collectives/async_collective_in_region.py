@@ -12,6 +12,7 @@ from tclint.semantics.events import Call
 
 from .collective_in_region import GROUP
 from .facts import PACKAGE, REWRITTEN, short_name
+from .waits import waits_for
 
 
 class AsyncCollectiveInRegion(Rule[Call]):
@@ -76,7 +77,7 @@ class AsyncCollectiveInRegion(Rule[Call]):
         options = {k.arg: k.value for k in event.call.keywords}
         if not isinstance(flag := options.get("async_op"), ast.Constant) or flag.value is not True:
             return None
-        waits = _waits(event, event.site.statement)
+        waits = waits_for(event, event.site.statement)
         return Finding(
             f"`{name}` breaks the graph only because of `async_op=True`: without it, it becomes "
             "part of the graph and inductor overlaps it with other work",
@@ -92,8 +93,9 @@ def _repair(event: Call, waits: list[ast.stmt] | None) -> Repair | Decline:
         return Decline("its handle is used for more than `wait()`")
     arguments = {f"a{i}": node for i, node in enumerate(event.call.args)}
     keywords = {k.arg: k.value for k in event.call.keywords if k.arg and k.arg != "async_op"}
-    if len(keywords) + 1 != len(event.call.keywords):
-        return Decline("its keyword arguments are not all written out")
+    starred = any(isinstance(node, ast.Starred) for node in event.call.args)
+    if starred or len(keywords) + 1 != len(event.call.keywords):
+        return Decline("its arguments are not all written out")
     named = [f"{key}=$k_{key}" for key in keywords]
     template = f"$function({', '.join([*(f'${key}' for key in arguments), *named])})"
     parts = {**arguments, **{f"k_{key}": value for key, value in keywords.items()}}
@@ -106,24 +108,3 @@ def _repair(event: Call, waits: list[ast.stmt] | None) -> Repair | Decline:
         Applicability.UNSAFE,
         changes="in eager mode, the communication no longer overlaps with the work before `wait()`",
     )
-
-
-def _waits(event: Call, statement: ast.stmt) -> list[ast.stmt] | None:
-    """The statements that wait for the handle; None when it serves for anything else."""
-    match statement:
-        case ast.Assign(targets=[ast.Name(id=handle)], value=value) if value is event.call:
-            waits = [_wait(event, load) for load in event.site.loads(handle)]
-            found = [wait for wait in waits if wait is not None]
-            alone = len(event.site.stores(handle)) == 1 and len(found) == len(waits) > 0
-            return found if alone else None
-        case ast.Expr() if _wait(event, event.call) is statement:
-            return []
-    return None
-
-
-def _wait(event: Call, handle: ast.AST) -> ast.stmt | None:
-    """The statement ``handle.wait()``."""
-    match list(event.site.ancestors(handle))[:3]:
-        case [ast.Attribute(attr="wait"), ast.Call(args=[], keywords=[]), ast.Expr() as statement]:
-            return statement
-    return None

@@ -12,7 +12,7 @@ SIMILAR = 0.45
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """A suggestion; ``clear`` when only spelling separates it from what was written."""
+    """A suggestion; ``clear`` when nothing else can have been meant, so that it may be applied."""
 
     name: str
     clear: bool

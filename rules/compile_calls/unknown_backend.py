@@ -11,7 +11,10 @@ from tclint.semantics.events import CompileCall
 from .arguments import names_for, rename, text, version_of
 from .nearest import Nearest, nearest
 
-REMOVED = frozenset({"aot_nvfuser", "aot_ts_nvfuser", "ansor", "fx2trt", "nnc", "nvfuser", "ofi"})
+FUSERS = frozenset(
+    {"aot_nvfuser", "aot_ts_nvfuser", "nnc", "nvfuser", "nvprims_nvfuser", "prims_nvfuser"}
+)
+OTHERS_REMOVED = frozenset({"ansor", "fx2trt", "ofi"})
 FROM_PACKAGES = frozenset(
     {"hidet", "hpu_backend", "ipex", "neuron", "neuronx", "npu", "onnxrt", "openvino"}
     | {"openvino_fx", "qaic", "tensorrt", "torch_tensorrt", "tt"}
@@ -29,11 +32,12 @@ class UnknownCompileBackend(Rule[CompileCall]):
 
     Why it hurts:
         `torch.compile` raises `InvalidBackend` as soon as it is called. `nvfuser` and its
-        relatives were removed from torch.
+        relatives were removed from torch: inductor, the default, fuses in their place.
 
     Fix safety:
-        Unsafe: the call raised and now compiles. It is offered only where spelling alone
-        separates the name from a known one; inductor for a removed backend is shown, not applied.
+        Unsafe: the call raised and now compiles. It is offered where spelling alone separates the
+        name from a known one, and inductor in the place of a fuser that was removed. For removed
+        backends that did something else (`ofi`, `fx2trt`) inductor is shown, not applied.
 
     References:
         `torch._dynamo.list_backends(exclude_tags=())` lists those of the installed torch.
@@ -65,8 +69,14 @@ class UnknownCompileBackend(Rule[CompileCall]):
         ),
         Bad(
             code='@torch.compile(backend="nvfuser")\ndef f(x):\n    return torch.relu(x)\n',
+            unsafe='@torch.compile(backend="inductor")\ndef f(x):\n    return torch.relu(x)\n',
             proves=("raises",),
-            title="a removed backend",
+            title="a fuser that was removed",
+        ),
+        Bad(
+            code='@torch.compile(backend="ofi")\ndef f(x):\n    return torch.relu(x)\n',
+            proves=("raises",),
+            title="another removed backend",
         ),
         Untouched(
             code='@torch.compile(backend="zq")\ndef f(x):\n    return torch.relu(x)\n',
@@ -84,8 +94,8 @@ class UnknownCompileBackend(Rule[CompileCall]):
             return None
         node = event.keywords["backend"]
         lead = f'"{backend}" is no backend of {version_of(event)}, so torch.compile raises'
-        if backend in REMOVED:
-            meant: Nearest | None = Nearest("inductor", clear=False)
+        if backend in FUSERS | OTHERS_REMOVED:
+            meant: Nearest | None = Nearest("inductor", clear=backend in FUSERS)
             ending = "; it was removed, and inductor does its work"
         else:
             close = nearest(backend, known)

@@ -9,7 +9,7 @@ from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import CompileCall
 
 from .arguments import names_for, rename, text, uses_inductor, version_of
-from .nearest import nearest
+from .meant_mode import meant_mode
 
 
 class UnknownCompileMode(Rule[CompileCall]):
@@ -25,7 +25,9 @@ class UnknownCompileMode(Rule[CompileCall]):
 
     Fix safety:
         Unsafe: the call raised and now compiles. It is offered only where spelling alone
-        separates the name from a known one; a guess is shown but never applied.
+        separates the name from a known one, or where a single mode begins with the same word; of
+        the modes that autotune, the one without CUDA graphs is taken only if the name says so.
+        Any other guess is shown but never applied.
 
     References:
         `torch._inductor.list_mode_options()` lists the modes of the installed torch.
@@ -54,6 +56,12 @@ class UnknownCompileMode(Rule[CompileCall]):
         ),
         Bad(
             code='@torch.compile(mode="max-performance")\ndef f(x):\n    return torch.relu(x)\n',
+            unsafe='@torch.compile(mode="max-autotune")\ndef f(x):\n    return torch.relu(x)\n',
+            proves=("raises",),
+            title="the first word of one mode",
+        ),
+        Bad(
+            code='@torch.compile(mode="no-cudagraphs")\ndef f(x):\n    return torch.relu(x)\n',
             proves=("raises",),
             title="a name that takes a guess",
         ),
@@ -93,7 +101,7 @@ class UnknownCompileMode(Rule[CompileCall]):
         if not mode or mode in known or not uses_inductor(event):
             return None
         node = event.keywords["mode"]
-        suggestion = nearest(mode, known)
+        suggestion = meant_mode(mode, known)
         clear = suggestion is not None and suggestion.clear
         question = suggestion.question if suggestion and clear else f"known are {_listed(known)}"
         return Finding(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from tclint.diagnostics import Decline, Effect
+from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import DynamicShape
 
 from ..decisions.wording import consequence, loop_ids, short
+from ..proofs.conditions import is_compiled_aside
 from ..repairs.masked_store import store_where
 
 _INSTEAD = {
@@ -111,6 +112,7 @@ class DynamicShapeOp(Rule[DynamicShape]):
             f"The shape that {what} gives depends on the data{consequence(site)}",
             _repair(event),
             gb_ids=loop_ids(site, event.gb_id),
+            confidence=Confidence.LOW if is_compiled_aside(site, site.statement) else None,
         )
 
 

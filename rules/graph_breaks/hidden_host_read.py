@@ -10,7 +10,7 @@ from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import HostRead
 
 from ..decisions.guesses import is_folded, is_likely_number
-from ..decisions.reads import WAY_OUT, WHAT, member, takes_tensor
+from ..decisions.reads import WAY_OUT, WHAT, kind_of, member, takes_tensor
 from ..decisions.wording import consequence, loop_ids, short
 from ..proofs.reads import is_captured, is_judged_elsewhere
 from ..repairs.slice_store import store_by_mask
@@ -24,7 +24,7 @@ class HiddenHostRead(Rule[HostRead]):
 
     ## What it does
     Reports, in compiled code: a tensor as a size (`torch.zeros(n)`, `torch.arange(t.max())`,
-    `x.view(n, -1)`), as a bound of a slice, as the index of a list; `torch.equal`,
+    `x.view(n, -1)`), as a bound of a slice, as an index without dimensions; `torch.equal`,
     `torch.allclose`, `torch.is_nonzero`; `torch.cov` and `torch.corrcoef`.
 
     ## Why it hurts
@@ -79,6 +79,11 @@ class HiddenHostRead(Rule[HostRead]):
             title="an index of a list",
         ),
         Untouched(
+            "\ndef f(x):\n    return x[x[:, 0].argmax()] * 2\n",
+            reason="reshape(1)",
+            proves=("GB0033",),
+        ),
+        Untouched(
             "\ndef f(x):\n    return x * 2 if torch.equal(x, x.round()) else x\n",
             reason="(a == b).all()",
             proves=("GB0033",),
@@ -93,8 +98,8 @@ class HiddenHostRead(Rule[HostRead]):
 
     def check(self, event: HostRead) -> Finding | None:
         """Report the ways to read that have no name of their own."""
-        site, node = event.site, event.node
-        what = WHAT.get(event.via)
+        site, node, kind = event.site, event.node, kind_of(event)
+        what = WHAT.get(kind)
         if what is None or is_judged_elsewhere(event):
             return None
         if event.via in _NUMBERS and is_likely_number(site, event.source):
@@ -107,7 +112,7 @@ class HiddenHostRead(Rule[HostRead]):
         if event.via == "size" and is_folded(site, source):
             return None
         end = consequence(site, always=event.via == "slice")
-        ids = ("GB0124",) if event.via in ("slice", "index") else ("GB0033",)
+        ids = ("GB0124",) if kind in ("slice", "index") else ("GB0033",)
         return Finding(
             f"`{short(site, source)}` is a tensor whose value is read: {what}{end}",
             _repair(event),
@@ -121,4 +126,4 @@ def _repair(event: HostRead) -> Repair | Decline:
         stored = store_by_mask(event.site, event.source, event.site.statement)
         if isinstance(stored, Repair):
             return stored
-    return Decline(WAY_OUT.get(event.via, "compute it outside of compiled code"))
+    return Decline(WAY_OUT.get(kind_of(event), "compute it outside of compiled code"))

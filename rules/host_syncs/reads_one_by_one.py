@@ -11,13 +11,23 @@ from tclint.lint.options import Option
 from tclint.lint.rule import Bad, Finding, Good, Rule
 from tclint.semantics.events import TrainingCall
 
+from ..optimizers.programs import loop
+from .elements import read_at_once
 from .training_loops import called, is_step, is_test, own_nodes, runs_every_time
 
 _STEP: Final = (
     "\ndef train(model, optimizer, batches):\n    for x, y in batches:\n"
     "        loss, terms = model(x, y)\n        loss.backward()\n        optimizer.step()\n"
 )
+_FLAT: Final = "stack([loss, loss * 2, loss * 3])"
+_TERMS: Final = "stack([x.sum(), x.mean(), x.max()])"
+_ELEMENTS: Final = "\n        print(stats_values[0], stats_values[1], stats_values[2])"
 _F: Final = "\n\ndef f(x):\n    return x\n"
+
+
+def _shown(terms: str, shown: str) -> str:
+    """A training loop that shows the parts of its loss."""
+    return loop(after=f"stats = torch.{terms}\n        {shown}")
 
 
 class ReadsOneByOne(Rule[TrainingCall]):
@@ -34,7 +44,11 @@ class ReadsOneByOne(Rule[TrainingCall]):
     hundredth step saves more.
 
     ## Fix safety
-    None is offered: the tensors must be of one shape, dtype and device to be stacked.
+    The elements of a tensor that is built of a list written out (`torch.stack([a, b, c])`), and
+    that one statement reads, become those of its `.tolist()`: the same numbers. That is safe
+    where the tensor is known to have one dimension; else unsafe, since rows of several elements no
+    longer raise. Other tensors must be of one shape, dtype and device to be stacked: none is
+    offered.
 
     ## References
     - [Performance tuning guide](https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html)
@@ -50,6 +64,18 @@ class ReadsOneByOne(Rule[TrainingCall]):
     examples = (
         Bad(
             f"{_STEP}        print(terms[0].item(), terms[1].item(), terms[2].item()){_F}",
+        ),
+        Bad(
+            _shown(_FLAT, "print(stats[0].item(), stats[1].item(), stats[2].item())"),
+            fixed=_shown(_FLAT, f"stats_values = stats.tolist(){_ELEMENTS}"),
+            proves=("host-sync",),
+            title="the elements of one tensor",
+        ),
+        Bad(
+            _shown(_TERMS, "print(stats[0].item(), stats[1].item(), stats[2].item())"),
+            unsafe=_shown(_TERMS, f"stats_values = stats.flatten().tolist(){_ELEMENTS}"),
+            proves=("host-sync",),
+            title="of what may have rows",
         ),
         Good(
             f"{_STEP}        print(*torch.stack(terms).tolist()){_F}",
@@ -76,6 +102,7 @@ class ReadsOneByOne(Rule[TrainingCall]):
         return Finding(
             f"{len(reads)} reads in every step, and the CPU waits for each: stack the tensors and "
             "read them with one `.tolist()`, or every so many steps",
+            read_at_once(event.site, reads),
             confidence=Confidence.LOW,
             related=tuple(reads[1:]),
         )

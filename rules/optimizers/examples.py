@@ -46,13 +46,55 @@ EAGER = program("SGD(model.parameters(), lr=0.5)", compiled="").replace(
 _GROUPED = (
     'SGD([{{"params": [model.weight], "lr": {one}}}, {{"params": [model.bias]}}], lr={other})'
 )
-GROUPS = Bad(
+_GROUPS = Bad(
     code=program(_GROUPED.format(one="0.25", other="0.5")),
     unsafe=program(_GROUPED.format(one="torch.tensor(0.25)", other="torch.tensor(0.5)")),
     inputs=STEPS,
     proves=("recompile",),
     title="parameter groups",
 )
+
+
+def _held(before: str, given: str = "groups", rate: str = "0.5") -> str:
+    """The groups in variables."""
+    text = program(f"SGD({given}, lr={rate})")
+    return text.replace("optimizer =", f"{before}\noptimizer =", 1)
+
+
+def _grouped(title: str, before: str, given: str = "groups") -> Bad:
+    """Groups whose learning rates, in double brackets, become tensors."""
+    fixed = before.replace("[[", "torch.tensor(").replace("]]", ")")
+    return Bad(
+        code=_held(before.replace("[[", "").replace("]]", ""), given),
+        unsafe=_held(fixed, given, "torch.tensor(0.5)"),
+        inputs=STEPS,
+        proves=("recompile",),
+        title=title,
+    )
+
+
+_WEIGHT, _BIAS = '{"params": [model.weight], "lr": [[0.25]]}', '{"params": [model.bias]}'
+_HELD = _grouped(
+    "groups in a variable",
+    f"groups = [{_WEIGHT}]\ngroups.append(dict(params=model.bias, lr=[[0.1]]))",
+)
+_NAMED = _grouped(
+    "each group in a variable", f"first = {_WEIGHT}\nsecond = {_BIAS}", "[first, second]"
+)
+_LISTED = _grouped(
+    "a group for each parameter",
+    'groups = [{"params": p, "lr": [[0.25]]} for p in model.parameters()]',
+)
+_READ_TWICE = Untouched(
+    code=_held(
+        f'groups = [{_BIAS}, {{"params": [model.weight], "lr": 0.2}}]\ngroups[0]["lr"] = 0.1'
+    ),
+    reason="`groups` is read elsewhere too",
+    inputs=STEPS,
+    proves=("recompile",),
+    title="groups that are set elsewhere",
+)
+GROUPED = (_GROUPS, _HELD, _NAMED, _LISTED, _READ_TWICE)
 ONE_CYCLE = Untouched(
     code=program(
         "AdamW(model.parameters(), lr=0.1)", "OneCycleLR(optimizer, max_lr=0.1, total_steps=20)"

@@ -11,13 +11,17 @@ from tclint.semantics.lattice import options
 from tclint.semantics.values import Static
 from tclint.torch_api import lr_schedulers
 
+from .groups import written_groups
+
 
 def group_rates(event: OptimizerInit) -> list[ast.expr] | Decline:
     """The float rates written in groups, which the optimizer's own rate does not replace."""
     given = event.call.args[0] if event.call.args else event.keywords.get("params")
-    if not isinstance(given, (ast.List, ast.Tuple)):
-        return []
-    rates = [*_rates(given)]
+    groups, others = written_groups(event.site, given)
+    rates = [rate for group in groups for rate in _rates(group)]
+    if rates and others:
+        name = event.site.text(others[0])
+        return Decline(f"`{name}` is read elsewhere too, where its learning rates may be set")
     for rate in rates:
         kinds = list(options(event.site.value(rate)))
         if not all(isinstance(kind, Static) and kind.type in ("float", "int") for kind in kinds):
@@ -25,13 +29,14 @@ def group_rates(event: OptimizerInit) -> list[ast.expr] | Decline:
     return rates
 
 
-def _rates(groups: ast.List | ast.Tuple) -> Iterator[ast.expr]:
-    for group in groups.elts:
-        match group:
-            case ast.Dict(keys=keys, values=values):
-                for key, value in zip(keys, values, strict=True):
-                    if isinstance(key, ast.Constant) and key.value == "lr":
-                        yield value
+def _rates(group: ast.expr) -> Iterator[ast.expr]:
+    match group:
+        case ast.Dict(keys=keys, values=values):
+            for key, value in zip(keys, values, strict=True):
+                if isinstance(key, ast.Constant) and key.value == "lr":
+                    yield value
+        case ast.Call(func=ast.Name(id="dict"), keywords=keywords):
+            yield from (keyword.value for keyword in keywords if keyword.arg == "lr")
 
 
 def puts_floats_back(change: LrChange) -> str | None:

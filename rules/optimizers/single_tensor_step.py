@@ -22,10 +22,11 @@ class SingleTensorStep(Rule[OptimizerInit]):
         Reports `foreach=False` where `step` runs in a compiled region and `fused` is not set.
 
     Why it hurts:
-        Each parameter is updated by operations of its own, which inductor fuses only in part. On
-        an H200 (torch 2.11, AdamW, 24 layers of 512) the compiled step takes 0.98 ms instead of
-        0.44 ms with the default, and the eager one 3.39 ms instead of 1.01 ms. On a CPU it is the
-        default and costs nothing.
+        Each parameter is updated by operations of its own, which inductor fuses only in part: an
+        AdamW step of eight parameters is traced as 160 operators, and as 59 with the default for
+        GPUs (torch 2.13). On an H200 (torch 2.11, AdamW, 24 layers of 512) the compiled step takes
+        0.98 ms instead of 0.44 ms with the default, and the eager one 3.39 ms instead of 1.01 ms.
+        On a CPU it is the default and costs nothing.
 
     Fix safety:
         Unsafe: in eager mode the update of all parameters at once needs about as much memory again

@@ -21,8 +21,9 @@ class ZeroedGradients(Rule[TrainingCall]):
 
     Why it hurts:
         Each gradient is filled with zeros and then added to, where `None` (the default since torch
-        2.0) lets the first backward pass write it. On an H200 (torch 2.11, 24 layers of 512, fused
-        AdamW) a step took 4.17 ms instead of 3.52 ms. The gradients' memory also stays taken during
+        2.0) lets the first backward pass write it: a step of 24 linear layers with fused AdamW runs
+        153 operators instead of 104 (torch 2.13). On an H200 (torch 2.11, 24 layers of 512) it took
+        4.17 ms instead of 3.52 ms. The gradients' memory also stays taken during
         the forward pass. Captured CUDA graphs need gradients that stay where they are, and so may
         code that holds on to `p.grad`: keep it there.
 
@@ -44,6 +45,7 @@ class ZeroedGradients(Rule[TrainingCall]):
         Bad(
             code=loop(zero="optimizer.zero_grad(set_to_none=False)"),
             unsafe=loop(zero="optimizer.zero_grad(set_to_none=True)"),
+            proves=("launches",),
             title="filled with zeros",
         ),
         Good(

@@ -10,7 +10,7 @@ from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.events import SideEffectCall
 from tclint.semantics.site import Site
 
-from .evaluation import binds_or_waits, prints_alike, reads_tensor
+from .evaluation import binds_or_waits, prints_alike, reads_tensor, skipped_effects
 from .place import why_not_alone
 from .torch_name import torch_name
 
@@ -37,6 +37,9 @@ def graph_print(event: SideEffectCall) -> Repair | Decline:
         texts.append(field)
     if not all(_is_at_its_place(site, value) for value in shown):
         return Decline("the values inside the f-string cannot be cut out")
+    formats = any(isinstance(argument, ast.JoinedStr) for argument in call.args)
+    if formats and len(shown) > 1 and skipped_effects(site, call, lambda node: node is call):
+        return Decline("an f-string's text is made before the next value, which may change it")
     name, imports = spelled
     parts = {f"value{i}": value for i, value in enumerate(shown)}
     # A JSON string is a Python string, in double quotes.

@@ -46,8 +46,9 @@ class CounterInForward(Rule[ModuleWrite]):
 
     ## Fix safety
     The attribute becomes a buffer that is not saved: `state_dict` keeps its keys, and copies and
-    pickles keep the count. The counting itself stays as it is written. Never safe, because who
-    looks at the attribute from outside finds a tensor. Declined where the number decides a branch
+    pickles keep the count. Where the number is used the sum is a new tensor, since autograd may
+    still need the old one. Never safe, because who looks at the attribute from outside finds a
+    tensor. Declined where the number decides a branch
     or is an index or a size, where another method uses it, and where `__init__` does not set it to
     a literal.
 
@@ -68,7 +69,7 @@ class CounterInForward(Rule[ModuleWrite]):
             proves=("recompile",),
         ),
         Bad(
-            _module("self.step = 0", "self.step = self.step + 1|return x.float() / self.step"),
+            _module("self.step = 0", "self.step += 1|return x.float() / self.step"),
             _CALLS,
             unsafe=_module(_BUFFER, "self.step = self.step + 1|return x.float() / self.step"),
             proves=("recompile",),

@@ -55,9 +55,27 @@ def count_in_buffer(event: ModuleWrite) -> Repair | Decline:
         return Decline(obstacle)
     own = first_argument(init)
     template = f'{own}.register_buffer("{name}", {spelled}($start), persistent=False)'
-    rewrite = Replace(start, template, {"start": start.value})
+    rewrites = [Replace(start, template, {"start": start.value}), *_rebound(event)]
     message = "Count in a buffer that is not saved"
-    return Repair(message, (rewrite,), Applicability.UNSAFE, _CHANGES.format(name=name))
+    return Repair(message, tuple(rewrites), Applicability.UNSAFE, _CHANGES.format(name=name))
+
+
+def _rebound(event: ModuleWrite) -> Iterator[Replace]:
+    """`self.n = self.n + 1` for `self.n += 1`, which would write into a tensor that is in use.
+
+    Autograd may have kept it for the backward pass, and so may the code that reads it here.
+    """
+    site, statement = event.site, event.site.statement
+    used = (
+        node is not event.target
+        and isinstance(node, ast.Attribute)
+        and node.attr == event.attribute
+        for node in ast.walk(site.body.scope)
+    )
+    if isinstance(statement, ast.AugAssign) and any(used):
+        sign = "+" if isinstance(statement.op, ast.Add) else "-"
+        target = site.text(statement.target)
+        yield Replace(statement, f"{target} = {target} {sign} $step", {"step": statement.value})
 
 
 def _start(init: FunctionInfo, name: str) -> ast.Assign | None:

@@ -106,10 +106,34 @@ def _elsewhere(cls: ClassInfo, init: FunctionInfo, event: ModuleWrite, guard: as
     """Where else the attribute is set, so that the first call may find it unset again."""
     empty = set_to_none(init, event.attribute)
     own = [event.target, *(empty.targets if empty else [])]
+    asked_here = {*ast.walk(guard.test)}
     for node in ast.walk(cls.node):
         if not isinstance(node, ast.Attribute) or node.attr != event.attribute:
             continue
-        if not isinstance(node.ctx, ast.Load) and not any(node is known for known in own):
+        if isinstance(node.ctx, ast.Load):
+            if node not in asked_here and _finds_it_missing(event, node, guard):
+                return f"line {node.lineno} may find that `{event.attribute}` is not made yet"
+        elif not any(node is known for known in own):
             return f"line {node.lineno} sets `{event.attribute}` as well"
-    asked = isinstance(guard.test, ast.Compare)
-    return f"`__init__` does not set `{event.attribute}` to None" if asked and not empty else ""
+    if any(_names_it(statement, event.attribute) for statement in cls.node.body):
+        return f"the class itself has `{event.attribute}`"
+    if isinstance(guard.test, ast.Compare):
+        return "" if empty else f"`__init__` does not set `{event.attribute}` to None"
+    return f"`__init__` sets `{event.attribute}`, so that it is never built" if empty else ""
+
+
+def _names_it(statement: ast.stmt, name: str) -> bool:
+    """True for `name = ...` and the like in the body of a class."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return statement.name == name
+    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(statement))
+
+
+def _finds_it_missing(event: ModuleWrite, read: ast.Attribute, guard: ast.If) -> bool:
+    """True for a read above the guard, and for another question whether the tensor is there."""
+    site = event.site
+    inside = any(node is read for node in ast.walk(site.body.scope))
+    if inside and (read.lineno, read.col_offset) < (guard.lineno, guard.col_offset):
+        return True
+    texts = site.module.file.lines[read.lineno - 1 : read.end_lineno]
+    return any(f"{read.attr} is " in text for text in texts)

@@ -53,6 +53,7 @@ def make_buffer(event: TensorFactory) -> Repair | Decline:
     assert cls is not None and function is not None
     init = cls.methods.get("__init__")
     obstacle = why_no_place(site, cls, init, function) or why_not_only_read(site, whole)
+    obstacle = obstacle or _why_not_yet_known(event)
     if init is not None and not obstacle:
         obstacle = why_not_constant_there(event.call, init)
     if obstacle:
@@ -66,6 +67,18 @@ def make_buffer(event: TensorFactory) -> Repair | Decline:
         replaced = Replace(whole, f"{read}.to($device)", {"device": device})
     rewrites = (_registration(event, cls, init, name), replaced)
     return Repair("Make it a buffer in `__init__`", rewrites, Applicability.UNSAFE, CHANGES)
+
+
+def _why_not_yet_known(event: TensorFactory) -> str:
+    """Which variable of the method the tensor is made with, the device aside; empty for none."""
+    site, own = event.site, first_argument(event.site.function) if event.site.function else ""
+    scope = site.body.scope
+    local = {node.arg for node in ast.walk(scope) if isinstance(node, ast.arg)} - {own}
+    given = [*event.call.args, *(k.value for k in event.call.keywords if k.arg != "device")]
+    for node in (inner for part in given for inner in ast.walk(part)):
+        if isinstance(node, ast.Name) and (node.id in local or site.stores(node.id)):
+            return f"`{node.id}` is known only when the module is called"
+    return ""
 
 
 def _registration(
@@ -107,7 +120,7 @@ def _name(site: Site, whole: ast.expr, cls: ClassInfo) -> str:
         name = "_" + parent.targets[0].id.lstrip("_")
     taken = {n.attr for n in ast.walk(cls.node) if isinstance(n, ast.Attribute)}
     taken |= {str(n.value) for n in ast.walk(cls.node) if isinstance(n, ast.Constant)}
-    taken |= set(cls.methods)
+    taken |= {n.id for n in ast.walk(cls.node) if isinstance(n, ast.Name)} | set(cls.methods)
     number = 1
     unique = name
     while unique in taken:

@@ -104,8 +104,10 @@ def _repair(event: ModuleConstruction) -> Repair | Decline:
     if spelled is None or not isinstance(outer, ast.Call) or outer.func is not call:
         return Decline(_ANEW)
     others = [k for k in call.keywords if k.arg != "eps"]
-    if len(call.args) != 1 or others or len(outer.args) != 1 or outer.keywords:
+    if others or outer.keywords or len(call.args) != 1 or len(outer.args) != 1:
         return Decline(_ANEW)
+    if any(isinstance(node, ast.Starred) for node in (*call.args, *outer.args)):
+        return Decline("its arguments are not all written out")
     kinds = list(options(site.value(call.args[0])))
     sizes = "$size" if all(isinstance(k, Sequence) for k in kinds) else "($size,)"
     if sizes != "$size" and not all(

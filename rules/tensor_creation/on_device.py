@@ -12,7 +12,7 @@ from tclint.semantics.lattice import options
 from tclint.semantics.values import Sequence, SymInt
 
 from .chains import is_shaped
-from .placement import FROM_DATA, Target, number_type
+from .placement import FROM_DATA, Target, keyword, number_type
 from .python_data import fits, is_empty, is_number, number_of
 
 _EXACT = frozenset(
@@ -26,10 +26,14 @@ _ROUNDED = frozenset(
 _RANDOM = frozenset("rand randn randint randperm".split())
 _SIZED = _EXACT | _ROUNDED | _RANDOM
 _ZEROS_AND_ONES = frozenset("zeros ones eye empty".split())
+_FLOATS = frozenset("float double half float16 float32 float64 bfloat16".split())
+_LONGS = frozenset({"long", "int64"})
+_TINY = 127  # every dtype holds these, but for the sign
 _SMALL = 256  # every floating-point dtype of torch's with at least 16 bits holds these exactly
 _DEVICE_MATTERS = frozenset({"requires_grad", "pin_memory", "out", "generator"})
 _OTHER_NUMBERS = "the device's generator draws other numbers than the CPU's"
 _OTHER_ROUNDING = "the device computes the values and may round the last bit in another way"
+_OTHER_MESSAGE = "a number that the dtype cannot hold raises with another message"
 _OTHER_NUMBER = "a float of numpy's, or one beyond float32, makes another tensor or raises"
 _FROM_HOST = (
     "its data is copied from the host with `device=` just the same; "
@@ -50,9 +54,9 @@ def can_be_made_on_device(event: TensorFactory) -> bool:
 
 def make_on_device(event: TensorFactory, where: Target) -> Repair | Decline:
     """Give the factory the device, and take the move away."""
-    for keyword in event.call.keywords:
-        if keyword.arg is None or keyword.arg in _DEVICE_MATTERS:
-            return Decline(f"`{keyword.arg or '**'}` may mean something else on a device")
+    for given in event.call.keywords:
+        if given.arg is None or given.arg in _DEVICE_MATTERS:
+            return Decline(f"`{given.arg or '**'}` may mean something else on a device")
     if where.converts and (is_shaped(event) or not _converts_alike(event)):
         return Decline("made with the other dtype at once, its values could be rounded differently")
     rewrites: list[Rewrite] = []
@@ -89,12 +93,26 @@ def _changes(event: TensorFactory, where: Target) -> Iterator[str]:
     number = number_of(event)
     if number is not None and not fits(event.site, number):
         yield _OTHER_NUMBER
+    elif number is not None and not _holds(event, number):
+        yield _OTHER_MESSAGE
     if name in _RANDOM:
         yield _OTHER_NUMBERS
     if name in _ROUNDED or (name == "arange" and not _whole(event)):
         yield _OTHER_ROUNDING
     if where.like is not None and not where.sure:
         yield f"`{event.site.text(where.like)}` has to be a tensor"
+
+
+def _holds(event: TensorFactory, number: ast.expr) -> bool:
+    """True when the factory's dtype surely has the number, or something near it."""
+    given = keyword(event.call, "dtype")
+    if given is None or (isinstance(given, ast.Constant) and given.value is None):
+        return True
+    values = {getattr(option, "value", None) for option in options(event.site.value(number))}
+    if all(isinstance(value, (int, float)) and abs(value) <= _TINY for value in values):
+        return True
+    dtype = (event.site.dotted(given) or "").removeprefix("torch.")
+    return dtype in _FLOATS or (dtype in _LONGS and number_type(event.site, number) != "float")
 
 
 def _whole(event: TensorFactory) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
@@ -199,15 +200,18 @@ def _fix_file(path: Path, results: Sequence[Result], progress: _Progress) -> boo
         else:
             groups.append(Group(result.diagnostic.code, edits, number))
     chosen = choose(groups)
-    text = apply_edits(file, flatten(chosen))
+    text = _with(file, chosen)
     if text == file.text:
         return False
     repaired = progress.files.get(path) or _File(file)
-    problem = _problem(text, repaired.original.encoding)
+    problem = _problem(text, repaired.original)
     if problem is not None:
         codes = ", ".join(sorted({group.code for group in chosen}))
-        progress.problems[path] = f"the fixes of {codes} were taken back: {problem}"
-        return False
+        chosen = [group for group in chosen if _problem(_with(file, [group]), file) is None]
+        text = _with(file, chosen)
+        if not chosen or _problem(text, repaired.original) is not None:
+            progress.problems[path] = f"the fixes of {codes} were taken back: {problem}"
+            return False
     progress.files[path] = repaired
     progress.texts[path] = text
     repaired.enter(text, file, [(results[group.number], group) for group in chosen])
@@ -223,16 +227,34 @@ def _applied(result: Result, origin: Callable[[Span], Span]) -> AppliedFix:
     return AppliedFix(diagnostic, message, repair.applicability, repair.changes)
 
 
-def _problem(text: str, encoding: str) -> str | None:
+def _with(file: SourceFile, groups: Sequence[Group]) -> str:
+    return apply_edits(file, flatten(groups))
+
+
+def _problem(text: str, original: SourceFile) -> str | None:
     """Why a text must not become the file's."""
     try:
-        text.encode(encoding)
-        ast.parse(text)
+        text.encode(original.encoding)
     except UnicodeEncodeError:
-        return f"the result cannot be written as {encoding}"
-    except (SyntaxError, ValueError, RecursionError):
+        return f"the result cannot be written as {original.encoding}"
+    if _stands(text, compiled=True):
+        return None
+    if not _stands(text):
         return "the result would not parse"
-    return None
+    # The cell of a notebook may hold a `return`, for instance, and never have compiled.
+    return "the result would not compile" if _stands(original.text, compiled=True) else None
+
+
+def _stands(text: str, *, compiled: bool = False) -> bool:
+    """True for Python that can be parsed; if ``compiled``, also has sound arguments and scopes."""
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if compiled else ast.PyCF_ONLY_AST
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, "<fixed>", "exec", flags, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _unsettled(wanted: Mapping[Path, Sequence[Result]]) -> str:

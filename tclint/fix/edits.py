@@ -34,6 +34,8 @@ def edits_for(file: SourceFile, tree: ast.Module, repair: Repair) -> tuple[Edit,
         return _edits(file, tree, repair)
     except ObstacleError as obstacle:
         return Decline(str(obstacle))
+    except RecursionError:
+        return Decline("the code is nested too deeply")
 
 
 def _edits(file: SourceFile, tree: ast.Module, repair: Repair) -> tuple[Edit, ...]:
@@ -88,7 +90,7 @@ def _targets(snippet: Snippet, rewrites: Iterable[Local]) -> list[tuple[int, int
 def _check_syntax(code: str) -> None:
     try:
         ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ObstacleError("the rewritten code would not parse") from error
 
 

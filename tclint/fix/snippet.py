@@ -17,6 +17,7 @@ from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 from tclint.fix.obstacle import ObstacleError
 from tclint.fix.run import AstNode, Run, Scope, indentation, run_around
 from tclint.source.file import SourceFile, split_lines
+from tclint.source.nesting import nested_deeply
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -26,6 +27,8 @@ Line = cst.SimpleStatementLine | cst.SimpleStatementSuite
 
 _KEPT_SNIPPETS: Final = 16
 _SHOWN: Final = 60
+# LibCST's own visitors give up at some 250 levels, and its parser kills the process at thousands.
+_DEEPEST: Final = 300
 _CONTEXT: Final = re.compile(r"(?:Store|Del)\(\)")
 
 Corner = tuple[int, int]
@@ -110,6 +113,8 @@ def cut(file: SourceFile, tree: ast.Module, nodes: Sequence[AstNode]) -> Snippet
 def parse(text: str) -> Parsed:
     """Parse a text with LibCST and index it; several fixes of one function share the work."""
     try:
+        if len(text) > _DEEPEST and nested_deeply(ast.parse(text), _DEEPEST):
+            raise ObstacleError("the code is nested too deeply")
         module = cst.parse_module(text)
         if module.code != text:
             raise ObstacleError("LibCST does not reproduce this function")
@@ -117,7 +122,9 @@ def parse(text: str) -> Parsed:
         return _index(module, wrapper.resolve(PositionProvider))
     except cst.ParserSyntaxError as error:
         raise ObstacleError("LibCST cannot parse this function") from error
-    except (RecursionError, KeyError) as error:  # at its limit LibCST may lose the positions
+    except SyntaxError as error:
+        raise ObstacleError("this function cannot be parsed by itself") from error
+    except (RecursionError, MemoryError, KeyError) as error:  # at its limit LibCST loses positions
         raise ObstacleError("the code is nested too deeply") from error
 
 

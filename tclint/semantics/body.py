@@ -89,6 +89,48 @@ class Body:
                     if isinstance(child, ast.AST):
                         parents[child] = outer
                         pending.append(child)
+        for outer in _around(self.module.tree, self.scope):
+            self._bound.update(_variables(outer))
         for occurrences in names.values():
             occurrences.sort(key=lambda n: (n.lineno, n.col_offset))
         self._parents, self._names = parents, names
+
+
+def _around(tree: ast.Module, scope: Scope) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions that a function is defined in."""
+    found: list[ast.FunctionDef | ast.AsyncFunctionDef] = []
+    if isinstance(scope, ast.Module):
+        return found
+    first, last = scope.lineno, scope.end_lineno or scope.lineno
+    block: list[ast.stmt] = tree.body
+    while block:
+        inner: list[ast.stmt] = []
+        for statement in block:
+            if statement.lineno <= first and last <= (statement.end_lineno or 0):
+                if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    found += [] if statement is scope else [statement]
+                if statement is not scope:
+                    inner += _blocks(statement)
+        block = inner
+    return found
+
+
+def _blocks(statement: ast.stmt) -> list[ast.stmt]:
+    handlers = [*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())]
+    return [
+        inner
+        for owner in (statement, *handlers)
+        for field in ("body", "orelse", "finalbody")
+        for inner in getattr(owner, field, ())
+    ]
+
+
+def _variables(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """The names that a function assigns or takes as arguments."""
+    names: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            names.add(node.id)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+    return names

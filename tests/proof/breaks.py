@@ -20,6 +20,7 @@ class Compilation:
     """What torch.compile did while it was watched."""
 
     graphs: int = 0
+    operators: int = 0
     reasons: list[str] = field(default_factory=list)
     recompiles: int = 0
 
@@ -29,8 +30,9 @@ class Compilation:
         return {found.upper() for text in self.reasons for found in BREAK_ID.findall(text)}
 
     def backend(self, module: torch.fx.GraphModule, _inputs: list[Any]) -> Callable[..., Any]:
-        """A backend that counts graphs and runs them as they are."""
+        """A backend that counts graphs and their operators, and runs them as they are."""
         self.graphs += 1
+        self.operators += sum(node.op.startswith("call_") for node in module.graph.nodes)
         return module.forward
 
 

@@ -21,6 +21,8 @@ def difference(left: Any, right: Any, where: str = "result") -> str | None:
     if isinstance(left, float):
         same = left == right or (math.isnan(left) and math.isnan(right))
         return None if same else f"{where}: {left!r} against {right!r}"
+    if isinstance(left, complex):
+        return difference((left.real, left.imag), (right.real, right.imag), where)
     if isinstance(left, (list, tuple)):
         return _sequence_difference(left, right, where)
     if isinstance(left, dict):
@@ -43,7 +45,10 @@ def _tensor_difference(left: torch.Tensor, right: torch.Tensor, where: str) -> s
 def _bits(tensor: torch.Tensor) -> torch.Tensor:
     plain = tensor.detach().contiguous()
     plain = torch.view_as_real(plain) if plain.is_complex() else plain
-    return plain.nan_to_num(nan=1e30) if plain.is_floating_point() else plain
+    if not plain.is_floating_point():
+        return plain
+    plain = plain.nan_to_num(nan=1e30)
+    return torch.stack([plain, torch.signbit(plain).to(plain.dtype)])  # -0.0 is not 0.0
 
 
 def _sequence_difference(left: Any, right: Any, where: str) -> str | None:

@@ -24,6 +24,7 @@ from tclint.lint.rule import PRELUDE
 
 from .breaks import Compilation, compile_with, watch
 from .cases import compiles_itself
+from .launches import LaunchCounter
 from .syncs import SyncCounter
 
 _numbers = itertools.count()
@@ -65,6 +66,14 @@ def count_syncs(code: str, inputs: str) -> Outcome:
     return outcome
 
 
+def count_launches(code: str, inputs: str) -> int:
+    """Run eagerly and count the operators that compute or write something."""
+    with watch() as seen, torch.compiler.set_stance("force_eager"):
+        counter = LaunchCounter()
+        _run(code, inputs, seen, lambda f: _counted(f, counter))
+    return len(counter.seen)
+
+
 def _run(code: str, inputs: str, seen: Compilation, wrap: Callable[[Any], Any]) -> Outcome:
     outcome = Outcome(compilation=seen)
     with _written() as text, _module(code) as module, compile_with(seen.backend):
@@ -85,7 +94,7 @@ def _run(code: str, inputs: str, seen: Compilation, wrap: Callable[[Any], Any]) 
     return outcome
 
 
-def _counted(function: Any, counter: SyncCounter) -> Any:
+def _counted(function: Any, counter: SyncCounter | LaunchCounter) -> Any:
     def call(*arguments: Any) -> Any:
         with counter:
             return function(*arguments)

@@ -23,11 +23,11 @@ class f(nn.Module):
 {more}"""
 
 
-def _counted(title: str, body: str, start: str = "0") -> Bad:
+def _counted(title: str, body: str, start: str = "0", after: str | None = None) -> Bad:
     return Bad(
         _module(body, f"self.n = {start}  # calls"),
         _CALLS,
-        unsafe=_module(body, f"{_BUFFER.format(start)}  # calls"),
+        unsafe=_module(after or body, f"{_BUFFER.format(start)}  # calls"),
         proves=("recompile",),
         title=title,
     )
@@ -41,8 +41,16 @@ def _kept(
 
 COUNTERS: tuple[Example, ...] = (
     _counted("down", "self.n -= 1|return x * 2", "-1"),
-    _counted("used in arithmetic", "self.n += 2|return x.float() * (2 * self.n + 1)"),
-    _counted("compared on the device", "self.n += 1|return x.float() * (self.n > 3)"),
+    _counted(
+        "used in arithmetic",
+        "self.n += 2|return x.float() * (2 * self.n + 1)",
+        after="self.n = self.n + 2|return x.float() * (2 * self.n + 1)",
+    ),
+    _counted(
+        "compared on the device",
+        "self.n += 1|return x.float() * (self.n > 3)",
+        after="self.n = self.n + 1|return x.float() * (self.n > 3)",
+    ),
     _kept("returned", "self.n += 1|return x * 2, self.n", "kept in another place"),
     _kept("in a branch", "self.n += 1|return x if self.n == 100 else x * 2", "branch"),
     _kept("an index", "self.n += 1|return [x, -x][self.n - self.n]", "indexes"),

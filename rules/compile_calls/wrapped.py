@@ -1,0 +1,79 @@
+"""Modules that are compiled and wrapped for several processes (DDP, FSDP), in either order."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tclint.semantics.events import CompileCall
+from tclint.semantics.site import Site
+
+DDP: Final = frozenset(
+    {
+        "torch.nn.parallel.DistributedDataParallel",
+        "torch.nn.parallel.distributed.DistributedDataParallel",
+    }
+)
+FSDP: Final = frozenset(
+    {
+        "torch.distributed.fsdp.FullyShardedDataParallel",
+        "torch.distributed.fsdp.fully_sharded_data_parallel.FullyShardedDataParallel",
+    }
+)
+
+
+def wrapped_before(event: CompileCall, wrappers: frozenset[str]) -> ast.Call | None:
+    """The call of a wrapper whose result is compiled."""
+    match event.call:
+        case ast.Call(args=[ast.Name(id=name), *_]):
+            return _wrapper(event.site, _bound_before(event.site, name), wrappers)
+        case ast.Call(args=[ast.Call() as made, *_]):
+            return _wrapper(event.site, made, wrappers)
+    return None
+
+
+def wrapped_after(event: CompileCall, wrappers: frozenset[str]) -> ast.Call | None:
+    """The call of a wrapper that gets what is compiled."""
+    site, outer = event.site, event.site.parent(event.call)
+    if outer is site.statement and isinstance(outer, ast.Assign):
+        match outer.targets:
+            case [ast.Name(id=name)]:
+                outer = next((site.parent(n) for n in _next_statement_loads(site, name)), None)
+    if not isinstance(outer, ast.Call) or outer.func is event.call:
+        return None
+    return _wrapper(site, outer, wrappers)
+
+
+def _wrapper(site: Site, made: ast.expr | None, wrappers: frozenset[str]) -> ast.Call | None:
+    if not isinstance(made, ast.Call) or site.dotted(made.func) not in wrappers:
+        return None
+    return made if all(keyword.arg for keyword in made.keywords) else None
+
+
+def _bound_before(site: Site, name: str) -> ast.expr | None:
+    """What the statements before, in the same block, bound a name to last."""
+    before, _ = _neighbours(site)
+    for statement in reversed(before):
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
+                return value
+        if any(store in ast.walk(statement) for store in site.stores(name)):
+            return None
+    return None
+
+
+def _next_statement_loads(site: Site, name: str) -> list[ast.Name]:
+    """What the next statement reads of a variable."""
+    _, after = _neighbours(site)
+    return [load for load in site.loads(name) if after and load in ast.walk(after[0])]
+
+
+def _neighbours(site: Site) -> tuple[list[ast.stmt], list[ast.stmt]]:
+    """The statements before and after, in the same block."""
+    outer = site.parent(site.statement)
+    for part in ("body", "orelse", "finalbody"):
+        block = getattr(outer, part, None)
+        if isinstance(block, list) and site.statement in block:
+            at = block.index(site.statement)
+            return block[:at], block[at + 1 :]
+    return [], []

@@ -1,0 +1,88 @@
+"""Tensors that nothing but one variable can change: what made them gave them to nobody else."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tclint.semantics.site import Site
+
+_FACTORIES: Final = frozenset({"tensor", "zeros", "ones", "full", "rand", "randn", "scalar_tensor"})
+_REDUCTIONS: Final = frozenset(
+    {"all", "amax", "amin", "any", "count_nonzero", "max", "mean", "min", "norm", "prod", "std"}
+    | {"sum", "var"}
+)
+_HANDED_ON: Final = frozenset({"cuda", "detach", "double", "float", "int", "long", "to"})
+_COLLECTIVES: Final = "torch.distributed."
+
+
+def only_read(site: Site, name: str, loop: ast.For | ast.While) -> list[ast.Call]:
+    """Every `name.item()` of a function that does nothing else with the tensor; else nothing.
+
+    Collectives may fill it before the loop.
+    """
+    stores = site.stores(name)
+    made = site.parent(stores[0]) if len(stores) == 1 else None
+    if not isinstance(made, ast.Assign) or len(made.targets) != 1 or made in ast.walk(loop):
+        return []
+    if not _is_fresh(site, made.value) or _is_host_made(site, made.value):
+        return []
+    if _is_shared(site, name):
+        return []
+    reads = []
+    for load in site.loads(name):
+        read = _read(site, load)
+        if read is not None:
+            reads.append(read)
+        elif load.lineno >= loop.lineno or not is_collective(site, load):
+            return []
+    return reads
+
+
+def _is_shared(site: Site, name: str) -> bool:
+    """True for a variable that other functions may bind anew."""
+    scope = ast.walk(site.body.scope)
+    return any(isinstance(n, (ast.Global, ast.Nonlocal)) and name in n.names for n in scope)
+
+
+def _is_fresh(site: Site, node: ast.expr) -> bool:
+    if isinstance(node, ast.BinOp):
+        return True
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    if any(keyword.arg in ("out", None) for keyword in node.keywords):
+        return False
+    module, _, function = (site.dotted(node.func) or "").rpartition(".")
+    if module == "torch":
+        return function in _FACTORIES | _REDUCTIONS
+    if node.func.attr in _HANDED_ON:
+        return _is_fresh(site, node.func.value)
+    return node.func.attr in _REDUCTIONS | {"clone"}
+
+
+def _is_host_made(site: Site, node: ast.expr) -> bool:
+    """True for what a factory makes on the CPU, as far as it is not moved: to read it is free."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr=attribute) as function, keywords=given):
+            module, _, name = (site.dotted(function) or "").rpartition(".")
+            if module == "torch" and name in _FACTORIES:
+                return not any(keyword.arg == "device" for keyword in given)
+            return attribute not in ("cuda", "to") and _is_host_made(site, owner)
+    return False
+
+
+def _read(site: Site, load: ast.Name) -> ast.Call | None:
+    match list(site.ancestors(load))[:2]:
+        case [ast.Attribute(attr="item"), ast.Call(args=[], keywords=[]) as call]:
+            return call
+    return None
+
+
+def is_collective(site: Site, load: ast.Name) -> bool:
+    """True for a tensor that is handed to a collective, which is done when it returns."""
+    match site.parent(load):
+        case ast.Call(func=function, keywords=keywords) if not any(
+            k.arg == "async_op" for k in keywords
+        ):
+            return (site.dotted(function) or "").startswith(_COLLECTIVES)
+    return False

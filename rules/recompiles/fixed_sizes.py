@@ -1,0 +1,92 @@
+"""TCL230: sizes that vary, for what is compiled with fixed ones."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tclint.diagnostics import Applicability, Confidence, Effect
+from tclint.lint.rewrite import AddArgument, Repair
+from tclint.lint.rule import Bad, Finding, Good, Rule
+from tclint.semantics.events import CompileCall
+
+from .loop_sizes import sizes_of_loop
+
+_STEP: Final = "\n@torch.compile(dynamic={dynamic})\ndef step(x):\n    return (x * 2).sum()\n"
+_SLICED: Final = (
+    f"{_STEP}\n\ndef f(x):\n    for i in range(2, 12):\n"
+    "        out = step(x.repeat(4, 1)[:i])\n    return out\n"
+)
+_GROWN: Final = (
+    f"{_STEP}\n\ndef f(x):\n    for _ in range(12):\n        out = step(x)\n"
+    "        x = torch.cat([x, out.expand(1, 3)])\n    return out\n"
+)
+
+
+class FixedSizes(Rule[CompileCall]):
+    """`dynamic=False` for what a loop calls with another size in each step.
+
+    ## What it does
+    Reports `torch.compile(..., dynamic=False)` where a loop of the same function calls the result
+    with a slice up to the loop's variable, with a new tensor of that size, or with a tensor that
+    the loop extends by `torch.cat`. Loops of at most 8 steps are left alone.
+
+    ## Why it hurts
+    With fixed sizes each new one compiles again: 8 compiles in 12 sizes, then the function runs
+    eagerly. Left to torch, the second size makes it a symbol: 2 compiles in all, and 3 where one
+    of the sizes is 0 (torch 2.13).
+
+    ## Fix safety
+    `dynamic=None`, the default, is unsafe: kernels for any size may be slower than those for one,
+    and their last bits may differ.
+
+    ## References
+    - [Dynamic shapes](https://docs.pytorch.org/docs/stable/torch.compiler_dynamic_shapes.html)
+    """
+
+    code = "TCL230"
+    name = "fixed-sizes-that-vary"
+    summary = "`dynamic=False` compiles for each size, and a loop makes new ones"
+    on = CompileCall
+    effects = (Effect.RECOMPILE,)
+    outside_regions = True
+    examples = (
+        Bad(
+            _SLICED.format(dynamic="False"),
+            unsafe=_SLICED.format(dynamic="None"),
+            proves=("recompile",),
+            title="a slice",
+        ),
+        Bad(
+            _GROWN.format(dynamic="False"),
+            unsafe=_GROWN.format(dynamic="None"),
+            proves=("recompile",),
+            title="a tensor that grows",
+        ),
+        Good(
+            _SLICED.format(dynamic="False").replace("[:i]", "[i : i + 1]"),
+            title="slices of one size",
+        ),
+    )
+
+    def check(self, event: CompileCall) -> Finding | None:
+        """Look for sizes of loops in the calls of what is compiled."""
+        dynamic, call = event.keywords.get("dynamic"), event.call
+        if not isinstance(dynamic, ast.Constant) or dynamic.value is not False:
+            return None
+        found = next(sizes_of_loop(event), None)
+        if found is None or not isinstance(call, ast.Call):
+            return None
+        return Finding(
+            f"`{event.site.text(found)}` has another size in each step of the loop, and with "
+            "`dynamic=False` each compiles again, up to 8 times, and then it runs eagerly",
+            fix=Repair(
+                "Let torch choose",
+                (AddArgument(call, "None", keyword="dynamic"),),
+                Applicability.UNSAFE,
+                changes="kernels for any size may be slower than those for one",
+            ),
+            node=dynamic,
+            confidence=Confidence.HIGH,
+            related=(found,),
+        )

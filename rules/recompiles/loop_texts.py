@@ -1,0 +1,64 @@
+"""Calls of a compiled function that hand it another text in each step of a loop."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from tclint.semantics.events import CompileCall
+from tclint.semantics.symbols import FunctionInfo
+from tclint.semantics.values import Function, Object
+
+from .loop_calls import calls_of_compiled, names_loop
+
+# Where a text goes on as it is, nothing asks for its value yet.
+_HANDED_ON: Final = (ast.Return, ast.Tuple, ast.Call, ast.keyword, ast.Assign)
+
+
+def texts_handed_over(event: CompileCall) -> Iterator[tuple[ast.expr, str]]:
+    """The texts, and the function's parameters that get them."""
+    function = _traced(event)
+    if function is None:
+        return
+    for call in calls_of_compiled(event):
+        for parameter, argument in _arguments(function, call):
+            if not _is_text(argument) or not names_loop(event.site, argument):
+                continue
+            if _asks(function, parameter):
+                yield argument, parameter
+
+
+def _traced(event: CompileCall) -> FunctionInfo | None:
+    match event.target:
+        case Function(info=info, bound=None):
+            return info
+        case Object(cls=cls) if cls is not None:
+            return cls.methods.get("forward")
+    return None
+
+
+def _arguments(function: FunctionInfo, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    given = function.node.args
+    names = [a.arg for a in (*given.posonlyargs, *given.args)][1 if function.cls else 0 :]
+    if not any(isinstance(argument, ast.Starred) for argument in call.args):
+        yield from zip(names, call.args, strict=False)
+    yield from ((k.arg, k.value) for k in call.keywords if k.arg)
+
+
+def _is_text(node: ast.expr) -> bool:
+    match node:
+        case ast.JoinedStr() | ast.Call(func=ast.Name(id="str")):
+            return True
+    return False
+
+
+def _asks(function: FunctionInfo, parameter: str) -> bool:
+    """True when the function does more with a parameter than to hand it on."""
+    for outer in ast.walk(function.node):
+        for node in ast.iter_child_nodes(outer):
+            match node:
+                case ast.Name(id=name, ctx=ast.Load()) if name == parameter:
+                    if not isinstance(outer, _HANDED_ON):
+                        return True
+    return False
