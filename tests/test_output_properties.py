@@ -169,7 +169,7 @@ def test_eager_code_says_the_same(program: tuple[str, str], tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-@settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(program=programs())
 def test_eager_code_says_the_same_in_many_programs(
     program: tuple[str, str], tmp_path: Path

@@ -88,6 +88,8 @@ def _hidden(site: Site, name: str) -> str:
     """Why a variable may be read where this function does not show it; empty when it is not."""
     if site.body.is_declared(name):
         return f"`{name}` belongs to an outer scope"
+    if site.body.defines(name):
+        return f"`{name}` is a definition or an import, too"
     if any(_is_nested(site, node) for node in site.body.names(name)):
         return f"`{name}` is used in a nested function"
     return ""

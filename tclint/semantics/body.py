@@ -36,6 +36,7 @@ class Body:
         self._names: dict[str, list[ast.Name]] | None = None
         self._declared: set[str] = set()
         self._bound: set[str] = set()
+        self._around: set[str] = set()
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The syntax node directly around ``node``, up to the function itself."""
@@ -56,7 +57,16 @@ class Body:
         return name in self._declared
 
     def binds(self, name: str) -> bool:
-        """True where the function gives a name another meaning, but not by an assignment.
+        """True where the function, or one around it, gives a name a meaning of its own.
+
+        Assignments in the function itself do not count: `names` has those.
+        """
+        return self.defines(name) or (
+            name in self._around and not isinstance(self.scope, ast.Module)
+        )
+
+    def defines(self, name: str) -> bool:
+        """True where the function binds a name, but not by an assignment.
 
         By a definition inside, a handler, a pattern, or an import that is not the module's own.
         """
@@ -90,7 +100,7 @@ class Body:
                         parents[child] = outer
                         pending.append(child)
         for outer in _around(self.module.tree, self.scope):
-            self._bound.update(_variables(outer))
+            self._around.update(_variables(outer))
         for occurrences in names.values():
             occurrences.sort(key=lambda n: (n.lineno, n.col_offset))
         self._parents, self._names = parents, names
