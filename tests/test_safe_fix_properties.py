@@ -117,12 +117,3 @@ def check(program: tuple[str, str, str], root: Path) -> None:
 @given(program=programs())
 def test_eager_code_stays_the_same(program: tuple[str, str, str], tmp_path: Path) -> None:
     check(program, tmp_path)
-
-
-@pytest.mark.slow
-@settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
-@given(program=programs())
-def test_eager_code_stays_the_same_in_many_programs(
-    program: tuple[str, str, str], tmp_path: Path
-) -> None:
-    check(program, tmp_path)

@@ -235,9 +235,13 @@ def test_of_two_runs_at_once_one_writes_and_one_is_told(tmp_path: Path) -> None:
 
 
 _WRITER = """
+import signal
 import sys
 from pathlib import Path
 from tclint.source.write import NewText, write_all
+
+# A process that was started in the background has it ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 paths = sorted(Path(sys.argv[1]).glob("*.py"))
 print("ready", flush=True)
@@ -262,7 +266,7 @@ def test_signal_at_any_moment_finds_all_files_written_or_none(
             writer.stdout.readline()
             time.sleep(0.05 + attempt * 0.013)
             writer.send_signal(how)
-            writer.communicate()
+            writer.communicate(timeout=60)
         files = [path for path in tmp_path.iterdir() if path.suffix == ".py"]
         assert len(files) == 30
         assert len({path.read_text() for path in files}) == 1
