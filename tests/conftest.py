@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,11 @@ INSTALLABLE = ("pyproject.toml", "setup.py", "README.md", "LICENSE", ".pre-commi
 
 settings.register_profile("tclint", deadline=None, derandomize=True)
 settings.load_profile("tclint")
+
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Started in the background: what the tests interrupt would inherit that, and go on.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

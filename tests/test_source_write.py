@@ -235,13 +235,9 @@ def test_of_two_runs_at_once_one_writes_and_one_is_told(tmp_path: Path) -> None:
 
 
 _WRITER = """
-import signal
 import sys
 from pathlib import Path
 from tclint.source.write import NewText, write_all
-
-# A process that was started in the background has it ignored.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 
 paths = sorted(Path(sys.argv[1]).glob("*.py"))
 print("ready", flush=True)

@@ -45,7 +45,8 @@ def write_all(texts: Sequence[NewText]) -> None:
     swaps: list[_Swap] = []
     try:
         for text in texts:
-            with _named(text.path):
+            # What is written beside a file and not yet in the list would be left there.
+            with _named(text.path), _undisturbed():
                 swaps.append(_prepare(text))
         with _alone(swap.target.parent for swap in swaps), _undisturbed():
             _carry_out(swaps)
