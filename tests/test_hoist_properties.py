@@ -14,9 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tclint.config import Config
-from tclint.fix.apply import fix_files
 
-from .proof.witness import unlike, witness
+from .proof.witness import assert_kept
 
 PARAMETERS = (
     "self, hidden, mask=None, scale=1.0",
@@ -182,14 +181,8 @@ def programs(draw: st.DrawFn) -> str:
 
 def check(code: str, root: Path) -> None:
     """Fix the program, and run it before and after."""
-    path = root / "program.py"
-    path.write_text(code, encoding="utf-8")
-    run = fix_files([path], Config(root=root, select=("TCL101",)))
-    assert not run.remaining.errors, (code, run.remaining.errors)
-    if run.changed:
-        fixed = run.changed[0].after
-        found = unlike(witness(code, CALLED), witness(fixed, CALLED))
-        assert found is None, f"{found}\n{fixed}"
+    config = Config(root=root, select=("TCL101",))
+    assert_kept(code, CALLED, root, config)
 
 
 @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))

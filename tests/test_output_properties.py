@@ -14,9 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tclint.config import Config, Settings
-from tclint.fix.apply import fix_files
 
-from .proof.witness import unlike, witness
+from .proof.witness import assert_kept
 
 STYLES = ("guard", "graph-print", "trace-time")
 CALLS = (
@@ -150,16 +149,9 @@ def check(program: tuple[str, str], root: Path) -> None:
         compile(code, "program.py", "exec")
     except SyntaxError:
         return
-    path = root / "program.py"
-    path.write_text(code, encoding="utf-8")
     how = Settings(side_effects=style)
     config = Config(root=root, select=("TCL12",), compiled=("*:f",), settings=how)
-    run = fix_files([path], config)
-    assert not run.remaining.errors, (code, run.remaining.errors)
-    if run.changed:
-        fixed = run.changed[0].after
-        found = unlike(witness(code, CALLED), witness(fixed, CALLED))
-        assert found is None, f"{style}: {found}\n{code}\n{fixed}"
+    assert_kept(code, CALLED, root, config)
 
 
 @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))

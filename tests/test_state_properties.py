@@ -14,9 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tclint.config import Config
-from tclint.fix.apply import fix_files
 
-from .proof.witness import unlike, witness
+from .proof.witness import assert_kept
 
 STARTS = (
     "self.n = 0",
@@ -173,15 +172,8 @@ def programs(draw: st.DrawFn) -> str:
 
 def check(code: str, root: Path) -> None:
     """Fix the program, also unsafely, and run it before and after."""
-    path = root / "program.py"
-    path.write_text(code, encoding="utf-8")
     config = Config(root=root, select=("TCL22", "TCL31"), compiled=("*:f.forward",))
-    run = fix_files([path], config, unsafe=True)
-    assert not run.remaining.errors, (code, run.remaining.errors)
-    if run.changed:
-        fixed = run.changed[0].after
-        found = unlike(witness(code, CALLED), witness(fixed, CALLED))
-        assert found is None, f"{found}\n{code}\n{fixed}"
+    assert_kept(code, CALLED, root, config, unsafe=True)
 
 
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))

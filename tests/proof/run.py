@@ -25,6 +25,7 @@ from tclint.lint.rule import PRELUDE
 from .breaks import Compilation, compile_with, watch
 from .cases import compiles_itself
 from .launches import LaunchCounter
+from .operators import OperatorCounter
 from .syncs import SyncCounter
 
 _numbers = itertools.count()
@@ -94,7 +95,7 @@ def _run(code: str, inputs: str, seen: Compilation, wrap: Callable[[Any], Any]) 
     return outcome
 
 
-def _counted(function: Any, counter: SyncCounter | LaunchCounter) -> Any:
+def _counted(function: Any, counter: OperatorCounter) -> Any:
     def call(*arguments: Any) -> Any:
         with counter:
             return function(*arguments)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+
+from .operators import OperatorCounter, name_of
 
 WAITING = frozenset(
     {
@@ -23,26 +23,13 @@ WAITING = frozenset(
 )
 
 
-class SyncCounter(TorchDispatchMode):
+class SyncCounter(OperatorCounter):
     """Records the operators that copy a value to the host on a GPU."""
 
-    def __init__(self) -> None:
-        """Start with nothing seen."""
-        super().__init__()
-        self.seen: list[str] = []
-
-    def __torch_dispatch__(
-        self,
-        func: Callable[..., Any],
-        types: Sequence[type],
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:
-        """Note the operator, then run it."""
-        name = func._schema.name.partition("::")[2]  # type: ignore[attr-defined]
-        if name in WAITING or _reads_mask(name, args):
-            self.seen.append(name)
-        return func(*args, **(kwargs or {}))
+    def counts(self, schema: Any, args: tuple[Any, ...]) -> bool:
+        """True for those that always do, and for masks that are read."""
+        name = name_of(schema)
+        return name in WAITING or _reads_mask(name, args)
 
 
 def _reads_mask(name: str, args: tuple[Any, ...]) -> bool:

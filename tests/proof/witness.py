@@ -10,10 +10,14 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+
+from tclint.config import Config
+from tclint.fix.apply import fix_files
 
 from .equal import difference
 
@@ -125,3 +129,17 @@ def _written() -> Any:
         finally:
             root.removeHandler(handler)
             root.setLevel(level)
+
+
+def assert_kept(
+    code: str, calls: Sequence[tuple[Any, ...]], root: Path, config: Config, *, unsafe: bool = False
+) -> None:
+    """Fix a program, and run it before and after: nobody may tell the difference."""
+    path = root / "program.py"
+    path.write_text(code, encoding="utf-8")
+    run = fix_files([path], config, unsafe=unsafe)
+    assert not run.remaining.errors, (code, run.remaining.errors)
+    if run.changed:
+        fixed = run.changed[0].after
+        found = unlike(witness(code, calls), witness(fixed, calls))
+        assert found is None, f"{found}\n{code}\n{fixed}"
