@@ -84,6 +84,7 @@ def test_ranks_of_ddp_stay_in_step_on_different_data(tmp_path: Path, phase: str)
 
 def test_what_cannot_be_compiled_is_timed_eagerly(tmp_path: Path) -> None:
     found = run(tmp_path, "plain", backend="nothing")
+    assert [rank.failure for rank in found.ranks] == [None, None]
     assert [one.form for one in found.scaling] == ["eager"]
     assert all("nothing" in rank.untimed for rank in found.ranks)
 
@@ -109,7 +110,9 @@ def test_a_step_that_holds_its_model_cannot_be_spread(tmp_path: Path) -> None:
 
 
 def test_a_rank_that_diverges_is_named(tmp_path: Path) -> None:
-    assert run(tmp_path, "apart").diverged == (1,)
+    found = run(tmp_path, "apart")
+    assert [rank.failure for rank in found.ranks] == [None, None]
+    assert found.diverged == (1,)
 
 
 def test_a_rank_that_never_comes_is_a_result(tmp_path: Path) -> None:

@@ -88,6 +88,8 @@ def _ask_all(
         try:
             return rebuild(Rank, children[number].ask("join_group", **request))
         except ChildError as error:
+            # Its connections end with it, so that the others need not wait for their time-out.
+            children[number].kill()
             return Rank(number, failure=error.failure)
         finally:
             for child in children:

@@ -137,9 +137,8 @@ def _device(device: str | None) -> str | None:
 def _group(patience: float) -> Iterator[None]:
     backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
     dist.init_process_group(backend, timeout=timedelta(seconds=patience))
-    try:
-        yield
-        # Rank 0 keeps the others' store: nobody leaves before all have done their part.
-        _most(0.0)
-    finally:
-        dist.destroy_process_group()
+    yield
+    # Rank 0 keeps the others' store: nobody leaves before all have done their part. The group is
+    # left to the end of the process: gloo's destructor waits, with the interpreter's lock held,
+    # for a thread that may want that lock.
+    _most(0.0)
