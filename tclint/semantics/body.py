@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
+from tclint.diagnostics import ChainLink
 from tclint.semantics.collect import local_imports
 from tclint.semantics.symbols import FunctionInfo, ModuleInfo
 from tclint.semantics.values import Value
@@ -32,6 +33,7 @@ class Body:
         self.function = function
         self.scope = scope
         self.values: dict[ast.AST, Value] = {}
+        self.links: dict[int, ChainLink] = {}  # this function at a row
         self._parents: dict[ast.AST, ast.AST] | None = None
         self._names: dict[str, list[ast.Name]] | None = None
         self._declared: set[str] = set()

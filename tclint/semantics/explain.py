@@ -12,12 +12,11 @@ from tclint.config import Config
 from tclint.diagnostics import Position, Span
 from tclint.semantics.body import Body
 from tclint.semantics.interpreter.analysis import Analysis
-from tclint.semantics.interpreter.parameters import arguments_of
 from tclint.semantics.interpreter.run import interpret
 from tclint.semantics.lattice import options
 from tclint.semantics.project import Project
 from tclint.semantics.readable import is_guess, readable
-from tclint.semantics.symbols import ModuleInfo
+from tclint.semantics.symbols import ModuleInfo, parameters_of
 from tclint.semantics.values import UNKNOWN, BoundExternal, Class, External, Function, Tensor, Value
 
 CALLABLE: Final = (BoundExternal, Class, External, Function)
@@ -89,7 +88,7 @@ def _reasons(analysis: Analysis, body: Body, node: ast.expr, value: Value) -> It
     yield from sorted({t.why for t in tensors if t.why and not is_guess(t)})
     if isinstance(node, ast.Name) and _never_bound(body, node.id):
         yield from _parameter_reasons(analysis, body, node.id)
-    if value == UNKNOWN and isinstance(node, ast.Call):
+    if value is UNKNOWN and isinstance(node, ast.Call):
         callee = body.values.get(node.func, UNKNOWN)
         if isinstance(callee, CALLABLE):
             yield f"not known what {readable(callee)} gives"
@@ -102,7 +101,7 @@ def _never_bound(body: Body, name: str) -> bool:
 def _parameter_reasons(analysis: Analysis, body: Body, name: str) -> Iterator[str]:
     if body.function is None:
         return
-    for argument, default in arguments_of(body.function.node):
+    for argument, default in parameters_of(body.function.node):
         if argument.arg != name:
             continue
         if argument.annotation is not None:
@@ -110,5 +109,5 @@ def _parameter_reasons(analysis: Analysis, body: Body, name: str) -> Iterator[st
         if default is not None:
             yield f"`{ast.unparse(default)}` by default"
         observed = analysis.observed.get(body.function, {}).get(name, UNKNOWN)
-        if observed != UNKNOWN:
+        if observed is not UNKNOWN:
             yield f"calls pass {readable(observed)}"

@@ -33,14 +33,19 @@ def spread(function: Callable[[Value], Value], value: Value) -> Value:
     """Apply a function to each alternative that an operation can work on, and join the results."""
     if type(value) is not Union:
         return function(value)
-    return join([function(option) for option in value.options if option != NONE])
+    return join([function(option) for option in value.options if option is not NONE])
 
 
 def present(value: Value) -> list[Value]:
     """The alternatives that an operation can work on: None would raise, so it is left out."""
     if not isinstance(value, Union):
         return [value]
-    return [option for option in value.options if option != NONE]
+    return [option for option in value.options if option is not NONE]
+
+
+def same(one: Value, other: Value) -> bool:
+    """``==``, but dataclasses of two types are not asked one after the other."""
+    return one is other or (type(one) is type(other) and one == other)
 
 
 def options(value: Value) -> Iterator[Value]:
@@ -59,7 +64,7 @@ def join(values: Iterable[Value]) -> Value:
         return given[0]
     if count == 2:
         left, right = given
-        if left is right or left == right:
+        if same(left, right):
             return left
         if type(left) is Tensor and type(right) is Tensor:
             return _join_tensors([left, right])
@@ -99,7 +104,7 @@ def _merge_alike(flat: dict[Value, None]) -> None:
 def _is_registry(flat: dict[Value, None]) -> bool:
     """True for the members of a table of functions or classes, looked up by configuration."""
     kinds = (Function, Class, Unknown)
-    return len(flat) <= MAX_REGISTRY and all(isinstance(v, kinds) or v == NONE for v in flat)
+    return len(flat) <= MAX_REGISTRY and all(isinstance(v, kinds) or v is NONE for v in flat)
 
 
 def bounded(value: Sequence | Mapping) -> Value:
@@ -175,7 +180,7 @@ def tensor_in(value: Value) -> Tensor | None:
     for option in value.options:
         if isinstance(option, Tensor):
             found = option
-        elif option != NONE:
+        elif option is not NONE:
             return None
     return found
 
@@ -184,7 +189,7 @@ def likely_tensor(value: Value) -> Tensor | None:
     """The tensor that a value is, assumed where it is not known what else it may be."""
     if type(value) is not Union or UNKNOWN not in value.members:
         return tensor_in(value)
-    known = [option for option in value.options if option != UNKNOWN]
+    known = [option for option in value.options if option is not UNKNOWN]
     tensor = tensor_in(join(known))
     return None if tensor is None else as_assumed(tensor)
 

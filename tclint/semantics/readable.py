@@ -97,7 +97,7 @@ def _listed(parts: list[str]) -> str:
 
 
 def _plain(value: Value) -> str:
-    if value == NONE:
+    if value is NONE:
         return "None"
     if value == SYMINT:
         return "size of a tensor"

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from tclint.source.file import SourceFile
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Parameter = tuple[ast.arg, ast.expr | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,3 +63,15 @@ class ModuleInfo:
     assigned: dict[str, ast.expr] = field(default_factory=dict, repr=False)
     stars: list[str] = field(default_factory=list, repr=False)
     installed: bool = False
+
+
+def parameters_of(node: FunctionNode) -> list[Parameter]:
+    """The named parameters with their defaults, in order, without ``*args`` and ``**kwargs``."""
+    spec = node.args
+    positional = [*spec.posonlyargs, *spec.args]
+    missing = len(positional) - len(spec.defaults)
+    defaults: list[ast.expr | None] = [*([None] * missing), *spec.defaults]
+    return [
+        *zip(positional, defaults, strict=True),
+        *zip(spec.kwonlyargs, spec.kw_defaults, strict=True),
+    ]

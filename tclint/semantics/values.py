@@ -97,6 +97,7 @@ class Static(Value):
     default_off: bool = False
 
 
+# There is one of it: ask with ``is``, as for UNKNOWN.
 NONE: Final = Static("NoneType", None, known=True)
 TRUE: Final = Static("bool", True, known=True)
 FALSE: Final = Static("bool", False, known=True)
@@ -220,3 +221,8 @@ class Union(Value):
 
     options: tuple[Value, ...] = field(compare=False)
     members: frozenset[Value] = field(repr=False)
+
+
+def constant(value: object) -> Static:
+    """A constant of the program."""
+    return NONE if value is None else Static(type(value).__name__, value, known=True)

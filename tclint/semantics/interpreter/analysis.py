@@ -16,7 +16,14 @@ from tclint.semantics.lattice import join
 from tclint.semantics.project import Project
 from tclint.semantics.records import record
 from tclint.semantics.site import Region, Site
-from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
+from tclint.semantics.symbols import (
+    ClassInfo,
+    FunctionInfo,
+    FunctionNode,
+    ModuleInfo,
+    Parameter,
+    parameters_of,
+)
 from tclint.semantics.values import FALSE, UNKNOWN, Class, External, Function, Static, Value
 
 if TYPE_CHECKING:
@@ -89,12 +96,14 @@ class Analysis:
         self.set_ups: dict[FunctionInfo, SetUp] = {}
         self.written: list[tuple[ClassInfo, str, Value]] = []
         self.annotations: dict[ast.expr, Value] = {}
+        self.literals: dict[tuple[type, object], Value] = {}
         self.class_level: dict[tuple[ClassInfo, str], Value] = {}
         self._default_dtypes: dict[ModuleInfo, bool] = {}
         self._rooted: set[Root] = set()
         self._bodies: dict[ast.AST, Body] = {}
         self._globals: dict[ModuleInfo, Env] = {}
         self._class_variables: dict[ClassInfo, dict[str, ast.stmt]] = {}
+        self._parameters: dict[ast.AST, list[Parameter]] = {}
         self._names: dict[ast.AST, tuple[str, ...]] = {}
         self._named: dict[tuple[ModuleInfo, str], Value] = {}
         self._resolved: dict[tuple[ModuleInfo | None, str], Value | None] = {}
@@ -150,6 +159,13 @@ class Analysis:
             names = (n.id for n in ast.walk(node) if isinstance(n, ast.Name))
             self._names[node] = tuple(dict.fromkeys(names))
         return self._names[node]
+
+    def parameters(self, node: FunctionNode) -> list[Parameter]:
+        """The named parameters of a function, see :func:`parameters_of`."""
+        known = self._parameters.get(node)
+        if known is None:
+            known = self._parameters[node] = parameters_of(node)
+        return known
 
     def sets_default_dtype(self, module: ModuleInfo) -> bool:
         """True for a file that may change what element type new tensors have."""

@@ -160,7 +160,7 @@ def _generic(
     last = name.rpartition(".")[2]
     if last in _MAPPINGS and len(elements) == 2:
         element = _value(analysis, module, elements[1])
-        return Mapping((), element) if element != UNKNOWN else UNKNOWN
+        return Mapping((), element) if element is not UNKNOWN else UNKNOWN
     kind = _SEQUENCES.get(last)
     if kind is None:
         return UNKNOWN

@@ -152,6 +152,6 @@ def _store(frame: Frame, target: ast.Subscript, base: Mapping, index: Value, val
         changed = Mapping(tuple(items.items()), base.element)
     else:
         changed = Mapping(
-            base.items, value if base.element == UNKNOWN else join((base.element, value))
+            base.items, value if base.element is UNKNOWN else join((base.element, value))
         )
     frame.env[path] = bounded(changed)

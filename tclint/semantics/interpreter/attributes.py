@@ -81,7 +81,7 @@ def _as_tensor(value: Union) -> Value:
     tensors = [option for option in value.options if isinstance(option, Tensor)]
     if not tensors:
         return value
-    rest = [o for o in value.options if o != UNKNOWN and not isinstance(o, Tensor)]
+    rest = [o for o in value.options if o is not UNKNOWN and not isinstance(o, Tensor)]
     return join([*rest, *map(as_assumed, tensors)])
 
 
@@ -215,7 +215,7 @@ def _object_attribute(
     if name in attributes:
         return attributes[name]
     value = _class_level(frame, cls, name)
-    if value != UNKNOWN:
+    if value is not UNKNOWN:
         return value
     if base.is_module:
         if name == "training":
@@ -292,7 +292,7 @@ def _declared(analysis: Analysis, info: ClassInfo, name: str) -> Value:
         match analysis.class_variables(base).get(name):
             case ast.AnnAssign(annotation=kind, value=ast.Constant(value=None)):
                 promised = annotation_value(analysis, base, kind)
-                return join((promised, NONE)) if promised != UNKNOWN else UNKNOWN
+                return join((promised, NONE)) if promised is not UNKNOWN else UNKNOWN
             case ast.Assign(value=value):
                 return _constant_of(value)
             case ast.AnnAssign(value=ast.Constant() as value):
@@ -319,8 +319,10 @@ def record_item(frame: Frame, record: Object, place: int) -> Value:
         return UNKNOWN
     if kinds != {"collections.OrderedDict"}:
         return values[0]
-    first = [option for option in options(values[0]) if option != NONE]
-    return join(first) if place == 0 else join([o for v in values for o in options(v) if o != NONE])
+    first = [option for option in options(values[0]) if option is not NONE]
+    if place == 0:
+        return join(first)
+    return join([option for v in values for option in options(v) if option is not NONE])
 
 
 def _constant_of(node: ast.expr) -> Value:

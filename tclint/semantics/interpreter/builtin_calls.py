@@ -212,10 +212,10 @@ def _getattr(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     found = attribute_of(frame, base, name.value, node)
     if len(arguments.positional) > 2:
         default = arguments.positional[2]
-        flag = isinstance(found, Static) or found == UNKNOWN
+        flag = isinstance(found, Static) or found is UNKNOWN
         if flag and isinstance(default, Static) and default.value is False:
             return Static("bool", default_off=True)
-        return join((found, default)) if found != UNKNOWN else UNKNOWN
+        return join((found, default)) if found is not UNKNOWN else UNKNOWN
     return found
 
 

@@ -115,7 +115,7 @@ def arguments_of_call(frame: Frame, node: ast.Call, *, calls_only: bool = False)
             keywords[keyword.arg] = value
         elif isinstance(value, Mapping):
             keywords.update({k: v for k, v in value.items if isinstance(k, str)})
-            exact = exact and value.element == UNKNOWN and bool(value.items)
+            exact = exact and value.element is UNKNOWN and bool(value.items)
         else:
             exact = False
     return Arguments(tuple(positional), keywords, exact)
@@ -161,7 +161,7 @@ def _from_compiled(value: Value) -> Value:
         return replace(value, from_compiled=True)
     if isinstance(value, Sequence) and value.items is not None:
         return replace(value, items=tuple(map(_from_compiled, value.items)))
-    return value if value != UNKNOWN else Tensor(from_compiled=True, assumed=True)
+    return value if value is not UNKNOWN else Tensor(from_compiled=True, assumed=True)
 
 
 _UNDECIDED = Static("bool")
@@ -229,7 +229,7 @@ def _fresh_float(frame: Frame, node: ast.Call) -> DType:
 def _call_sequential(frame: Frame, node: ast.Call, callee: Sequence, arguments: Arguments) -> Value:
     if callee.items is None:
         element = elements(callee)
-        return call_value(frame, node, element, arguments) if element != UNKNOWN else UNKNOWN
+        return call_value(frame, node, element, arguments) if element is not UNKNOWN else UNKNOWN
     value: Value = arguments.positional[0] if arguments.positional else UNKNOWN
     for member in callee.items:
         given = Arguments((value,))

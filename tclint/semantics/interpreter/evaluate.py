@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 
 from tclint.semantics.events import TensorBranch
 from tclint.semantics.interpreter.frame import Frame
-from tclint.semantics.lattice import is_tensor, join, may_be_tensor, options
+from tclint.semantics.lattice import is_tensor, join, may_be_tensor, options, same
 from tclint.semantics.values import (
     NONE,
     UNKNOWN,
@@ -21,6 +21,7 @@ from tclint.semantics.values import (
     Tensor,
     Union,
     Value,
+    constant,
 )
 
 H = TypeVar("H", bound=Callable[..., Value])
@@ -45,20 +46,25 @@ def evaluate(frame: Frame, node: ast.expr) -> Value:
         name = cast("ast.Name", node).id
         value = frame.env.get(name) or frame.lookup(name)
     elif kind is ast.Constant:
-        return values.get(node) or _constant(values, cast("ast.Constant", node))
+        return values.get(node) or _constant(frame, cast("ast.Constant", node))
     else:
         handler = HANDLERS.get(kind)
         value = UNKNOWN if handler is None else handler(frame, node)
     known = values.get(node)
     if known is None:
         values[node] = value
-    elif known is not value and known != value:
+    elif known is not value and not same(known, value):
         values[node] = join((known, value))
     return value
 
 
-def _constant(values: dict[ast.AST, Value], node: ast.Constant) -> Value:
-    value = values[node] = Static(type(node.value).__name__, node.value, known=True)
+def _constant(frame: Frame, node: ast.Constant) -> Value:
+    literals = frame.analysis.literals
+    key = (type(node.value), node.value)  # 1, True and 1.0 are equal
+    value = literals.get(key)
+    if value is None:
+        value = literals[key] = constant(node.value)
+    frame.body.values[node] = value
     return value
 
 
@@ -85,7 +91,10 @@ def _truth_of_bool_op(frame: Frame, node: ast.BoolOp, kind: str) -> bool | None:
     before = frame.env
     certain, off = True, False
     for operand in node.values:
-        with frame.within(default_off=off):
+        if off:
+            with frame.within(default_off=True):
+                verdict = truth(frame, operand, kind)
+        else:
             verdict = truth(frame, operand, kind)
         off = off or (conjunction and is_unusual(frame, operand, outcome=True))
         if verdict is (not conjunction):
@@ -100,7 +109,7 @@ def _truth_of_bool_op(frame: Frame, node: ast.BoolOp, kind: str) -> bool | None:
 
 def decide(frame: Frame, node: ast.expr, value: Value, kind: str) -> bool | None:
     """What Python's truth test of a value gives; reports the branch where a tensor decides."""
-    if value == NONE:
+    if value is NONE:
         return False
     if is_tensor(value):
         frame.analysis.emit(frame, TensorBranch, node, kind=kind, test=node)

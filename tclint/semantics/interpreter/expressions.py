@@ -104,7 +104,7 @@ def _bool_op(frame: Frame, node: ast.BoolOp) -> Value:
 
 
 def _truthy_part(value: Value) -> Value:
-    return join([option for option in options(value) if option != NONE] or [value])
+    return join([option for option in options(value) if option is not NONE] or [value])
 
 
 def _falsy_part(value: Value) -> Value:
@@ -143,11 +143,11 @@ def _compare_one(
 
 def _identity(op: ast.cmpop, left: Value, right: Value) -> Value:
     same = isinstance(op, ast.Is)
-    if right == NONE:
+    if right is NONE:
         kinds = list(options(left))
-        if all(kind == NONE for kind in kinds):
+        if all(kind is NONE for kind in kinds):
             return Static("bool", same, known=True)
-        if not any(kind == NONE or kind == Static() or _vague(kind) for kind in kinds):
+        if not any(kind is NONE or kind == Static() or _vague(kind) for kind in kinds):
             return Static("bool", not same, known=True)
     return Static("bool")
 
@@ -248,7 +248,8 @@ def element_of_mapping(value: Value) -> Value:
         return UNKNOWN
     members = [member for _, member in value.items]
     # A literal table has no other members than those it shows.
-    return join([*members, value.element] if value.element != UNKNOWN or not members else members)
+    closed = value.element is UNKNOWN and bool(members)
+    return join(members if closed else [*members, value.element])
 
 
 @handles(ast.JoinedStr)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import field
+from types import TracebackType
 from typing import TYPE_CHECKING, Final
 
 from tclint.diagnostics import ChainLink
 from tclint.semantics.body import Body
-from tclint.semantics.lattice import join
+from tclint.semantics.lattice import join, same
 from tclint.semantics.records import record
 from tclint.semantics.site import Facts, Region, Site
 from tclint.semantics.values import Value
@@ -116,21 +116,18 @@ class Frame:
 
     def link(self, row: int) -> ChainLink:
         """The chain link of this function at a line."""
-        info = self.body.function
-        name = info.qualname if info else "<module>"
-        return ChainLink(name, str(self.body.module.file.path), row)
+        known = self.body.links.get(row)
+        if known is None:
+            info = self.body.function
+            name = info.qualname if info else "<module>"
+            known = ChainLink(name, str(self.body.module.file.path), row)
+            self.body.links[row] = known
+        return known
 
-    @contextmanager
-    def silencing(self, *events: str) -> Iterator[None]:
+    def silencing(self, *events: str) -> Inside:
         """Do not report the named events inside the block."""
-        before = self.quiet
-        self.quiet = before | set(events)
-        try:
-            yield
-        finally:
-            self.quiet = before
+        return Inside(self, self.quiet | set(events), self.facts)
 
-    @contextmanager
     def within(
         self,
         *,
@@ -138,19 +135,39 @@ class Frame:
         attempt: ast.Try | None = None,
         context: ast.With | ast.AsyncWith | None = None,
         default_off: bool = False,
-    ) -> Iterator[None]:
+    ) -> Inside:
         """Mark what surrounds the statements walked inside the block."""
         before = self.facts
-        self.facts = Facts(
+        facts = Facts(
             (*before.loops, loop) if loop else before.loops,
             (*before.tries, attempt) if attempt else before.tries,
             (*before.contexts, context) if context else before.contexts,
             before.default_off or default_off,
         )
-        try:
-            yield
-        finally:
-            self.facts = before
+        return Inside(self, self.quiet, facts)
+
+
+class Inside:
+    """A block in which a frame is quieter, or surrounded by more; native, so it costs little."""
+
+    def __init__(self, frame: Frame, quiet: frozenset[str], facts: Facts) -> None:
+        """Remember what the frame is to be, and what it was."""
+        self._frame = frame
+        self._inside = (quiet, facts)
+        self._before = (frame.quiet, frame.facts)
+
+    def __enter__(self) -> None:
+        """Change the frame."""
+        self._frame.quiet, self._frame.facts = self._inside
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Change it back."""
+        self._frame.quiet, self._frame.facts = self._before
 
 
 def merge(envs: Iterable[Env]) -> Env:
@@ -162,6 +179,6 @@ def merge(envs: Iterable[Env]) -> Env:
             known = merged.get(name)
             if known is None:
                 merged[name] = value
-            elif known is not value and known != value:
+            elif known is not value and not same(known, value):
                 merged[name] = join((known, value))
     return merged

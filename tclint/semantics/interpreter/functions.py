@@ -13,7 +13,7 @@ from tclint.semantics.interpreter.analysis import MAX_DEPTH, Analysis, Root
 from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.interpreter.memory import walk_once
-from tclint.semantics.interpreter.parameters import arguments_of, assumed_value
+from tclint.semantics.interpreter.parameters import assumed_value
 from tclint.semantics.interpreter.wrappers import wrappers_of
 from tclint.semantics.lattice import bounded, join, may_be_unknown, options, present
 from tclint.semantics.records import record
@@ -30,6 +30,7 @@ from tclint.semantics.values import (
     Tensor,
     Unknown,
     Value,
+    constant,
 )
 
 DISABLED = frozenset({"torch.compiler.disable", "torch._dynamo.disable", "torch._disable_dynamo"})
@@ -141,7 +142,7 @@ def bind(analysis: Analysis, function: Function, arguments: Arguments) -> Env:
     if function.bound is not None and "staticmethod" not in info.decorators:
         positional.insert(0, function.bound)
     spec = info.node.args
-    named = arguments_of(info.node)
+    named = analysis.parameters(info.node)
     by_position = len(spec.posonlyargs) + len(spec.args)
     for place, (argument, default) in enumerate(named):
         name = argument.arg
@@ -171,7 +172,7 @@ def bind(analysis: Analysis, function: Function, arguments: Arguments) -> Env:
 
 def takes(analysis: Analysis, function: Function, arguments: Arguments) -> bool:
     """False where a tensor is passed for what is annotated as a number or a string."""
-    names = arguments_of(function.info.node)
+    names = analysis.parameters(function.info.node)
     if function.bound is not None and "staticmethod" not in function.info.decorators:
         names = names[1:]
     return not any(
@@ -184,20 +185,20 @@ def takes(analysis: Analysis, function: Function, arguments: Arguments) -> bool:
 
 def _passed_flag(value: Value) -> Value:
     """A flag that is off by default, passed on from somewhere: off unless somebody turns it on."""
-    vague = (o == UNKNOWN or (isinstance(o, Static) and not o.known) for o in present(value))
+    vague = (o is UNKNOWN or (isinstance(o, Static) and not o.known) for o in present(value))
     return Static("bool", default_off=True) if all(vague) else value
 
 
 def _informed(value: Value, promised: Value) -> Value:
     """A value that is not known on some paths, completed by what the annotation promises."""
-    known = [option for option in options(value) if option != UNKNOWN]
+    known = [option for option in options(value) if option is not UNKNOWN]
     return join([*known, promised])
 
 
 def default_value(analysis: Analysis, info: FunctionInfo, default: ast.expr) -> Value:
     """The value of a parameter's default expression."""
     if isinstance(default, ast.Constant):
-        return Static(type(default.value).__name__, default.value, known=True)
+        return constant(default.value)
     if isinstance(default, ast.Name):
         return analysis.global_value(info.module, default.id) or UNKNOWN
     return UNKNOWN
@@ -208,14 +209,14 @@ def root_env(analysis: Analysis, root: Root) -> Env:
     info = root.function.info
     seen = analysis.observed.get(info, {})
     env: Env = {}
-    arguments = arguments_of(info.node)
+    arguments = analysis.parameters(info.node)
     is_method = info.cls is not None and "staticmethod" not in info.decorators
     for place, (argument, default) in enumerate(arguments):
         if place == 0 and is_method:
             env[argument.arg] = root.function.bound or UNKNOWN
             continue
         observed = seen.get(argument.arg, UNKNOWN)
-        if isinstance(observed, Unknown) or observed == NONE:
+        if isinstance(observed, Unknown) or observed is NONE:
             env[argument.arg] = assumed_value(analysis, info, argument, default)
         elif may_be_unknown(observed):
             promised = annotation_value(analysis, info, argument.annotation)
@@ -238,7 +239,7 @@ def _generalised(value: Value) -> Value:
     """Observed arguments stand for all later ones: known constants are not taken for fixed."""
     kinds: list[Value] = []
     for option in options(value):
-        if isinstance(option, Static) and option.known and option != NONE:
+        if isinstance(option, Static) and option.known and option is not NONE:
             kinds.append(Static(option.type, default_off=option.value is False))
         else:
             kinds.append(option)
@@ -282,7 +283,7 @@ def attributes_of(analysis: Analysis, cls: ClassInfo) -> dict[str, Value]:
 def _init_env(analysis: Analysis, init: FunctionInfo, bound: Object) -> Env:
     """``__init__`` gets configuration: parameters are constants unless annotated otherwise."""
     env: Env = {}
-    for place, (argument, default) in enumerate(arguments_of(init.node)):
+    for place, (argument, default) in enumerate(analysis.parameters(init.node)):
         if place == 0:
             env[argument.arg] = bound
             continue

@@ -133,9 +133,9 @@ def _mapping_method(
         default = arguments.positional[1] if len(arguments.positional) > 1 else NONE
         if isinstance(first, Static) and first.known:
             found = mapping.get(first.value)
-            return (
-                found if found != UNKNOWN else (UNKNOWN if mapping.element == UNKNOWN else default)
-            )
+            if found is not UNKNOWN:
+                return found
+            return UNKNOWN if mapping.element is UNKNOWN else default
         return UNKNOWN
     if name == "values":
         return Iteration(everything)
@@ -215,9 +215,9 @@ def _module_method(frame: Frame, owner: Object, name: str, arguments: Arguments)
             tensor = tensor_in(value)
             known = tensor or Tensor()
             stored = Tensor(known.rank, known.dtype, None, role=role, why=f"registered {role}")
-            if value != NONE or role == "buffer":
+            if value is not NONE or role == "buffer":
                 frame.analysis.record_attribute(
-                    owner.cls, str(key.value), join((stored, NONE)) if value == NONE else stored
+                    owner.cls, str(key.value), join((stored, NONE)) if value is NONE else stored
                 )
         return NONE
     if name in ("parameters", "buffers"):

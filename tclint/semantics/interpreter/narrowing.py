@@ -62,7 +62,7 @@ def _apply(frame: Frame, env: Env, test: ast.expr, outcome: bool) -> None:
         case ast.Compare(left=left, ops=[op], comparators=[ast.Constant(value=None)]):
             if isinstance(op, (ast.Is, ast.IsNot)):
                 wanted = isinstance(op, ast.Is) == outcome
-                _keep(frame, env, left, (lambda v: v == NONE) if wanted else (lambda v: v != NONE))
+                _keep(frame, env, left, lambda v: (v is NONE) == wanted)
         case ast.Call(func=ast.Name(id="isinstance"), args=[subject, types]):
             _instance(frame, env, subject, types, outcome)
         case ast.Call(func=func, args=[subject]) if _names_is_tensor(frame, func):
@@ -70,7 +70,7 @@ def _apply(frame: Frame, env: Env, test: ast.expr, outcome: bool) -> None:
         case ast.NamedExpr(target=target):
             _apply(frame, env, target, outcome)
         case ast.Name() | ast.Attribute() if outcome:
-            _keep(frame, env, test, lambda v: v != NONE)
+            _keep(frame, env, test, lambda v: v is not NONE)
 
 
 def _names_is_tensor(frame: Frame, func: ast.expr) -> bool:

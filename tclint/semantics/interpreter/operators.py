@@ -24,6 +24,7 @@ from tclint.semantics.values import (
     Tensor,
     Union,
     Value,
+    constant,
 )
 
 BOOL: Final = DType("bool", "bool")
@@ -150,7 +151,7 @@ def _static_binary(op: ast.operator, left: Value, right: Value) -> Value:
             result = fold(left.value, right.value)
         except (ArithmeticError, TypeError):
             return Static()
-        return Static(type(result).__name__, result, known=True)
+        return constant(result)
     types = {left.type, right.type}
     absorbing = _ABSORBING.get(type(op))
     if absorbing is not None and absorbing in (left, right) and types == {"bool"}:

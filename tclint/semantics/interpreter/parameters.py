@@ -23,18 +23,6 @@ _TENSOR_NAME = re.compile(
 )
 
 
-def arguments_of(node: FunctionNode) -> list[tuple[ast.arg, ast.expr | None]]:
-    """The named parameters with their defaults, in order, without ``*args`` and ``**kwargs``."""
-    spec = node.args
-    positional = [*spec.posonlyargs, *spec.args]
-    missing = len(positional) - len(spec.defaults)
-    defaults: list[ast.expr | None] = [*([None] * missing), *spec.defaults]
-    return [
-        *zip(positional, defaults, strict=True),
-        *zip(spec.kwonlyargs, spec.kw_defaults, strict=True),
-    ]
-
-
 def assumed_value(
     analysis: Analysis, info: FunctionInfo, argument: ast.arg, default: ast.expr | None
 ) -> Value:
@@ -46,7 +34,7 @@ def assumed_value(
     """
     dtype = DType(f"~{argument.arg}:{info.qualname}:{argument.lineno}")
     annotated = annotation_value(analysis, info, argument.annotation, dtype)
-    if annotated != UNKNOWN:
+    if annotated is not UNKNOWN:
         known = _with_default(annotated, default)
         return _unasked(analysis, info, known)
     if argument.annotation is not None:
@@ -75,7 +63,7 @@ def _with_default(value: Value, default: ast.expr | None) -> Value:
 
 def _unasked(analysis: Analysis, info: FunctionInfo, value: Value) -> Value:
     """A flag that is None unless somebody passes it; a decorator may fill it in."""
-    kinds = [option for option in options(value) if option != NONE]
+    kinds = [option for option in options(value) if option is not NONE]
     if kinds == [value] or not all(isinstance(k, Static) and k.type == "bool" for k in kinds):
         return value
     if info.decorators and is_wrapped(analysis, info):

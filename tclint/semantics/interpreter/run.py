@@ -26,7 +26,6 @@ from tclint.semantics.interpreter.functions import (
     walk_wrappers,
 )
 from tclint.semantics.interpreter.memory import walk, walk_once
-from tclint.semantics.interpreter.parameters import arguments_of
 from tclint.semantics.interpreter.statements import report_decorator
 from tclint.semantics.lattice import options
 from tclint.semantics.places import report_places
@@ -79,7 +78,7 @@ def _walk_root(analysis: Analysis, root: Root) -> None:
         if not info.decorators or isinstance(info.node, ast.Lambda):
             walk_once(analysis, info, env, region)
             return
-        passed = _passed(function, env)  # before the function binds its parameters anew
+        passed = _passed(analysis, function, env)  # before the function binds its parameters anew
         result = walk_once(analysis, info, env, region)
         top = Frame(analysis, analysis.body(info.module, info), region, (), {}, info.node)
         walk_wrappers(top, function, passed, (), result)
@@ -87,9 +86,9 @@ def _walk_root(analysis: Analysis, root: Root) -> None:
         analysis.left_out[info] = None
 
 
-def _passed(function: Function, env: Env) -> Arguments:
+def _passed(analysis: Analysis, function: Function, env: Env) -> Arguments:
     """A call that gives a root's parameters their values."""
-    names = [argument.arg for argument, _ in arguments_of(function.info.node)]
+    names = [argument.arg for argument, _ in analysis.parameters(function.info.node)]
     by_name = {argument.arg for argument in function.info.node.args.kwonlyargs}
     positional = [env[name] for name in names if name not in by_name]
     skipped = 0 if function.bound is None else 1

@@ -28,6 +28,7 @@ from tclint.semantics.interpreter.unusual import is_unusual
 from tclint.semantics.lattice import is_tensor
 from tclint.semantics.symbols import ModuleInfo
 from tclint.semantics.values import (
+    NONE,
     UNKNOWN,
     BoundExternal,
     Class,
@@ -68,7 +69,7 @@ def _assign(frame: Frame, node: ast.Assign) -> None:
 def _ann_assign(frame: Frame, node: ast.AnnAssign) -> None:
     if node.value is not None:
         value = evaluate(frame, node.value)
-        if value == UNKNOWN and frame.body.function is not None:
+        if value is UNKNOWN and frame.body.function is not None:
             value = annotation_value(frame.analysis, frame.body.function, node.annotation)
         assign(frame, node.target, value)
 
@@ -93,9 +94,7 @@ def _load(frame: Frame, target: ast.Name | ast.Attribute | ast.Subscript) -> Val
 
 @walks(ast.Return)
 def _return(frame: Frame, node: ast.Return) -> None:
-    frame.returns.append(
-        evaluate(frame, node.value) if node.value else Static("NoneType", None, True)
-    )
+    frame.returns.append(evaluate(frame, node.value) if node.value else NONE)
     frame.live = False
 
 

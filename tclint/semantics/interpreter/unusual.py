@@ -37,7 +37,7 @@ def is_unusual(frame: Frame, test: ast.expr, *, outcome: bool) -> bool:
 
 def _is_off(value: Value | None) -> bool:
     """True for a flag that is off, or None, unless somebody passes it."""
-    kinds = [option for option in options(value) if option != NONE] if value else []
+    kinds = [option for option in options(value) if option is not NONE] if value else []
     return bool(kinds) and all(isinstance(kind, Static) and kind.default_off for kind in kinds)
 
 
