@@ -9,7 +9,7 @@ MARKS ?= not slow
 PYTEST_FLAGS ?= -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-static test-all lint format docs docs-check site wheel clean \
+.PHONY: help install demo test test-static test-all lint format docs docs-check site wheel compiled clean \
 	bench-analysis bench-models bench-speed bench-repair bench-packages
 
 help: ## list the targets
@@ -69,20 +69,25 @@ wheel: $(INSTALLED) ## build a wheel with the analysis compiled, into dist/
 	TCLINT_COMPILE=1 $(BIN)/pip wheel -q --no-deps --no-build-isolation -w dist .
 	rm -rf build
 
-bench-analysis: wheel ## the analysis beside CPython's own parser, as sources and compiled
+compiled: wheel
 	$(PYTHON) -m venv --clear benchmarks/out/compiled
 	benchmarks/out/compiled/bin/pip install -q dist/*.whl
+
+bench-analysis: compiled ## the analysis beside CPython's own parser, as sources and compiled
 	mkdir -p benchmarks/out/apart/benchmarks
 	cp -r benchmarks/analysis.py benchmarks/speed benchmarks/out/apart/benchmarks/
-	$(BIN)/python -m benchmarks.analysis --work benchmarks/out --markdown
-	cd benchmarks/out/apart && ../compiled/bin/python -m benchmarks.analysis --work .. --markdown
+	cd benchmarks/out/apart && ../compiled/bin/python -m benchmarks.analysis --work .. \
+		--markdown ../../../docs/benchmark-analysis.md
+	$(BIN)/python -m benchmarks.analysis --work benchmarks/out \
+		--append --markdown docs/benchmark-analysis.md
 
 bench-models: $(INSTALLED) ## recall, precision and silence on real models
 	$(BIN)/pip install transformers==5.23.0 diffusers==0.42.1 scipy
 	$(BIN)/python -m benchmarks.models --markdown docs/benchmark-models.md
 
-bench-speed: $(INSTALLED) ## time tclint beside its peers on the sources of real packages
-	$(BIN)/python -m benchmarks.speed --markdown docs/benchmark-speed.md
+bench-speed: compiled ## time the compiled tclint beside its peers on the sources of real packages
+	$(BIN)/python -m benchmarks.speed --tclint benchmarks/out/compiled/bin/tclint \
+		--markdown docs/benchmark-speed.md
 
 bench-repair: $(INSTALLED) ## graph breaks of real models before and after `tclint fix`
 	$(PYTHON) -m venv benchmarks/out/older

@@ -2,8 +2,8 @@
 
 ``python -m benchmarks.analysis PATH... [--rounds N]`` prints the CPU seconds of parsing, of
 building the symbol tables (which parses, too), of the analysis and of the rules, the best of N
-rounds each, and the ratios to parsing. ``make bench-analysis`` does so for the sources as they are
-and for the compiled wheel.
+rounds each, and the ratios to parsing. ``make bench-analysis`` writes the page with the figures of
+the compiled wheel and of the sources as they are.
 """
 
 from __future__ import annotations
@@ -28,6 +28,13 @@ from tclint.semantics.interpreter.run import analyse
 from tclint.semantics.project import Project
 
 T = TypeVar("T")
+INTRODUCTION = """# The cost of the analysis
+
+`make bench-analysis` wrote this page. *ast.parse* is the CPU time in which CPython parses the same
+files; *analysis* and *check* are multiples of it. The analysis is what finds out which code is
+compiled and what each expression holds; a check also reads, parses and asks the rules. The best of
+{rounds} rounds each, without a cache.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +87,25 @@ def measure(paths: list[Path], config: Config) -> Costs:
     return Costs(parsing, loading, analysing, checking)
 
 
-def report(name: str, files: int, costs: Costs, markdown: bool) -> str:
-    """One package's figures, as text or as a row of a table."""
+def row(name: str, files: int, costs: Costs) -> str:
+    """One package's figures as a row of a table."""
     ratios = (costs.analyse / costs.parse, costs.check / costs.parse)
-    if markdown:
-        return f"| {name} | {files} | {costs.parse:.2f} | {ratios[0]:.2f} | {ratios[1]:.2f} |"
+    return f"| {name} | {files} | {costs.parse:.2f} s | {ratios[0]:.2f} | {ratios[1]:.2f} |"
+
+
+def page(rows: list[str], rounds: int, append: bool) -> str:
+    """The page, or the part for the other form of tclint that goes below it."""
+    compiled = lattice.__file__.endswith((".so", ".pyd"))
+    table = "\n".join(
+        ["| package | files | ast.parse | analysis | check |", "| --- |" + " ---: |" * 4, *rows]
+    )
+    part = f"## {'The compiled wheel' if compiled else 'The sources as they are'}\n\n{table}\n"
+    return "\n" + part if append else f"{INTRODUCTION.format(rounds=rounds)}\n{part}"
+
+
+def report(name: str, files: int, costs: Costs) -> str:
+    """One package's figures as text."""
+    ratios = (costs.analyse / costs.parse, costs.check / costs.parse)
     return (
         f"{name}: {files} files, CPU seconds\n"
         f"ast.parse      {costs.parse:8.2f}\n"
@@ -100,23 +121,25 @@ def main() -> None:
     parser.add_argument("paths", type=Path, nargs="*", help="packages, or folders of Python files")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--work", type=Path, help="where to download packages when none are named")
-    parser.add_argument("--markdown", action="store_true", help="print the rows of a table")
+    parser.add_argument("--markdown", type=Path, help="also write the page here")
+    parser.add_argument("--append", action="store_true", help="add to the page")
     options = parser.parse_args()
     if not options.paths and options.work is None:
         parser.error("name folders, or --work FOLDER to download packages into")
     folders = options.paths or [unpacked(name, options.work) for name in WHEELS]
     warnings.simplefilter("ignore")
-    if options.markdown:
-        how = "compiled" if lattice.__file__.endswith((".so", ".pyd")) else "as sources"
-        print(f"| package ({how}) | files | ast.parse, s | analysis | tclint check |")
-        print("| --- | --- | --- | --- | --- |")
+    rows: list[str] = []
     for folder in folders:
         paths = sorted(folder.rglob("*.py"))
         if not paths:
             parser.error(f"no Python files under {folder}")
         rounds = [measure(paths, Config(folder)) for _ in range(options.rounds)]
         best = Costs(*(min(getattr(r, name) for r in rounds) for name in Costs.__slots__))
-        print(report(folder.name, len(paths), best, options.markdown), flush=True)
+        print(report(folder.name, len(paths), best), flush=True)
+        rows.append(row(folder.name, len(paths), best))
+    if options.markdown:
+        with options.markdown.open("a" if options.append else "w", encoding="utf-8") as out:
+            out.write(page(rows, options.rounds, options.append))
 
 
 if __name__ == "__main__":

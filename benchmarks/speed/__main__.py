@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from benchmarks.speed.measure import Costs, best, run
-from benchmarks.speed.peers import RUFF, SLOW, Peer, tclint
+from benchmarks.speed.peers import RUFF, SLOW, Peer, Tclint
 from benchmarks.speed.report import Package, Start, page, sample_table
 from benchmarks.speed.sources import NAMES, sample, size, unpacked
 
@@ -50,34 +50,34 @@ def of_peer(peer: Peer, source: Path, work: Path) -> Measure:
     return lambda: run(command, peer.environment)
 
 
-def package(name: str, work: Path, rounds: int) -> Package:
+def package(name: str, work: Path, tclint: Tclint, rounds: int) -> Package:
     source = unpacked(name, work)
     with tempfile.TemporaryDirectory() as cache:
-        remembering = tclint(source, Path(cache), 1)
+        remembering = tclint.check(source, Path(cache), 1)
         run(remembering)
         costs = by_turns(
             {
                 "ruff": of_peer(RUFF, source, work),
-                "cold": lambda: run(tclint(source, None, 1)),
+                "cold": lambda: run(tclint.check(source, None, 1)),
                 "warm": lambda: run(remembering),
-                "both": lambda: run(tclint(source, None, 2)),
+                "both": lambda: run(tclint.check(source, None, 2)),
             },
             rounds,
         )
     return Package(name, *size(source), **costs)
 
 
-def start(rounds: int) -> Start:
+def start(tclint: Tclint, rounds: int) -> Start:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "one.py")
         file.write_text(ONE_FILE, "utf-8")
-        remembering = tclint(file, Path(folder, "cache"), 1)
+        remembering = tclint.check(file, Path(folder, "cache"), 1)
         run(remembering)
         costs = by_turns(
             {
                 "python": lambda: run([sys.executable, "-c", "pass"]),
-                "version": lambda: run([sys.executable, "-m", "tclint", "--version"]),
-                "one_file": lambda: run(tclint(file, None, 1)),
+                "version": lambda: run(tclint.version()),
+                "one_file": lambda: run(tclint.check(file, None, 1)),
                 "one_file_again": lambda: run(remembering),
             },
             rounds,
@@ -85,10 +85,10 @@ def start(rounds: int) -> Start:
     return Start(**costs)
 
 
-def sampled(name: str, count: int, work: Path) -> str:
+def sampled(name: str, count: int, work: Path, tclint: Tclint) -> str:
     """The slow peers on a few files, one round each."""
     folder = sample(unpacked(name, work), count, work / "sample")
-    own = best([run(tclint(folder, None, 1)) for _ in range(3)])
+    own = best([run(tclint.check(folder, None, 1)) for _ in range(3)])
     peers = [(peer.name, of_peer(peer, folder, work)()) for peer in (RUFF, *SLOW)]
     return sample_table(len([*folder.iterdir()]), own, peers)
 
@@ -98,8 +98,9 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--sample", type=int, default=60, help="files for the slow peers")
-    parser.add_argument("--work", type=Path, default=Path("build/bench-speed"))
+    parser.add_argument("--work", type=Path, default=Path("benchmarks/out"))
     parser.add_argument("--markdown", type=Path, help="also write the page here")
+    parser.add_argument("--tclint", type=Path, help="the program of a compiled wheel, to time that")
     parser.add_argument("--clear", action="store_true", help="download and install all anew")
     options = parser.parse_args()
     names = options.names or NAMES
@@ -107,10 +108,11 @@ def main() -> None:
         parser.error(f"no such sources: {', '.join(sorted(unknown))}; known: {', '.join(NAMES)}")
     if options.clear:
         shutil.rmtree(options.work, ignore_errors=True)
-    packages = [package(name, options.work, options.rounds) for name in names]
-    text = page(
-        start(10), packages, sampled(names[0], options.sample, options.work), options.rounds
-    )
+    tclint = Tclint((str(options.tclint),)) if options.tclint else Tclint()
+    packages = [package(name, options.work, tclint, options.rounds) for name in names]
+    slow = sampled(names[0], options.sample, options.work, tclint)
+    form = "an installed wheel, compiled" if options.tclint else "run from its sources"
+    text = page(form, start(tclint, 10), packages, slow, options.rounds)
     print(text)
     if options.markdown:
         options.markdown.write_text(text, "utf-8")

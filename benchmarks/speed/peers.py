@@ -46,8 +46,19 @@ SLOW = (
 """Peers that are timed on a sample: on whole packages they take many minutes."""
 
 
-def tclint(source: Path, cache: Path | None, jobs: int) -> list[str]:
-    """A run of the tclint that runs this; without a cache it is a cold one."""
-    remember = ["--no-cache"] if cache is None else ["--cache-dir", str(cache)]
-    start = [sys.executable, "-m", "tclint", "check", "--isolated", "-q", *remember]
-    return [*start, "--jobs", str(jobs), str(source)]
+@dataclass(frozen=True, slots=True)
+class Tclint:
+    """How tclint is started: the one of this environment, unless another program is named."""
+
+    start: tuple[str, ...] = (sys.executable, "-m", "tclint")
+
+    def check(self, source: Path, cache: Path | None, jobs: int) -> list[str]:
+        """A run; without a cache it is a cold one."""
+        remember = ["--no-cache"] if cache is None else ["--cache-dir", str(cache)]
+        return [
+            *self.start, "check", "--isolated", "-q", *remember, "--jobs", str(jobs), str(source)
+        ]  # fmt: skip
+
+    def version(self) -> list[str]:
+        """The least that it can be asked."""
+        return [*self.start, "--version"]
