@@ -80,8 +80,9 @@ def page(form: str, start: Start, packages: Sequence[Package], sampled: str, rou
 
 `make bench-speed` wrote this page: {machine}; the best of {rounds} rounds, in which the linters
 take turns. tclint is {form}. Seconds are CPU seconds, children included; the ratios of warm runs
-and of processes are of wall-clock time. *ruff* runs with its default rules, one thread, and no cache. *Cold* is one
-process without a cache, *warm* the second run with one; *memory* is the peak of the cold run.
+and of processes are of wall-clock time. *ruff* runs with its default rules, one thread, and no
+cache. *Cold* is one process without a cache, *warm* the second run with one; *memory* is the peak
+of the cold run.
 
 {package_table(packages)}
 ## Start
