@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from tclint.semantics.collect import collect_module, dotted_name
+from tclint.semantics.inheritance import linearised
 from tclint.semantics.installed import Installed
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
 
@@ -184,23 +185,21 @@ class Project:
             found = own if own is not None else self.lookup(name, cls.module)
             yield found if isinstance(found, ClassInfo) else name
 
-    def ancestry(self, cls: ClassInfo) -> tuple[ClassInfo | str, ...]:
-        """The class and its bases, depth first and without repetition, nearest first."""
-        if cls not in self._ancestries:
-            self._ancestries[cls] = tuple(self._ancestry(cls))
-        return self._ancestries[cls]
+    def ancestry(self, cls: ClassInfo, depth: int = 0) -> tuple[ClassInfo | str, ...]:
+        """The class and its bases in the order in which Python looks attributes up."""
+        known = self._ancestries.get(cls)
+        if known is None:
+            self._ancestries[cls] = (cls,)  # for a class that its own bases lead back to
+            known = self._ancestries[cls] = (cls, *self._above(cls, depth))
+        return known
 
-    def _ancestry(self, cls: ClassInfo) -> Iterator[ClassInfo | str]:
-        seen: set[ClassInfo | str] = set()
-        pending: list[ClassInfo | str] = [cls]
-        while pending and len(seen) < MAX_BASES:
-            current = pending.pop(0)
-            if current in seen:
-                continue
-            seen.add(current)
-            yield current
-            if isinstance(current, ClassInfo):
-                pending[:0] = list(self.bases(current))
+    def _above(self, cls: ClassInfo, depth: int) -> Iterator[ClassInfo | str]:
+        bases = list(self.bases(cls)) if depth < MAX_BASES else []
+        orders = [
+            self.ancestry(base, depth + 1) if isinstance(base, ClassInfo) else (base,)
+            for base in bases
+        ]
+        return (base for base in linearised(orders, bases) if base is not cls)
 
     def method(
         self, cls: ClassInfo, name: str, after: ClassInfo | None = None

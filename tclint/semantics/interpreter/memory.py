@@ -13,7 +13,7 @@ from tclint.semantics.interpreter.analysis import MAX_CONTEXTS, Analysis
 from tclint.semantics.interpreter.block import walk_block
 from tclint.semantics.interpreter.evaluate import evaluate
 from tclint.semantics.interpreter.frame import Env, Frame
-from tclint.semantics.lattice import join, with_dtype
+from tclint.semantics.lattice import join, options, with_dtype
 from tclint.semantics.records import record
 from tclint.semantics.site import Facts, Region
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode
@@ -21,6 +21,7 @@ from tclint.semantics.values import (
     NONE,
     UNKNOWN,
     Iteration,
+    Mapping,
     Object,
     Sequence,
     Static,
@@ -120,21 +121,39 @@ class SetUp:
         for name, value in env.items():
             self.seen.setdefault(name, set()).add(value)
 
-    def agree(self, other: SetUp) -> None:
-        """Take in what another walk did."""
+    def agree(self, other: SetUp, env: Env) -> None:
+        """Take in what another walk did, with the arguments that it had."""
         names = self.writes.keys() | other.writes.keys()
         for name in names:
             one, two = self.writes.get(name), other.writes.get(name)
-            self.writes[name] = self._either(one, two)
-        self.result = self._either(self.result, other.result)
+            self.writes[name] = self._either(one, two, env)
+        self.result = self._either(self.result, other.result, env)
 
-    def _either(self, one: Value | str | None, two: Value | str | None) -> Value | str:
+    def _either(self, one: Value | str | None, two: Value | str | None, env: Env) -> Value | str:
         if one == two and one is not None:
             return one
-        if isinstance(one, Static) and isinstance(two, Static):
+        # A constant could have come from anywhere, but the argument explains it, too.
+        if isinstance(one, str) and env.get(one) is two:
+            return one
+        if isinstance(two, str) and isinstance(one, Value):
+            had = self.seen.get(two, set())
+            if all(option in had for option in options(one)):
+                return two
+        if isinstance(one, Value) and isinstance(two, Value) and _plain(one) and _plain(two):
             return join((one, two))
         self.varies = True
         return UNKNOWN
+
+
+def _plain(value: Value) -> bool:
+    """True for what is made of constants and things unknown: nothing hangs on which it is."""
+    if isinstance(value, Union):
+        return all(map(_plain, value.options))
+    if isinstance(value, Sequence):
+        return _plain(value.element) and all(map(_plain, value.items or ()))
+    if isinstance(value, Mapping):
+        return _plain(value.element) and all(_plain(part) for _, part in value.items)
+    return isinstance(value, (Static, Unknown))
 
 
 def _set_up(
@@ -164,7 +183,7 @@ def _set_up(
     if known is None:
         known = analysis.set_ups[info] = done
     else:
-        known.agree(done)
+        known.agree(done, env)
     known.note(env)
     return result
 
