@@ -9,12 +9,14 @@ from tclint.semantics.symbols import ClassInfo
 
 def linearised(
     orders: Sequence[Sequence[ClassInfo | str]], bases: Sequence[ClassInfo | str]
-) -> list[ClassInfo | str]:
+) -> Sequence[ClassInfo | str]:
     """Python's method resolution order (C3) of a class with these bases, itself left out.
 
     ``orders`` are those of the bases. Where they contradict each other, which Python refuses and
     names that were resolved wrongly can bring about, it is one after the other.
     """
+    if len(orders) == 1:
+        return orders[0]
     pending = [order for order in (*orders, bases) if order]
     found: list[ClassInfo | str] = []
     while pending:

@@ -179,6 +179,8 @@ def _set_up(
         return memory[exact]
     mark = len(analysis.written)
     result = memory[exact] = walk(analysis, info, dict(env), None, chain, default_off)
+    if known is not None and known.varies:
+        return result
     done = SetUp(_writes(analysis, cls, mark, env), _named(result, env))
     if known is None:
         known = analysis.set_ups[info] = done
