@@ -46,6 +46,11 @@ class Costs:
     analyse: float
     check: float
 
+    @property
+    def ratios(self) -> tuple[float, float]:
+        """The analysis and the whole check, as multiples of parsing."""
+        return self.analyse / self.parse, self.check / self.parse
+
 
 def timed(work: Callable[[], T]) -> tuple[float, T]:
     start = time.process_time()
@@ -89,7 +94,7 @@ def measure(paths: list[Path], config: Config) -> Costs:
 
 def row(name: str, files: int, costs: Costs) -> str:
     """One package's figures as a row of a table."""
-    ratios = (costs.analyse / costs.parse, costs.check / costs.parse)
+    ratios = costs.ratios
     return f"| {name} | {files} | {costs.parse:.2f} s | {ratios[0]:.2f} | {ratios[1]:.2f} |"
 
 
@@ -105,7 +110,7 @@ def page(rows: list[str], rounds: int, append: bool) -> str:
 
 def report(name: str, files: int, costs: Costs) -> str:
     """One package's figures as text."""
-    ratios = (costs.analyse / costs.parse, costs.check / costs.parse)
+    ratios = costs.ratios
     return (
         f"{name}: {files} files, CPU seconds\n"
         f"ast.parse      {costs.parse:8.2f}\n"

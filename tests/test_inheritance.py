@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tclint.config import Config
-from tclint.lint.engine import check_files
+from tclint.lint.engine import check_files, load_project
 from tclint.semantics.inheritance import linearised
+from tclint.semantics.project import MAX_BASES
 
 Hierarchy = list[list[int]]
 
@@ -65,3 +66,18 @@ def test_super_leads_to_the_sibling_in_a_diamond(tmp_path: Path) -> None:
     )
     found = check_files([file], Config(tmp_path)).results
     assert [(r.diagnostic.code, r.diagnostic.span.start.row) for r in found] == [("TCL160", 21)]
+
+
+def test_every_class_of_a_long_chain_knows_its_own_bases(tmp_path: Path) -> None:
+    chain = "".join(f"class C{n}(C{n - 1}):\n    pass\n\n\n" for n in range(1, 1500))
+    file = tmp_path / "chain.py"
+    file.write_text(
+        f"from torch import nn\n\n\nclass C0(nn.Module):\n    pass\n\n\n{chain}", "utf-8"
+    )
+    module = (project := load_project([file], Config(tmp_path))).module_at(file)
+    assert module is not None
+    last, near = module.classes["C1499"], module.classes["C20"]
+    assert len(project.ancestry(last)) == MAX_BASES
+    assert len(project.ancestry(module.classes[f"C{1499 - MAX_BASES}"])) == MAX_BASES
+    assert len(project.ancestry(near)) == 22
+    assert project.is_module_class(near)

@@ -7,7 +7,7 @@ import ast
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.events import CompileCall
-from tclint.semantics.values import Static
+from tclint.semantics.values import Static, constant
 from tclint.torch_api.compile_names import CompileNames, compile_names
 
 from .fields import field_of
@@ -31,7 +31,7 @@ def known(event: CompileCall, node: ast.expr) -> Static | None:
     if isinstance(node, ast.Attribute):
         written = field_of(event.site.value(node.value), node.attr)
     if isinstance(written, ast.Constant):
-        return Static(type(written.value).__name__, written.value, known=True)
+        return constant(written.value)
     value = event.site.value(node)
     return value if isinstance(value, Static) and value.known else None
 
@@ -39,8 +39,8 @@ def known(event: CompileCall, node: ast.expr) -> Static | None:
 def text(event: CompileCall, keyword: str) -> str | None:
     """The string passed for a keyword; None when there is none or it is not known."""
     node = event.keywords.get(keyword)
-    constant = known(event, node) if node else None
-    return constant.value if constant and isinstance(constant.value, str) else None
+    found = known(event, node) if node else None
+    return found.value if found and isinstance(found.value, str) else None
 
 
 def given(event: CompileCall, keyword: str) -> bool:

@@ -65,7 +65,7 @@ class Project:
         """Start without anything that holds a loaded file."""
         self._modules: dict[Path, ModuleInfo | None] = {}
         self._folders: dict[ModuleInfo, str] = {}
-        self._ancestries: dict[ClassInfo, tuple[ClassInfo | str, ...]] = {}
+        self._ancestries: dict[ClassInfo | str, tuple[ClassInfo | str, ...]] = {}
         self._found: dict[tuple[str, str], Path | None] = {}
         self._methods: dict[tuple[ClassInfo, str, ClassInfo | None], FunctionInfo | None] = {}
         self._is_module: dict[ClassInfo, bool] = {}
@@ -185,21 +185,23 @@ class Project:
             found = own if own is not None else self.lookup(name, cls.module)
             yield found if isinstance(found, ClassInfo) else name
 
-    def ancestry(self, cls: ClassInfo, depth: int = 0) -> tuple[ClassInfo | str, ...]:
-        """The class and its bases in the order in which Python looks attributes up."""
-        known = self._ancestries.get(cls)
-        if known is None:
-            self._ancestries[cls] = (cls,)  # for a class that its own bases lead back to
-            known = self._ancestries[cls] = (cls, *self._above(cls, depth))
-        return known
-
-    def _above(self, cls: ClassInfo, depth: int) -> Iterator[ClassInfo | str]:
-        bases = list(self.bases(cls)) if depth < MAX_BASES else []
-        orders = [
-            self.ancestry(base, depth + 1) if isinstance(base, ClassInfo) else (base,)
-            for base in bases
-        ]
-        return (base for base in linearised(orders, bases) if base is not cls)
+    def ancestry(self, cls: ClassInfo) -> tuple[ClassInfo | str, ...]:
+        """The class and its bases, the nearest ones, in the order in which Python asks them."""
+        known = self._ancestries
+        pending = [cls]
+        while cls not in known:
+            current = pending[-1]
+            bases = list(self.bases(current))
+            # A class that its own bases lead back to is pending already.
+            unknown = [b for b in bases if isinstance(b, ClassInfo) and b not in known]
+            below = next((base for base in unknown if base not in pending), None)
+            if below is not None:
+                pending.append(below)
+                continue
+            above = linearised([known.get(base, (base,)) for base in bases], bases)
+            known[current] = (current, *(b for b in above if b is not current))[:MAX_BASES]
+            pending.pop()
+        return known[cls]
 
     def method(
         self, cls: ClassInfo, name: str, after: ClassInfo | None = None

@@ -53,7 +53,7 @@ def evaluate(frame: Frame, node: ast.expr) -> Value:
     known = values.get(node)
     if known is None:
         values[node] = value
-    elif known is not value and not same(known, value):
+    elif not same(known, value):
         values[node] = join((known, value))
     return value
 
@@ -91,10 +91,7 @@ def _truth_of_bool_op(frame: Frame, node: ast.BoolOp, kind: str) -> bool | None:
     before = frame.env
     certain, off = True, False
     for operand in node.values:
-        if off:
-            with frame.within(default_off=True):
-                verdict = truth(frame, operand, kind)
-        else:
+        with frame.within(default_off=off):
             verdict = truth(frame, operand, kind)
         off = off or (conjunction and is_unusual(frame, operand, outcome=True))
         if verdict is (not conjunction):

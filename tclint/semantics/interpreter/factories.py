@@ -9,6 +9,7 @@ from tclint.semantics.events import ModuleConstruction, TensorFactory
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.iteration import element_of
+from tclint.semantics.interpreter.narrowing import path_of
 from tclint.semantics.interpreter.operators import INT64, named_dtype
 from tclint.semantics.interpreter.tensor_calls import read_size_keyword, read_sizes
 from tclint.semantics.lattice import tensor_in
@@ -53,7 +54,7 @@ def create_tensor(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
     has_dtype = "dtype" in arguments.keywords
     given = named_dtype(arguments.keywords.get("dtype", UNKNOWN))
     device = next((k.value for k in node.keywords if k.arg == "device"), None)
-    place = "cpu" if device is None else f"like:{_spelled(device)}"
+    place = "cpu" if device is None else f"like:{path_of(device) or ast.unparse(device)}"
     if facts.dtype == "like" and like is not None:
         return Tensor(like.rank, given if has_dtype else like.dtype, like.device,
                       assumed=like.assumed, random=facts.random, why=f"`{name}`")  # fmt: skip
@@ -61,13 +62,6 @@ def create_tensor(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
     dtype = given if has_dtype else made
     rank = facts.rank if isinstance(facts.rank, int) else _sized_rank(facts.rank, arguments)
     return Tensor(rank, dtype, place, random=facts.random, why=f"`{name}`")
-
-
-def _spelled(device: ast.expr) -> str:
-    match device:
-        case ast.Attribute(value=ast.Name(id=name), attr=attribute):
-            return f"{name}.{attribute}"  # `x.device`, as nearly all are
-    return ast.unparse(device)
 
 
 def _factory_dtype(rule: str, arguments: Arguments) -> DType | None:

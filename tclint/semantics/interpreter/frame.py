@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from dataclasses import field
-from types import TracebackType
 from typing import TYPE_CHECKING, Final
 
 from tclint.diagnostics import ChainLink
@@ -160,12 +159,7 @@ class Inside:
         """Change the frame."""
         self._frame.quiet, self._frame.facts = self._inside
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         """Change it back."""
         self._frame.quiet, self._frame.facts = self._before
 
@@ -179,6 +173,6 @@ def merge(envs: Iterable[Env]) -> Env:
             known = merged.get(name)
             if known is None:
                 merged[name] = value
-            elif known is not value and not same(known, value):
+            elif not same(known, value):
                 merged[name] = join((known, value))
     return merged
