@@ -23,6 +23,7 @@ from tclint.config_keys import (
 )
 from tclint.config_schema import json_schema
 from tclint.config_verify import VerifyTarget, plain_target
+from tclint.environment import installed_release
 
 __all__ = [
     "DEFAULT_EXCLUDE",
@@ -344,10 +345,4 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 def _installed_torch() -> tuple[int, int]:
     """The torch release beside tclint, read from its metadata, never by importing it."""
-    from importlib import metadata
-
-    try:
-        major, minor = metadata.version("torch").split(".")[:2]
-        return int(major), int(minor)
-    except (metadata.PackageNotFoundError, ValueError):
-        return NEWEST_TORCH
+    return installed_release("torch") or NEWEST_TORCH

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from tclint.config import Config
@@ -22,7 +21,7 @@ from tclint.diagnostics import (
     Position,
     Span,
 )
-from tclint.lint.engine import Result
+from tclint.lint.engine import Result, Run
 from tclint.semantics.explain import Explained
 from tclint.server.analyze import View, analyze
 from tclint.server.document import Analysis, Document
@@ -30,6 +29,7 @@ from tclint.server.engine import Engine, Texts
 from tclint.server.hints import Hint
 from tclint.server.lens import Target
 from tclint.server.settings import Settings
+from tclint.source.errors import FileError
 from tclint.source.file import SourceFile
 
 APPLICABILITIES = {
@@ -65,8 +65,8 @@ class FakeEngine(Engine):
         if self.error is not None:
             raise self.error
         results = [result for path in paths for result in _results(path, texts[path])]
-        errors = [SimpleNamespace(path=path) for path in paths if "BROKEN" in texts[path]]
-        return SimpleNamespace(results=tuple(results), errors=errors, files=len(paths))
+        errors = (FileError(path, "broken") for path in paths if "BROKEN" in texts[path])
+        return Run(tuple(results), tuple(errors), len(paths))
 
     def fix(self, result: Any) -> Fix | Decline | None:
         if result.diagnostic.code == "TCL904":

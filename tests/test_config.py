@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import re
 import sys
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -115,26 +114,23 @@ def test_broken_pyproject_of_others_does_no_harm(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "target"),
-    [("2.11.0+cu128", (2, 11)), ("2.10.0a0+git1", (2, 10)), ("unknown", (2, 13))],
+    ("folder", "target"),
+    [
+        ("torch-2.11.0+cu128.dist-info", (2, 11)),
+        ("torch-2.10.0a0+git1.dist-info", (2, 10)),
+        ("torch-2.12.1-py3.11.egg-info", (2, 12)),
+        ("torch-unknown.dist-info", (2, 13)),
+        ("torch_scatter-2.1.2.dist-info", (2, 13)),
+    ],
 )
 def test_installed_torch_is_the_default_target(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, target: tuple[int, int]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, target: tuple[int, int]
 ) -> None:
-    monkeypatch.setattr(metadata, "version", lambda _: version)
+    (tmp_path / "site-packages" / folder).mkdir(parents=True)
+    monkeypatch.setattr(sys, "path", ["", "nowhere", str(tmp_path / "site-packages")])
     monkeypatch.delitem(sys.modules, "torch", raising=False)
     assert load_config(tmp_path).settings.target_torch == target
     assert "torch" not in sys.modules
-
-
-def test_without_torch_the_newest_known_is_the_target(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def absent(name: str) -> str:
-        raise metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(metadata, "version", absent)
-    assert load_config(tmp_path).settings.target_torch == (2, 13)
 
 
 def test_an_extended_file_holds_where_the_nearer_one_says_nothing(tmp_path: Path) -> None:

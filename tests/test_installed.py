@@ -10,8 +10,9 @@ import pytest
 
 from tclint.config import Config, ConfigError
 from tclint.diagnostics import Confidence, Diagnostic
+from tclint.environment import package_folders
 from tclint.lint.engine import Run, check_files
-from tclint.semantics.installed import MAX_FILE_BYTES, Installed, package_folders
+from tclint.semantics.installed import MAX_FILE_BYTES, Installed
 from tests.semantics_probe import put
 
 # What a package on the way of being imported would show: importing it must never happen.

@@ -85,6 +85,35 @@ def test_a_faulty_configuration_of_the_base_is_named_by_its_file(repository: Rep
         outcome_of(repository, base)
 
 
+def test_the_nearest_configuration_of_the_base_holds_for_each_file(repository: Repository) -> None:
+    base = repository.commit(
+        {
+            "shared/common.toml": 'exclude = ["made"]\n',
+            "tclint.toml": 'extend = "shared/common.toml"\n',
+            "part/pyproject.toml": '[tool.tclint]\nexclude = ["old"]\n',
+            "made/a.py": "x = 1\n",
+        }
+    )
+    repository.commit(
+        {
+            "shared/common.toml": "",
+            "part/new/tclint.toml": 'exclude = ["*.py"]\n',
+            **{f"{name}.py": "x = BAD\n" for name in ("made/a", "b", "part/old/c", "part/new/d")},
+        }
+    )
+    assert places(outcome_of(repository, base)) == [
+        ("b.py", 1, "TCL901"),
+        ("part/new/d.py", 1, "TCL901"),
+    ]
+
+
+def test_a_faulty_configuration_below_is_named_by_its_file(repository: Repository) -> None:
+    base = repository.commit({"part/tclint.toml": "nonsense = 1\n"})
+    repository.commit({"part/a.py": "x = BAD\n"})
+    with pytest.raises(ConfigError, match=r"^(?!.*tclint-review)part.tclint\.toml"):
+        outcome_of(repository, base)
+
+
 def test_ignored_but_tracked_files_are_checked(repository: Repository) -> None:
     base = repository.commit({"a.py": "x = 1\n"})
     repository.commit({"a.py": "x = BAD\n"})

@@ -39,7 +39,7 @@ def explain_types(inputs: Inputs, place: Place) -> int:
     """Print a line for every expression at the place, and return the exit code."""
     known = {path.resolve(): path for path in inputs.files}
     file = known.get(place.file.resolve(), place.file)
-    config = inputs.nested.get(file, inputs.config)
+    config = inputs.nesting.of(file)
     beside = next((files for one, files in inputs.parts if one.source == config.source), ())
     paths = tuple(dict.fromkeys((*beside, file)))
     project = load_project(paths, config, inputs.overlay)

@@ -6,12 +6,13 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from tclint.cli.configuration import Overrides, configure
-from tclint.cli.nested import nested_configs
 from tclint.cli.terminal import fail, warn
-from tclint.config import Config
+from tclint.config import Config, ConfigError
+from tclint.config_nested import Nesting, nested_configs
 from tclint.source.decode import decode
 from tclint.source.discovery import discover, is_excluded
 from tclint.source.errors import FileError, SourceError
@@ -36,14 +37,14 @@ class Inputs:
     nested: Mapping[Path, Config] = field(default_factory=dict)
 
     @property
+    def nesting(self) -> Nesting:
+        """Which configuration holds for which file."""
+        return Nesting(self.config, self.nested)
+
+    @property
     def parts(self) -> tuple[tuple[Config, tuple[Path, ...]], ...]:
         """The files by configuration; each part is a program of its own."""
-        found: dict[Path | None, tuple[Config, list[Path]]] = {}
-        for file in self.files:
-            config = self.nested.get(file, self.config)
-            found.setdefault(config.source, (config, []))[1].append(file)
-        parts = tuple((config, tuple(files)) for config, files in found.values())
-        return parts or ((self.config, ()),)
+        return self.nesting.parts(self.files)
 
     @property
     def overlay(self) -> dict[Path, str]:
@@ -75,18 +76,20 @@ def gather(
     named = {path for path in paths if not path.is_dir()}
     config = replace(config, partial=bool(named))
     found = discover(paths, config)
-    files, nested = found.files, dict[Path, Config]()
-    if named or found.configured - {str(start)}:
-        nested = nested_configs(files, start, config, overrides)
-        chosen = set() if config.force_exclude else named
-        files = tuple(file for file in files if file in chosen or not _left_out(file, nested))
+    nesting = Nesting(config)
+    if not overrides.names_file and (named or found.configured - {str(start)}):
+        nesting = _nesting(found.files, start, config, overrides)
+    files = nesting.wanted(found.files, () if config.force_exclude else named)
     if not files and not found.errors and not again:
         warn("no Python files found under the given paths")
-    return Inputs(config, files, found.errors, nested=nested)
+    return Inputs(config, files, found.errors, nested=nesting.nested)
 
 
-def _left_out(file: Path, nested: Mapping[Path, Config]) -> bool:
-    return file in nested and is_excluded(file, nested[file])
+def _nesting(files: Sequence[Path], start: Path, config: Config, overrides: Overrides) -> Nesting:
+    try:
+        return nested_configs(files, start, config, partial(configure, overrides))
+    except ConfigError as error:
+        fail(str(error))
 
 
 def _standard_input(overrides: Overrides, name: Path) -> Inputs:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.config import Config
+from tclint.environment import package_folders
 from tclint.lint.identity import digest_of
 from tclint.lint.outcome import Outcome
 from tclint.lint.shards import Shard
@@ -186,8 +187,6 @@ def surroundings(config: Config) -> list[str]:
     """What tells of changes in the environment: the folders that packages are installed into."""
     if not config.third_party:
         return []
-    from tclint.semantics.installed import package_folders
-
     return [*map(str, (config.root / ".venv", *package_folders(config)))]
 
 

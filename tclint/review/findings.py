@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.config import Config
+from tclint.config_nested import nested_configs
+from tclint.lint.engine import in_one
 from tclint.report.fingerprint import fingerprints
 from tclint.report.view import View, chain_text
 from tclint.review.diff import Added, added_lines
@@ -90,7 +92,9 @@ def review_range(git: Git, change: Change, check: Check) -> Outcome:
         diff = added_lines(git.diff(change.fork, change.head))
         # Lines of a notebook are JSON: what is said about one would stand nowhere.
         files = [p for p in discover([folder], layout.config).files if p.suffix != ".ipynb"]
-        run = check(files, layout.config)
+        nesting = nested_configs(files, folder, layout.config, layout.nested)
+        parts = nesting.parts(nesting.wanted(files))
+        run = in_one([check(part, config) for config, part in parts])
     view = View(base=folder)
     unreadable = (*_unreadable(run, diff, view), *_too_large(git, change, layout.left_out))
     return Outcome(change.base, change.head, _introduced(run, diff, view), unreadable, folder)

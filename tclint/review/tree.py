@@ -3,56 +3,67 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Final
 
-from tclint.config import FILE_NAMES, Config, ConfigError, find_config, read_config
+from tclint.config import FILE_NAMES, Config, ConfigError, find_config, load_config
 from tclint.review.git import Blob, Git, GitError
 from tclint.source.patterns import compile_patterns
+
+TOML: Final = ".toml"
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The configuration in force, and the files that were too large to write."""
+    """The configuration of the folder, and the files that were too large to write.
+
+    ``nested`` reads the one of a folder below that has its own.
+    """
 
     config: Config
     left_out: tuple[Blob, ...]
+    nested: Callable[[Path], Config]
 
 
 def lay_out(git: Git, trusted: str, head: str, folder: Path) -> Layout:
     """Write the files of ``head`` that a run would look at below ``folder``.
 
-    The configuration is the one of ``trusted``, usually the base: a pull request must not be able
-    to silence its own review. It cannot name an environment, which would lie outside the folder.
+    The configurations are those of ``trusted``, usually the base: a pull request must not be able
+    to silence its own review. They cannot name an environment, which would lie outside the folder.
 
     Raises:
         GitError: a commit cannot be read, or is larger than the limits allow.
         ConfigError: the configuration is faulty.
     """
-    _write(git, (b for b in git.files(trusted) if b.path in FILE_NAMES), folder)
+    # Those of other names may be extended.
+    _write(git, (b for b in git.files(trusted) if b.path.endswith(TOML)), folder)
     found = find_config(folder)
     if found is None or found.parent != folder:
         # Nothing above the scratch folder may take part.
         found = folder / FILE_NAMES[0]
         found.write_bytes(b"")
-    config = replace(_read(found, folder), respect_gitignore=False, python_environment="")
+    read = partial(_read, folder)
+    config = read(folder)
     include = compile_patterns(config.include)
     wanted = (
         blob
         for blob in git.files(head)
-        if blob.path not in FILE_NAMES
+        if not blob.path.endswith(TOML)
         and include.match(blob.path, blob.path.rpartition("/")[2], folder=False)
     )
-    return Layout(config, _write(git, wanted, folder))
+    return Layout(config, _write(git, wanted, folder), read)
 
 
-def _read(file: Path, folder: Path) -> Config:
+def _read(root: Path, folder: Path) -> Config:
     try:
-        return read_config(file)
+        config = load_config(folder)
     except ConfigError as error:
         # People know the file by its name, not by where the copy happens to lie.
-        raise ConfigError(str(error).replace(f"{folder}{os.sep}", "")) from error
+        raise ConfigError(str(error).replace(f"{root}{os.sep}", "")) from error
+    return replace(config, respect_gitignore=False, python_environment="")
 
 
 def _write(git: Git, blobs: Iterable[Blob], folder: Path) -> tuple[Blob, ...]:

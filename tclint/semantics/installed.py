@@ -13,15 +13,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from tclint.config import Config, ConfigError
+from tclint.config import Config
+from tclint.environment import package_folders
 from tclint.semantics.collect import collect_module
 from tclint.semantics.symbols import ModuleInfo
 from tclint.source.decode import read_source
 from tclint.source.errors import SourceError
 from tclint.source.parse import parse
 
-FOLDER_NAMES: Final = ("site-packages", "dist-packages")
-LAYOUTS: Final = ("lib/python3*/site-packages", "lib64/python3*/site-packages", "Lib/site-packages")
 # Tables say what torch and numpy do. Dynamo has a treatment of its own for the others, or skips
 # their frames: what their source says is not what happens in a region.
 NOT_READ: Final = frozenset(
@@ -44,34 +43,6 @@ def installed_packages(config: Config) -> Installed | None:
         ConfigError: the configured environment holds no packages.
     """
     return Installed(package_folders(config)) if config.third_party else None
-
-
-def package_folders(config: Config) -> tuple[Path, ...]:
-    """The folders with the packages of the environment that the configuration means.
-
-    Without a word on it that is the ``.venv`` of the project, else what runs tclint.
-
-    Raises:
-        ConfigError: the configured environment holds no packages.
-    """
-    if config.python_environment:
-        environment = config.root / Path(config.python_environment).expanduser()
-        folders = _folders_of(environment)
-        if not folders:
-            raise ConfigError(
-                f"{config.source or 'command line'}: python-environment: {environment} is no "
-                "virtual environment and no folder named site-packages"
-            )
-        return folders
-    beside = _folders_of(config.root / ".venv")
-    return beside or tuple(Path(entry) for entry in sys.path if Path(entry).name in FOLDER_NAMES)
-
-
-def _folders_of(environment: Path) -> tuple[Path, ...]:
-    if environment.name in FOLDER_NAMES and environment.is_dir():
-        return (environment,)
-    found = [folder for layout in LAYOUTS for folder in sorted(environment.glob(layout))]
-    return tuple({folder.resolve(): folder for folder in found})  # lib64 may be lib
 
 
 class Installed:

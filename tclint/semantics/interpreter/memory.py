@@ -35,6 +35,8 @@ from tclint.semantics.values import (
 # none. Only for code that sets modules up: there the question is which attributes come about.
 ENOUGH_ALIKE: Final = 3
 
+_Given = tuple[tuple[str, Value], ...]
+
 
 def walk_once(
     analysis: Analysis,
@@ -50,20 +52,29 @@ def walk_once(
     behaviour = region.behaviour if region else None
     memory = analysis.memory.setdefault((info, behaviour), {})
     exact = (*env.items(), *_surroundings(analysis, info))
-    rough = tuple((name, _without_dtype(value)) for name, value in exact)
-    known = memory.get(exact) or memory.get(rough) if memory else None
+    known = _remembered(memory, exact)
     if known is None and default_off and behaviour is not None:
         # What it found there is less sure than what it finds where nothing is switched on.
         memory = analysis.memory.setdefault((info, (*behaviour, default_off)), {})
-        known = memory.get(exact) or memory.get(rough) if memory else None
+        known = _remembered(memory, exact)
     if known is not None:
         return known
     if len(memory) >= MAX_CONTEXTS and chain:
         return _without_dtype(join(memory.values()))
     result = walk(analysis, info, env, region, chain, default_off)
     memory[exact] = result
-    memory.setdefault(rough, _without_dtype(result))
+    memory.setdefault(_rough(exact), _without_dtype(result))
     return result
+
+
+def _remembered(memory: dict[_Given, Value], given: _Given) -> Value | None:
+    if not memory:
+        return None
+    return memory.get(given) or memory.get(_rough(given))
+
+
+def _rough(given: _Given) -> _Given:
+    return tuple((name, _without_dtype(value)) for name, value in given)
 
 
 def _surroundings(analysis: Analysis, info: FunctionInfo) -> Iterator[tuple[str, Value]]:

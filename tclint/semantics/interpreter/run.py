@@ -34,8 +34,9 @@ from tclint.semantics.site import Region
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
 from tclint.semantics.values import UNKNOWN, Class, Function, Object, Tensor, Value
 
-# A file or function without one of these words sets nothing up.
-SETUP_WORDS: Final = ("compile", "optim", "_dynamo")
+# A file or function without one of these words sets nothing up; nor do regular expressions, or what
+# is merely optimal.
+_SETUP: Final = re.compile(r"(?<!\bre\.)compile|optim(?!al|um|i[sz](?:ed|ing|ation))|_dynamo")
 _CALLED: Final = re.compile(r"([A-Z]\w*)\(")
 
 
@@ -96,8 +97,7 @@ def _passed(analysis: Analysis, function: Function, env: Env) -> Arguments:
 
 
 def _walk_setup(analysis: Analysis, module: ModuleInfo) -> None:
-    text = module.file.text
-    if not any(word in text for word in SETUP_WORDS):
+    if not _SETUP.search(module.file.text):
         return
     analysis.module_env(module)
     for function in _functions(module):
@@ -111,7 +111,7 @@ def _walk_setup(analysis: Analysis, module: ModuleInfo) -> None:
 def _sets_up(module: ModuleInfo, function: FunctionInfo) -> bool:
     node = function.node
     lines = module.file.lines[node.lineno - 1 : node.end_lineno]
-    return any(word in line for line in lines for word in SETUP_WORDS)
+    return any(map(_SETUP.search, lines))
 
 
 def _setup_env(analysis: Analysis, function: FunctionInfo) -> Env:

@@ -1,0 +1,70 @@
+"""The environments that packages are installed into, looked at without importing anything."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tclint.config_keys import ConfigError
+
+if TYPE_CHECKING:
+    from tclint.config import Config
+
+FOLDER_NAMES: Final = ("site-packages", "dist-packages")
+LAYOUTS: Final = ("lib/python3*/site-packages", "lib64/python3*/site-packages", "Lib/site-packages")
+METADATA: Final = (".dist-info", ".egg-info")
+
+
+def installed_release(distribution: str) -> tuple[int, int] | None:
+    """The major and minor version of a distribution beside tclint; None when there is none.
+
+    The names of its folders of metadata say so. ``importlib.metadata`` would read them as well, but
+    takes longer to import than all else that a run without work does.
+    """
+    for entry in sys.path:
+        try:
+            names = os.listdir(entry or ".")  # noqa: PTH208 (hundreds of names, in every run)
+        except OSError:
+            continue
+        for name in names:
+            stem, suffix = os.path.splitext(name)  # noqa: PTH122
+            package, _, version = stem.partition("-")
+            if suffix in METADATA and package == distribution:
+                return _release(version)
+    return None
+
+
+def _release(version: str) -> tuple[int, int] | None:
+    major, _, rest = version.partition(".")
+    minor = rest.partition(".")[0]
+    return (int(major), int(minor)) if major.isdecimal() and minor.isdecimal() else None
+
+
+def package_folders(config: Config) -> tuple[Path, ...]:
+    """The folders with the packages of the environment that the configuration means.
+
+    Without a word on it that is the ``.venv`` of the project, else what runs tclint.
+
+    Raises:
+        ConfigError: the configured environment holds no packages.
+    """
+    if config.python_environment:
+        environment = config.root / Path(config.python_environment).expanduser()
+        folders = _folders_of(environment)
+        if not folders:
+            raise ConfigError(
+                f"{config.source or 'command line'}: python-environment: {environment} is no "
+                "virtual environment and no folder named site-packages"
+            )
+        return folders
+    beside = _folders_of(config.root / ".venv")
+    return beside or tuple(Path(entry) for entry in sys.path if Path(entry).name in FOLDER_NAMES)
+
+
+def _folders_of(environment: Path) -> tuple[Path, ...]:
+    if environment.name in FOLDER_NAMES and environment.is_dir():
+        return (environment,)
+    found = [folder for layout in LAYOUTS for folder in sorted(environment.glob(layout))]
+    return tuple({folder.resolve(): folder for folder in found})  # lib64 may be lib
