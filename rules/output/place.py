@@ -45,10 +45,8 @@ def is_bound_above(site: Site, name: str) -> bool:
     return any(
         (alias.asname or alias.name.partition(".")[0]) == name
         for statement in above
-        if not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-        for node in ast.walk(statement)
-        if isinstance(node, (ast.Import, ast.ImportFrom))
-        for alias in node.names
+        if isinstance(statement, (ast.Import, ast.ImportFrom))
+        for alias in statement.names
     )
 
 

@@ -19,9 +19,9 @@ def torch_name(site: Site, dotted: str, *, top_level: bool = False) -> Spelled |
     name = (spelled or dotted).partition(".")[0]
     module = site.module
     taken = {*module.imports, *module.functions, *module.classes, *module.assigned}
-    if _is_local(site, name) or (spelled is None and name in taken):
-        return Decline(f"`{name}` is not the module torch all over this function")
     if spelled is None:
+        if _is_local(site, name) or name in taken:
+            return Decline(f"`{name}` is not certainly the module torch here")
         return dotted, (Import("torch"),)
     if top_level and not is_bound_above(site, name):
         return Decline("torch is not imported above this function")

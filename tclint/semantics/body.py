@@ -38,6 +38,7 @@ class Body:
         self._names: dict[str, list[ast.Name]] | None = None
         self._declared: set[str] = set()
         self._bound: set[str] = set()
+        self._imports: dict[str, list[ast.stmt]] = {}
         self._around: set[str] = set()
 
     def parent(self, node: ast.AST) -> ast.AST | None:
@@ -76,6 +77,12 @@ class Body:
             self._look()
         return name in self._bound and not isinstance(self.scope, ast.Module)
 
+    def imports(self, name: str) -> list[ast.stmt]:
+        """The imports in the function, or one inside it, that bind a name."""
+        if self._names is None:
+            self._look()
+        return self._imports.get(name, [])
+
     def _look(self) -> None:
         """Go through the function once for all look-ups."""
         parents: dict[ast.AST, ast.AST] = {}
@@ -89,11 +96,7 @@ class Body:
             elif type(outer) in _BINDING and outer is not self.scope:
                 self._bound.add(getattr(outer, _BINDING[type(outer)]) or "")
             elif type(outer) is ast.Import or type(outer) is ast.ImportFrom:
-                imported = local_imports(self.module, outer)
-                known = self.module.imports
-                self._bound.update(
-                    name for name, meant in imported if known.get(name, name) != meant
-                )
+                self._import(outer)
             for name in outer._fields:
                 value = getattr(outer, name, None)
                 children = value if type(value) is list else (value,)
@@ -106,6 +109,12 @@ class Body:
         for occurrences in names.values():
             occurrences.sort(key=lambda n: (n.lineno, n.col_offset))
         self._parents, self._names = parents, names
+
+    def _import(self, statement: ast.Import | ast.ImportFrom) -> None:
+        for name, meant in local_imports(self.module, statement):
+            self._imports.setdefault(name, []).append(statement)
+            if self.module.imports.get(name, name) != meant:
+                self._bound.add(name)
 
 
 def _around(tree: ast.Module, scope: Scope) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -11,6 +12,8 @@ from tclint.source.file import SourceFile
 
 # Python 3.10 has no ``except*``.
 TRIES: Final[tuple[type[ast.Try], ...]] = (ast.Try, getattr(ast, "TryStar", ast.Try))
+# Where compiled code runs these can be imported: what stands in for them is for other places.
+PRESENT: Final = frozenset({"torch", "numpy", *sys.stdlib_module_names})
 
 
 def collect_module(
@@ -31,7 +34,32 @@ def collect_module(
                 module.assigned[target] = value
             case ast.AnnAssign(target=ast.Name(id=target), value=ast.expr() as value):
                 module.assigned[target] = value
+    module.imported.update(_local_names(module, tree.body))
+    module.typed.update(_for_types(module, tree.body))
     return module
+
+
+def _local_names(module: ModuleInfo, statements: Iterable[ast.stmt]) -> Iterator[str]:
+    for node in statements:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from (local for local, _ in local_imports(module, node))
+
+
+def _for_types(module: ModuleInfo, body: Iterable[ast.stmt]) -> set[str]:
+    """The names that imports bind below ``if TYPE_CHECKING`` and nowhere else."""
+    blocks = [node for node in body if isinstance(node, ast.If) and _asks_for_types(node.test)]
+    if not blocks:
+        return set()
+    inner = [statement for block in blocks for statement in _statements(block.body)]
+    others = [node for node in _statements(body) if node not in inner]
+    return {*_local_names(module, inner)} - {*_local_names(module, others)}
+
+
+def _asks_for_types(test: ast.expr) -> bool:
+    match test:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name == "TYPE_CHECKING"
+    return False
 
 
 def local_imports(
@@ -101,9 +129,36 @@ def _inner(node: ast.stmt) -> list[ast.stmt]:
     if isinstance(node, ast.If):
         return [*node.orelse, *node.body]
     if isinstance(node, TRIES):
-        handled = [inner for handler in node.handlers for inner in handler.body]
+        handlers = [] if succeeds(node.body) else node.handlers
+        handled = [inner for handler in handlers for inner in handler.body]
         return [*handled, *node.body, *node.orelse, *node.finalbody]
     return node.body if isinstance(node, ast.With) else []
+
+
+def succeeds(body: Iterable[ast.stmt]) -> bool:
+    """True for a block of ``try`` that does not fail where compiled code runs.
+
+    It imports what is there, and takes note of that.
+    """
+    imports = [node for node in body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    return bool(imports) and all(
+        all(map(is_present, imported_modules(node)))
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        else isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for node in body
+    )
+
+
+def is_present(dotted: str) -> bool:
+    """True for a module that can be imported wherever compiled code runs, and for what it holds."""
+    return dotted.partition(".")[0] in PRESENT
+
+
+def imported_modules(node: ast.Import | ast.ImportFrom) -> list[str]:
+    """The modules that an import statement names; empty texts for those beside the file."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return ["" if node.level else node.module or ""]
 
 
 def _bind_import(
@@ -111,6 +166,8 @@ def _bind_import(
 ) -> None:
     for local, target in _imported(module.name, node, is_package=is_package):
         module.imports[local] = target
+        if is_present(target):
+            module.assigned.pop(local, None)
     if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
         module.stars.append(_source(module.name, node, is_package=is_package))
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tclint.config import Settings
 from tclint.diagnostics import ChainLink
 from tclint.semantics.body import Body
+from tclint.semantics.imported import is_imported
 from tclint.semantics.records import record
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
 from tclint.semantics.values import UNKNOWN, Value
@@ -132,7 +133,7 @@ class Site:
         for local, target in self.module.imports.items():
             if dotted != target and not dotted.startswith(target + "."):
                 continue
-            if self._shadowed(local):
+            if self._shadowed(local) or not is_imported(self, local):
                 continue
             spelled = local + dotted[len(target) :]
             if best is None or len(spelled) < len(best):

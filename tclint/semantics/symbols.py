@@ -52,6 +52,8 @@ class ModuleInfo:
     ``imports`` maps local names to the dotted names that they stand for; ``assigned`` maps
     top-level variables to the expressions last assigned to them; ``stars`` are the modules whose
     names it takes over. ``installed`` marks a file of a package that the project only uses.
+    ``imported`` are the local names that the top level imports whatever happens, ``typed`` those
+    that only type checkers see.
     """
 
     name: str
@@ -63,6 +65,8 @@ class ModuleInfo:
     assigned: dict[str, ast.expr] = field(default_factory=dict, repr=False)
     stars: list[str] = field(default_factory=list, repr=False)
     installed: bool = False
+    imported: set[str] = field(default_factory=set, repr=False)
+    typed: set[str] = field(default_factory=set, repr=False)
 
 
 def parameters_of(node: FunctionNode) -> list[Parameter]:

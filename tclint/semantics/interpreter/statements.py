@@ -5,7 +5,14 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.semantics.collect import TRIES, class_info, decorator_name, local_imports
+from tclint.semantics.collect import (
+    TRIES,
+    class_info,
+    decorator_name,
+    is_present,
+    local_imports,
+    succeeds,
+)
 from tclint.semantics.events import (
     CompileCall,
     ContextEntered,
@@ -173,7 +180,7 @@ def _try(frame: Frame, node: ast.Try) -> None:
         middle = frame.env
         if frame.live:
             ends.append(frame.env)
-        handlers = [] if _cannot_fail(frame, node.body) else node.handlers
+        handlers = [] if succeeds(node.body) or _cannot_fail(frame, node.body) else node.handlers
         for handler in handlers:
             frame.env, frame.live = merge([before, middle]), True
             if handler.name:
@@ -190,19 +197,10 @@ def _try(frame: Frame, node: ast.Try) -> None:
 def _cannot_fail(frame: Frame, body: list[ast.stmt]) -> bool:
     """True for a question asked of torch with a known answer, ``is_compiling()`` for example."""
     *imports, last = body
-    if not isinstance(last, ast.Return) or not all(map(_imports_torch, imports)):
+    if not isinstance(last, ast.Return) or (imports and not succeeds(imports)):
         return False
     answer = frame.returns[-1]
     return isinstance(answer, Static) and answer.known
-
-
-def _imports_torch(node: ast.stmt) -> bool:
-    match node:
-        case ast.Import(names=names):
-            return all(name.name.partition(".")[0] == "torch" for name in names)
-        case ast.ImportFrom(module=str() as module, level=0):
-            return module.partition(".")[0] == "torch"
-    return False
 
 
 @walks(ast.Match)
@@ -241,11 +239,11 @@ def _delete(frame: Frame, node: ast.Delete) -> None:
 
 @walks(ast.Import, ast.ImportFrom)
 def _import(frame: Frame, node: ast.Import | ast.ImportFrom) -> None:
-    if frame.body.function is None:
-        return
     module = frame.body.module
     for local, dotted in local_imports(module, node):
-        frame.env[local] = frame.analysis.external(dotted, module)
+        # Those of the top level are looked up when they are needed: that loads their modules.
+        if frame.body.function is not None or is_present(dotted):
+            frame.env[local] = frame.analysis.external(dotted, module)
 
 
 @walks(ast.FunctionDef, ast.AsyncFunctionDef)

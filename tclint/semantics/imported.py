@@ -1,0 +1,65 @@
+"""Whether an imported name is there when a statement runs: imports may be late, or never happen."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from tclint.semantics.collect import dotted_name
+
+if TYPE_CHECKING:
+    from tclint.semantics.site import Site
+    from tclint.semantics.symbols import ClassInfo, ModuleInfo
+
+
+def is_imported(site: Site, name: str) -> bool:
+    """True when an import has bound a name of the module's before the site's statement runs.
+
+    Below ``if`` and ``try`` it may not have, unless the code around could not be there otherwise.
+    """
+    inside = site.body.imports(name)
+    if inside:
+        block = getattr(site.body.scope, "body", ())
+        return any(one in block and one.lineno < site.statement.lineno for one in inside)
+    if name in site.module.imported:
+        return True
+    return name not in site.module.typed and (
+        _is_needed(site, name) or _is_needed_above(site.module, name)
+    )
+
+
+def _is_needed(site: Site, name: str) -> bool:
+    """True when the statement itself needs the name, or one that has run before it for sure."""
+    for load in site.loads(name):
+        around = _statement(site, load)
+        if around is site.statement:
+            return True
+        if around is not None and around.lineno < site.statement.lineno:
+            return True
+    return False
+
+
+def _statement(site: Site, load: ast.Name) -> ast.stmt | None:
+    """The statement that evaluates a name on every way through the function, or the site's own."""
+    inner: ast.AST = load
+    for outer in site.ancestors(load):
+        if isinstance(outer, ast.AnnAssign) and inner is outer.annotation:
+            return None
+        if isinstance(outer, ast.stmt):
+            is_first = outer in getattr(site.body.scope, "body", ())
+            return outer if outer is site.statement or is_first else None
+        if isinstance(outer, (ast.Lambda, ast.IfExp, ast.BoolOp)):
+            return None
+        inner = outer
+    return None
+
+
+def _is_needed_above(module: ModuleInfo, name: str) -> bool:
+    """True for a file that has classes of the name's package, and so needs it to be imported."""
+    package = module.imports[name].partition(".")[0]
+    bases = (base for cls in module.classes.values() for base in _certain_bases(module, cls))
+    return any((dotted_name(module, base) or "").partition(".")[0] == package for base in bases)
+
+
+def _certain_bases(module: ModuleInfo, cls: ClassInfo) -> tuple[ast.expr, ...]:
+    return cls.bases if cls.node in module.tree.body else ()
