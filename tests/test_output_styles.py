@@ -147,7 +147,7 @@ class f(Module):
     ],
 )
 def test_name_torch_that_is_bound_in_the_function_is_declined(tmp_path: Path, code: str) -> None:
-    assert "`torch` is not the module torch" in declined(tmp_path, code)
+    assert "`torch` is not certainly the module torch" in declined(tmp_path, code)
 
 
 @pytest.mark.parametrize(
