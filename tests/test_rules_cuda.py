@@ -219,3 +219,18 @@ def test_synchronize_waits_for_what_is_under_way() -> None:
     assert not done.query()
     torch.cuda.synchronize()
     assert done.query()
+
+
+@pytest.mark.parametrize(("rule", "example"), cases(Bad, where=_of("TCL334")))
+def test_a_pinned_batch_need_not_be_waited_for(rule: Rule, example: Bad) -> None:
+    assert example.unsafe is not None
+    model = torch.nn.Linear(3, 3).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    waits = []
+    for code in (example.code, example.unsafe):
+        names: dict[str, Any] = {}
+        exec(PRELUDE + code, names)
+        train = functools.partial(names["train"], model, optimizer, "cuda")
+        train()
+        waits.append(_syncs(train))
+    assert waits[0] - waits[1] >= len(names["loader"])

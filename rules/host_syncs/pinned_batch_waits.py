@@ -1,0 +1,130 @@
+"""TCL334: a batch is copied from pinned memory, and the CPU waits all the same."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tclint.diagnostics import Applicability, Confidence, Effect
+from tclint.lint.rewrite import AddArgument, Repair
+from tclint.lint.rule import Bad, Finding, Good, Rule
+from tclint.semantics.events import TrainingCall
+from tclint.semantics.site import Site
+
+from ..optimizers.made_here import maker
+from .training_loops import is_test
+
+_LOADERS: Final = frozenset(
+    {"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"}
+)
+_PASSED_ON: Final = ("enumerate", "tqdm")
+_TRAIN: Final = """
+loader = torch.utils.data.DataLoader(torch.ones(8, 3), batch_size=4{pinned})
+
+
+def train(model, optimizer, device):
+    for i, x in enumerate(loader):
+        x = x.to(device{more})
+        model(x).sum().backward()
+        optimizer.step()
+
+
+def f(x):
+    return x
+"""
+_PINNED: Final = ", pin_memory=True"
+
+
+class PinnedBatchWaits(Rule[TrainingCall]):
+    """A training loop copies batches from pinned memory to the device, and waits for each.
+
+    ## What it does
+    Reports `batch.to(device)` and `batch.cuda()` without `non_blocking=True` in a loop that calls
+    `backward()` and runs over a `DataLoader` made in the same file with `pin_memory=True`.
+
+    ## Why it hurts
+    Pinned memory is there for copies that the CPU does not wait for, but only `non_blocking=True`
+    asks for one: after each other copy torch waits for the stream (`cudaStreamSynchronize`), and
+    the CPU cannot launch the step while the batch travels.
+
+    ## Fix safety
+    Unsafe: the CPU goes on before the copy is done, so that the batch must not be changed on the
+    host meanwhile. What the device computes is the same, since its work stays in order.
+
+    ## References
+    - [A guide on good usage of non_blocking and pin_memory](https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html)
+    """
+
+    code = "TCL334"
+    name = "pinned-batch-waits"
+    summary = "a copy from pinned memory without `non_blocking=True` makes the CPU wait"
+    on = TrainingCall
+    effects = (Effect.HOST_SYNC,)
+    outside_regions = True
+    examples = (
+        Bad(
+            _TRAIN.format(pinned=_PINNED, more=""),
+            unsafe=_TRAIN.format(pinned=_PINNED, more=", non_blocking=True"),
+        ),
+        Good(_TRAIN.format(pinned="", more=""), title="memory that is not pinned"),
+    )
+
+    def check(self, event: TrainingCall) -> Finding | None:
+        """Look for copies of what the loop takes from a loader."""
+        site, call, loop = event.site, event.call, event.loop
+        if not isinstance(loop, ast.For) or not _goes_to_device(event) or is_test(site, loop):
+            return None
+        if not _is_batch(event, loop) or not _is_pinned(site, loop.iter):
+            return None
+        return Finding(
+            f"`{site.text(call)}` makes the CPU wait for the copy, though the loader pins memory",
+            Repair(
+                "Copy without waiting",
+                (AddArgument(call, "True", keyword="non_blocking"),),
+                Applicability.UNSAFE,
+                changes="the batch must not be changed on the host until it is copied",
+            ),
+            confidence=Confidence.MEDIUM,
+        )
+
+
+def _goes_to_device(event: TrainingCall) -> bool:
+    """True for `.cuda()` and for `.to()` of what is called a device."""
+    given = {keyword.arg: keyword.value for keyword in event.call.keywords}
+    if "non_blocking" in given or None in given or len(event.call.args) > 1:
+        return False
+    if event.name == "cuda":
+        return True
+    match [*event.call.args, *([given["device"]] if "device" in given else [])]:
+        case [ast.Constant(value=str() as name)]:
+            return name.startswith(("cuda", "xpu"))
+        case [ast.Name(id=name) | ast.Attribute(attr=name)]:
+            return event.name == "to" and ("device" in name or name in ("gpu", "rank"))
+    return False
+
+
+def _is_batch(event: TrainingCall, loop: ast.For) -> bool:
+    """True for a variable that the loop binds and nothing but this statement binds anew."""
+    match event.call.func:
+        case ast.Attribute(value=ast.Name(id=name)):
+            stores = event.site.stores(name)
+            inside = {*ast.walk(loop.target), *ast.walk(event.site.statement)}
+            bound = any(store in ast.walk(loop.target) for store in stores)
+            return bound and all(store in inside for store in stores)
+    return False
+
+
+def _is_pinned(site: Site, iterable: ast.expr) -> bool:
+    match iterable:
+        case ast.Call(func=ast.Name(id=passed) | ast.Attribute(attr=passed), args=[inner, *_]) if (
+            passed in _PASSED_ON
+        ):
+            return _is_pinned(site, inner)
+        case ast.Name(id=name):
+            made: ast.expr | None = maker(site, name)
+        case _:
+            made = iterable
+    if not isinstance(made, ast.Call) or site.dotted(made.func) not in _LOADERS:
+        return False
+    pinned = next((k.value for k in made.keywords if k.arg == "pin_memory"), None)
+    return isinstance(pinned, ast.Constant) and pinned.value is True
