@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Decline, Diagnostic, Fix, Position
@@ -44,7 +45,7 @@ def location(position: Position) -> dict[str, int]:
 
 def _chain(diagnostic: Diagnostic) -> list[dict[str, object]]:
     return [
-        {"function": link.function, "filename": link.filename, "row": link.row}
+        {"function": link.function, "filename": absolute(Path(link.filename)), "row": link.row}
         for link in diagnostic.chain
     ]
 
