@@ -110,3 +110,12 @@ def test_an_interpreter_without_the_package_is_one_clear_error() -> None:
 def test_an_unknown_row_is_one_clear_error() -> None:
     with pytest.raises(SystemExit, match="published has no rows named no-such-model"):
         main(["--rows", "bart,no-such-model"])
+
+
+def test_names_that_only_type_checkers_see_are_missing(tmp_path: Path) -> None:
+    head = "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import torch\n\n\n"
+    file = tmp_path / "program.py"
+    file.write_text(f'{head}def f(x: "torch.Tensor"):\n    return x\n', "utf-8")
+    assert not missing_names(tmp_path)
+    file.write_text(f"{head}def f(x):\n    return torch.relu(x), unknown\n", "utf-8")
+    assert [text.partition(":")[0] for text in missing_names(tmp_path)] == ["program.py"] * 2

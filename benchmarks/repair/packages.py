@@ -4,7 +4,8 @@ Run: python -m benchmarks.repair.packages DIR... [--unsafe-fixes] [--sample 20 -
      [--records FILE --markdown PAGE]
 
 For each folder: the run does not crash, every file that parsed still parses, the edits that the
-report lists make the new bytes of the old ones, and a second run changes nothing.
+report lists make the new bytes of the old ones, no name is missing that was there, and a second run
+changes nothing.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from benchmarks.repair.names import missing_names
 from benchmarks.repair.package_page import Fixed, page, table
 from tclint.diagnostics import Edit, Position, Span
 from tclint.fix.conflicts import apply_edits
@@ -77,6 +79,8 @@ def fix_package(folder: Path, *, unsafe: bool) -> Fixed:
         if report is not None:
             _count(report, result)
             _compare(before, _contents(copy), report, result)
+            lost = missing_names(copy) - missing_names(folder)
+            result.broken += [f"a name is not there: {text}" for text in lost]
             _settled(copy, result, unsafe=unsafe)
     return result
 
