@@ -94,8 +94,9 @@ KEYS: Final = (
     Key("ignore", "ignore", "strings", (), "Rules not to use: codes or prefixes of codes.",
         codes=True),
     Key("min-confidence", "min_confidence", "string", "medium", "The least sure findings to "
-        "show. A finding of `low` confidence depends on a setting that is off by default, or on "
-        "how the code is used. Rules that are selected by their full code show all.",
+        "show. A finding of `low` confidence depends on a setting that is off by default, on an "
+        "exception that is raised, or on how the code is used. Rules that are selected by their "
+        "full code show all.",
         choices=CONFIDENCES),
     Key("fixable", "fixable", "strings", (), "Rules whose fixes may be applied. Empty means all.",
         codes=True),

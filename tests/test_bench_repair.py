@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks.models.catalogue import Model
 from benchmarks.repair.__main__ import main
+from benchmarks.repair.names import missing_names
 from benchmarks.repair.record import AFTER, BEFORE, SAME, Measured, Site
 from benchmarks.repair.report import Report, page, summary, text
 from benchmarks.repair.rows import TABLES, TRAIN, Row, chosen

@@ -34,6 +34,8 @@ STAYS = {
     "another dtype": "torch.arange(3).float().to(x.device, torch.float16)",
     "a dtype only": "torch.zeros(3).unsqueeze(0).to(torch.float16)",
     "computed first": "torch.zeros(3).exp().to(x.device)",
+    "nothing to copy": "torch.empty(0).to(x.device)",
+    "nothing to copy in one dimension": "torch.zeros((2, 0)).to(x.device)",
     "not waited for": "torch.zeros(3).unsqueeze(0).to(x.device, non_blocking=True)",
 }
 
@@ -55,3 +57,27 @@ def test_the_same_bits_and_strides(tmp_path: Path, before: str) -> None:
     left, right = eval(before, dict(names)), eval(fixed(tmp_path, before), dict(names))
     assert torch.equal(left, right)
     assert (left.dtype, left.stride()) == (right.dtype, right.stride())
+
+
+NUMBERS = {
+    "torch.tensor(1, device=x.device).to(torch.int8)": (
+        "torch.full((), 1, device=x.device).to(torch.int8)"
+    ),
+    "torch.tensor(2, device=x.device).to(x)": "torch.full((), 2, device=x.device).to(x)",
+}
+
+
+@pytest.mark.parametrize(("before", "after"), NUMBERS.items())
+def test_what_follows_a_number_made_on_its_device_stays(
+    tmp_path: Path, before: str, after: str
+) -> None:
+    assert fixed(tmp_path, before) == after
+
+
+def test_an_annotation_proves_no_number(tmp_path: Path) -> None:
+    path = tmp_path / "code.py"
+    text = "import torch\n\n\ndef f(x, n: int):\n    return torch.tensor(n, device=x.device) + x\n"
+    path.write_text(text, encoding="utf-8")
+    config = Config(tmp_path, select=("TCL310",), compiled=("*:f",))
+    assert not fix_files([path], config).changed
+    assert "torch.full((), n" in fix_files([path], config, unsafe=True).changed[0].after

@@ -42,6 +42,10 @@ def test_a_deprecated_name_is_found_by_every_spelling(use: str, tmp_path: Path) 
     assert [code for code, _ in found(use, tmp_path, "TCL420")] == ["TCL420"]
 
 
+OLDER = "import torch\n\n\ndef f():\n"
+SCALER = "torch.cuda.amp.GradScaler()"
+
+
 @pytest.mark.parametrize(
     "use",
     [
@@ -53,6 +57,8 @@ def test_a_deprecated_name_is_found_by_every_spelling(use: str, tmp_path: Path) 
         "import torch\ntry:\n    x = 1\nexcept OSError:\n    x = torch.cuda.amp.autocast()\n",
         "import torch\nif torch.__version__ < '2.4':\n    x = torch.cuda.amp.autocast()\n",
         "import torch\nx = 1 if NEW_2_4 else torch.cuda.amp.GradScaler()\n",
+        f"{OLDER}    if NEW:\n        return torch.amp.GradScaler()\n    return {SCALER}\n",
+        f"{OLDER}    if hasattr(torch.amp, 'GradScaler'):\n        return\n    {SCALER}\n",
     ],
 )
 def test_who_supports_an_older_torch_is_left_alone(use: str, tmp_path: Path) -> None:

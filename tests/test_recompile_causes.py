@@ -99,6 +99,8 @@ def test_a_dict_counts_where_the_key_holds_a_size(body: str, count: int, tmp_pat
         ("if n > self.size:\n    self.size = self.size + n", 0),
         ("if self.size > n:\n    self.size = min(n, 3)", 0),
         ("if self.size > n:\n    self.size = 3", 0),
+        ("if self.size is None:\n    self.size = n", 0),
+        ("if self.size is None or self.size != n:\n    self.size = n", 1),
     ],
 )
 def test_a_size_counts_where_a_condition_reads_it(body: str, count: int, tmp_path: Path) -> None:

@@ -11,6 +11,74 @@ from tclint.lint.engine import check_files
 from tests.semantics_probe import mismatch, program, promised_values, put, values_in
 
 ANNOTATED = {
+    "a parameter compared with a size": """
+        @torch.compile
+        def f(x: torch.Tensor, length, h, w):
+            if x.shape[-1] != length:
+                return x
+            assert x.size(0) == h * w
+            n = h.sum()
+            if x.shape[0] != n:  #! TensorBranch if
+                return x
+            if x.shape[0] > length.max():  #! TensorBranch if
+                return x
+    """,
+    "arguments behind a star of unknown length": """
+        class Scale(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x, flag, w):
+                reveal(flag)  #= unknown
+                reveal(w)  #= unknown
+                return x * w
+        class M(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.w = nn.Parameter(torch.ones(3))
+            def forward(self, x):
+                more = [] if torch.is_grad_enabled() else [None]
+                return Scale.forward(*more, x, False, self.w)
+    """,
+    "fields of what torch returns": """
+        @torch.compile
+        def f(x: torch.Tensor):
+            reveal(x.max(dim=1).values)  #= tensor (dtype of `x`)
+            reveal(torch.topk(x, 2).indices)  #= tensor
+            reveal(torch.linalg.svd(x).S)  #= tensor
+            n = x.sort().indices[0].item()  #! HostRead item
+            return x.to_sparse().values() * n
+    """,
+    "what torch has": """
+        @torch.compile
+        def f(x: torch.Tensor):
+            if hasattr(torch, "nextafter"):
+                return x
+            if x.sum() > 0:
+                return x
+    """,
+    "what torch may have": """
+        @torch.compile
+        def f(x: torch.Tensor):
+            if hasattr(torch, "no_such_function"):
+                return x
+            if x.sum() > 0:  #! TensorBranch if
+                return x
+    """,
+    "numbers that Python draws": """
+        import random
+        def coin():
+            return random.random() < 0.5
+        def draw():
+            return random.uniform(0, 1) < 0.5
+        @torch.compile
+        def f(x: torch.Tensor):
+            reveal(coin())  #= bool constant
+            if coin():
+                x = x + 1
+            if random.choice([1, 2]) > 1:
+                x = x + 1
+            reveal(draw())  #= numpy bool
+            return x
+    """,
     "an alias of an optional tensor": """
         from typing import Optional
         OptTensor = Optional[torch.Tensor]

@@ -198,6 +198,7 @@ LEFT_OUT = {
     "torch.compiler.disable with a reason": "@torch.compiler.disable(reason='slow')",
     "torch._dynamo.disable": "@torch._dynamo.disable",
     "assume_constant_result": "@torch.compiler.assume_constant_result",
+    "assume_constant_result by its old name": "@torch._dynamo.assume_constant_result",
 }
 
 

@@ -12,6 +12,7 @@ from tclint.semantics.events import NameUsed
 from tclint.semantics.site import Site
 from tclint.torch_api.moved import Moved
 
+from ..decisions.fallbacks import is_fallback
 from .leftover_import import leftover_import
 
 # What a condition mentions that asks which torch is there.
@@ -28,6 +29,8 @@ def worth_saying(event: NameUsed, moved: Moved) -> bool:
     if site.module.name.partition(".")[0] == "torch":
         return False
     if site.settings.target_torch < moved.since or site.facts.tries:
+        return False
+    if is_fallback(site, moved.new):
         return False
     outer = (o for o in site.ancestors(event.expression) if isinstance(o, (ast.If, ast.IfExp)))
     return not any(_VERSIONS.search(ast.unparse(o.test)) for o in outer)

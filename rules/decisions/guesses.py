@@ -26,7 +26,8 @@ def is_likely_number(site: Site, node: ast.expr) -> bool:
         return False
     if isinstance(node, ast.Name) and _is_flag(site, node.id):
         return True
-    if any(isinstance(part, ast.Name) and site.stores(part.id) for part in parts):
+    names = {part.id for part in parts if isinstance(part, ast.Name)}
+    if any(site.stores(name) and not _is_unpacked(site, name) for name in names):
         return False
     tensors = [
         kind
@@ -36,6 +37,19 @@ def is_likely_number(site: Site, node: ast.expr) -> bool:
         if isinstance(kind, Tensor)
     ]
     return bool(tensors) and all(tensor.assumed for tensor in tensors)
+
+
+def _is_unpacked(site: Site, name: str) -> bool:
+    """True for ``h, w = sizes[-1]``: rows of a tensor are seldom taken apart like that."""
+    for store in site.stores(name):
+        pair = site.parent(store)
+        match site.parent(pair) if isinstance(pair, ast.Tuple) else None:
+            case ast.Assign(value=given) | ast.For(iter=given):
+                if not all(isinstance(part, _PLAIN | ast.Subscript) for part in ast.walk(given)):
+                    return False
+            case _:
+                return False
+    return True
 
 
 def _is_flag(site: Site, name: str) -> bool:

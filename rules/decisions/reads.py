@@ -1,4 +1,4 @@
-"""Reads of a tensor that carry no name of their own: why they read, and what does not."""
+"""Reads of a tensor that carry no name of their own: what reads, and what does not."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from tclint.semantics.events import HostRead
 from tclint.semantics.lattice import may_be_tensor, tensor_in
 
 WHAT: Final = {
-    "size": "torch needs a number there",
-    "sizes": "the places to split at have to be numbers",
-    "slice": "a slice needs numbers",
-    "index": "a Python sequence is indexed by numbers",
-    "row": "an index without dimensions is taken for a number",
-    "equal": "it answers with a `bool`",
-    "allclose": "it answers with a `bool`",
-    "is_nonzero": "it answers with a `bool`",
-    "cov": "it looks at the data",
-    "corrcoef": "it looks at the data",
-    "branch": "it looks at the data",
+    "size": "torch needs a number where the tensor `{}` stands",
+    "sizes": "torch splits at numbers, and `{}` is a tensor",
+    "slice": "a slice needs a number where the tensor `{}` stands",
+    "index": "a Python sequence is indexed by the tensor `{}`",
+    "row": "the tensor `{}` has no dimensions and is read as an index",
+    "equal": "`{}` is read to answer with a `bool`",
+    "allclose": "`{}` is read to answer with a `bool`",
+    "is_nonzero": "`{}` is read to answer with a `bool`",
+    "cov": "the data of `{}` is looked at",
+    "corrcoef": "the data of `{}` is looked at",
+    "branch": "the data of `{}` is looked at",
 }
 WAY_OUT: Final = {
     "size": "take sizes from shapes, or pass the number in as an argument",

@@ -29,7 +29,8 @@ def consequence(site: Site, around: ast.stmt | None = None, *, always: bool = Fa
     loops = [loop for loop in site.facts.loops if loop is not around]
     if loops or site.facts.tries:
         return f" inside {'a loop' if loops else 'a `try`'}, so all of {function} runs in eager"
-    return f": all of {function} runs in eager" if always else ": the graph breaks"
+    rest = f", and the rest of {function} runs in eager" if always else ""
+    return f": the graph breaks{rest}"
 
 
 def loop_ids(site: Site, *ids: str) -> tuple[str, ...]:

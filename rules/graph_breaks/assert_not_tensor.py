@@ -13,6 +13,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import NONE
 
 from ..proofs.conditions import caught, goes_on_after_tensor, tail
+from ..proofs.declared import takes_numbers
 
 
 class AssertNotTensor(Rule[TensorAssert]):
@@ -106,7 +107,7 @@ def f(x):
 
 
 def _repair(site: Site, negation: ast.UnaryOp) -> Repair | Decline:
-    refusal = caught(site)
+    refusal = caught(site) or takes_numbers(site, negation.operand)
     if refusal is not None:
         return refusal
     if NONE in options(site.value(negation.operand)):

@@ -114,7 +114,7 @@ class HiddenHostRead(Rule[HostRead]):
         end = consequence(site, always=event.via == "slice")
         ids = ("GB0124",) if kind in ("slice", "index") else ("GB0033",)
         return Finding(
-            f"`{short(site, source)}` is a tensor whose value is read: {what}{end}",
+            f"{what.format(short(site, source))}{end}",
             _repair(event),
             node=source if event.via in _NUMBERS else None,
             gb_ids=loop_ids(site, *ids),

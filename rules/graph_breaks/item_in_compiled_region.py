@@ -31,9 +31,10 @@ class ItemInCompiledRegion(Rule[HostRead]):
     cannot change, and the arithmetic gives the same bits: in float64, one operation of float32
     values that meets float32, whole numbers that are counts. It is unsafe where a dtype, a
     rounding, or the type of something stored or returned may change, and declined where Python
-    needs a number: a branch, a size. Results are bit-equal, with one exception: on a GPU,
-    `tensor / number` multiplies by the reciprocal and `tensor / tensor` divides, so the last bit
-    can differ (H200, float32: in 9 to 24% of the elements; half types: in none).
+    needs a number: a branch, a size, a result or an argument that is declared as a number. Results
+    are bit-equal, with one exception: on a GPU, `tensor / number` multiplies by the reciprocal and
+    `tensor / tensor` divides, so the last bit can differ (H200, float32: in 9 to 24% of the
+    elements; half types: in none).
 
     A read that nothing can replace, at the top of the `forward` of a module inside another, moves
     to the callers in the same file, where it breaks fewer frames: `forward` gets an optional

@@ -14,6 +14,7 @@ from ..proofs.promotion import FLOAT_OF_INTEGER
 from ..proofs.reads import is_captured, is_judged_elsewhere, repair_read
 from ..proofs.twins import CUT
 from ..proofs.verdict import Changes
+from ..proofs.whole import is_whole
 
 _IDS = dict.fromkeys(("float", "int", "bool", "contains"), ("GB0124",))
 _IDS |= dict.fromkeys(("complex", "range"), ("GB0059",))
@@ -120,5 +121,6 @@ def _repair(event: HostRead) -> Repair | Decline:
     if event.via == "float" and category is None:
         return repair_read(event, extra=Changes("an integer tensor would not become a float"))
     if event.via == "int" and category in ("float", None):
-        return repair_read(event, "$source.trunc()", extra=Changes(CUT))
+        template = "$source" if is_whole(event.source) else "$source.trunc()"
+        return repair_read(event, template, extra=Changes(CUT))
     return Decline(f"`{event.via}` of a tensor of unknown or another dtype makes another number")

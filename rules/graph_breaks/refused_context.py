@@ -89,8 +89,6 @@ class RefusedContext(Rule[ContextEntered]):
         if gb_id is None and name not in OBJECTS and not stacked:
             return None
         end = consequence(site, always=True)
-        if gb_id is not None and " runs in eager" in end and not site.facts.drops_frame:
-            end = ": the graph breaks, and what follows runs in eager"
         ids = ("GB0066",) if stacked else ("GB0142", *((gb_id,) if gb_id else ()))
         message = f"Dynamo cannot enter `{name.removeprefix('builtins.')}`{end}"
         return Finding(message, Decline(INSTEAD.get(name, _OUTSIDE)), gb_ids=ids)

@@ -9,7 +9,7 @@ from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import Call
 from tclint.semantics.lattice import tensor_in
-from tclint.semantics.values import Tensor
+from tclint.semantics.values import FALSE, Static, Tensor
 
 from ..decisions.gradients import WAY_OUT
 from ..decisions.origins import is_made_here
@@ -82,7 +82,7 @@ class RequiresGradCalled(Rule[Call]):
         assert isinstance(func, ast.Attribute)
         tensor = tensor_in(event.owner)
         made = tensor is not None and is_made_here(event.site, func.value, tensor)
-        if made and _switches_off(event.call):
+        if made and _switches_off(event):
             return None
         return Finding(
             f"`{short(event.site, event.call)}` in compiled code{consequence(event.site)}",
@@ -98,6 +98,8 @@ def _repair(event: Call, owner: ast.expr, tensor: Tensor | None) -> Repair | Dec
     return switch_in_eager(event.site, owner, tensor)
 
 
-def _switches_off(call: ast.Call) -> bool:
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    return any(isinstance(value, ast.Constant) and value.value is False for value in given)
+def _switches_off(event: Call) -> bool:
+    """True where it is off in the end, or unless somebody asks for it."""
+    given = [*event.call.args, *(keyword.value for keyword in event.call.keywords)]
+    values = [event.site.value(value) for value in given]
+    return any(isinstance(v, Static) and (v == FALSE or v.default_off) for v in values)

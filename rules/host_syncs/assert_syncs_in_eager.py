@@ -17,6 +17,7 @@ from ..proofs.conditions import (
     is_compiled_only,
     is_tensor_condition,
 )
+from ..proofs.declared import takes_numbers
 from ..proofs.messages import folded
 
 _CHANGES = (
@@ -96,7 +97,7 @@ def f(x):
             return None
         if statement.msg is not None and not isinstance(folded(statement.msg), str):
             return None
-        fix = caught(site) or _repair(event, statement)
+        fix = caught(site) or takes_numbers(site, test) or _repair(event, statement)
         return Finding("This assert waits for the device in eager code", fix, test)
 
 

@@ -9,6 +9,8 @@ from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.site import Site
 
+from ..decisions.fallbacks import KEPT, is_fallback
+
 
 def replaced(
     site: Site,
@@ -28,6 +30,8 @@ def replaced(
     spelled = site.spell(function)
     if spelled is None:
         return Decline("the file does not import torch")
+    if is_fallback(site, function):
+        return Decline(KEPT.format(function))
     parts = {name: part for name, part in arguments.items() if isinstance(part, ast.expr)}
     parts.update(more or {})
     texts = {n: f"${n}" if isinstance(p, ast.expr) else p for n, p in arguments.items()}

@@ -13,6 +13,7 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Sequence, Static, SymInt, Value
 
+from ..decisions.fallbacks import KEPT, is_fallback
 from ..proofs.verdict import PROVED, Changes, Refused, Verdict, combine
 from .flow import End, Step
 from .lengths import least
@@ -74,6 +75,8 @@ def use_twin(event: NumpyCall, twin: Twin, way: list[Step | End]) -> Repair | De
     site, call = event.site, event.call
     if call.keywords or len(call.args) != 1:
         return Decline(f"`{twin.name}` takes one argument")
+    if "." in twin.name and is_fallback(site, twin.name):
+        return Decline(KEPT.format(twin.name))
     spelled = (library if "." in twin.name else builtin)(site, twin.name)
     if isinstance(spelled, Decline):
         return spelled

@@ -22,10 +22,16 @@ def torch_name(site: Site, dotted: str, *, top_level: bool = False) -> Spelled |
     if spelled is None:
         if _is_local(site, name) or name in taken:
             return Decline(f"`{name}` is not certainly the module torch here")
+        if not any(_is_of_torch(module.imports[local]) for local in module.imported):
+            return Decline("the file imports nothing of torch, and may be used without it")
         return dotted, (Import("torch"),)
     if top_level and not is_bound_above(site, name):
         return Decline("torch is not imported above this function")
     return spelled, ()
+
+
+def _is_of_torch(dotted: str) -> bool:
+    return dotted.partition(".")[0] == "torch"
 
 
 def _is_local(site: Site, name: str) -> bool:

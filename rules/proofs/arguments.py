@@ -8,6 +8,7 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Function, Tensor
 
+from .parameters import number_parameter_of
 from .promotion import FLOAT_OF_INTEGER, ROUNDED, is_boolean, promotion
 from .verdict import PROVED, Changes, Refused, Verdict
 
@@ -42,7 +43,11 @@ def judge_argument(site: Site, use: ast.expr, read: Tensor) -> Verdict:
     if isinstance(call.func, ast.Attribute) and isinstance(site.value(call.func.value), Tensor):
         parts = (call.func.attr, [call.func.value], call.args)
         return _torch(site, call, use, name, read, parts)
-    if isinstance(site.value(call.func), Function):
+    called = site.value(call.func)
+    if isinstance(called, Function):
+        declared = number_parameter_of(called.info, call, use)
+        if declared:
+            return Refused(f"`{site.text(call.func)}` declares `{declared}` as a Python number")
         return Changes(f"`{site.text(call.func)}` is given a tensor instead of a Python number")
     return Refused(f"`{site.text(call.func)}` needs a Python number")
 

@@ -11,6 +11,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import SymInt, Tensor
 
 from .conditions import caught, host_reads, is_compiled_only, read_source
+from .declared import takes_numbers
 from .exactness import exact_comparison
 from .messages import nearest_literal, quoted
 from .verdict import PROVED, Changes, Refused, Verdict, combine
@@ -57,6 +58,8 @@ def _in_compiled_code(site: Site, statement: ast.Assert, rewrites: list[Replace]
     known = read_source(site, read) if isinstance(read, ast.Call) else None
     other = test.comparators[0] if read is test.left else test.left
     if known is None or known[0] not in ("item", "float") or not _is_double(site, other):
+        return None
+    if takes_numbers(site, known[1]) is not None:
         return None
     double = f"$source{'' if known[2].rank == 0 else '.reshape(())'}.double()"
     sides = [double, "$other"] if read is test.left else ["$other", double]

@@ -9,6 +9,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
 from .arguments import certain_tensor, judge_argument
+from .expected import why_expected
 from .promotion import FLOAT_OF_INTEGER, ROUNDED, is_boolean, promotion
 from .strings import enclosing_text, is_handed_out
 from .verdict import PROVED, Changes, Refused, Verdict
@@ -33,9 +34,10 @@ def judge(site: Site, use: ast.expr, read: Tensor) -> Verdict:
     if isinstance(parent, ast.FormattedValue):
         return _formatted(site, parent, read)
     if isinstance(parent, ast.Return):
-        return Changes(f"the function's result {_TYPE}")
+        why = why_expected(site, use)
+        return Refused(why) if why else Changes(f"the function's result {_TYPE}")
     if isinstance(parent, (ast.Dict, ast.List, ast.Tuple, ast.Set)):
-        return _container(site, parent)
+        return _container(site, parent, use)
     return Refused(_refusal(parent))
 
 
@@ -114,9 +116,10 @@ def _formatted(site: Site, field: ast.FormattedValue, read: Tensor) -> Verdict:
     return PROVED
 
 
-def _container(site: Site, node: ast.expr) -> Verdict:
+def _container(site: Site, node: ast.expr, use: ast.expr) -> Verdict:
     if isinstance(site.parent(node), ast.Subscript):
         return Refused("the number indexes or slices")
     if isinstance(site.parent(node), (ast.Call, ast.keyword)):
         return Refused("the number is used where a tensor may not be")
-    return Changes(f"the {type(node).__name__.lower()} {_TYPE}")
+    why = why_expected(site, use)
+    return Refused(why) if why else Changes(f"the {type(node).__name__.lower()} {_TYPE}")

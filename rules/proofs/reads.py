@@ -11,6 +11,7 @@ from tclint.semantics.events import HostRead
 from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
+from .declared import takes_numbers
 from .follow import Way
 from .mutation import alias_root, needs_copy
 from .numbers import Number, bound_of
@@ -19,6 +20,8 @@ from .uses import Uses, uses_of
 from .verdict import PROVED, Changes, Refused, Verdict, combine
 
 _ONE = Changes("a tensor of several elements raises another error, or none")
+_CONVERSIONS = ("float", "int", "bool", "complex")
+"""These take Python numbers as well; the methods of tensors do not."""
 
 
 def repair_read(
@@ -37,6 +40,9 @@ def repair_read(
     literal = constant_content(site, event.source)
     if literal is not None and event.via == "item":
         return Repair("Use the number itself", (Replace(node, repr(literal)),))
+    refusal = takes_numbers(site, event.source) if event.via in _CONVERSIONS else None
+    if refusal is not None:
+        return refusal
     uses = uses_of(site, node)
     if uses.lost and not uses.several:
         return Decline(f"{uses.lost}, so its uses cannot be followed")
@@ -54,7 +60,7 @@ def repair_read(
 def _keep(event: HostRead, template: str, way: Way, verdict: Verdict) -> Repair:
     site, source = event.site, event.source
     assert isinstance(event.node, ast.expr)
-    written = f"{template}.detach()"
+    written = template if _is_detached(source) else f"{template}.detach()"
     if event.tensor.rank != 0:
         written += ".reshape(())"
     shared = way.changed and alias_root(site, source) is not None
@@ -76,8 +82,15 @@ def _unused(event: HostRead, uses: Uses, rank: Verdict) -> Repair:
     if isinstance(statement, ast.Expr):
         kept = Replace(event.node, "$source", {"source": event.source})
     else:
-        kept = Replace(event.node, "$source.detach()", {"source": event.source})
+        written = "$source" if _is_detached(event.source) else "$source.detach()"
+        kept = Replace(event.node, written, {"source": event.source})
     return _repair("Do not read the unused value", rank, kept)
+
+
+def _is_detached(source: ast.expr) -> bool:
+    return isinstance(source, ast.Call) and (
+        isinstance(source.func, ast.Attribute) and source.func.attr == "detach"
+    )
 
 
 def _repair(message: str, verdict: Verdict, *rewrites: Replace) -> Repair:

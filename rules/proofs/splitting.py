@@ -11,6 +11,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
 from .arguments import certain_tensor
+from .declared import takes_numbers
 from .promotion import is_boolean
 from .purity import cannot_raise, is_pure
 
@@ -76,6 +77,9 @@ def _join(site: Site, test: ast.BoolOp) -> Repair | Decline:
     """`a or b` as one tensor, where evaluating all of them at once cannot be noticed."""
     tensors: list[Tensor] = []
     for value in test.values:
+        refusal = takes_numbers(site, value)
+        if refusal is not None:
+            return refusal
         tensor = certain_tensor(site, value)
         if tensor is None or tensor.rank != 0:
             return Decline(f"`{site.text(value)}` is not certainly a tensor without dimensions")

@@ -14,6 +14,7 @@ from tclint.semantics.values import DType, External
 from .numbers import Number, constant, fits_float32, is_number, negated
 from .promotion import FLOAT_OF_INTEGER, ROUNDED
 from .verdict import PROVED, Changes, Refused, Verdict
+from .whole import is_whole
 
 IN_TORCH: Final = frozenset(
     "sqrt exp expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh "
@@ -100,7 +101,8 @@ def _int(call: ast.Call, number: Number) -> Twin | None:
         return Twin(number, PROVED, _instead(call, "$number", call.args[0]))
     if number.category == "bool":
         return None
-    return Twin(number, Changes(CUT), _instead(call, "$number.trunc()", call.args[0]))
+    template = "$number" if is_whole(call.args[0]) else "$number.trunc()"
+    return Twin(number, Changes(CUT), _instead(call, template, call.args[0]))
 
 
 def _round(call: ast.Call, number: Number) -> Twin:

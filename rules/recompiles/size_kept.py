@@ -73,7 +73,7 @@ class f(nn.Module):
         """Report sizes that are kept and read again."""
         if not any(isinstance(kind, SymInt) for kind in options(event.value)):
             return None
-        if event.augmented or not _is_plain(event) or not _is_read(event):
+        if event.augmented or not _is_plain(event) or not _is_read(event) or _is_set_once(event):
             return None
         name = event.site.text(event.target)
         return Finding(
@@ -104,3 +104,17 @@ def _is_read(event: ModuleWrite) -> bool:
         for test in tests
         for node in ast.walk(test)
     )
+
+
+def _is_set_once(event: ModuleWrite) -> bool:
+    """True below `if self.size is None`: the second size changes nothing any more."""
+    for outer in event.site.ancestors(event.site.statement):
+        match outer:
+            case ast.If(
+                test=ast.Compare(
+                    left=ast.Attribute(attr=name), ops=[ast.Is()], comparators=[ast.Constant(None)]
+                ),
+                body=body,
+            ) if name == event.attribute and event.site.statement in body:
+                return True
+    return False

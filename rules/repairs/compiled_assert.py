@@ -11,6 +11,7 @@ from tclint.semantics.site import Site
 
 from ..proofs.arguments import certain_tensor
 from ..proofs.conditions import is_compiled_only, is_plain, is_tensor_condition
+from ..proofs.declared import takes_numbers
 from ..proofs.messages import literal_of, quoted
 
 _CAUGHT = "the `try` around it would get RuntimeError from compiled code instead"
@@ -85,6 +86,9 @@ def _opposites(site: Site, tensors: Sequence[ast.expr]) -> list[Asserted] | Decl
         tensor = certain_tensor(site, leaf)
         if tensor is None:
             return Decline(f"`{site.text(leaf)}` is not certainly a tensor")
+        refusal = takes_numbers(site, leaf)
+        if refusal is not None:
+            return refusal
         if not is_plain(leaf):
             return Decline(f"`{site.text(leaf)}` is a chain of comparisons")
         if tensor.rank != 0:

@@ -13,7 +13,7 @@ from tclint.semantics.values import Sequence, SymInt
 
 from .chains import is_shaped
 from .placement import FROM_DATA, Target, keyword, number_type
-from .python_data import fits, is_empty, is_number, number_of
+from .python_data import fits, is_empty, is_number, is_surely_number, number_of
 
 _EXACT = frozenset(
     "zeros ones empty full eye scalar_tensor tril_indices triu_indices arange".split()
@@ -65,6 +65,8 @@ def make_on_device(event: TensorFactory, where: Target) -> Repair | Decline:
         if not is_number(event) or spelled is None:
             return Decline(_FROM_HOST)
         data, number = event.call.args[0], number_of(event)
+        if number is not None and number_type(event.site, number) == "bool" and _is_scripted(event):
+            return Decline("`torch.full` makes integers of a bool in TorchScript")
         size = "()" if number is data else "(1,)"
         rewrites = [Replace(event.call.func, spelled), AddArgument(event.call, size)]
         if number is not None and number is not data:
@@ -79,6 +81,11 @@ def make_on_device(event: TensorFactory, where: Target) -> Repair | Decline:
     return Repair("Create it on the device", tuple(rewrites), level, changes)
 
 
+def _is_scripted(event: TensorFactory) -> bool:
+    function = event.site.function
+    return function is not None and "torch.jit.script" in function.decorators
+
+
 def _converts_alike(event: TensorFactory) -> bool:
     """True when the values are the same, made with a dtype at once or converted afterwards."""
     if is_number(event):
@@ -91,7 +98,9 @@ def _changes(event: TensorFactory, where: Target) -> Iterator[str]:
     """What may differ afterwards; nothing when both ways give the same bits."""
     name = event.function.removeprefix("torch.")
     number = number_of(event)
-    if number is not None and not fits(event.site, number):
+    if number is not None and not is_surely_number(event.site, number):
+        yield f"`{event.site.text(number)}` has to be a number of Python's"
+    elif number is not None and not fits(event.site, number):
         yield _OTHER_NUMBER
     elif number is not None and not _holds(event, number):
         yield _OTHER_MESSAGE

@@ -9,10 +9,12 @@ from typing import Final
 from tclint.semantics.events import TensorFactory
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
+from tclint.semantics.values import Static, SymInt
 
 from .placement import FROM_DATA, number_type
 
 _LARGEST: Final = 3.4e38
+_SIZED: Final = frozenset({"torch.empty", "torch.zeros", "torch.ones"})
 
 
 def is_number(event: TensorFactory) -> bool:
@@ -30,9 +32,15 @@ def number_of(event: TensorFactory) -> ast.expr | None:
 
 
 def is_empty(event: TensorFactory) -> bool:
-    """True for ``torch.tensor([])``: there is nothing to copy."""
-    data = event.call.args[0] if event.function in FROM_DATA and event.call.args else None
-    return isinstance(data, (ast.List, ast.Tuple)) and not data.elts
+    """True for ``torch.tensor([])`` and ``torch.empty(0)``: there is nothing to copy."""
+    if event.function in FROM_DATA and event.call.args:
+        data = event.call.args[0]
+        return isinstance(data, (ast.List, ast.Tuple)) and not data.elts
+    return event.function in _SIZED and any(
+        isinstance(size, ast.Constant) and size.value == 0
+        for given in event.call.args
+        for size in (given.elts if isinstance(given, (ast.List, ast.Tuple)) else [given])
+    )
 
 
 def is_varying_data(event: TensorFactory) -> bool:
@@ -53,3 +61,18 @@ def fits(site: Site, node: ast.expr) -> bool:
         isinstance(value, float) and (abs(value) <= _LARGEST or not math.isfinite(value))
         for value in values
     )
+
+
+def is_surely_number(site: Site, node: ast.expr) -> bool:
+    """True for what can be no list or tensor, whatever an annotation says: nobody checks those."""
+    match node:
+        case ast.Constant():
+            return True
+        case ast.BinOp(left=left, right=right):
+            return is_surely_number(site, left) and is_surely_number(site, right)
+        case ast.UnaryOp(operand=operand):
+            return is_surely_number(site, operand)
+        case ast.Call(func=ast.Name(id="len" | "int" | "float" | "round")):
+            return True
+    kinds = options(site.value(node))
+    return all(isinstance(o, SymInt) or (isinstance(o, Static) and o.known) for o in kinds)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import TensorFactory
@@ -120,7 +122,7 @@ def f(x):
         device = keyword(event.call, "device")
         where = target(event) if device is None else None
         if device is not None and is_number(event) and is_device(event.site, device):
-            where = Target(device)
+            event, where = replace(event, moved=None), Target(device)  # a `.to` after it stays
         if where is None or is_constant_data(event) or not can_be_made_on_device(event):
             return None
         message = f"`{event.site.text(event.call.func)}(...)` is made on the host and then copied"

@@ -43,7 +43,8 @@ class Facts:
     """What surrounds a place inside its function.
 
     ``loops``, ``tries`` and ``contexts`` are the enclosing loop, try and with statements, outermost
-    first; ``default_off`` is true below a flag that is off unless somebody turns it on.
+    first; ``default_off`` is true below a flag that is off unless somebody turns it on, and where
+    all that follows is an exception.
     """
 
     loops: tuple[ast.stmt, ...] = ()

@@ -90,6 +90,9 @@ class Analysis:
         self.depth = 0
         self.operations = 0
         self.active: set[FunctionInfo] = set()
+        self.failing: dict[FunctionInfo, bool] = {}
+        self.kept_out: dict[FunctionInfo, frozenset[str]] = {}
+        self.ends: dict[FunctionInfo, frozenset[str]] = {}
         self.memory: dict[
             tuple[FunctionInfo, tuple[bool, ...] | ClassInfo | None], dict[Any, Value]
         ] = {}

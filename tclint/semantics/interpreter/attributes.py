@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Final, TypeGuard
 
 from tclint import torch_api
 from tclint.semantics.interpreter.annotations import annotation_value
@@ -17,7 +17,7 @@ from tclint.semantics.interpreter.functions import (
     call_function,
 )
 from tclint.semantics.interpreter.narrowing import path_of
-from tclint.semantics.lattice import as_assumed, join, options, spread
+from tclint.semantics.lattice import as_assumed, join, options, spread, with_dtype
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
 from tclint.semantics.values import (
     NONE,
@@ -99,10 +99,17 @@ def _of_unknown(_frame: Frame, _base: Value, name: str, _node: ast.expr) -> Valu
     return UNKNOWN
 
 
-def _of_tensor(_frame: Frame, base: Tensor, name: str, _node: ast.expr) -> Value:
+def _of_tensor(frame: Frame, base: Tensor, name: str, node: ast.expr) -> Value:
     if base.assumed and not torch_api.is_tensor_member(name):
         return UNKNOWN  # then it is none
+    if name in ("values", "indices") and not _is_called(frame, node):
+        return base if name == "values" else with_dtype(base, None)  # of `x.max(dim=0)`
     return tensor_attribute(base, name)
+
+
+def _is_called(frame: Frame, node: ast.expr) -> bool:
+    outer = frame.body.parent(node)
+    return isinstance(outer, ast.Call) and outer.func is node
 
 
 def _of_compiled(frame: Frame, base: Compiled, name: str, node: ast.expr) -> Value:
@@ -150,6 +157,20 @@ def _of_array(frame: Frame, base: NDArray, name: str, node: ast.expr) -> Value:
     return SYMINT if name in ("size", "ndim") else _of_container(frame, base, name, node)
 
 
+# The fields of what torch returns as named tuples, such as `x.max(dim=0)`, by their places.
+_RESULTS: Final = {
+    "values": 0, "indices": 1, "min": 0, "max": 1, "Q": 0, "R": 1, "U": 0, "S": 1, "V": 2, "Vh": 2,
+    "P": 0, "L": 0, "LU": 0, "pivots": 1, "eigenvalues": 0, "eigenvectors": 1, "solution": 0,
+    "residuals": 1, "sign": 0, "logabsdet": 1,
+}  # fmt: skip
+
+
+def _of_sequence(frame: Frame, base: Sequence, name: str, node: ast.expr) -> Value:
+    if name in _RESULTS and base.items and all(isinstance(item, Tensor) for item in base.items):
+        return base.items[min(_RESULTS[name], len(base.items) - 1)]
+    return _of_container(frame, base, name, node)
+
+
 def _of_container(_frame: Frame, base: Value, name: str, _node: ast.expr) -> Value:
     return BoundExternal(f"builtins.{type(base).__name__}.{name}", base)
 
@@ -167,7 +188,7 @@ _ACCESS: dict[type[Value], Callable[..., Value]] = {
     Class: _of_class,
     Static: _of_static,
     NDArray: _of_array,
-    Sequence: _of_container,
+    Sequence: _of_sequence,
     Mapping: _of_container,
     Iteration: _of_container,
     Function: _of_function,

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Final
 
+from tclint import torch_api
 from tclint.semantics.events import TensorBranch
 from tclint.semantics.interpreter.evaluate import need_number
 from tclint.semantics.interpreter.expressions import host_read
@@ -17,9 +18,11 @@ from tclint.semantics.lattice import bounded, is_static, is_tensor, join, option
 from tclint.semantics.values import (
     STATIC,
     SYMINT,
+    TRUE,
     UNKNOWN,
     Class,
     DataScalar,
+    External,
     Function,
     Iteration,
     Mapping,
@@ -219,6 +222,15 @@ def _getattr(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     return found
 
 
+def _hasattr(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
+    """Known for functions of torch's: whoever asks supports a torch without them."""
+    match arguments.positional:
+        case (External(name=module), Static(value=str() as name)) if module.startswith("torch"):
+            if torch_api.function_returns(f"{module}.{name}") is not None:
+                return TRUE
+    return Static("bool")
+
+
 def _constant(value: Value) -> Builtin:
     return lambda _frame, _node, _arguments: value
 
@@ -250,7 +262,7 @@ BUILTINS: Final[dict[str, Builtin]] = {
         "any": _truths("any"), "all": _truths("all"), "max": _extreme("max"),
         "min": _extreme("min"), "sum": _sum, "sorted": _sorted, "list": _listed("list"),
         "tuple": _listed("tuple"), "set": _listed("set"), "dict": _dict,
-        "isinstance": _isinstance, "getattr": _getattr, "hasattr": _constant(Static("bool")),
+        "isinstance": _isinstance, "getattr": _getattr, "hasattr": _hasattr,
         "callable": _constant(Static("bool")), "abs": _same, "round": _same, "reversed": _same,
         "iter": _same, "map": _map, "next": _next, "type": _constant(STATIC),
         "id": _constant(Static("int")), "issubclass": _constant(Static("bool")),

@@ -103,6 +103,8 @@ def arguments_of_call(frame: Frame, node: ast.Call, *, calls_only: bool = False)
     exact = True
     for argument in node.args:
         value = evaluate(frame, argument)
+        if not exact:
+            continue  # nobody knows at which place it arrives
         if not isinstance(argument, ast.Starred):
             positional.append(value)
         elif isinstance(value, Sequence) and value.items is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
 from tclint.semantics.events import HostRead, Loop, TensorBranch
 from tclint.semantics.interpreter import operators
@@ -30,6 +31,7 @@ from tclint.semantics.values import (
     Mapping,
     Sequence,
     Static,
+    SymInt,
     Tensor,
     Unknown,
     Value,
@@ -137,8 +139,36 @@ def _compare_one(
     if isinstance(op, (ast.In, ast.NotIn)):
         _membership(frame, node, left, right)
         return Static("bool")
+    if _is_number_by_company(frame, left, right[1]) or _is_number_by_company(frame, right, left[1]):
+        return UNKNOWN
     kinds = ((a, b) for a in present(left[1]) for b in present(right[1]))
     return join(operators.compare(op, a, b) for a, b in kinds)
+
+
+def _is_number_by_company(frame: Frame, guessed: tuple[ast.expr, Value], other: Value) -> bool:
+    """True for parameters that would be taken for tensors, but that are compared with a size."""
+    node, value = guessed
+    tensor = tensor_in(value)
+    if tensor is None or not tensor.assumed or not isinstance(other, SymInt):
+        return False
+    parts = [*ast.walk(node)]
+    names = [part.id for part in parts if isinstance(part, ast.Name)]
+    return all(isinstance(part, _PLAIN) for part in parts) and all(
+        _is_given(frame, n) for n in names
+    )
+
+
+_PLAIN: Final = (ast.Name, ast.expr_context, ast.BinOp, ast.operator, ast.UnaryOp, ast.Constant)
+
+
+def _is_given(frame: Frame, name: str) -> bool:
+    """True for parameters, and for what ``h, w = sizes[-1]`` takes out of one."""
+    for found in frame.body.names(name):
+        pair = None if isinstance(found.ctx, ast.Load) else frame.body.parent(found)
+        outer = frame.body.parent(pair) if isinstance(pair, ast.Tuple) else None
+        if pair is not None and not isinstance(getattr(outer, "value", None), ast.Subscript):
+            return False
+    return True
 
 
 def _identity(op: ast.cmpop, left: Value, right: Value) -> Value:

@@ -11,7 +11,9 @@ from tclint.semantics.collect import decorator_name
 from tclint.semantics.events import Call
 from tclint.semantics.interpreter.analysis import MAX_DEPTH, Analysis, Root
 from tclint.semantics.interpreter.annotations import annotation_value
+from tclint.semantics.interpreter.failing import never_returns
 from tclint.semantics.interpreter.frame import Env, Frame
+from tclint.semantics.interpreter.kept_out import is_disabled, kept_out
 from tclint.semantics.interpreter.memory import walk_once
 from tclint.semantics.interpreter.parameters import assumed_value
 from tclint.semantics.interpreter.wrappers import wrappers_of
@@ -33,8 +35,6 @@ from tclint.semantics.values import (
     constant,
 )
 
-DISABLED = frozenset({"torch.compiler.disable", "torch._dynamo.disable", "torch._disable_dynamo"})
-OPAQUE = frozenset({"torch.compiler.assume_constant_result", "torch.compiler.allow_in_graph"})
 PROPERTIES = frozenset({"property", "functools.cached_property"})
 
 
@@ -76,11 +76,10 @@ def call_function(frame: Frame, function: Function, arguments: Arguments, node: 
     analysis = frame.analysis
     if info in analysis.answers:
         return analysis.answers[info]
-    if DISABLED & set(info.decorators):
-        if isinstance(node, ast.Call):
+    kept = kept_out(analysis, info)
+    if kept:
+        if is_disabled(kept) and isinstance(node, ast.Call):
             analysis.emit(frame, Call, node, function="torch.compiler.disable", call=node)
-        return UNKNOWN
-    if OPAQUE & set(info.decorators):
         return UNKNOWN
     if info in analysis.active or analysis.depth >= MAX_DEPTH or _is_setup_of_others(frame, info):
         return UNKNOWN
@@ -88,7 +87,8 @@ def call_function(frame: Frame, function: Function, arguments: Arguments, node: 
     if frame.region is not None and info.name == "forward":
         analysis.observe(info, env)
     chain = (*frame.chain, frame.link(node.lineno))
-    result = walk_once(analysis, info, env, frame.region, chain, frame.facts.default_off)
+    off = frame.facts.default_off or (frame.region is not None and never_returns(analysis, info))
+    result = walk_once(analysis, info, env, frame.region, chain, off)
     if info.decorators and frame.region is not None:
         walk_wrappers(frame, function, arguments, chain, result)
     return result

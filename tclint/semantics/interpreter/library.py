@@ -66,9 +66,15 @@ def call_library(frame: Frame, node: ast.Call, name: str, arguments: Arguments) 
         return _call_math(frame, node, arguments)
     frame.analysis.emit(frame, Call, node, function=name, call=node, arguments=arguments.positional)
     if name.startswith("random."):
-        # Traced as a symbol: fine in arithmetic, a data-dependent branch in a test.
-        return NumpyScalar("float" if last in ("random", "uniform", "gauss") else None)
+        if name in DRAWN:
+            return NumpyScalar("float" if last == "uniform" else None)
+        return Static("float") if last in ("random", "gauss") else UNKNOWN
     return Object(name, site=node) if last[:1].isupper() else UNKNOWN
+
+
+# Traced as a symbol: fine in arithmetic, a data-dependent branch in a test. At others the graph
+# breaks, and what they answer is a number like any other.
+DRAWN: Final = frozenset({"random.uniform", "random.randint", "random.randrange"})
 
 
 def _call_torch(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:

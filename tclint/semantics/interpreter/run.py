@@ -18,13 +18,8 @@ from tclint.semantics.interpreter import calls, indexing, loops  # noqa: F401 (r
 from tclint.semantics.interpreter.analysis import Analysis, Root
 from tclint.semantics.interpreter.compiling import COMPILE
 from tclint.semantics.interpreter.frame import Env, Frame
-from tclint.semantics.interpreter.functions import (
-    DISABLED,
-    OPAQUE,
-    Arguments,
-    root_env,
-    walk_wrappers,
-)
+from tclint.semantics.interpreter.functions import Arguments, root_env, walk_wrappers
+from tclint.semantics.interpreter.kept_out import kept_out
 from tclint.semantics.interpreter.memory import walk, walk_once
 from tclint.semantics.interpreter.statements import report_decorator
 from tclint.semantics.lattice import options
@@ -74,6 +69,8 @@ def interpret(
 def _walk_root(analysis: Analysis, root: Root) -> None:
     function, region = root.function, root.region
     info = function.info
+    if kept_out(analysis, info):
+        return
     try:
         env = root_env(analysis, root)
         if not info.decorators or isinstance(info.node, ast.Lambda):
@@ -210,7 +207,6 @@ def _constructed(module: ModuleInfo) -> Iterator[str]:
 def _all_functions(analysis: Analysis, modules: Iterable[ModuleInfo]) -> Iterator[Root]:
     for module in modules:
         for function in _functions(module):
-            left_out = function.name == "__init__" or (DISABLED | OPAQUE) & set(function.decorators)
-            if function not in analysis.visited and not left_out:
+            if function not in analysis.visited and function.name != "__init__":
                 bound = _receiver(analysis, function.cls) if function.cls else None
                 yield Root(Function(function, bound), Region(function.qualname))

@@ -28,6 +28,7 @@ from tclint.semantics.interpreter.block import walk_block, walks
 from tclint.semantics.interpreter.compiling import COMPILE, add_root, region_of
 from tclint.semantics.interpreter.correlation import remember
 from tclint.semantics.interpreter.evaluate import evaluate, truth
+from tclint.semantics.interpreter.failing import fails
 from tclint.semantics.interpreter.frame import Env, Frame, merge
 from tclint.semantics.interpreter.functions import local_function
 from tclint.semantics.interpreter.narrowing import number_of, path_of, refine
@@ -135,7 +136,7 @@ def _if(frame: Frame, node: ast.If) -> None:
     for block, outcome in ((node.body, True), (node.orelse, False)):
         if verdict is (not outcome):
             continue
-        off = verdict is None and bool(block) and is_unusual(frame, node.test, outcome=outcome)
+        off = verdict is None and bool(block) and _is_off(frame, node.test, block, outcome)
         frame.env, frame.live = refine(frame, before, node.test, outcome=outcome), True
         if off:
             with frame.within(default_off=True):
@@ -148,6 +149,10 @@ def _if(frame: Frame, node: ast.If) -> None:
     frame.env = merge(ends) if ends else before
     if verdict is None:
         remember(frame, node.test, ends)
+
+
+def _is_off(frame: Frame, test: ast.expr, block: list[ast.stmt], outcome: bool) -> bool:
+    return is_unusual(frame, test, outcome=outcome) or fails(frame, block)
 
 
 @walks(ast.With, ast.AsyncWith)
@@ -185,7 +190,8 @@ def _try(frame: Frame, node: ast.Try) -> None:
             frame.env, frame.live = merge([before, middle]), True
             if handler.name:
                 frame.env[handler.name] = UNKNOWN
-            walk_block(frame, handler.body)
+            with frame.within(default_off=fails(frame, handler.body)):
+                walk_block(frame, handler.body)
             if frame.live:
                 ends.append(frame.env)
     falls_through = bool(ends)
@@ -218,7 +224,8 @@ def _match(frame: Frame, node: ast.Match) -> None:
                 frame.env[name] = UNKNOWN
         if case.guard is not None:
             truth(frame, case.guard, "if")
-        walk_block(frame, case.body)
+        with frame.within(default_off=fails(frame, case.body)):
+            walk_block(frame, case.body)
         if frame.live:
             ends.append(frame.env)
     frame.env, frame.live = merge(ends), True
