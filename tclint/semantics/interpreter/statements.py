@@ -248,8 +248,10 @@ def _delete(frame: Frame, node: ast.Delete) -> None:
 def _import(frame: Frame, node: ast.Import | ast.ImportFrom) -> None:
     module = frame.body.module
     for local, dotted in local_imports(module, node):
-        # Those of the top level are looked up when they are needed: that loads their modules.
-        if frame.body.function is not None or is_present(dotted):
+        # Those of the top level are looked up when they are needed, which loads their modules; but
+        # what stands in for one of them must not hide it.
+        late = local not in module.imported and is_present(dotted)
+        if frame.body.function is not None or late:
             frame.env[local] = frame.analysis.external(dotted, module)
 
 
