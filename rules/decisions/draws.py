@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import NumpyScalar, Tensor
-
-# Dynamo draws these as symbols; other functions of `random` and numpy's break by themselves.
-TRACED = frozenset({"random.uniform", "random.randint", "random.randrange"})
+from tclint.torch_api import DRAWN
 
 
 def draws(site: Site, test: ast.expr) -> bool:
@@ -18,7 +16,7 @@ def draws(site: Site, test: ast.expr) -> bool:
     kinds = list(options(site.value(test)))
     if any(isinstance(kind, Tensor) for kind in kinds):
         return any(isinstance(k, Tensor) and k.random for k in kinds) and _all_random(site, test)
-    return any(call in TRACED for call in _calls(site, test))
+    return any(call in DRAWN for call in _calls(site, test))
 
 
 def is_number_of_library(site: Site, test: ast.expr) -> bool:

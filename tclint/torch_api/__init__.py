@@ -28,10 +28,11 @@ from tclint.torch_api.results import (
     reduces_to_scalar,
 )
 from tclint.torch_api.returns import attribute_kind, function_returns, method_returns
-from tclint.torch_api.skipped import Skipped, skipped_by_dynamo
+from tclint.torch_api.skipped import DRAWN, Skipped, skipped_by_dynamo
 from tclint.torch_api.table import canonical
 
 __all__ = [
+    "DRAWN",
     "CallResult",
     "Factory",
     "Optimizer",

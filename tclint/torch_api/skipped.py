@@ -19,6 +19,9 @@ class Skipped:
     traced_from: tuple[int, int] | None = None
 
 
+# Draws that Dynamo traces as symbols: fine in arithmetic, a data-dependent branch in a test.
+DRAWN: Final = frozenset({"random.uniform", "random.randint", "random.randrange"})
+
 NAMES: Final[dict[str, str]] = {
     "GB0001": "torch.Tensor.as_subclass",
     "GB0007": """

@@ -66,15 +66,11 @@ def call_library(frame: Frame, node: ast.Call, name: str, arguments: Arguments) 
         return _call_math(frame, node, arguments)
     frame.analysis.emit(frame, Call, node, function=name, call=node, arguments=arguments.positional)
     if name.startswith("random."):
-        if name in DRAWN:
+        if name in torch_api.DRAWN:
             return NumpyScalar("float" if last == "uniform" else None)
+        # At others the graph breaks, and what they answer is a number like any other.
         return Static("float") if last in ("random", "gauss") else UNKNOWN
     return Object(name, site=node) if last[:1].isupper() else UNKNOWN
-
-
-# Traced as a symbol: fine in arithmetic, a data-dependent branch in a test. At others the graph
-# breaks, and what they answer is a number like any other.
-DRAWN: Final = frozenset({"random.uniform", "random.randint", "random.randrange"})
 
 
 def _call_torch(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
