@@ -12,12 +12,8 @@ from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
 
-# Records that are compared by content, which mypyc would do by identity, or whose annotations it
-# would look up too early; and what runs once in a while.
-INTERPRETED = {
-    "__init__.py", "events.py", "explain.py", "places.py", "records.py", "site.py", "symbols.py",
-    "values.py",
-}  # fmt: skip
+# Dataclasses compared by content, which mypyc would do by identity, and what runs now and then.
+INTERPRETED = {"__init__.py", "events.py", "explain.py", "places.py", "records.py"}
 
 
 def extensions() -> list[Extension]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from tclint.diagnostics import Decline, Effect
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Bad, Finding, Good, Rule
 from tclint.semantics.events import HostRead
+from tclint.semantics.lattice import with_dtype
 
 from ..proofs.promotion import FLOAT_OF_INTEGER
 from ..proofs.reads import is_captured, is_judged_elsewhere, repair_read
@@ -117,7 +117,7 @@ def _repair(event: HostRead) -> Repair | Decline:
     if event.via == category:
         return repair_read(event)
     if event.via == "float" and category == "int":
-        return repair_read(event, read=replace(event.tensor, dtype=FLOAT_OF_INTEGER))
+        return repair_read(event, read=with_dtype(event.tensor, FLOAT_OF_INTEGER))
     if event.via == "float" and category is None:
         return repair_read(event, extra=Changes("an integer tensor would not become a float"))
     if event.via == "int" and category in ("float", None):

@@ -12,10 +12,10 @@ import ast
 import math
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
-from tclint.semantics.lattice import options
+from tclint.semantics.lattice import options, with_dtype
 from tclint.semantics.site import Site
 from tclint.semantics.values import DataScalar, DType, Static, SymInt, Tensor
 
@@ -53,7 +53,7 @@ class Number:
 
     def of(self, dtype: DType | None, bound: int | None = None) -> Number:
         """The number that an operation makes of this one."""
-        return Number(replace(self.tensor, dtype=dtype), bound, self.certain)
+        return Number(with_dtype(self.tensor, dtype), bound, self.certain)
 
 
 def arithmetic(

@@ -40,7 +40,7 @@ class _Place:
 def report_places(analysis: Analysis, module: ModuleInfo) -> None:
     """Report the names and training calls of one file, if a rule asks for them."""
     text = module.file.text
-    if NameUsed in analysis.wanted and any(word in text for word in NAME_WORDS):
+    if NameUsed in analysis.wanted and "torch" in text and any(map(text.__contains__, NAME_WORDS)):
         _report_names(analysis, module)
     if TrainingCall in analysis.wanted and BACKWARD in text:
         _report_training(analysis, module)

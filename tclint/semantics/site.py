@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Final
 
 from tclint.config import Settings
 from tclint.diagnostics import ChainLink
 from tclint.semantics.body import Body
 from tclint.semantics.imported import is_imported
-from tclint.semantics.records import record
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
 from tclint.semantics.values import UNKNOWN, Value
 
 
-@record(frozen=True)
 class Region:
     """A compiled region: what a compiled callable, or a module's ``forward``, reaches.
 
@@ -24,13 +23,39 @@ class Region:
     for.
     """
 
-    root: str
-    explicit: bool = False
-    fullgraph: bool = False
-    capture_scalars: bool = False
-    capture_dynamic_shapes: bool = False
-    backend: str | None = None
-    mode: str | None = None
+    __slots__ = (
+        "backend", "capture_dynamic_shapes", "capture_scalars", "explicit", "fullgraph", "mode",
+        "root",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        root: str,
+        explicit: bool = False,
+        fullgraph: bool = False,
+        capture_scalars: bool = False,
+        capture_dynamic_shapes: bool = False,
+        backend: str | None = None,
+        mode: str | None = None,
+    ) -> None:
+        self.root: Final = root
+        self.explicit: Final = explicit
+        self.fullgraph: Final = fullgraph
+        self.capture_scalars: Final = capture_scalars
+        self.capture_dynamic_shapes: Final = capture_dynamic_shapes
+        self.backend: Final = backend
+        self.mode: Final = mode
+
+    def __eq__(self, other: object) -> bool:
+        """Regions of the same root that behave alike are one."""
+        return isinstance(other, Region) and self._content() == other._content()
+
+    def __hash__(self) -> int:
+        """Hash all fields."""
+        return hash(self._content())
+
+    def _content(self) -> tuple[object, ...]:
+        return (self.root, self.backend, self.mode, *self.behaviour)
 
     @property
     def behaviour(self) -> tuple[bool, ...]:
@@ -38,7 +63,6 @@ class Region:
         return (self.explicit, self.fullgraph, self.capture_scalars, self.capture_dynamic_shapes)
 
 
-@record(frozen=True)
 class Facts:
     """What surrounds a place inside its function.
 
@@ -47,10 +71,19 @@ class Facts:
     all that follows is an exception.
     """
 
-    loops: tuple[ast.stmt, ...] = ()
-    tries: tuple[ast.Try, ...] = ()
-    contexts: tuple[ast.With | ast.AsyncWith, ...] = ()
-    default_off: bool = False
+    __slots__ = ("contexts", "default_off", "loops", "tries")
+
+    def __init__(
+        self,
+        loops: tuple[ast.stmt, ...] = (),
+        tries: tuple[ast.Try, ...] = (),
+        contexts: tuple[ast.With | ast.AsyncWith, ...] = (),
+        default_off: bool = False,
+    ) -> None:
+        self.loops: Final = loops
+        self.tries: Final = tries
+        self.contexts: Final = contexts
+        self.default_off: Final = default_off
 
     @property
     def drops_frame(self) -> bool:
@@ -58,16 +91,26 @@ class Facts:
         return bool(self.loops or self.tries)
 
 
-@record(frozen=True)
 class Site:
     """The place of an event and everything a rule may ask about it."""
 
-    body: Body
-    region: Region | None
-    statement: ast.stmt
-    facts: Facts
-    chain: tuple[ChainLink, ...]
-    settings: Settings
+    __slots__ = ("body", "chain", "facts", "region", "settings", "statement")
+
+    def __init__(
+        self,
+        body: Body,
+        region: Region | None,
+        statement: ast.stmt,
+        facts: Facts,
+        chain: tuple[ChainLink, ...],
+        settings: Settings,
+    ) -> None:
+        self.body: Final = body
+        self.region: Final = region
+        self.statement: Final = statement
+        self.facts: Final = facts
+        self.chain: Final = chain
+        self.settings: Final = settings
 
     @property
     def function(self) -> FunctionInfo | None:

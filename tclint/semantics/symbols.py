@@ -1,10 +1,12 @@
-"""The named things of a project: modules, classes, functions. They hold syntax, never verdicts."""
+"""The named things of a project: modules, classes, functions. They hold syntax, never verdicts.
+
+Like the values they are no dataclasses, so that mypyc makes them native; each is equal to itself.
+"""
 
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from tclint.source.file import SourceFile
@@ -13,15 +15,24 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Parameter = tuple[ast.arg, ast.expr | None]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class FunctionInfo:
     """A function of the project: ``qualname`` is dotted from its module (``Net.forward``)."""
 
-    module: ModuleInfo = field(repr=False)
-    qualname: str
-    node: FunctionNode = field(repr=False)
-    cls: ClassInfo | None = field(default=None, repr=False)
-    decorators: tuple[str, ...] = ()
+    __slots__ = ("cls", "decorators", "module", "node", "qualname")
+
+    def __init__(
+        self,
+        module: ModuleInfo,
+        qualname: str,
+        node: FunctionNode,
+        cls: ClassInfo | None = None,
+        decorators: tuple[str, ...] = (),
+    ) -> None:
+        self.module: Final = module
+        self.qualname: Final = qualname
+        self.node: Final = node
+        self.cls: Final = cls
+        self.decorators: Final = decorators
 
     @property
     def name(self) -> str:
@@ -29,15 +40,19 @@ class FunctionInfo:
         return self.qualname.rpartition(".")[2]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class ClassInfo:
     """A class of the project with its own methods (not the inherited ones)."""
 
-    module: ModuleInfo = field(repr=False)
-    qualname: str
-    node: ast.ClassDef = field(repr=False)
-    bases: tuple[ast.expr, ...] = field(repr=False)
-    methods: dict[str, FunctionInfo] = field(default_factory=dict, repr=False)
+    __slots__ = ("bases", "methods", "module", "node", "qualname")
+
+    def __init__(
+        self, module: ModuleInfo, qualname: str, node: ast.ClassDef, bases: tuple[ast.expr, ...]
+    ) -> None:
+        self.module: Final = module
+        self.qualname: Final = qualname
+        self.node: Final = node
+        self.bases: Final = bases
+        self.methods: Final[dict[str, FunctionInfo]] = {}
 
     @property
     def name(self) -> str:
@@ -45,7 +60,6 @@ class ClassInfo:
         return self.qualname.rpartition(".")[2]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class ModuleInfo:
     """One parsed file: what its top level binds, and to what.
 
@@ -56,17 +70,34 @@ class ModuleInfo:
     that only type checkers see.
     """
 
-    name: str
-    file: SourceFile
-    tree: ast.Module = field(repr=False)
-    imports: dict[str, str] = field(default_factory=dict, repr=False)
-    functions: dict[str, FunctionInfo] = field(default_factory=dict, repr=False)
-    classes: dict[str, ClassInfo] = field(default_factory=dict, repr=False)
-    assigned: dict[str, ast.expr] = field(default_factory=dict, repr=False)
-    stars: list[str] = field(default_factory=list, repr=False)
-    installed: bool = False
-    imported: set[str] = field(default_factory=set, repr=False)
-    typed: set[str] = field(default_factory=set, repr=False)
+    __slots__ = (
+        "assigned",
+        "classes",
+        "file",
+        "functions",
+        "imported",
+        "imports",
+        "installed",
+        "name",
+        "stars",
+        "tree",
+        "typed",
+    )  # fmt: skip
+
+    def __init__(
+        self, name: str, file: SourceFile, tree: ast.Module, installed: bool = False
+    ) -> None:
+        self.name: Final = name
+        self.file: Final = file
+        self.tree: Final = tree
+        self.imports: Final[dict[str, str]] = {}
+        self.functions: Final[dict[str, FunctionInfo]] = {}
+        self.classes: Final[dict[str, ClassInfo]] = {}
+        self.assigned: Final[dict[str, ast.expr]] = {}
+        self.stars: Final[list[str]] = []
+        self.installed: Final = installed
+        self.imported: Final[set[str]] = set()
+        self.typed: Final[set[str]] = set()
 
 
 def parameters_of(node: FunctionNode) -> list[Parameter]:

@@ -3,40 +3,68 @@
 A value says what Dynamo would know about an expression when it traces it: is it a tensor, a
 Python number that was read from one, a shape, a constant of the program, an object whose class
 is known? ``Unknown`` is the honest answer everywhere else, and no finding rests on it.
+
+Millions of values are made and compared in a run. They are classes spelt out, not dataclasses,
+because mypyc makes those native: their fields are read, and they are compared, without Python.
 """
 
 from __future__ import annotations
 
 import ast
-from dataclasses import field
 from typing import Any, Final
 
-from tclint.semantics.records import record
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
 
+Fields = tuple[object, ...]
 
-@record(frozen=True)
+
 class Value:
     """Base of all abstract values; they are immutable and compare by content."""
 
+    __slots__ = ()
 
-@record(frozen=True)
+    def _content(self) -> Fields:
+        # What two values of the same type must have in common to be equal.
+        return ()
+
+    def __eq__(self, other: object) -> bool:
+        """Compare type and content."""
+        if self is other:
+            return True
+        return type(self) is type(other) and self._content() == other._content()
+
+    def __hash__(self) -> int:
+        """Hash the content."""
+        return hash(self._content())
+
+    def __repr__(self) -> str:
+        """The type and the content."""
+        return f"{type(self).__name__}{self._content()!r}"
+
+
 class Unknown(Value):
     """Nothing is known."""
+
+    __slots__ = ()
 
 
 UNKNOWN: Final = Unknown()
 
 
-@record(frozen=True)
-class DType:
+class DType(Value):
     """An element type: a concrete name, or a symbol shared by tensors that must have the same one.
 
     ``category`` is ``"bool"``, ``"int"``, ``"float"``, ``"complex"`` or None when not known.
     """
 
-    symbol: str
-    category: str | None = None
+    __slots__ = ("category", "symbol")
+
+    def __init__(self, symbol: str, category: str | None = None) -> None:
+        self.symbol: Final = symbol
+        self.category: Final = category
+
+    def _content(self) -> Fields:
+        return (self.symbol, self.category)
 
     @property
     def concrete(self) -> bool:
@@ -44,7 +72,6 @@ class DType:
         return not self.symbol.startswith("~")
 
 
-@record(frozen=True)
 class Tensor(Value):
     """A ``torch.Tensor``.
 
@@ -56,17 +83,50 @@ class Tensor(Value):
     outputs of something that the project compiles.
     """
 
-    rank: int | None = None
-    dtype: DType | None = None
-    device: str | None = None
-    role: str | None = None
-    assumed: bool = False
-    random: bool = False
-    from_compiled: bool = False
-    why: str = field(default="", compare=False)
+    __slots__ = ("assumed", "device", "dtype", "from_compiled", "random", "rank", "role", "why")
+
+    def __init__(
+        self,
+        rank: int | None = None,
+        dtype: DType | None = None,
+        device: str | None = None,
+        role: str | None = None,
+        assumed: bool = False,
+        random: bool = False,
+        from_compiled: bool = False,
+        why: str = "",
+    ) -> None:
+        self.rank: Final = rank
+        self.dtype: Final = dtype
+        self.device: Final = device
+        self.role: Final = role
+        self.assumed: Final = assumed
+        self.random: Final = random
+        self.from_compiled: Final = from_compiled
+        self.why: Final = why
+
+    def _content(self) -> Fields:
+        return (
+            self.rank,
+            self.dtype,
+            self.device,
+            self.role,
+            self.assumed,
+            self.random,
+            self.from_compiled,
+        )
+
+    def changed(self, **fields: Any) -> Tensor:
+        """The tensor with other values in some fields."""
+        known = {name: getattr(self, name) for name in _FIELDS_OF_TENSOR}
+        return Tensor(**{**known, **fields})
 
 
-@record(frozen=True)
+_FIELDS_OF_TENSOR: Final = (
+    "rank", "dtype", "device", "role", "assumed", "random", "from_compiled", "why",
+)  # fmt: skip
+
+
 class DataScalar(Value):
     """A Python number, or a structure of them, read from a tensor's storage.
 
@@ -74,16 +134,22 @@ class DataScalar(Value):
     symbol or, without scalar capture, a graph break. ``dtype`` is that of the tensor.
     """
 
-    type: str | None = None
-    dtype: DType | None = None
+    __slots__ = ("dtype", "type")
+
+    def __init__(self, type: str | None = None, dtype: DType | None = None) -> None:
+        self.type: Final = type
+        self.dtype: Final = dtype
+
+    def _content(self) -> Fields:
+        return (self.type, self.dtype)
 
 
-@record(frozen=True)
 class SymInt(Value):
     """An integer computed from tensor shapes: symbolic under dynamic shapes, guarded on."""
 
+    __slots__ = ()
 
-@record(frozen=True)
+
 class Static(Value):
     """A Python constant of the program: literals, configuration, flags. Dynamo specialises on it.
 
@@ -91,10 +157,22 @@ class Static(Value):
     ``default_off`` marks flags whose default is false (``debug=False``).
     """
 
-    type: str | None = None
-    value: Any = None
-    known: bool = False
-    default_off: bool = False
+    __slots__ = ("default_off", "known", "type", "value")
+
+    def __init__(
+        self,
+        type: str | None = None,
+        value: Any = None,
+        known: bool = False,
+        default_off: bool = False,
+    ) -> None:
+        self.type: Final = type
+        self.value: Final = value
+        self.known: Final = known
+        self.default_off: Final = default_off
+
+    def _content(self) -> Fields:
+        return (self.type, self.value, self.known, self.default_off)
 
 
 # There is one of it: ask with ``is``, as for UNKNOWN.
@@ -105,15 +183,19 @@ STATIC: Final = Static()
 SYMINT: Final = SymInt()
 
 
-@record(frozen=True)
 class NDArray(Value):
     """A numpy array. ``traced`` is true when Dynamo traces it as a tensor (made in the region)."""
 
-    traced: bool = True
-    from_tensor: bool = False
+    __slots__ = ("from_tensor", "traced")
+
+    def __init__(self, traced: bool = True, from_tensor: bool = False) -> None:
+        self.traced: Final = traced
+        self.from_tensor: Final = from_tensor
+
+    def _content(self) -> Fields:
+        return (self.traced, self.from_tensor)
 
 
-@record(frozen=True)
 class NumpyScalar(Value):
     """An element of a numpy array or the result of a numpy function on numbers.
 
@@ -121,76 +203,134 @@ class NumpyScalar(Value):
     a number (an index, ``if``, ``int()``) breaks the graph.
     """
 
-    type: str | None = None
-    from_loop: bool = False
+    __slots__ = ("from_loop", "type")
+
+    def __init__(self, type: str | None = None, from_loop: bool = False) -> None:
+        self.type: Final = type
+        self.from_loop: Final = from_loop
+
+    def _content(self) -> Fields:
+        return (self.type, self.from_loop)
 
 
-@record(frozen=True)
 class Object(Value):
     """An instance of a class: of the project (``cls``) or of a library (``name``, dotted).
 
     ``site`` is the expression that made it, so that an optimizer or a logger keeps its identity.
     """
 
-    name: str
-    cls: ClassInfo | None = None
-    site: ast.AST | None = None
-    is_module: bool = False
-    is_optimizer: bool = False
+    __slots__ = ("cls", "is_module", "is_optimizer", "name", "site")
+
+    def __init__(
+        self,
+        name: str,
+        cls: ClassInfo | None = None,
+        site: ast.AST | None = None,
+        is_module: bool = False,
+        is_optimizer: bool = False,
+    ) -> None:
+        self.name: Final = name
+        self.cls: Final = cls
+        self.site: Final = site
+        self.is_module: Final = is_module
+        self.is_optimizer: Final = is_optimizer
+
+    def _content(self) -> Fields:
+        return (self.name, self.cls, self.site, self.is_module, self.is_optimizer)
 
 
-@record(frozen=True)
 class Compiled(Value):
     """What ``torch.compile`` returns: behaves like ``inner``, its outputs are marked."""
 
-    inner: Value
+    __slots__ = ("inner",)
+
+    def __init__(self, inner: Value) -> None:
+        self.inner: Final = inner
+
+    def _content(self) -> Fields:
+        return (self.inner,)
 
 
-@record(frozen=True)
 class Function(Value):
     """A function or method of the project; ``bound`` is ``self`` for methods."""
 
-    info: FunctionInfo
-    bound: Value | None = None
+    __slots__ = ("bound", "info")
+
+    def __init__(self, info: FunctionInfo, bound: Value | None = None) -> None:
+        self.info: Final = info
+        self.bound: Final = bound
+
+    def _content(self) -> Fields:
+        return (self.info, self.bound)
 
 
-@record(frozen=True)
 class Class(Value):
     """A class of the project."""
 
-    info: ClassInfo
+    __slots__ = ("info",)
+
+    def __init__(self, info: ClassInfo) -> None:
+        self.info: Final = info
+
+    def _content(self) -> Fields:
+        return (self.info,)
 
 
-@record(frozen=True)
 class External(Value):
     """A name that lives outside the project, e.g. ``torch.nn.functional.relu`` or ``numpy``."""
 
-    name: str
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name: Final = name
+
+    def _content(self) -> Fields:
+        return (self.name,)
 
 
-@record(frozen=True)
 class BoundExternal(Value):
     """A method of a library object: ``name`` is e.g. ``torch.Tensor.item``."""
 
-    name: str
-    owner: Value
+    __slots__ = ("name", "owner")
+
+    def __init__(self, name: str, owner: Value) -> None:
+        self.name: Final = name
+        self.owner: Final = owner
+
+    def _content(self) -> Fields:
+        return (self.name, self.owner)
 
 
-@record(frozen=True)
 class Sequence(Value):
     """A tuple or list. ``items`` is known for fixed lengths, else ``element`` joins all members."""
 
-    type: str
-    element: Value = UNKNOWN
-    items: tuple[Value, ...] | None = None
+    __slots__ = ("element", "items", "type")
+
+    def __init__(
+        self,
+        type: str,
+        element: Value = UNKNOWN,
+        items: tuple[Value, ...] | None = None,
+    ) -> None:
+        self.type: Final = type
+        self.element: Final = element
+        self.items: Final = items
+
+    def _content(self) -> Fields:
+        return (self.type, self.element, self.items)
 
 
-@record(frozen=True)
 class Mapping(Value):
     """A dict with the values of its constant keys and the join of all others."""
 
-    items: tuple[tuple[Any, Value], ...] = ()
-    element: Value = UNKNOWN
+    __slots__ = ("element", "items")
+
+    def __init__(self, items: tuple[tuple[Any, Value], ...] = (), element: Value = UNKNOWN) -> None:
+        self.items: Final = items
+        self.element: Final = element
+
+    def _content(self) -> Fields:
+        return (self.items, self.element)
 
     def get(self, key: object) -> Value:
         """The value stored under a constant key, or the join of the others."""
@@ -200,18 +340,22 @@ class Mapping(Value):
         return self.element
 
 
-@record(frozen=True)
 class Iteration(Value):
     """A ``range``, ``enumerate`` or other iterable whose elements are ``element``.
 
     ``source`` is ``"range"``, ``"numpy"``, ``"tensor"`` or ``"other"``.
     """
 
-    element: Value
-    source: str = "other"
+    __slots__ = ("element", "source")
+
+    def __init__(self, element: Value, source: str = "other") -> None:
+        self.element: Final = element
+        self.source: Final = source
+
+    def _content(self) -> Fields:
+        return (self.element, self.source)
 
 
-@record(frozen=True)
 class Union(Value):
     """One of several values, from branches that join.
 
@@ -219,8 +363,14 @@ class Union(Value):
     unions are equal when they have the same ``members``.
     """
 
-    options: tuple[Value, ...] = field(compare=False)
-    members: frozenset[Value] = field(repr=False)
+    __slots__ = ("members", "options")
+
+    def __init__(self, options: tuple[Value, ...], members: frozenset[Value]) -> None:
+        self.options: Final = options
+        self.members: Final = members
+
+    def _content(self) -> Fields:
+        return (self.members,)
 
 
 def constant(value: object) -> Static:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import replace
 
 from tclint import torch_api
 from tclint.semantics.events import Call, CompiledOutputUsed
@@ -48,10 +47,7 @@ def _call(frame: Frame, node: ast.Call) -> Value:
     callee = evaluate(frame, func)
     sink = sink_of(node, callee)
     if sink is not None:
-        with frame.silencing("format"):
-            arguments = arguments_of_call(frame, node)
-        report_sink(frame, node, *sink)
-        return arguments.positional[0] if sink[0] == "tqdm" and arguments.positional else UNKNOWN
+        return _call_sink(frame, node, sink)
     if isinstance(callee, External) and callee.name == "builtins.super":
         return _super(frame, node)
     if frame.region is None and _only_configured(callee):
@@ -62,6 +58,13 @@ def _call(frame: Frame, node: ast.Call) -> Value:
         return call_value(frame, node, callee, arguments)
     meant = _taking(frame, callee, arguments)
     return spread(lambda kind: call_value(frame, node, kind, arguments), meant)
+
+
+def _call_sink(frame: Frame, node: ast.Call, sink: tuple[str, str]) -> Value:
+    with frame.silencing("format"):
+        positional = arguments_of_call(frame, node).positional
+    report_sink(frame, node, *sink)
+    return positional[0] if sink[0] == "tqdm" and positional else UNKNOWN
 
 
 def _taking(frame: Frame, callee: Union, arguments: Arguments) -> Value:
@@ -160,9 +163,9 @@ def _call_method(
 def _from_compiled(value: Value) -> Value:
     """Mark what compiled code returns."""
     if isinstance(value, Tensor):
-        return replace(value, from_compiled=True)
+        return value.changed(from_compiled=True)
     if isinstance(value, Sequence) and value.items is not None:
-        return replace(value, items=tuple(map(_from_compiled, value.items)))
+        return Sequence(value.type, value.element, tuple(map(_from_compiled, value.items)))
     return value if value is not UNKNOWN else Tensor(from_compiled=True, assumed=True)
 
 

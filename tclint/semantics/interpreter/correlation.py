@@ -8,26 +8,36 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Final
 
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.interpreter.narrowing import path_of
-from tclint.semantics.records import record
 from tclint.semantics.values import Value
 
 
-@record(frozen=True)
 class Decided:
     """A variable's value where ``path`` (or whether it is None) was true, where not, and after.
 
     ``subject`` is what the path led to then: the condition is the same as long as that is.
     """
 
-    path: str
-    about_none: bool
-    subject: tuple[Value | None, Value | None]
-    after: Value
-    if_true: Value | None
-    if_false: Value | None
+    __slots__ = ("about_none", "after", "if_false", "if_true", "path", "subject")
+
+    def __init__(
+        self,
+        path: str,
+        about_none: bool,
+        subject: tuple[Value | None, Value | None],
+        after: Value,
+        if_true: Value | None,
+        if_false: Value | None,
+    ) -> None:
+        self.path: Final = path
+        self.about_none: Final = about_none
+        self.subject: Final = subject
+        self.after: Final = after
+        self.if_true: Final = if_true
+        self.if_false: Final = if_false
 
 
 def remember(frame: Frame, test: ast.expr, ends: Sequence[Env]) -> None:

@@ -19,7 +19,8 @@ _ENDS: Final = frozenset({"StopIteration", "StopAsyncIteration"})
 _STUBS: Final = frozenset({"NotImplementedError"})
 _LEAVES_FUNCTION: Final = (ast.Return, ast.Yield, ast.YieldFrom)
 _LEAVES_BLOCK: Final = (*_LEAVES_FUNCTION, ast.Break, ast.Continue)
-_SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+# What is inside of these leaves nothing around them.
+_CLOSED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Raise)
 
 
 def fails(frame: Frame, block: Sequence[ast.stmt]) -> bool:
@@ -110,7 +111,7 @@ def _contains(block: Sequence[ast.stmt], kinds: tuple[type[ast.AST], ...]) -> bo
         node = pending.pop()
         if isinstance(node, kinds):
             return True
-        if not isinstance(node, _SCOPES):
+        if not isinstance(node, _CLOSED):
             pending.extend(ast.iter_child_nodes(node))
     return False
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import field
+from typing import Final
 
 from tclint.diagnostics import ChainLink
 from tclint.semantics.collect import decorator_name
@@ -18,7 +18,6 @@ from tclint.semantics.interpreter.memory import walk_once
 from tclint.semantics.interpreter.parameters import assumed_value
 from tclint.semantics.interpreter.wrappers import wrappers_of
 from tclint.semantics.lattice import bounded, join, may_be_unknown, options, present
-from tclint.semantics.records import record
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode
 from tclint.semantics.values import (
     NONE,
@@ -38,13 +37,20 @@ from tclint.semantics.values import (
 PROPERTIES = frozenset({"property", "functools.cached_property"})
 
 
-@record(frozen=True)
 class Arguments:
     """The arguments of one call; ``exact`` is false when ``*`` or ``**`` hides some of them."""
 
-    positional: tuple[Value, ...] = ()
-    keywords: dict[str, Value] = field(default_factory=dict)
-    exact: bool = True
+    __slots__ = ("exact", "keywords", "positional")
+
+    def __init__(
+        self,
+        positional: tuple[Value, ...] = (),
+        keywords: dict[str, Value] | None = None,
+        exact: bool = True,
+    ) -> None:
+        self.positional: Final = positional
+        self.keywords: Final = {} if keywords is None else keywords
+        self.exact: Final = exact
 
     def values(self) -> Iterable[Value]:
         """All argument values."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import Final
 
 from tclint.semantics.interpreter.operators import binary, elements
@@ -54,7 +53,7 @@ def handed_on(name: str, operands: tuple[Value, ...]) -> Value | None:
     if first is None:
         return None
     if name.startswith("torch."):
-        first = replace(first, assumed=False)  # torch's functions take nothing else
+        first = first.changed(assumed=False)  # torch's functions take nothing else
     if name in _FUNCTIONS:
         return rearranged(first, name.rpartition(".")[2])
     shift = _SPLITTING.get(name.removeprefix("torch."))
@@ -84,4 +83,4 @@ def _chosen(test: Value, one: Value, other: Value) -> Value | None:
         return None
     known = condition.rank is not None and result.rank is not None
     rank = max(condition.rank or 0, result.rank or 0) if known else None
-    return replace(result, rank=rank, assumed=False, why="result of `where`")
+    return result.changed(rank=rank, assumed=False, why="result of `where`")

@@ -52,25 +52,20 @@ def walk_once(
     behaviour = region.behaviour if region else None
     memory = analysis.memory.setdefault((info, behaviour), {})
     exact = (*env.items(), *_surroundings(analysis, info))
-    known = _remembered(memory, exact)
+    rough = exact if exact in memory else _rough(exact)
+    known = memory.get(rough)
     if known is None and default_off and behaviour is not None:
         # What it found there is less sure than what it finds where nothing is switched on.
         memory = analysis.memory.setdefault((info, (*behaviour, default_off)), {})
-        known = _remembered(memory, exact)
+        known = memory.get(exact) or memory.get(rough)
     if known is not None:
         return known
     if len(memory) >= MAX_CONTEXTS and chain:
         return _without_dtype(join(memory.values()))
     result = walk(analysis, info, env, region, chain, default_off)
     memory[exact] = result
-    memory.setdefault(_rough(exact), _without_dtype(result))
+    memory.setdefault(rough, _without_dtype(result))
     return result
-
-
-def _remembered(memory: dict[_Given, Value], given: _Given) -> Value | None:
-    if not memory:
-        return None
-    return memory.get(given) or memory.get(_rough(given))
 
 
 def _rough(given: _Given) -> _Given:

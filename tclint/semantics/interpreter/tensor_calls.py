@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import Final
 
 from tclint import torch_api
@@ -293,8 +292,9 @@ def _tensor_result(
     if torch_api.binary_dtype(key) == "bool" or key == "torch.isin":
         return Tensor(None, BOOL, assumed=loose.assumed, random=loose.random, why=loose.why)
     if len(tensors) == 1 and torch_api.reduces_along_dim(key):
-        return replace(loose, rank=_reduced_rank(node, key, tensors[0]),
-                       dtype=_reduced_dtype(node, key, tensors[0]))  # fmt: skip
+        return loose.changed(
+            rank=_reduced_rank(node, key, tensors[0]), dtype=_reduced_dtype(node, key, tensors[0])
+        )
     if torch_api.reduces_to_scalar(key) and not _has_dim(node, key, max(len(tensors), 1)):
         return Tensor(0, _dtype_symbol(frame, node), assumed=loose.assumed, why=loose.why)
     return Tensor(None, _dtype_symbol(frame, node), assumed=loose.assumed, random=loose.random,
