@@ -9,12 +9,13 @@ from typing import Final
 from tclint.config import Settings
 from tclint.diagnostics import ChainLink
 from tclint.semantics.body import Body
+from tclint.semantics.content import ByContent, Fields
 from tclint.semantics.imported import is_imported
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
 from tclint.semantics.values import UNKNOWN, Value
 
 
-class Region:
+class Region(ByContent):
     """A compiled region: what a compiled callable, or a module's ``forward``, reaches.
 
     ``explicit`` is true when a ``torch.compile`` in the project says so; else the region is a
@@ -46,15 +47,7 @@ class Region:
         self.backend: Final = backend
         self.mode: Final = mode
 
-    def __eq__(self, other: object) -> bool:
-        """Regions of the same root that behave alike are one."""
-        return isinstance(other, Region) and self._content() == other._content()
-
-    def __hash__(self) -> int:
-        """Hash all fields."""
-        return hash(self._content())
-
-    def _content(self) -> tuple[object, ...]:
+    def _content(self) -> Fields:
         return (self.root, self.backend, self.mode, *self.behaviour)
 
     @property

@@ -71,17 +71,8 @@ class ModuleInfo:
     """
 
     __slots__ = (
-        "assigned",
-        "classes",
-        "file",
-        "functions",
-        "imported",
-        "imports",
-        "installed",
-        "name",
-        "stars",
-        "tree",
-        "typed",
+        "assigned", "classes", "file", "functions", "imported", "imports", "installed", "name",
+        "stars", "tree", "typed",
     )  # fmt: skip
 
     def __init__(

@@ -13,33 +13,14 @@ from __future__ import annotations
 import ast
 from typing import Any, Final
 
+from tclint.semantics.content import ByContent, Fields
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
 
-Fields = tuple[object, ...]
 
-
-class Value:
+class Value(ByContent):
     """Base of all abstract values; they are immutable and compare by content."""
 
     __slots__ = ()
-
-    def _content(self) -> Fields:
-        # What two values of the same type must have in common to be equal.
-        return ()
-
-    def __eq__(self, other: object) -> bool:
-        """Compare type and content."""
-        if self is other:
-            return True
-        return type(self) is type(other) and self._content() == other._content()
-
-    def __hash__(self) -> int:
-        """Hash the content."""
-        return hash(self._content())
-
-    def __repr__(self) -> str:
-        """The type and the content."""
-        return f"{type(self).__name__}{self._content()!r}"
 
 
 class Unknown(Value):
@@ -51,7 +32,7 @@ class Unknown(Value):
 UNKNOWN: Final = Unknown()
 
 
-class DType(Value):
+class DType(ByContent):
     """An element type: a concrete name, or a symbol shared by tensors that must have the same one.
 
     ``category`` is ``"bool"``, ``"int"``, ``"float"``, ``"complex"`` or None when not known.
