@@ -70,7 +70,7 @@ class StoredFile(SourceFile):
         return self._loaded().encoding
 
     @property
-    def lines(self) -> tuple[str, ...]:
+    def lines(self) -> list[str]:
         """The lines with their ends."""
         return self._loaded().lines
 

@@ -72,6 +72,8 @@ def join(values: Iterable[Value]) -> Value:
             return left
         if type(right) is Union and left in right.members:
             return right
+        if type(left) is not type(right) and type(left) is not Union and type(right) is not Union:
+            return Union((left, right), frozenset((left, right)))
     flat: dict[Value, None] = {}
     for value in given:
         if type(value) is Union:

@@ -17,6 +17,7 @@ from tclint.semantics.events import Event, NameUsed, TrainingCall
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.site import Facts, Site
 from tclint.semantics.symbols import FunctionInfo, ModuleInfo
+from tclint.source.file import SourceFile
 from tclint.source.rows import first_row
 from tclint.torch_api.moved import is_watched
 
@@ -25,6 +26,12 @@ NAME_WORDS: Final = (
     "_dynamo", "_inductor", "_functorch", "torch._utils", "cuda.amp", "cpu.amp", "import amp",
     "autocast_cpu", "autocast_gpu", "utils.checkpoint", "cuda.graph",
 )  # fmt: skip
+# Looked for before the words: a name is spelt in full unless an import gave part of it a name.
+_IN_FULL: Final = re.compile(
+    r"torch\.(?:_dynamo|_inductor|_functorch|_utils|cuda\.amp|cpu\.amp|cuda\.graph|"
+    r"utils\.checkpoint|\w*autocast_[cg]pu)"
+)
+_PARTS: Final = frozenset({"torch", "torch.cpu", "torch.cuda", "torch.utils"})
 BACKWARD: Final = ".backward("
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
@@ -39,17 +46,30 @@ class _Place:
 
 def report_places(analysis: Analysis, module: ModuleInfo) -> None:
     """Report the names and training calls of one file, if a rule asks for them."""
-    text = module.file.text
-    if NameUsed in analysis.wanted and "torch" in text and any(map(text.__contains__, NAME_WORDS)):
+    if NameUsed in analysis.wanted and _may_name(module):
         _report_names(analysis, module)
-    if TrainingCall in analysis.wanted and BACKWARD in text:
+    if TrainingCall in analysis.wanted and BACKWARD in module.file.text:
         _report_training(analysis, module)
+
+
+def _may_name(module: ModuleInfo) -> bool:
+    """True for a file that may use one of the watched names."""
+    text = module.file.text
+    if "torch" not in text:
+        return False
+    if _IN_FULL.search(text):
+        return True
+    shortened = any(
+        local != name and (name in _PARTS or _may_lead(name))
+        for local, name in module.imports.items()
+    )
+    return shortened and any(map(text.__contains__, NAME_WORDS))
 
 
 def _report_names(analysis: Analysis, module: ModuleInfo) -> None:
     imported = [local for local, name in module.imports.items() if _may_lead(name)]
     calls: dict[ast.expr, ast.Call] = {}
-    for node, place in _places(module, _rows(module.file.text, (*NAME_WORDS, *imported))):
+    for node, place in _places(module, _rows(module.file, (*NAME_WORDS, *imported))):
         if isinstance(node, ast.Call):
             calls[node.func] = node
         if not isinstance(node, (ast.Attribute, ast.Name)):
@@ -67,7 +87,7 @@ def _may_lead(name: str) -> bool:
 
 def _report_training(analysis: Analysis, module: ModuleInfo) -> None:
     training: dict[ast.stmt, bool] = {}
-    for node, place in _places(module, _rows(module.file.text, (BACKWARD,))):
+    for node, place in _places(module, _rows(module.file, (BACKWARD,))):
         if not isinstance(node, ast.Call) or not place.facts.loops:
             continue
         loop = place.facts.loops[-1]
@@ -102,14 +122,10 @@ def _site(analysis: Analysis, module: ModuleInfo, place: _Place) -> Site:
     return Site(body, None, place.statement, place.facts, (), analysis.settings)
 
 
-def _rows(text: str, words: Iterable[str]) -> list[int]:
+def _rows(file: SourceFile, words: Iterable[str]) -> list[int]:
     """The rows with one of the words, in order."""
-    rows, row, before = [], 1, 0
-    for found in re.finditer("|".join(map(re.escape, words)), text):
-        row += text.count("\n", before, found.start())
-        before = found.start()
-        rows.append(row)
-    return rows
+    pattern = "|".join(map(re.escape, words))
+    return [file.row(found.start()) for found in re.finditer(pattern, file.text)]
 
 
 def _places(module: ModuleInfo, rows: list[int]) -> Iterator[tuple[ast.AST, _Place]]:

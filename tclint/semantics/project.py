@@ -117,7 +117,7 @@ class Project:
     def find(self, folder: str, name: str) -> Path | None:
         """The file that ``import name`` reads; a script's imports look in its own folder first."""
         if folder:
-            sibling = os.path.join(folder, *name.split(".")) + ".py"  # noqa: PTH118 (hot path)
+            sibling = f"{folder.rstrip(os.sep)}{os.sep}{name.replace('.', os.sep)}.py"
             if sibling in self._by_text:
                 return self._by_text[sibling]
         return self._paths.get(name)

@@ -91,6 +91,30 @@ class ModuleInfo:
         self.typed: Final[set[str]] = set()
 
 
+class Signature:
+    """The parameters of a function, as calls bind them.
+
+    ``named`` are those of `parameters_of`, of which ``by_position`` come first that may be passed
+    so; ``off`` are the names of flags that are False unless somebody passes them. ``rest`` and
+    ``keywords`` are the names behind ``*`` and ``**``.
+    """
+
+    __slots__ = ("by_position", "keywords", "named", "names", "off", "rest")
+
+    def __init__(self, node: FunctionNode) -> None:
+        spec = node.args
+        self.named: Final = parameters_of(node)
+        self.names: Final = [argument.arg for argument, _ in self.named]
+        self.by_position: Final = len(spec.posonlyargs) + len(spec.args)
+        self.off: Final = frozenset(
+            argument.arg
+            for argument, default in self.named
+            if isinstance(default, ast.Constant) and default.value is False
+        )
+        self.rest: Final = spec.vararg.arg if spec.vararg else None
+        self.keywords: Final = spec.kwarg.arg if spec.kwarg else None
+
+
 def parameters_of(node: FunctionNode) -> list[Parameter]:
     """The named parameters with their defaults, in order, without ``*args`` and ``**kwargs``."""
     spec = node.args

@@ -41,7 +41,7 @@ def reparsed(before: SourceFile, tree: ast.Module, after: SourceFile) -> ast.Mod
     return ast.Module([*body[:start], *fresh.body, *body[end:]], [])
 
 
-def _changed_rows(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[int, int] | None:
+def _changed_rows(old: list[str], new: list[str]) -> tuple[int, int] | None:
     """The first and the last row that differ; None if there are none, or other rows."""
     if len(old) != len(new):
         return None

@@ -36,19 +36,26 @@ class SourceFile:
     r"""Text as it was decoded, line ends kept, so that it can be written back byte for byte.
 
     ``encoding`` is the codec of the bytes (``utf-8-sig`` when the file starts with a mark).
-    ``lines`` splits only where CPython's parser ends a line: ``\n``, ``\r\n`` and ``\r``.
+    Most files are never asked for their lines, which are found when somebody does.
     """
 
     path: Path
     text: str = field(repr=False)
     encoding: str = "utf-8"
-    lines: tuple[str, ...] = field(default=(), repr=False)
+    _lines: list[str] = field(default_factory=list, repr=False)
     _starts: list[int] = field(default_factory=list, repr=False)
 
     @classmethod
     def from_text(cls, path: Path, text: str, encoding: str = "utf-8") -> SourceFile:
         """Make a file from text that is already decoded (stdin, an editor's buffer)."""
-        return cls(path, text, encoding, split_lines(text))
+        return cls(path, text, encoding)
+
+    @property
+    def lines(self) -> list[str]:
+        r"""The text, split where CPython's parser ends a line: at ``\n``, ``\r\n`` and ``\r``."""
+        if not self._lines:
+            self._lines.extend(split_lines(self.text))
+        return self._lines
 
     def position(self, line: int, byte_column: int) -> Position:
         """Turn CPython's 1-based line and 0-based UTF-8 byte column into a Position."""
@@ -68,9 +75,17 @@ class SourceFile:
 
     def offset(self, position: Position) -> int:
         """The index into ``text`` of a position."""
+        starts = self._line_starts()
+        return starts[min(position.row, len(starts)) - 1] + position.column - 1
+
+    def row(self, offset: int) -> int:
+        """The row of an index into ``text``."""
+        return bisect_right(self._line_starts(), offset)
+
+    def _line_starts(self) -> list[int]:
         if not self._starts:
             self._starts.extend(accumulate(map(len, self.lines), initial=0))
-        return self._starts[min(position.row, len(self._starts)) - 1] + position.column - 1
+        return self._starts
 
     def line(self, row: int) -> str:
         """A line with its end; empty behind the last one."""
@@ -102,7 +117,7 @@ class SourceFile:
         return self.text[self.offset(span.start) : self.offset(span.end)]
 
 
-def split_lines(text: str) -> tuple[str, ...]:
+def split_lines(text: str) -> list[str]:
     """Split like CPython's tokenizer: form feeds and Unicode separators do not end a line."""
     # An empty newline argument means: find all three line ends, and keep them as they are.
-    return tuple(io.StringIO(text, newline=""))
+    return [*io.StringIO(text, newline="")]

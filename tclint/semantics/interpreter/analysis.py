@@ -22,8 +22,9 @@ from tclint.semantics.symbols import (
     FunctionNode,
     ModuleInfo,
     Parameter,
-    parameters_of,
+    Signature,
 )
+from tclint.semantics.syntax import nodes
 from tclint.semantics.values import FALSE, UNKNOWN, Class, External, Function, Static, Value
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class Analysis:
         self._bodies: dict[ast.AST, Body] = {}
         self._globals: dict[ModuleInfo, Env] = {}
         self._class_variables: dict[ClassInfo, dict[str, ast.stmt]] = {}
-        self._parameters: dict[ast.AST, list[Parameter]] = {}
+        self._signatures: dict[ast.AST, Signature] = {}
         self._names: dict[ast.AST, tuple[str, ...]] = {}
         self._named: dict[tuple[ModuleInfo, str], Value] = {}
         self._resolved: dict[tuple[ModuleInfo | None, str], Value | None] = {}
@@ -159,15 +160,19 @@ class Analysis:
     def names_in(self, node: ast.AST) -> tuple[str, ...]:
         """The variables that a nested function reads, its own among them."""
         if node not in self._names:
-            names = (n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+            names = (n.id for n in nodes(node) if isinstance(n, ast.Name))
             self._names[node] = tuple(dict.fromkeys(names))
         return self._names[node]
 
     def parameters(self, node: FunctionNode) -> list[Parameter]:
         """The named parameters of a function, see :func:`parameters_of`."""
-        known = self._parameters.get(node)
+        return self.signature(node).named
+
+    def signature(self, node: FunctionNode) -> Signature:
+        """How calls bind a function's parameters."""
+        known = self._signatures.get(node)
         if known is None:
-            known = self._parameters[node] = parameters_of(node)
+            known = self._signatures[node] = Signature(node)
         return known
 
     def sets_default_dtype(self, module: ModuleInfo) -> bool:

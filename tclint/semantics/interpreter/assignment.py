@@ -13,6 +13,7 @@ from tclint.semantics.interpreter.iteration import element_of, row_of
 from tclint.semantics.interpreter.methods import note_lr_change, report_growth
 from tclint.semantics.interpreter.narrowing import path_of
 from tclint.semantics.lattice import bounded, join, options, tensor_in
+from tclint.semantics.syntax import NAME
 from tclint.semantics.values import (
     UNKNOWN,
     Class,
@@ -29,11 +30,12 @@ from tclint.semantics.values import (
 def assign(frame: Frame, target: ast.expr, value: Value, *, augmented: bool = False) -> None:
     """Bind ``value`` to an assignment target."""
     frame.body.values[target] = value
+    if isinstance(target, NAME):
+        if target.id in frame.tracked:
+            _forget_paths(frame, target.id)
+        frame.env[target.id] = value
+        return
     match target:
-        case ast.Name(id=name):
-            if name in frame.tracked:
-                _forget_paths(frame, name)
-            frame.env[name] = value
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
             _unpack(frame, targets, value)
         case ast.Starred(value=inner):

@@ -20,6 +20,7 @@ from tclint.semantics.interpreter.operators import elements
 from tclint.semantics.interpreter.sinks import report_sink, sink_of
 from tclint.semantics.interpreter.tensor_calls import call_method
 from tclint.semantics.lattice import join, may_be_tensor, options, spread
+from tclint.semantics.syntax import ATTRIBUTE, CONSTANT, NAME, STARRED
 from tclint.semantics.values import (
     TRUE,
     UNKNOWN,
@@ -98,7 +99,7 @@ def arguments_of_call(frame: Frame, node: ast.Call, *, calls_only: bool = False)
     """
     if calls_only:
         for part in (*node.args, *(keyword.value for keyword in node.keywords)):
-            if not isinstance(part, (ast.Attribute, ast.Name, ast.Constant)):
+            if not isinstance(part, (ATTRIBUTE, NAME, CONSTANT)):
                 evaluate(frame, part)
         return _NO_ARGUMENTS
     positional: list[Value] = []
@@ -108,7 +109,7 @@ def arguments_of_call(frame: Frame, node: ast.Call, *, calls_only: bool = False)
         value = evaluate(frame, argument)
         if not exact:
             continue  # nobody knows at which place it arrives
-        if not isinstance(argument, ast.Starred):
+        if not isinstance(argument, STARRED):
             positional.append(value)
         elif isinstance(value, Sequence) and value.items is not None:
             positional.extend(value.items)

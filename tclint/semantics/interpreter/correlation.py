@@ -12,6 +12,7 @@ from typing import Final
 
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.interpreter.narrowing import path_of
+from tclint.semantics.syntax import ATTRIBUTE, NAME
 from tclint.semantics.values import Value
 
 
@@ -75,6 +76,9 @@ def _subject(env: Env, path: str) -> tuple[Value | None, Value | None]:
 
 def _condition(test: ast.expr) -> tuple[str, bool, bool] | None:
     """The path that a test asks about, whether it asks for None, and with which sign."""
+    if isinstance(test, (NAME, ATTRIBUTE)):
+        path = path_of(test)
+        return (path, False, True) if path else None
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             asked = _condition(operand)
@@ -87,7 +91,4 @@ def _condition(test: ast.expr) -> tuple[str, bool, bool] | None:
             path, same = path_of(left), isinstance(op, ast.Is)
             positive = same if constant is None else same is constant
             return (path, constant is None, positive) if path else None
-        case ast.Name() | ast.Attribute():
-            path = path_of(test)
-            return (path, False, True) if path else None
     return None

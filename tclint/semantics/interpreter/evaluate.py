@@ -9,6 +9,7 @@ from typing import TypeVar, cast
 from tclint.semantics.events import TensorBranch
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.lattice import is_tensor, join, may_be_tensor, options, same
+from tclint.semantics.syntax import CONSTANT, NAME
 from tclint.semantics.values import (
     NONE,
     UNKNOWN,
@@ -42,10 +43,10 @@ def evaluate(frame: Frame, node: ast.expr) -> Value:
     """The value of an expression; remembered in the body for the rules' questions."""
     kind = type(node)
     values = frame.body.values
-    if kind is ast.Name:  # two of five expressions: not worth a call
+    if kind is NAME:  # two of five expressions: not worth a call
         name = cast("ast.Name", node).id
         value = frame.env.get(name) or frame.lookup(name)
-    elif kind is ast.Constant:
+    elif kind is CONSTANT:
         return values.get(node) or _constant(frame, cast("ast.Constant", node))
     else:
         handler = HANDLERS.get(kind)

@@ -22,6 +22,7 @@ from tclint.semantics.lattice import (
     tensor_in,
     with_dtype,
 )
+from tclint.semantics.syntax import nodes
 from tclint.semantics.values import (
     NONE,
     UNKNOWN,
@@ -151,7 +152,7 @@ def _is_number_by_company(frame: Frame, guessed: tuple[ast.expr, Value], other: 
     tensor = tensor_in(value)
     if tensor is None or not tensor.assumed or not isinstance(other, SymInt):
         return False
-    parts = [*ast.walk(node)]
+    parts = nodes(node)
     names = [part.id for part in parts if isinstance(part, ast.Name)]
     return all(isinstance(part, _PLAIN) for part in parts) and all(
         _is_given(frame, n) for n in names

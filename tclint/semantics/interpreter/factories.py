@@ -13,6 +13,7 @@ from tclint.semantics.interpreter.narrowing import path_of
 from tclint.semantics.interpreter.operators import INT64, named_dtype
 from tclint.semantics.interpreter.tensor_calls import read_size_keyword, read_sizes
 from tclint.semantics.lattice import tensor_in
+from tclint.semantics.syntax import nodes
 from tclint.semantics.values import (
     UNKNOWN,
     DType,
@@ -164,7 +165,7 @@ def _written(frame: Frame, attribute: str) -> bool:
             inner.attr
             for name, method in function.cls.methods.items()
             if name != "__init__"
-            for inner in ast.walk(method.node)
+            for inner in nodes(method.node)
             if isinstance(inner, ast.Attribute) and not isinstance(inner.ctx, ast.Load)
         )
     return attribute in known[function.cls]

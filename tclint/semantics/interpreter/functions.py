@@ -147,11 +147,10 @@ def bind(analysis: Analysis, function: Function, arguments: Arguments) -> Env:
     positional = list(arguments.positional)
     if function.bound is not None and "staticmethod" not in info.decorators:
         positional.insert(0, function.bound)
-    spec = info.node.args
-    named = analysis.parameters(info.node)
-    by_position = len(spec.posonlyargs) + len(spec.args)
-    for place, (argument, default) in enumerate(named):
-        name = argument.arg
+    signature = analysis.signature(info.node)
+    by_position = signature.by_position
+    for place, (argument, default) in enumerate(signature.named):
+        name = signature.names[place]
         if place < by_position and place < len(positional):
             value = positional[place]
         elif name in arguments.keywords:
@@ -162,17 +161,16 @@ def bind(analysis: Analysis, function: Function, arguments: Arguments) -> Env:
             value = UNKNOWN
         if may_be_unknown(value):
             value = _informed(value, annotation_value(analysis, info, argument.annotation))
-        if isinstance(default, ast.Constant) and default.value is False:
+        if name in signature.off:
             value = _passed_flag(value)
         env[name] = value
-    if spec.vararg:
+    if signature.rest is not None:
         rest = tuple(positional[by_position:])
         given = Sequence("tuple", items=rest) if arguments.exact else Sequence("tuple")
-        env[spec.vararg.arg] = bounded(given)
-    if spec.kwarg:
-        taken = {argument.arg for argument, _ in named}
-        extra = [(k, v) for k, v in arguments.keywords.items() if k not in taken]
-        env[spec.kwarg.arg] = bounded(Mapping(tuple(extra))) if arguments.exact else Mapping()
+        env[signature.rest] = bounded(given)
+    if signature.keywords is not None:
+        extra = [(k, v) for k, v in arguments.keywords.items() if k not in signature.names]
+        env[signature.keywords] = bounded(Mapping(tuple(extra))) if arguments.exact else Mapping()
     return env
 
 

@@ -52,8 +52,10 @@ def walk_once(
     behaviour = region.behaviour if region else None
     memory = analysis.memory.setdefault((info, behaviour), {})
     exact = (*env.items(), *_surroundings(analysis, info))
-    rough = exact if exact in memory else _rough(exact)
-    known = memory.get(rough)
+    known, rough = memory.get(exact), exact
+    if known is None:
+        rough = _rough(exact)
+        known = memory.get(rough)
     if known is None and default_off and behaviour is not None:
         # What it found there is less sure than what it finds where nothing is switched on.
         memory = analysis.memory.setdefault((info, (*behaviour, default_off)), {})
@@ -64,12 +66,15 @@ def walk_once(
         return _without_dtype(join(memory.values()))
     result = walk(analysis, info, env, region, chain, default_off)
     memory[exact] = result
-    memory.setdefault(rough, _without_dtype(result))
+    if rough is not exact:
+        memory.setdefault(rough, _without_dtype(result))
     return result
 
 
 def _rough(given: _Given) -> _Given:
-    return tuple((name, _without_dtype(value)) for name, value in given)
+    rough = [(name, _without_dtype(value)) for name, value in given]
+    changed = any(pair[1] is not known[1] for pair, known in zip(rough, given, strict=True))
+    return tuple(rough) if changed else given
 
 
 def _surroundings(analysis: Analysis, info: FunctionInfo) -> Iterator[tuple[str, Value]]:

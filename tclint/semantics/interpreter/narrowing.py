@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.lattice import join, options
+from tclint.semantics.syntax import ATTRIBUTE, NAME
 from tclint.semantics.values import (
     NONE,
     STATIC,
@@ -31,9 +32,9 @@ TENSOR_TYPES = frozenset(
 
 def path_of(node: ast.expr) -> str | None:
     """The key under which a variable or an attribute path is tracked: ``x``, ``self.cache``."""
-    if isinstance(node, ast.Name):
+    if isinstance(node, NAME):
         return node.id
-    if not isinstance(node, ast.Attribute):
+    if not isinstance(node, ATTRIBUTE):
         return None
     owner = path_of(node.value)
     return f"{owner}.{node.attr}" if owner is not None else None
@@ -50,6 +51,10 @@ def refine(frame: Frame, env: Env, test: ast.expr, *, outcome: bool) -> Env:
 
 
 def _apply(frame: Frame, env: Env, test: ast.expr, outcome: bool) -> None:
+    if isinstance(test, (NAME, ATTRIBUTE)):  # most tests: not worth the patterns
+        if outcome:
+            _keep(frame, env, test, lambda v: v is not NONE)
+        return
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             _apply(frame, env, operand, not outcome)
@@ -60,17 +65,19 @@ def _apply(frame: Frame, env: Env, test: ast.expr, outcome: bool) -> None:
             for value in values:
                 _apply(frame, env, value, False)
         case ast.Compare(left=left, ops=[op], comparators=[ast.Constant(value=None)]):
-            if isinstance(op, (ast.Is, ast.IsNot)):
-                wanted = isinstance(op, ast.Is) == outcome
-                _keep(frame, env, left, lambda v: (v is NONE) == wanted)
+            _none(frame, env, left, op, outcome)
         case ast.Call(func=ast.Name(id="isinstance"), args=[subject, types]):
             _instance(frame, env, subject, types, outcome)
         case ast.Call(func=func, args=[subject]) if _names_is_tensor(frame, func):
             _keep(frame, env, subject, lambda v: isinstance(v, Tensor) == outcome, Tensor())
         case ast.NamedExpr(target=target):
             _apply(frame, env, target, outcome)
-        case ast.Name() | ast.Attribute() if outcome:
-            _keep(frame, env, test, lambda v: v is not NONE)
+
+
+def _none(frame: Frame, env: Env, subject: ast.expr, op: ast.cmpop, outcome: bool) -> None:
+    if isinstance(op, (ast.Is, ast.IsNot)):
+        wanted = isinstance(op, ast.Is) == outcome
+        _keep(frame, env, subject, lambda v: (v is NONE) == wanted)
 
 
 def _names_is_tensor(frame: Frame, func: ast.expr) -> bool:

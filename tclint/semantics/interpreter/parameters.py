@@ -10,6 +10,7 @@ from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.wrappers import is_wrapped
 from tclint.semantics.lattice import join, options
 from tclint.semantics.symbols import FunctionInfo, FunctionNode
+from tclint.semantics.syntax import nodes
 from tclint.semantics.values import NONE, STATIC, UNKNOWN, DType, Static, Tensor, Value
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def used_as_number(analysis: Analysis, node: FunctionNode, name: str) -> bool:
 
 def _number_names(node: FunctionNode) -> frozenset[str]:
     names: set[str] = set()
-    for inner in ast.walk(node):
+    for inner in nodes(node):
         match inner:
             case ast.Call(func=ast.Name(id="range"), args=parts):
                 names.update(part.id for part in parts if isinstance(part, ast.Name))

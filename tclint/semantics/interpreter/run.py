@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -26,17 +27,20 @@ from tclint.semantics.lattice import options
 from tclint.semantics.places import report_places
 from tclint.semantics.project import Project
 from tclint.semantics.site import Region
-from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
+from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode, ModuleInfo
 from tclint.semantics.values import UNKNOWN, Class, Function, Object, Tensor, Value
+from tclint.source.file import SourceFile
 
 # A file or function without one of these words sets nothing up; nor do regular expressions, or what
-# is merely optimal. Each is asked apart: a pattern that starts with a word is found much faster.
+# is merely optimal or compilable. Each is asked apart: a pattern that starts with a word is found
+# much faster.
 _SETUP: Final = (
-    ("compile", re.compile(r"compile(?<!\bre\.compile)")),
+    ("compile", re.compile(r"compile(?!able)(?<!\bre\.compile)(?<![Pp]recompile)")),
     ("optim", re.compile(r"optim(?!al|um|i[sz](?:ed|ing|ation))")),
     ("_dynamo", re.compile("_dynamo")),
 )
-_CALLED: Final = re.compile(r"([A-Z]\w*)\(")
+# What is called, read backwards: names begin at a bracket then, of which there are few.
+_CALLED_BACKWARDS: Final = re.compile(r"\((\w*[A-Z])")
 
 
 def analyse(
@@ -98,25 +102,33 @@ def _passed(analysis: Analysis, function: Function, env: Env) -> Arguments:
 
 
 def _walk_setup(analysis: Analysis, module: ModuleInfo) -> None:
-    if not _may_set_up(module.file.text):
+    rows = _setup_rows(module.file)
+    if not rows:
         return
     analysis.module_env(module)
     for function in _functions(module):
         _report_decorators(analysis, module, function)
-        if _sets_up(module, function):
+        if _covers(function.node, rows):
             walk(analysis, function, _setup_env(analysis, function), None)
     for cls in module.classes.values():
         _report_decorators(analysis, module, cls)
 
 
-def _sets_up(module: ModuleInfo, function: FunctionInfo) -> bool:
-    node = function.node
-    lines = module.file.lines[node.lineno - 1 : node.end_lineno]
-    return any(map(_may_set_up, lines))
+def _setup_rows(file: SourceFile) -> list[int]:
+    """The rows with a word of setting up, in order."""
+    places = [
+        found.start()
+        for word, pattern in _SETUP
+        if word in file.text
+        for found in pattern.finditer(file.text)
+    ]
+    return sorted(map(file.row, places))
 
 
-def _may_set_up(text: str) -> bool:
-    return any(word in text and pattern.search(text) is not None for word, pattern in _SETUP)
+def _covers(node: FunctionNode, rows: list[int]) -> bool:
+    """True where one of the rows is in a function."""
+    index = bisect_left(rows, node.lineno)
+    return index < len(rows) and rows[index] <= (node.end_lineno or node.lineno)
 
 
 def _setup_env(analysis: Analysis, function: FunctionInfo) -> Env:
@@ -209,7 +221,9 @@ def _constructed(module: ModuleInfo) -> Iterator[str]:
 
     The line that defines a class looks like a call, too.
     """
-    yield from Counter(_CALLED.findall(module.file.text)) - Counter(module.classes.keys())
+    called = Counter(_CALLED_BACKWARDS.findall(module.file.text[::-1]))
+    called.subtract(name[::-1] for name in module.classes)
+    yield from (name[::-1] for name, times in called.items() if times > 0)
 
 
 def _all_functions(analysis: Analysis, modules: Iterable[ModuleInfo]) -> Iterator[Root]:

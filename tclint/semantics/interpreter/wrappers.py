@@ -11,6 +11,7 @@ from tclint.semantics.interpreter.evaluate import evaluate
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.records import record
 from tclint.semantics.symbols import FunctionInfo, FunctionNode
+from tclint.semantics.syntax import nodes
 from tclint.semantics.values import Function
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _applied(top: Frame, decorator: Function, wrapped: FunctionInfo) -> Wrapper 
     if info in analysis.active or analysis.applied[info] >= MAX_CONTEXTS:
         return None
     analysis.applied[info] += 1
-    for inner in ast.walk(info.node):
+    for inner in nodes(info.node):
         known = analysis.local_functions.get(inner)
         if known is not None:  # made anew for each function, with other variables around it
             analysis.memory.pop((known, None), None)
@@ -100,12 +101,12 @@ def _applied(top: Frame, decorator: Function, wrapped: FunctionInfo) -> Wrapper 
 def _wraps(node: FunctionNode, parameters: frozenset[str]) -> bool:
     """Whether a function inside calls a parameter of one around it, as wrappers do."""
     around = parameters | {argument.arg for argument in node.args.args}
-    inside = [n for n in ast.walk(node) if n is not node and isinstance(n, NESTED)]
+    inside = [n for n in nodes(node) if n is not node and isinstance(n, NESTED)]
     return any(_calls(inner, around) or _wraps(inner, around) for inner in inside)
 
 
 def _calls(node: ast.AST, names: frozenset[str]) -> bool:
     return any(
         isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in names
-        for inner in ast.walk(node)
+        for inner in nodes(node)
     )
