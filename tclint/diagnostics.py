@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import NamedTuple
 
 
 class Effect(str, Enum):
@@ -76,8 +77,7 @@ class Decline:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChainLink:
+class ChainLink(NamedTuple):
     """One step from a compiled region's root towards the reported line."""
 
     function: str

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
+from tclint.semantics.syntax import ATTRIBUTE, NAME
 from tclint.source.file import SourceFile
 
 # Python 3.10 has no ``except*``.
@@ -87,13 +88,14 @@ def decorator_name(module: ModuleInfo, node: ast.expr) -> str | None:
 
 def dotted_name(module: ModuleInfo, node: ast.expr) -> str | None:
     """Resolve ``a.b.c`` through the module's imports; None for anything but names."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
+    parts = ""
+    while isinstance(node, ATTRIBUTE):
+        parts = f".{node.attr}{parts}"
         node = node.value
-    if not isinstance(node, ast.Name):
+    if not isinstance(node, NAME):
         return None
-    return ".".join([module.imports.get(node.id, node.id), *reversed(parts)])
+    name = node.id
+    return f"{module.imports.get(name, name)}{parts}"
 
 
 def class_info(module: ModuleInfo, node: ast.ClassDef, prefix: str) -> ClassInfo:

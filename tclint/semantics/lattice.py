@@ -74,13 +74,7 @@ def join(values: Iterable[Value]) -> Value:
             return right
         if type(left) is not type(right) and type(left) is not Union and type(right) is not Union:
             return Union((left, right), frozenset((left, right)))
-    flat: dict[Value, None] = {}
-    for value in given:
-        if type(value) is Union:
-            flat.update(dict.fromkeys(value.options))
-        else:
-            flat[value] = None
-    _merge_alike(flat)
+    flat = _flattened(given)
     if len(flat) == 1:
         return next(iter(flat))
     if not flat or (len(flat) > MAX_OPTIONS and not _is_registry(flat)):
@@ -88,19 +82,36 @@ def join(values: Iterable[Value]) -> Value:
     return Union(tuple(flat), frozenset(flat))
 
 
-def _merge_alike(flat: dict[Value, None]) -> None:
-    """Leave at most one tensor and one constant among some alternatives."""
-    tensors = [v for v in flat if type(v) is Tensor]
+def _flattened(given: Iterable[Value]) -> dict[Value, None]:
+    """The alternatives of some values, with at most one tensor and one constant among them.
+
+    What stands for several comes last. Only what may stay is hashed: tables have many constants.
+    """
+    flat: dict[Value, None] = {}
+    tensors: list[Tensor] = []
+    statics: list[Static] = []
+    for value in given:
+        for option in value.options if type(value) is Union else (value,):
+            if type(option) is Tensor:
+                if not tensors:
+                    flat[option] = None
+                if not tensors or not same(option, tensors[0]):
+                    tensors.append(option)
+            elif type(option) is Static and option.type != "NoneType":
+                if not statics:
+                    flat[option] = None
+                if not statics or not same(option, statics[0]):
+                    statics.append(option)
+            else:
+                flat[option] = None
     if len(tensors) > 1:
-        for tensor in tensors:
-            del flat[tensor]
+        del flat[tensors[0]]
         flat[_join_tensors(tensors)] = None
-    statics = [v for v in flat if type(v) is Static and v.type != "NoneType"]
     if len(statics) > 1:
-        for static in statics:
-            del flat[static]
-        types = {s.type for s in statics}
+        del flat[statics[0]]
+        types = {static.type for static in statics}
         flat[Static(types.pop() if len(types) == 1 else None)] = None
+    return flat
 
 
 def _is_registry(flat: dict[Value, None]) -> bool:
@@ -138,15 +149,17 @@ def _heavy(value: Value, limit: int) -> bool:
         count += 1
         if count + len(pending) > limit:
             return True
-        match pending.pop():
-            case Sequence(element=element, items=items):
-                pending += items or (element,)
-            case Mapping(items=pairs, element=element):
-                pending += [element, *(part for _, part in pairs)]
-            case Iteration(element=inner) | Compiled(inner=inner):
-                pending.append(inner)
-            case Union(options=kinds):
-                pending += kinds
+        part = pending.pop()
+        if isinstance(part, Sequence):
+            pending += part.items or (part.element,)
+        elif isinstance(part, Mapping):
+            pending += [part.element, *(inner for _, inner in part.items)]
+        elif isinstance(part, Iteration):
+            pending.append(part.element)
+        elif isinstance(part, Compiled):
+            pending.append(part.inner)
+        elif isinstance(part, Union):
+            pending += part.options
     return False
 
 

@@ -27,10 +27,10 @@ NAME_WORDS: Final = (
     "autocast_cpu", "autocast_gpu", "utils.checkpoint", "cuda.graph",
 )  # fmt: skip
 # Looked for before the words: a name is spelt in full unless an import gave part of it a name.
-_IN_FULL: Final = re.compile(
-    r"torch\.(?:_dynamo|_inductor|_functorch|_utils|cuda\.amp|cpu\.amp|cuda\.graph|"
-    r"utils\.checkpoint|\w*autocast_[cg]pu)"
-)
+_BEHIND_TORCH: Final = (
+    "_dynamo", "_inductor", "_functorch", "_utils", "cuda.amp", "cpu.amp", "cuda.graph",
+    "utils.checkpoint", "is_autocast_cpu", "get_autocast_", "set_autocast_",
+)  # fmt: skip
 _PARTS: Final = frozenset({"torch", "torch.cpu", "torch.cuda", "torch.utils"})
 BACKWARD: Final = ".backward("
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -57,7 +57,7 @@ def _may_name(module: ModuleInfo) -> bool:
     text = module.file.text
     if "torch" not in text:
         return False
-    if _IN_FULL.search(text):
+    if any(part.startswith(_BEHIND_TORCH) for part in text.split("torch.")):
         return True
     shortened = any(
         local != name and (name in _PARTS or _may_lead(name))

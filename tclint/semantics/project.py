@@ -6,13 +6,14 @@ import ast
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Final
 
 from tclint.semantics.collect import collect_module, dotted_name
 from tclint.semantics.inheritance import linearised
 from tclint.semantics.installed import Installed
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
 
-MODULE_CLASSES = frozenset(
+MODULE_CLASSES: Final = frozenset(
     {
         "torch.nn.Module",
         "torch.nn.modules.module.Module",
@@ -20,9 +21,9 @@ MODULE_CLASSES = frozenset(
         "torch.fx.graph_module.GraphModule",
     }
 )
-MODULE_PACKAGES = ("torch.nn.", "torch.ao.nn.")
+MODULE_PACKAGES: Final = ("torch.nn.", "torch.ao.nn.")
 # What these packages hold besides modules, as far as people inherit from it.
-NO_MODULES = frozenset(
+NO_MODULES: Final = frozenset(
     {
         "torch.nn.Buffer",
         "torch.nn.Parameter",
@@ -33,9 +34,9 @@ NO_MODULES = frozenset(
         "torch.nn.parameter.UninitializedParameter",
     }
 )
-MAX_BASES = 32
+MAX_BASES: Final = 32
 # A package that takes over so many modules whole names each of them after what it holds.
-MAX_STARS = 12
+MAX_STARS: Final = 12
 
 
 class Project:
@@ -246,7 +247,7 @@ class Project:
         return bool(unknown) and self.method(cls, "forward") is not None
 
 
-PLAIN_BASES = frozenset(
+PLAIN_BASES: Final = frozenset(
     {"object", "abc", "typing", "enum", "dataclasses", "Exception", "dict", "list", "tuple", "str"}
 )
 

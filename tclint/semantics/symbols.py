@@ -118,10 +118,11 @@ class Signature:
 def parameters_of(node: FunctionNode) -> list[Parameter]:
     """The named parameters with their defaults, in order, without ``*args`` and ``**kwargs``."""
     spec = node.args
-    positional = [*spec.posonlyargs, *spec.args]
-    missing = len(positional) - len(spec.defaults)
-    defaults: list[ast.expr | None] = [*([None] * missing), *spec.defaults]
-    return [
-        *zip(positional, defaults, strict=True),
-        *zip(spec.kwonlyargs, spec.kw_defaults, strict=True),
-    ]
+    positional, defaults = spec.posonlyargs + spec.args, spec.defaults
+    missing = len(positional) - len(defaults)
+    found: list[Parameter] = []
+    for place, argument in enumerate(positional):
+        found.append((argument, defaults[place - missing] if place >= missing else None))
+    for place, argument in enumerate(spec.kwonlyargs):
+        found.append((argument, spec.kw_defaults[place]))
+    return found

@@ -11,8 +11,13 @@ from typing import Final
 
 NAME: Final = ast.Name
 ATTRIBUTE: Final = ast.Attribute
+CALL: Final = ast.Call
+COMPARE: Final = ast.Compare
 CONSTANT: Final = ast.Constant
+SLICE: Final = ast.Slice
 STARRED: Final = ast.Starred
+PLAIN: Final = frozenset({ast.Name, ast.Attribute, ast.Constant})
+"""Expressions that call nothing."""
 _AST: Final = ast.AST
 
 

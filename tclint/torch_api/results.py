@@ -7,6 +7,7 @@ with tensor arguments alone: callers check that no ``dim=``, ``dtype=``, ``reduc
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 from tclint.torch_api.table import canonical, section
 
@@ -31,6 +32,7 @@ def call_result(name: str) -> CallResult | None:
     return unpack(packed)
 
 
+@cache
 def unpack(packed: str | None) -> CallResult | None:
     """Read ``"rank dtype"``."""
     if packed is None:
@@ -57,7 +59,7 @@ def reduces_along_dim(name: str) -> bool:
 
 def preserves_rank_and_dtype(name: str) -> bool:
     """True for pointwise functions of one tensor that give such a tensor again."""
-    return call_result(name) == CallResult("same", "same")
+    return call_result(name) == unpack("same same")
 
 
 def binary_dtype(name: str) -> str | None:

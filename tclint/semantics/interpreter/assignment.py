@@ -13,7 +13,7 @@ from tclint.semantics.interpreter.iteration import element_of, row_of
 from tclint.semantics.interpreter.methods import note_lr_change, report_growth
 from tclint.semantics.interpreter.narrowing import path_of
 from tclint.semantics.lattice import bounded, join, options, tensor_in
-from tclint.semantics.syntax import NAME
+from tclint.semantics.syntax import ATTRIBUTE, NAME
 from tclint.semantics.values import (
     UNKNOWN,
     Class,
@@ -35,13 +35,14 @@ def assign(frame: Frame, target: ast.expr, value: Value, *, augmented: bool = Fa
             _forget_paths(frame, target.id)
         frame.env[target.id] = value
         return
+    if isinstance(target, ATTRIBUTE):
+        _assign_attribute(frame, target, value, augmented=augmented)
+        return
     match target:
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
             _unpack(frame, targets, value)
         case ast.Starred(value=inner):
             assign(frame, inner, Sequence("list", element_of(value)))
-        case ast.Attribute():
-            _assign_attribute(frame, target, value, augmented=augmented)
         case ast.Subscript():
             _assign_item(frame, target, value)
 

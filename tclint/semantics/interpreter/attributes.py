@@ -44,10 +44,10 @@ from tclint.semantics.values import (
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.analysis import Analysis
 
-SIZE = Sequence("Size", SYMINT)
-DTYPE = Static("dtype")
-DEVICE = Static("device")
-_TENSOR_KINDS: dict[str, Value] = {
+SIZE: Final = Sequence("Size", SYMINT)
+DTYPE: Final = Static("dtype")
+DEVICE: Final = Static("device")
+_TENSOR_KINDS: Final[dict[str, Value]] = {
     "size": SIZE,
     "dtype": DTYPE,
     "device": DEVICE,
@@ -179,7 +179,7 @@ def _of_function(_frame: Frame, base: Function, name: str, _node: ast.expr) -> V
     return Static("str", base.info.name, known=True) if name == "__name__" else UNKNOWN
 
 
-_ACCESS: dict[type[Value], Callable[..., Value]] = {
+_ACCESS: Final[dict[type[Value], Callable[..., Value]]] = {
     Tensor: _of_tensor,
     Unknown: _of_unknown,
     Compiled: _of_compiled,
@@ -193,7 +193,7 @@ _ACCESS: dict[type[Value], Callable[..., Value]] = {
     Iteration: _of_container,
     Function: _of_function,
 }
-_TYPED = frozenset({"str", "bytes", "int", "float", "dtype", "device"})
+_TYPED: Final = frozenset({"str", "bytes", "int", "float", "dtype", "device"})
 
 
 def tensor_attribute(tensor: Tensor, name: str) -> Value:
@@ -208,7 +208,7 @@ def tensor_attribute(tensor: Tensor, name: str) -> Value:
     return BoundExternal(f"torch.Tensor.{name}", tensor)
 
 
-_LOADERS = frozenset({"from_pretrained", "from_config", "_from_config"})
+_LOADERS: Final = frozenset({"from_pretrained", "from_config", "_from_config"})
 
 
 def _class_attribute(frame: Frame, info: ClassInfo, name: str) -> Value:
@@ -258,11 +258,11 @@ def _made_by(cls: ClassInfo | str, node: ast.AST | None) -> TypeGuard[ClassInfo]
     return isinstance(cls, ClassInfo) and cls.node is node
 
 
-HOOKS = (
+HOOKS: Final = (
     "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook",
     "register_full_backward_pre_hook",
 )  # fmt: skip
-_MODULE_METHODS = frozenset(
+_MODULE_METHODS: Final = frozenset(
     {
         "register_buffer", "register_parameter", "parameters", "named_parameters", "buffers",
         "modules", "children", "named_children", "named_modules", "state_dict", "eval", "train",
@@ -323,7 +323,7 @@ def _declared(analysis: Analysis, info: ClassInfo, name: str) -> Value:
     return UNKNOWN
 
 
-_RECORDS = frozenset({"collections.OrderedDict", "typing.NamedTuple"})
+_RECORDS: Final = frozenset({"collections.OrderedDict", "typing.NamedTuple"})
 
 
 def record_item(frame: Frame, record: Object, place: int) -> Value:

@@ -186,7 +186,7 @@ def _isinstance(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     return Static("bool") if verdict is None else Static("bool", verdict, known=True)
 
 
-_DECIDABLE = (Tensor, Sequence, Mapping, Static, SymInt, DataScalar)
+_DECIDABLE: Final = (Tensor, Sequence, Mapping, Static, SymInt, DataScalar)
 
 
 def instance_verdict(value: Value, types: Value | None) -> bool | None:

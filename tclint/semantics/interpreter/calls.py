@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import Final
 
 from tclint import torch_api
 from tclint.semantics.events import Call, CompiledOutputUsed
@@ -20,7 +21,7 @@ from tclint.semantics.interpreter.operators import elements
 from tclint.semantics.interpreter.sinks import report_sink, sink_of
 from tclint.semantics.interpreter.tensor_calls import call_method
 from tclint.semantics.lattice import join, may_be_tensor, options, spread
-from tclint.semantics.syntax import ATTRIBUTE, CONSTANT, NAME, STARRED
+from tclint.semantics.syntax import ATTRIBUTE, CALL, PLAIN, STARRED
 from tclint.semantics.values import (
     TRUE,
     UNKNOWN,
@@ -43,7 +44,7 @@ from tclint.semantics.values import (
 @handles(ast.Call)
 def _call(frame: Frame, node: ast.Call) -> Value:
     func = node.func
-    if isinstance(func, ast.Attribute) and func.attr in MOVES and isinstance(func.value, ast.Call):
+    if isinstance(func, ATTRIBUTE) and func.attr in MOVES and isinstance(func.value, CALL):
         frame.moves[func.value] = node
     callee = evaluate(frame, func)
     sink = sink_of(node, callee)
@@ -78,7 +79,7 @@ def _taking(frame: Frame, callee: Union, arguments: Arguments) -> Value:
     return join(fitting) if fitting else callee
 
 
-_NO_ARGUMENTS = Arguments(exact=False)
+_NO_ARGUMENTS: Final = Arguments(exact=False)
 
 
 def _only_configured(callee: Value) -> bool:
@@ -99,7 +100,7 @@ def arguments_of_call(frame: Frame, node: ast.Call, *, calls_only: bool = False)
     """
     if calls_only:
         for part in (*node.args, *(keyword.value for keyword in node.keywords)):
-            if not isinstance(part, (ATTRIBUTE, NAME, CONSTANT)):
+            if type(part) not in PLAIN:
                 evaluate(frame, part)
         return _NO_ARGUMENTS
     positional: list[Value] = []
@@ -170,7 +171,7 @@ def _from_compiled(value: Value) -> Value:
     return value if value is not UNKNOWN else Tensor(from_compiled=True, assumed=True)
 
 
-_UNDECIDED = Static("bool")
+_UNDECIDED: Final = Static("bool")
 
 
 def _call_project(frame: Frame, node: ast.Call, callee: Function, arguments: Arguments) -> Value:
@@ -248,7 +249,7 @@ def _call_sequence(frame: Frame, node: ast.Call, callee: Sequence, arguments: Ar
     return _call_sequential(frame, node, callee, arguments) if is_module else UNKNOWN
 
 
-_CALLS: dict[type[Value], Callable[..., Value]] = {
+_CALLS: Final[dict[type[Value], Callable[..., Value]]] = {
     Function: _call_project,
     Compiled: _call_compiled,
     Class: _call_class,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
 from tclint import torch_api
 from tclint.semantics.events import CompileCall
@@ -25,7 +26,7 @@ from tclint.semantics.values import (
     Value,
 )
 
-COMPILE = frozenset({"torch.compile", "torch._dynamo.optimize"})
+COMPILE: Final = frozenset({"torch.compile", "torch._dynamo.optimize"})
 
 
 def library_setup(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from tclint.semantics.events import TensorBranch
 from tclint.semantics.interpreter.frame import Frame
@@ -26,7 +26,7 @@ from tclint.semantics.values import (
 )
 
 H = TypeVar("H", bound=Callable[..., Value])
-HANDLERS: dict[type[ast.expr], Callable[..., Value]] = {}
+HANDLERS: Final[dict[type[ast.expr], Callable[..., Value]]] = {}
 
 
 def handles(kind: type[ast.expr]) -> Callable[[H], H]:

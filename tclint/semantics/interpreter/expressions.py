@@ -119,7 +119,8 @@ def _compare(frame: Frame, node: ast.Compare) -> Value:
     left_node, left = node.left, evaluate(frame, node.left)
     result: Value = UNKNOWN
     last = len(node.ops) - 1
-    for place, (op, right_node) in enumerate(zip(node.ops, node.comparators, strict=True)):
+    for place, right_node in enumerate(node.comparators):
+        op = node.ops[place]
         right = evaluate(frame, right_node)
         result = _compare_one(frame, node, op, (left_node, left), (right_node, right))
         if place < last and is_tensor(result):

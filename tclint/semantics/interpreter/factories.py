@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
 from tclint import torch_api
 from tclint.semantics.events import ModuleConstruction, TensorFactory
@@ -26,12 +27,12 @@ from tclint.semantics.values import (
     Value,
 )
 
-MOVES = frozenset({"to", "cuda", "cpu"})
-LISTS = frozenset({"torch.nn.ModuleList", "torch.nn.ParameterList"})
-DICTS = frozenset({"torch.nn.ModuleDict", "torch.nn.ParameterDict"})
-CONTAINERS = LISTS | DICTS | {"torch.nn.Sequential"}
-_FLOAT32 = DType("float32", "float")
-_FLOAT_DEFAULT = DType("default", "float")
+MOVES: Final = frozenset({"to", "cuda", "cpu"})
+LISTS: Final = frozenset({"torch.nn.ModuleList", "torch.nn.ParameterList"})
+DICTS: Final = frozenset({"torch.nn.ModuleDict", "torch.nn.ParameterDict"})
+CONTAINERS: Final = LISTS | DICTS | {"torch.nn.Sequential"}
+_FLOAT32: Final = DType("float32", "float")
+_FLOAT_DEFAULT: Final = DType("default", "float")
 
 
 def create_tensor(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:

@@ -34,7 +34,7 @@ from tclint.semantics.values import (
     constant,
 )
 
-PROPERTIES = frozenset({"property", "functools.cached_property"})
+PROPERTIES: Final = frozenset({"property", "functools.cached_property"})
 
 
 class Arguments:

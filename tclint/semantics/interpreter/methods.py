@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
 from tclint.semantics.events import Call, ContainerGrown, LrChange, TensorBranch
 from tclint.semantics.interpreter.attributes import HOOKS
@@ -28,7 +29,7 @@ from tclint.semantics.values import (
     Value,
 )
 
-OPTIMIZER_STEP = "step"
+OPTIMIZER_STEP: Final = "step"
 
 
 def call_bound(frame: Frame, node: ast.Call, callee: BoundExternal, arguments: Arguments) -> Value:
@@ -98,7 +99,7 @@ def report_growth(
 
 
 # What compares the members of a list, with each other or with an argument.
-_COMPARING = {"sort": "sorted", "index": "in", "remove": "in"}
+_COMPARING: Final = {"sort": "sorted", "index": "in", "remove": "in"}
 
 
 def _report_comparing(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import Final
 
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.lattice import join, options
-from tclint.semantics.syntax import ATTRIBUTE, NAME
+from tclint.semantics.syntax import ATTRIBUTE, COMPARE, NAME
 from tclint.semantics.values import (
     NONE,
     STATIC,
@@ -25,7 +26,7 @@ from tclint.semantics.values import (
     Value,
 )
 
-TENSOR_TYPES = frozenset(
+TENSOR_TYPES: Final = frozenset(
     {"torch.Tensor", "torch.nn.Parameter", "torch.FloatTensor", "torch.LongTensor"}
 )
 
@@ -55,6 +56,9 @@ def _apply(frame: Frame, env: Env, test: ast.expr, outcome: bool) -> None:
         if outcome:
             _keep(frame, env, test, lambda v: v is not NONE)
         return
+    if isinstance(test, COMPARE):
+        _none(frame, env, test, outcome)
+        return
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             _apply(frame, env, operand, not outcome)
@@ -64,8 +68,6 @@ def _apply(frame: Frame, env: Env, test: ast.expr, outcome: bool) -> None:
         case ast.BoolOp(op=ast.Or(), values=values) if not outcome:
             for value in values:
                 _apply(frame, env, value, False)
-        case ast.Compare(left=left, ops=[op], comparators=[ast.Constant(value=None)]):
-            _none(frame, env, left, op, outcome)
         case ast.Call(func=ast.Name(id="isinstance"), args=[subject, types]):
             _instance(frame, env, subject, types, outcome)
         case ast.Call(func=func, args=[subject]) if _names_is_tensor(frame, func):
@@ -74,10 +76,13 @@ def _apply(frame: Frame, env: Env, test: ast.expr, outcome: bool) -> None:
             _apply(frame, env, target, outcome)
 
 
-def _none(frame: Frame, env: Env, subject: ast.expr, op: ast.cmpop, outcome: bool) -> None:
-    if isinstance(op, (ast.Is, ast.IsNot)):
-        wanted = isinstance(op, ast.Is) == outcome
-        _keep(frame, env, subject, lambda v: (v is NONE) == wanted)
+def _none(frame: Frame, env: Env, test: ast.Compare, outcome: bool) -> None:
+    match test:
+        case ast.Compare(
+            left=subject, ops=[ast.Is() | ast.IsNot() as op], comparators=[ast.Constant(value=None)]
+        ):
+            wanted = isinstance(op, ast.Is) == outcome
+            _keep(frame, env, subject, lambda v: (v is NONE) == wanted)
 
 
 def _names_is_tensor(frame: Frame, func: ast.expr) -> bool:

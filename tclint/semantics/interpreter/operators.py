@@ -32,7 +32,7 @@ INT64: Final = DType("int64", "int")
 CATEGORIES: Final = ("bool", "int", "float", "complex")
 _LONGEST_SYMBOL: Final = 96
 
-_FOLDED: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+_FOLDED: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -40,7 +40,7 @@ _FOLDED: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
-_COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+_COMPARED: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
     ast.Lt: operator.lt,
@@ -197,7 +197,7 @@ def compare(op: ast.cmpop, left: Value, right: Value) -> Value:
     return UNKNOWN
 
 
-_COMPARISON_RESULTS: tuple[tuple[type[Value], Value], ...] = (
+_COMPARISON_RESULTS: Final[tuple[tuple[type[Value], Value], ...]] = (
     (Tensor, UNKNOWN),
     (NDArray, NDArray()),
     (NumpyScalar, UNKNOWN),
@@ -221,8 +221,8 @@ def tensor_binary(op: ast.operator, left: Value, right: Value) -> Value:
     )
 
 
-_ARITHMETIC = (Tensor, Static, SymInt, DataScalar, NumpyScalar, NDArray)
-_BITWISE = (ast.BitAnd, ast.BitOr, ast.BitXor)
+_ARITHMETIC: Final = (Tensor, Static, SymInt, DataScalar, NumpyScalar, NDArray)
+_BITWISE: Final = (ast.BitAnd, ast.BitOr, ast.BitXor)
 
 
 def _is_mask(value: Value) -> bool:

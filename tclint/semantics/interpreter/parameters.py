@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.wrappers import is_wrapped
 from tclint.semantics.lattice import join, options
 from tclint.semantics.symbols import FunctionInfo, FunctionNode
-from tclint.semantics.syntax import nodes
+from tclint.semantics.syntax import CALL, NAME, SLICE, nodes
 from tclint.semantics.values import NONE, STATIC, UNKNOWN, DType, Static, Tensor, Value
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.analysis import Analysis
 
 # Names under which an optional tensor is passed around in model code ("mask=None").
-_TENSOR_NAME = re.compile(
+_TENSOR_NAME: Final = re.compile(
     r"^(?!(?:output|return|use|is|has|do|with|num|max|min|add|skip|no)_)(?:.*_)?"
     r"(masks?|ids|labels?|targets?|states?|embeds?|embeddings?|logits|indices|positions?|"
     r"lengths?|features?|images?|pixel_values|query|key|value|tokens|inputs?|bias|x|y|z|q|k|v)$"
@@ -86,9 +86,10 @@ def used_as_number(analysis: Analysis, node: FunctionNode, name: str) -> bool:
 def _number_names(node: FunctionNode) -> frozenset[str]:
     names: set[str] = set()
     for inner in nodes(node):
-        match inner:
-            case ast.Call(func=ast.Name(id="range"), args=parts):
-                names.update(part.id for part in parts if isinstance(part, ast.Name))
-            case ast.Slice(lower=lower, upper=upper):
-                names.update(part.id for part in (lower, upper) if isinstance(part, ast.Name))
+        parts: list[ast.expr | None] = []
+        if isinstance(inner, SLICE):
+            parts = [inner.lower, inner.upper]
+        elif isinstance(inner, CALL) and isinstance(inner.func, NAME) and inner.func.id == "range":
+            parts = [*inner.args]
+        names.update(part.id for part in parts if isinstance(part, NAME))
     return frozenset(names)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
 from tclint.semantics.events import SideEffectCall
 from tclint.semantics.interpreter.frame import Frame
+from tclint.semantics.syntax import ATTRIBUTE
 from tclint.semantics.values import (
     BoundExternal,
     External,
@@ -15,18 +17,26 @@ from tclint.semantics.values import (
     Value,
 )
 
-LOG_METHODS = frozenset(
+LOG_METHODS: Final = frozenset(
     {
         "debug", "info", "warning", "warn", "error", "exception", "critical", "log", "fatal",
         "warning_once", "info_once", "warning_advice", "isEnabledFor",
     }
 )  # fmt: skip
-LOGGER = "logging.Logger"
-_OF_LOGGER = f"{LOGGER}."
-_LOGGER_NAMES = frozenset({"logger", "log", "_logger", "LOGGER", "LOG", "_log", "logging_logger"})
-_BARS = ("tqdm.tqdm", "tqdm.trange", "tqdm.auto.tqdm", "tqdm.auto.trange", "tqdm.notebook.tqdm")
+LOGGER: Final = "logging.Logger"
+_OF_LOGGER: Final = f"{LOGGER}."
+_LOGGER_NAMES: Final = frozenset(
+    {"logger", "log", "_logger", "LOGGER", "LOG", "_log", "logging_logger"}
+)
+_BARS: Final = (
+    "tqdm.tqdm",
+    "tqdm.trange",
+    "tqdm.auto.tqdm",
+    "tqdm.auto.trange",
+    "tqdm.notebook.tqdm",
+)
 # The kind of output and the function's own name.
-_SINKS = {
+_SINKS: Final = {
     **dict.fromkeys(("builtins.print", "pprint.pprint", "rich.print"), ("print", "print")),
     **dict.fromkeys(("warnings.warn", "warnings.warn_explicit"), ("warnings", "warn")),
     **dict.fromkeys(("sys.stdout.write", "sys.stderr.write"), ("stdout", "write")),
@@ -46,7 +56,7 @@ def sink_of(node: ast.Call, callee: Value) -> tuple[str, str] | None:
     elif isinstance(callee, BoundExternal) and callee.name.startswith(_OF_LOGGER):
         return "logger", callee.name.rpartition(".")[2]
     func = node.func
-    if not isinstance(func, ast.Attribute) or func.attr not in LOG_METHODS:
+    if not isinstance(func, ATTRIBUTE) or func.attr not in LOG_METHODS:
         return None
     return ("logger", func.attr) if _named_logger(func.value) and _untyped(callee) else None
 

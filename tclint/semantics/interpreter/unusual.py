@@ -6,6 +6,7 @@ import ast
 
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.lattice import may_be_tensor, options
+from tclint.semantics.syntax import ATTRIBUTE, NAME
 from tclint.semantics.values import NONE, Static, Value
 
 
@@ -15,6 +16,8 @@ def is_unusual(frame: Frame, test: ast.expr, *, outcome: bool) -> bool:
     That is a flag that nobody has turned on, anything but a default, an entry of an optional dict,
     and a module that is called without its first input.
     """
+    if isinstance(test, (NAME, ATTRIBUTE)):
+        return outcome and _is_off(frame.body.values.get(test))
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return is_unusual(frame, operand, outcome=not outcome)
@@ -28,7 +31,7 @@ def is_unusual(frame: Frame, test: ast.expr, *, outcome: bool) -> bool:
             return outcome and _is_left_over(frame, counted)
         case ast.Compare(left=ast.Constant(value=str()), ops=[ast.In()], comparators=[where]):
             return outcome and _is_optional(frame, where)
-        case ast.Name() | ast.Attribute() | ast.Call():
+        case ast.Call():
             return outcome and (
                 _is_off(frame.body.values.get(test)) or _is_optional_entry(frame, test)
             )
