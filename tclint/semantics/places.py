@@ -26,9 +26,10 @@ NAME_WORDS: Final = (
     "_dynamo", "_inductor", "_functorch", "torch._utils", "cuda.amp", "cpu.amp", "import amp",
     "autocast_cpu", "autocast_gpu", "utils.checkpoint", "cuda.graph",
 )  # fmt: skip
-# Looked for before the words: a name is spelt in full unless an import gave part of it a name.
+# Looked for before the words: a name is spelt in full unless an import gave part of it a name. The
+# text is cut at each "torch.", the one in "_functorch." too.
 _BEHIND_TORCH: Final = (
-    "_dynamo", "_inductor", "_functorch", "_utils", "cuda.amp", "cpu.amp", "cuda.graph",
+    "_dynamo", "_inductor", "_func", "_utils", "cuda.amp", "cpu.amp", "cuda.graph",
     "utils.checkpoint", "is_autocast_cpu", "get_autocast_", "set_autocast_",
 )  # fmt: skip
 _PARTS: Final = frozenset({"torch", "torch.cpu", "torch.cuda", "torch.utils"})
