@@ -70,9 +70,13 @@ def test_a_hang_ends_at_the_time_limit_with_all_its_children(tmp_path: Path) -> 
         "    open('pid', 'w').write(str(child.pid))\n"
         "    time.sleep(600)"
     )
-    found = failure(verify(tmp_path, body, Options(speed=False, time_limit=8)))
-    assert found == Failure("timeout", "took longer than the time limit of 8 s")
-    state = Path(f"/proc/{(tmp_path / 'pid').read_text()}/stat")
+    pid = tmp_path / "pid"
+    for limit in (8, 90):  # a busy machine may take longer than 8 s to import torch
+        found = failure(verify(tmp_path, body, Options(speed=False, time_limit=limit)))
+        assert found == Failure("timeout", f"took longer than the time limit of {limit} s")
+        if pid.exists():
+            break
+    state = Path(f"/proc/{pid.read_text()}/stat")
     if sys.platform == "linux":
         assert not state.exists() or state.read_text().split()[2] == "Z"
 

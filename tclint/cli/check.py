@@ -1,6 +1,7 @@
 """``tclint check``."""
 
 import gc
+import time
 from pathlib import Path
 from typing import Annotated
 
@@ -65,10 +66,11 @@ def check(
     """
     from tclint.cli.checking import Output, Task, run_check
     from tclint.cli.configuration import Overrides
-    from tclint.cli.execution import Means, execution
+    from tclint.cli.execution import Means, execution, recorder_of
     from tclint.cli.inputs import Inputs, gather
     from tclint.cli.narrowing import Narrowing
 
+    started = time.time_ns()
     overrides = Overrides(
         select=select,
         extend_select=extend_select,
@@ -107,15 +109,17 @@ def check(
     task.require_sense(stdin=inputs.stdin is not None, watch=watch)
     means = Means(jobs, not no_cache, cache_dir)
 
-    def run(inputs: Inputs) -> int:
-        return run_check(inputs, task, execution(inputs, paths, means))
-
     if watch:
         from tclint.cli.watching import watch as watch_files
+
+        def run(inputs: Inputs) -> int:
+            return run_check(inputs, task, execution(inputs, paths, means))
 
         watch_files(inputs, lambda: gather(paths, overrides, stdin_filename, again=True), run)
     # The process ends with the run: the garbage collector would look through all for nothing.
     gc.disable()
-    code = run(inputs)
+    how = execution(inputs, paths, means)
+    recorder = None if config else recorder_of(how, inputs, paths, started)
+    code = run_check(inputs, task, how, recorder)
     gc.freeze()
     raise typer.Exit(code)

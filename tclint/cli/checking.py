@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tclint.cli.exits import CLEAN, ERROR, FINDINGS
 from tclint.cli.file_bar import file_bar
@@ -22,6 +23,9 @@ from tclint.report.formats import OutputFormat, render
 from tclint.report.summary import summary
 from tclint.report.view import View
 from tclint.source.errors import reason
+
+if TYPE_CHECKING:
+    from tclint.cli.grounds import Recorder
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,12 @@ class Task:
     add_ignore: str | None = None
     exit_zero: bool = False
 
+    @property
+    def only_prints(self) -> bool:
+        """Whether nothing counts but the files that are checked, and nothing is written."""
+        changes = self.update_baseline or self.add_ignore is not None
+        return not changes and self.output.file is None and self.narrowing == Narrowing()
+
     def require_sense(self, *, stdin: bool, watch: bool) -> None:
         """End the command when options contradict each other."""
         if watch and stdin:
@@ -59,7 +69,7 @@ class Task:
             fail("standard input has no file to change, and no history")
 
 
-def run_check(inputs: Inputs, task: Task, how: Execution) -> int:
+def run_check(inputs: Inputs, task: Task, how: Execution, recorder: Recorder | None = None) -> int:
     """Check the files, print the report, and return the exit code."""
     output = task.output
     with file_bar(len(inputs.files), wanted=not output.quiet) as advance:
@@ -76,8 +86,12 @@ def run_check(inputs: Inputs, task: Task, how: Execution) -> int:
         from tclint.cli.adding import add_ignores
 
         return add_ignores(left.run, task.add_ignore)
-    _print(_report(left, output, view), output.file)
-    return exit_code(left.run, inputs.files, exit_zero=task.exit_zero)
+    text = _report(left, output, view)
+    _print(text, output.file)
+    code = exit_code(left.run, inputs.files, exit_zero=task.exit_zero)
+    if recorder is not None and task.only_prints:
+        recorder.record(run, text, code)
+    return code
 
 
 def _checked(inputs: Inputs, how: Execution) -> Run:

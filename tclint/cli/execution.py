@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tclint.lint.engine import Execution
 
 if TYPE_CHECKING:
+    from tclint.cli.grounds import Recorder
     from tclint.cli.inputs import Inputs
     from tclint.config import Config
 
@@ -33,9 +34,20 @@ def execution(inputs: Inputs, paths: Sequence[Path] | None, means: Means) -> Exe
     return Execution(means.jobs, Cache(cache_folder(inputs.config, means.cache_dir), label))
 
 
+def recorder_of(
+    how: Execution, inputs: Inputs, paths: Sequence[Path] | None, started: int
+) -> Recorder | None:
+    """What remembers the report of a run that began at ``started``, in nanoseconds."""
+    if how.cache is None:
+        return None
+    from tclint.cli.grounds import Recorder
+
+    return Recorder(how.cache.folder, inputs, tuple(paths or [Path()]), started)
+
+
 def cache_folder(config: Config, named: Path | None) -> Path:
     """Where the cache is: beside the configuration file, else in the current folder."""
-    from tclint.lint.cache import FOLDER
+    from tclint.lint.blob import FOLDER
 
     beside = config.source.absolute().parent if config.source else Path.cwd()
     return named or beside / FOLDER

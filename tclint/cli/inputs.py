@@ -26,7 +26,7 @@ class Inputs:
     """The files to analyse; ``stdin`` is standard input, when that is the only file.
 
     ``raw`` are its bytes, which for a notebook are more than its text. ``nested`` are the files
-    that a configuration nearer than ``config`` holds for.
+    that a configuration nearer than ``config`` holds for, ``walked`` the folders looked into.
     """
 
     config: Config
@@ -35,6 +35,7 @@ class Inputs:
     stdin: SourceFile | None = None
     raw: bytes = b""
     nested: Mapping[Path, Config] = field(default_factory=dict)
+    walked: tuple[str, ...] = ()
 
     @property
     def nesting(self) -> Nesting:
@@ -82,7 +83,7 @@ def gather(
     files = nesting.wanted(found.files, () if config.force_exclude else named)
     if not files and not found.errors and not again:
         warn("no Python files found under the given paths")
-    return Inputs(config, files, found.errors, nested=nesting.nested)
+    return Inputs(config, files, found.errors, nested=nesting.nested, walked=found.walked)
 
 
 def _nesting(files: Sequence[Path], start: Path, config: Config, overrides: Overrides) -> Nesting:

@@ -73,10 +73,19 @@ def _output() -> Iterator[None]:
             fail(f"cannot write to standard output: {reason(error)}")
 
 
+_told: list[str] = []
+
+
 def note(text: str) -> None:
     """Tell people something that does not belong to the report."""
+    _told.append(text)
     with suppress(OSError):  # there is no other place to say it
         sys.stderr.write(text + "\n")
+
+
+def has_told() -> bool:
+    """Whether this process has said anything besides its report."""
+    return bool(_told)
 
 
 def warn(message: str) -> None:

@@ -1,8 +1,7 @@
 """The cache: what the last run over the same paths found, and what that rested on.
 
-One file holds a run. It is JSON, so that a planted one can at worst tell wrong findings, and it is
-replaced in one step, so that readers see the old one or the new one. Whatever is wrong with it
-makes it as good as absent.
+One file holds a run. It is replaced in one step, so that readers see the old one or the new one.
+Whatever is wrong with it makes it as good as absent.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import json
 import os
 import time
 import warnings
-import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from errno import EEXIST
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from tclint.lint.blob import FINDINGS, REPORT, packed, unpacked
 from tclint.lint.identity import digest_of, identity, is_present, settings
 from tclint.lint.memory import Memory
 from tclint.source.errors import reason
@@ -29,14 +28,11 @@ if TYPE_CHECKING:
     from tclint.lint.outcome import Outcome
     from tclint.lint.shards import Shard
 
-FOLDER: Final = ".tclint_cache"
-SUFFIX: Final = ".run"
 UNFINISHED: Final = ".part"
 ABANDONED: Final = 3_600 * 10**9
 """Nanoseconds after which a run that was not written to its end counts as killed."""
 KEPT: Final = 16
-"""Runs that are kept: over other paths, or with other settings."""
-_MAGIC: Final = b"tclint cache 1"
+"""Runs that are kept: over other paths, or with other settings. The same for their reports."""
 _TAG: Final = "CACHEDIR.TAG"
 _NOTES: Final = {
     _TAG: "Signature: 8a477f597d28d172789f06886806bc55\n"
@@ -77,17 +73,13 @@ class Cache:
 
     def _name(self, config: Config) -> str:
         key = json.dumps([self.label, os.getcwd(), settings(config)])  # noqa: PTH109
-        return digest_of(key.encode()) + SUFFIX
+        return digest_of(key.encode()) + FINDINGS
 
 
 def read(file: Path) -> Any:
     """What a cache file remembers; None if it is damaged, or of another tclint or other rules."""
     try:
-        data = file.read_bytes()
-        magic, checksum, body = data.split(b"\n", 2)
-        if magic != _MAGIC or int(checksum) != zlib.crc32(body):
-            return None
-        writer, memory = json.loads(body)
+        writer, memory = unpacked(file.read_bytes())
         return memory if is_present(writer) else None
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
@@ -95,11 +87,9 @@ def read(file: Path) -> Any:
 
 def write(folder: Path, name: str, content: object) -> None:
     """Put a run into the folder; a folder that takes none costs a warning, never the run."""
-    body = json.dumps(content, separators=(",", ":")).encode()
-    data = b"%b\n%d\n%b" % (_MAGIC, zlib.crc32(body), body)
     try:
         _prepare(folder)
-        _replace(folder / name, data)
+        _replace(folder / name, packed(content))
         _prune(folder, name)
     except OSError as error:
         message = f"tclint: cannot write the cache {folder}: {reason(error)}; use --no-cache"
@@ -137,10 +127,11 @@ def _replace(file: Path, data: bytes) -> None:
 
 
 def _prune(folder: Path, newest: str) -> None:
-    """Remove the runs that were written longest ago, and what killed runs have left."""
+    """Remove what was written longest ago of its kind, and what killed runs have left."""
     ages: list[tuple[int, str]] = []
+    kind = Path(newest).suffix
     for entry in os.scandir(folder):
-        if entry.name.endswith((SUFFIX, UNFINISHED)) and entry.name != newest:
+        if entry.name.endswith((kind, UNFINISHED)) and entry.name != newest:
             age = time.time_ns() - entry.stat().st_mtime_ns
             if not entry.name.endswith(UNFINISHED):
                 ages.append((age, entry.path))
@@ -159,7 +150,7 @@ def remove(folder: Path) -> bool:
     if not _is_ours(folder):
         return False
     for entry in [*os.scandir(folder)]:
-        if entry.name.endswith((SUFFIX, UNFINISHED)) or entry.name in _NOTES:
+        if entry.name.endswith((FINDINGS, REPORT, UNFINISHED)) or entry.name in _NOTES:
             Path(entry.path).unlink(missing_ok=True)
     with suppress(OSError):  # somebody keeps something else in it
         folder.rmdir()

@@ -42,13 +42,15 @@ class Result:
 class Run:
     """What checking some files came to; ``results`` are in the order of files and places.
 
-    ``hidden`` counts the findings that the configuration's ``min-confidence`` leaves out.
+    ``hidden`` counts the findings that the configuration's ``min-confidence`` leaves out. ``read``
+    are the files whose content mattered.
     """
 
     results: tuple[Result, ...]
     errors: tuple[FileError, ...]
     files: int
     hidden: int = 0
+    read: frozenset[str] = frozenset()
 
 
 def in_one(runs: Sequence[Run]) -> Run:
@@ -61,6 +63,7 @@ def in_one(runs: Sequence[Run]) -> Run:
         tuple(error for run in runs for error in run.errors),
         sum(run.files for run in runs),
         sum(run.hidden for run in runs),
+        frozenset().union(*(run.read for run in runs)),
     )
 
 
@@ -178,6 +181,7 @@ class _Assembly:
             tuple(errors),
             len(self._paths),
             len(rows) - len(shown),
+            frozenset(name for _, outcome in self._parts for name in outcome.read),
         )
 
     def _is_shown(self, row: Row) -> bool:

@@ -29,6 +29,12 @@ def identity() -> dict[str, Any]:
     return {"packs": [[pack.name, pack.value] for pack in packs], "places": places} | _now(places)
 
 
+def code_files() -> list[str]:
+    """The files of tclint and of the installed rule packs, and the folders that they are in."""
+    files = [file for place in (HERE, *identity()["places"]) for file, _ in _code(place)]
+    return [*files, *dict.fromkeys(map(os.path.dirname, files))]
+
+
 def is_present(written: dict[str, Any]) -> bool:
     """Whether an earlier run's :func:`identity` would be the same today.
 

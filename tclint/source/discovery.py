@@ -18,12 +18,14 @@ from tclint.source.patterns import Patterns, compile_patterns
 class Discovery:
     """The files to check, in the order of their paths, and the paths that could not be followed.
 
-    ``configured`` are the real folders in which there may be a configuration, of those walked.
+    ``walked`` are the real folders that were looked into, ``configured`` those of them in which
+    there may be a configuration.
     """
 
     files: tuple[Path, ...]
     errors: tuple[FileError, ...]
     configured: frozenset[str] = frozenset()
+    walked: tuple[str, ...] = ()
 
 
 def discover(paths: Sequence[Path], config: Config) -> Discovery:
@@ -47,7 +49,9 @@ def discover(paths: Sequence[Path], config: Config) -> Discovery:
         else:
             search.file(path)
     files = sorted(search.found.values(), key=lambda path: path.parts)
-    return Discovery(tuple(files), tuple(search.errors), frozenset(search.configured))
+    return Discovery(
+        tuple(files), tuple(search.errors), frozenset(search.configured), tuple(search.walked)
+    )
 
 
 def is_excluded(path: Path, config: Config) -> bool:
@@ -75,6 +79,7 @@ class _Search:
     found: dict[str, Path] = field(default_factory=dict)
     errors: list[FileError] = field(default_factory=list)
     configured: set[str] = field(default_factory=set)
+    walked: list[str] = field(default_factory=list)
 
     def file(self, path: Path) -> None:
         """Take a file that was named."""
@@ -105,6 +110,7 @@ class _Search:
         stack = [(shown, real, ignores)]
         while stack:
             shown, real, ignores = stack.pop()
+            self.walked.append(real)
             try:
                 with os.scandir(real) as listing:
                     entries = sorted(listing, key=lambda entry: entry.name)

@@ -10,6 +10,8 @@ from typing import Final
 from tclint.source.patterns import Patterns, compile_patterns
 
 GITIGNORE: Final = ".gitignore"
+REPOSITORY: Final = ".git"
+EXCLUDE: Final = ".git/info/exclude"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +27,10 @@ class Ignores:
         A folder that was named is wanted, so patterns that ignore it or a folder above it are
         left out. Without a repository only the folders walked themselves speak.
         """
-        repository = next((p for p in (folder, *folder.parents) if (p / ".git").exists()), None)
+        repository = next((p for p in (folder, *folder.parents) if (p / REPOSITORY).exists()), None)
         if repository is None:
             return cls()
-        ignores = cls()._with(repository, repository / ".git" / "info" / "exclude")
+        ignores = cls()._with(repository, repository / EXCLUDE)
         for parent in reversed(folder.parents):
             if parent.is_relative_to(repository):
                 ignores = ignores._with(parent, parent / GITIGNORE)

@@ -1,0 +1,82 @@
+"""What a report rests on besides the question: remembered, so that it can be printed again."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from tclint.cli.inputs import Inputs
+from tclint.cli.replay import question, stamp
+from tclint.cli.terminal import has_told
+from tclint.config import FILE_NAMES
+from tclint.lint.cache import write
+from tclint.lint.engine import Run
+from tclint.lint.identity import code_files
+from tclint.lint.memory import SETTLED, surroundings
+from tclint.source.ignores import EXCLUDE, GITIGNORE, REPOSITORY
+
+SPEAKING = (*FILE_NAMES, GITIGNORE)
+"""Files that say something about the folder they are in, and those below."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorder:
+    """Remembers the report of a run that began at ``started``, in nanoseconds.
+
+    ``named`` are the paths on the command line.
+    """
+
+    folder: Path
+    inputs: Inputs
+    named: Sequence[Path]
+    started: int
+
+    def record(self, run: Run, text: str, code: int) -> None:
+        """Remember what a run printed, unless it rests on more than can be looked at again."""
+        configs = [config for config, _ in self.inputs.parts]
+        if run.errors or has_told() or any(config.extend for config in configs):
+            return
+        paths = dict.fromkeys((*self._paths(), *run.read))
+        stamps = [(path, stamp(path)) for path in paths]
+        latest = max(max(times[:2]) for _, times in stamps if times is not None)
+        if latest >= self.started - SETTLED:
+            return  # who knows whether it was before or after we looked
+        there = [(path, os.path.exists(path)) for path in self._markers()]  # noqa: PTH110
+        with suppress(OSError, AttributeError):
+            name = question(sys.argv[1:])
+            write(self.folder, name, {"stamps": stamps, "there": there, "code": code, "text": text})
+
+    def _paths(self) -> Iterator[str]:
+        """What is looked at besides the files that the analysis reads."""
+        yield from map(str, (*self.named, *self.inputs.files))
+        for config, _ in self.inputs.parts:
+            yield from surroundings(config)
+            yield from [str(config.source)] if config.source else []
+        for folder in self.inputs.walked:
+            yield folder
+            # Others that come will change the folder.
+            yield from filter(os.path.exists, _in(folder, SPEAKING))
+        for folder in self._above():
+            yield from _in(folder, (*SPEAKING, EXCLUDE))
+        yield from sys.path[1:]
+        yield from code_files()
+
+    def _markers(self) -> Iterator[str]:
+        """What only matters by being there."""
+        for folder in self._above():
+            yield from _in(folder, (REPOSITORY, "__init__.py"))
+
+    def _above(self) -> list[str]:
+        """The folders around what was named, up to the root."""
+        named = [path.absolute() for path in self.named]
+        above = chain.from_iterable(path.parents for path in (*named, *map(Path.resolve, named)))
+        return [*map(str, dict.fromkeys(above))]
+
+
+def _in(folder: str, names: Iterable[str]) -> list[str]:
+    return [os.path.join(folder, name) for name in names]  # noqa: PTH118

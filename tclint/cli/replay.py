@@ -1,0 +1,116 @@
+"""A run that asks what an earlier one did, while nothing has changed: its report is printed again.
+
+The cache of findings spares the analysis; what is left is to import all that reads the command
+line, the configuration and the rules, and that takes longest then. So this comes before it, and
+imports next to nothing. When in doubt there is no answer, and the run takes place.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from tclint import __version__
+from tclint.lint.blob import FOLDER, REPORT, unpacked
+
+TYPE_CHECKING = False  # see tclint.lint.blob
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Final, TextIO
+
+VOLATILE: Final = frozenset({"_", "OLDPWD", "PWD", "SHLVL"})
+"""Environment variables that shells change as they go."""
+
+
+def replayed(arguments: Sequence[str]) -> int | None:
+    """Print the report of an earlier run and return its exit code; None where there is none."""
+    if arguments[:1] != ["check"]:
+        return None
+    try:
+        name = question(arguments)
+        for folder in _folders(arguments):
+            if os.path.exists(f"{folder}/{name}"):  # noqa: PTH110
+                with open(f"{folder}/{name}", "rb") as stream:  # noqa: PTH123
+                    known = unpacked(stream.read())
+                if not holds(known["stamps"], known["there"]):
+                    return None
+                _print(known["text"])
+                code: int = known["code"]
+                return code
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+    return None
+
+
+def question(arguments: Sequence[str]) -> str:
+    """The name of the file that answers a run: from all that a report depends on except files.
+
+    Raises:
+        OSError: the current folder does not exist any more.
+        AttributeError: somebody closed standard output.
+    """
+    from hashlib import blake2b
+
+    environment = sorted(item for item in os.environ.items() if item[0] not in VOLATILE)
+    surroundings = [__version__, sys.version, sys.executable, sys.path, environment]
+    streams = [_seen(stream) for stream in (sys.stdout, sys.stderr)]
+    asked = repr([[*arguments], os.getcwd(), surroundings, streams])  # noqa: PTH109
+    # The environment may hold secrets: only its digest is kept.
+    return blake2b(asked.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest() + REPORT
+
+
+def _seen(stream: TextIO) -> tuple[int, int, str] | None:
+    """What a report knows of a terminal; None of all else."""
+    if not stream.isatty():
+        return None
+    size = os.get_terminal_size(stream.fileno())
+    return size.columns, size.lines, stream.encoding
+
+
+def _folders(arguments: Sequence[str]) -> Iterator[str]:
+    """Where the run's cache can be, short of reading the configuration."""
+    named = os.environ.get("TCLINT_CACHE_DIR")
+    for argument, following in zip(arguments, [*arguments[1:], ""], strict=True):
+        if argument == "--cache-dir":
+            named = following
+        elif argument.startswith("--cache-dir="):
+            named = argument.partition("=")[2]
+    if named:
+        yield named
+        return
+    paths = (argument for argument in arguments[1:] if os.path.exists(argument))  # noqa: PTH110
+    for start in (next(paths, "."), "."):
+        folder, below = os.path.realpath(start), ""
+        while folder != below:
+            yield os.path.join(folder, FOLDER)  # noqa: PTH118
+            folder, below = os.path.dirname(folder), folder  # noqa: PTH120
+
+
+def stamp(path: str) -> list[int] | None:
+    """What changes whenever a file or the list of a folder does; None when there is none.
+
+    The time of the last change cannot be set, unlike that of the last write.
+    """
+    try:
+        status = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return None
+    return [status.st_mtime_ns, status.st_ctime_ns, status.st_size]
+
+
+def holds(
+    stamps: Iterable[tuple[str, list[int] | None]], there: Iterable[tuple[str, bool]]
+) -> bool:
+    """Whether files and folders are as they were, and others are there, or not, as before."""
+    return all(stamp(path) == known for path, known in stamps) and all(
+        os.path.exists(path) == known  # noqa: PTH110
+        for path, known in there
+    )
+
+
+def _print(text: str) -> None:
+    """Write to standard output, past its buffer, which the run that would follow may not find."""
+    encoding = sys.stdout.encoding if sys.stdout.isatty() else "utf-8"
+    data = memoryview(text.replace("\n", os.linesep).encode(encoding, "backslashreplace"))
+    while data:
+        data = data[os.write(sys.stdout.fileno(), data) :]
