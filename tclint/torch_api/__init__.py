@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from tclint.torch_api.factories import Factory, factory
 from tclint.torch_api.host import dynamic_shape, host_read_gb_ids, reads_host
+from tclint.torch_api.instances import INSTANCES, instance_class, skipped_method
 from tclint.torch_api.members import is_only_of_tensors, is_tensor_member, layer_tensor
 from tclint.torch_api.modules import (
     has_parameters,
@@ -33,6 +34,7 @@ from tclint.torch_api.table import canonical
 
 __all__ = [
     "DRAWN",
+    "INSTANCES",
     "CallResult",
     "Factory",
     "Optimizer",
@@ -47,6 +49,7 @@ __all__ = [
     "function_returns",
     "has_parameters",
     "host_read_gb_ids",
+    "instance_class",
     "is_module",
     "is_only_of_tensors",
     "is_tensor_member",
@@ -62,4 +65,5 @@ __all__ = [
     "reduces_along_dim",
     "reduces_to_scalar",
     "skipped_by_dynamo",
+    "skipped_method",
 ]

@@ -54,6 +54,7 @@ NAMES: Final[dict[str, str]] = {
         time.time_ns torch.autograd.Variable torch.autograd.backward
         torch.backends.mkldnn.is_available torch.backends.opt_einsum.is_available
         torch.compiler.cudagraph_mark_step_begin torch.compiler.reset torch.cuda.get_rng_state
+        torch.cuda.manual_seed torch.cuda.manual_seed_all
         torch.cuda.set_device torch.cuda.synchronize torch.from_dlpack torch.func.linearize
         torch.futures.Future torch.get_rng_state torch.jit.fork torch.jit.isinstance
         torch.jit.script torch.jit.script_if_tracing torch.load torch.lobpcg torch.manual_seed

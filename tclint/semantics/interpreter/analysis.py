@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
+from tclint import torch_api
 from tclint.config import Settings
 from tclint.semantics.body import Body
 from tclint.semantics.events import CompileCall, Event, LrChange, OptimizerInit
@@ -25,7 +26,16 @@ from tclint.semantics.symbols import (
     Signature,
 )
 from tclint.semantics.syntax import nodes
-from tclint.semantics.values import FALSE, UNKNOWN, Class, External, Function, Static, Value
+from tclint.semantics.values import (
+    FALSE,
+    UNKNOWN,
+    Class,
+    External,
+    Function,
+    Object,
+    Static,
+    Value,
+)
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.memory import SetUp
@@ -198,6 +208,8 @@ class Analysis:
         return self._resolved[key] or External(dotted)
 
     def _resolve(self, dotted: str, importer: ModuleInfo | None) -> Value | None:
+        if dotted in torch_api.INSTANCES:
+            return Object(torch_api.INSTANCES[dotted])
         if dotted.startswith(("torch.", "numpy.", "builtins.")):
             return None
         if dotted in TYPE_CHECKING_NAMES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
 from tclint.semantics.events import DynamicShape, TensorIndex
 from tclint.semantics.interpreter.attributes import record_item
@@ -53,6 +54,12 @@ def _slice(frame: Frame, node: ast.Slice) -> Value:
     return Static("slice")
 
 
+_MEMBERS: Final = {
+    "torch.cuda.default_generators": "torch.Generator",
+    "torch.optim.param_groups": "torch.optim.param_group",
+}
+
+
 def _item(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
     need_number(frame, node.slice, index)
     match base:
@@ -66,8 +73,8 @@ def _item(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value
             return element_of_mapping(base)
         case NDArray():
             return NumpyScalar() if isinstance(index, (Static, SymInt)) else NDArray()
-        case Object(name="torch.optim.param_groups"):
-            return Object("torch.optim.param_group", site=base.site)
+        case Object(name=name, site=site) if name in _MEMBERS:
+            return Object(_MEMBERS[name], site=site)
         case Object(cls=ClassInfo()) if isinstance(index, Static) and type(index.value) is int:
             return record_item(frame, base, index.value)
         case DataScalar():

@@ -65,6 +65,9 @@ def call_library(frame: Frame, node: ast.Call, name: str, arguments: Arguments) 
     if name.startswith("math."):
         return _call_math(frame, node, arguments)
     frame.analysis.emit(frame, Call, node, function=name, call=node, arguments=arguments.positional)
+    made = torch_api.instance_class(name)
+    if made is not None:
+        return Object(made, site=node)
     if name.startswith("random."):
         if name in torch_api.DRAWN:
             return NumpyScalar("float" if last == "uniform" else None)
@@ -81,7 +84,7 @@ def _call_torch(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -
         known = data or Tensor()
         return Tensor(known.rank, known.dtype, None, role="buffer", why="registered buffer")
     if torch_api.factory(name) is not None:
-        if torch_api.skipped_by_dynamo(name) is not None:
+        if torch_api.skipped_by_dynamo(name) is not None or "generator" in arguments.keywords:
             given = arguments.positional
             frame.analysis.emit(frame, Call, node, function=name, call=node, arguments=given)
         return create_tensor(frame, node, name, arguments)
@@ -89,7 +92,9 @@ def _call_torch(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -
         return create_module(frame, node, name, arguments)
     if name == "torch.is_tensor":
         return _is_tensor(arguments)
-    return call_function_of_torch(frame, node, name, arguments)
+    result = call_function_of_torch(frame, node, name, arguments)
+    made = torch_api.instance_class(name)
+    return result if made is None else Object(made, site=node)
 
 
 def _is_tensor(arguments: Arguments) -> Value:
@@ -102,6 +107,9 @@ def _call_numpy(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -
     frame.analysis.emit(
         frame, NumpyCall, node, function=name, call=node, arguments=arguments.positional
     )
+    made = torch_api.instance_class(name)
+    if made is not None:
+        return Object(made, site=node)
     kind = torch_api.numpy_returns(name)
     values = arguments.positional
     numbers = bool(values) and all(is_static(v) or isinstance(v, NumpyScalar) for v in values)

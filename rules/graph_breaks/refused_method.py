@@ -1,0 +1,114 @@
+"""TCL189: a method of a library's object that Dynamo does not trace."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tclint.diagnostics import Decline, Effect
+from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.semantics.events import Call
+from tclint.semantics.values import Object
+from tclint.torch_api import skipped_method
+
+from ..decisions.wording import consequence, loop_ids
+
+_WAYS_OUT: Final = {
+    "contextvars.ContextVar": "read the variable before compiled code and pass its value in",
+    "numpy.random": "`torch.rand` and its kin draw in the graph",
+    "random.Random": "`torch.rand` and its kin draw in the graph",
+    "threading": "take the lock around the call of compiled code, not in it",
+    "torch.Generator": "set the generator up before the compiled function is called",
+    "torch.optim": "call it after the compiled step: only `optimizer.step` gains from compiling",
+    "torch.amp": "scale the loss around the compiled function, not in it",
+    "torch.cuda.amp": "scale the loss around the compiled function, not in it",
+}
+_OTHERWISE: Final = (
+    "call it before compiled code and pass the result in, or keep it for eager code under "
+    "`if not torch.compiler.is_compiling():`"
+)
+
+
+class RefusedMethod(Rule[Call]):
+    """A method is called on an object of a library that Dynamo leaves to Python.
+
+    ## What it does
+    Reports methods in compiled code that were measured to end the graph on torch 2.13, on objects
+    that are made with the module or the file: `ContextVar.get` and `.set`, seeds of
+    `torch.Generator`, draws of numpy's generators, locks, events and queues, dates, `io.StringIO`,
+    hashes, questions to the file system through `pathlib.Path`, `zero_grad` and schedulers.
+
+    ## Why it hurts
+    Such methods are written in C, or in Python that Dynamo skips: the graph ends before the call
+    and another begins behind it. In a loop or a `try` the whole function runs eagerly.
+
+    ## Fix safety
+    There is no fix: where else the call can go depends on what it is for.
+
+    ## References
+    - [Graph break GB0156](https://meta-pytorch.org/compile-graph-break-site/gb/gb0156.html)
+    - [Graph break GB0008](https://meta-pytorch.org/compile-graph-break-site/gb/gb0008.html)
+    """
+
+    code = "TCL189"
+    name = "refused-method"
+    summary = "a method that Dynamo does not trace breaks the graph"
+    on = Call
+    effects = (Effect.GRAPH_BREAK,)
+    gb_ids = (
+        "GB0007", "GB0008", "GB0059", "GB0088", "GB0142", "GB0156", "GB0292", "GB0299", "GB7650",
+        "GB7000",
+    )  # fmt: skip
+    examples = (
+        Untouched(
+            "\nimport contextvars\n\nscale = contextvars.ContextVar('scale', default=2)\n\n\n"
+            "def f(x):\n    return x * scale.get()\n",
+            reason="pass its value in",
+            proves=("GB0156",),
+        ),
+        Untouched(
+            "\nimport numpy as np\n\n\nclass f(nn.Module):\n    def __init__(self):\n"
+            "        super().__init__()\n        self.rng = np.random.default_rng(0)\n\n"
+            "    def forward(self, x):\n        return x * self.rng.uniform()\n",
+            reason="torch.rand",
+            proves=("GB0156",),
+            title="a generator of numpy's",
+        ),
+        Untouched(
+            "\nimport threading\n\nlock = threading.Lock()\n\n\ndef f(x):\n"
+            "    lock.acquire()\n    y = x * 2\n    lock.release()\n    return y\n",
+            reason="around the call",
+            proves=("GB0156",),
+            title="a lock",
+        ),
+        Good(
+            "\nfrom pathlib import Path\n\nhere = Path('a.txt')\n\n\ndef f(x):\n"
+            "    return x * 2 if here.suffix == '.txt' else x\n",
+            title="traced: parts of a path",
+        ),
+    )
+
+    def check(self, event: Call) -> Finding | None:
+        """Look the method up among those that were measured."""
+        gb_id = skipped_method(event.function)
+        if (
+            gb_id is None
+            or not isinstance(event.owner, Object)
+            or _is_made_here(event, event.owner)
+        ):
+            return None
+        return Finding(
+            f"Dynamo does not trace `{event.function}`{consequence(event.site)}",
+            Decline(_way_out(event.function)),
+            gb_ids=loop_ids(event.site, gb_id),
+        )
+
+
+def _is_made_here(event: Call, owner: Object) -> bool:
+    """True for `hashlib.md5().update(...)`: what makes the object is reported."""
+    func = event.call.func
+    return isinstance(func, ast.Attribute) and owner.site is func.value
+
+
+def _way_out(name: str) -> str:
+    return next((text for start, text in _WAYS_OUT.items() if name.startswith(start)), _OTHERWISE)
