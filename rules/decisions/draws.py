@@ -22,7 +22,7 @@ def draws(site: Site, test: ast.expr) -> bool:
 def is_number_of_library(site: Site, test: ast.expr) -> bool:
     """True for a number that numpy or `random` makes in this function: reported at that call."""
     kinds = list(options(site.value(test)))
-    numbers = any(isinstance(kind, NumpyScalar) for kind in kinds)
+    numbers = any(isinstance(kind, NumpyScalar) and not kind.of_array for kind in kinds)
     if not numbers or any(isinstance(kind, Tensor) for kind in kinds):
         return False
     return any(name.startswith(("numpy.", "random.")) for name in _calls(site, test))

@@ -10,7 +10,7 @@ from tclint.lint.rule import Finding, Good, Rule, Untouched
 from tclint.semantics.events import Call
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Mapping, Object, Sequence, Tensor, Value
+from tclint.semantics.values import External, Mapping, Object, Sequence, Tensor, Value
 from tclint.torch_api import Skipped, skipped_by_dynamo
 
 from ..decisions.wording import consequence, loop_ids
@@ -18,6 +18,7 @@ from ..repairs.draw_if_needed import draw_if_needed, is_drawn_if_needed
 
 _ELSEWHERE = frozenset({"torch.Tensor.backward", "torch.autograd.grad", "torch.autograd.backward"})
 _ELSEWHERE |= {"torch.Tensor.requires_grad_", "logging.getLogger", "print", "warnings.warn"}
+_AS_SUBCLASS = "torch.Tensor.as_subclass"
 _WAY_OUT = {
     "copy": "`t.clone()` copies a tensor, and `list(x)` or `dict(x)` a container",
     "random": "`torch.rand` draws in the graph, `random.uniform` is traced",
@@ -88,8 +89,11 @@ class RefusedCall(Rule[Call]):
     def check(self, event: Call) -> Finding | None:
         """Look the function up among those that were measured."""
         name = event.function.removeprefix("builtins.")
-        copied = name.startswith("copy.") and event.arguments
-        found = _copy(name, event.arguments[0]) if copied else skipped_by_dynamo(name)
+        depends = name.startswith("copy.") or name == _AS_SUBCLASS
+        if depends and event.arguments:
+            found = _by_argument(name, event.arguments[0])
+        else:
+            found = skipped_by_dynamo(name)
         if found is None or name in _ELSEWHERE or _is_context(event.site, event.call):
             return None
         if found.traced_from and found.traced_from <= event.site.settings.target_torch:
@@ -109,8 +113,10 @@ def _repair(event: Call, name: str) -> Repair | Decline:
     return repair if isinstance(repair, Repair) else Decline(_way_out(name))
 
 
-def _copy(name: str, value: Value) -> Skipped | None:
-    """How copying breaks the graph: objects of Python classes are traced."""
+def _by_argument(name: str, value: Value) -> Skipped | None:
+    """How a call breaks the graph for its argument: copies of Python's own objects are traced."""
+    if name == _AS_SUBCLASS:
+        return Skipped("GB0001") if value == External("torch.Tensor") else None
     deep = name == "copy.deepcopy"
     for kind in options(value):
         if isinstance(kind, Tensor):

@@ -16,6 +16,7 @@ from ..decisions.wording import consequence, loop_ids
 _WAYS_OUT: Final = {
     "contextvars.ContextVar": "read the variable before compiled code and pass its value in",
     "numpy.random": "`torch.rand` and its kin draw in the graph",
+    "torch.autograd.function": "write the result to a new tensor instead of an input",
     "random.Random": "`torch.rand` and its kin draw in the graph",
     "threading": "take the lock around the call of compiled code, not in it",
     "torch.Generator": "set the generator up before the compiled function is called",
@@ -56,8 +57,8 @@ class RefusedMethod(Rule[Call]):
     on = Call
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = (
-        "GB0007", "GB0008", "GB0059", "GB0088", "GB0142", "GB0156", "GB0292", "GB0299", "GB7650",
-        "GB7000",
+        "GB0007", "GB0008", "GB0059", "GB0088", "GB0142", "GB0156", "GB0292", "GB0299", "GB2019",
+        "GB7650", "GB7000",
     )  # fmt: skip
     examples = (
         Untouched(

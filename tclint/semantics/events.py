@@ -104,6 +104,17 @@ class NumpyCall(Event):
 
 
 @record(frozen=True)
+class ArrayRead(Event):
+    """A number of a numpy array is needed by Python, or all of them; Dynamo has a tensor there.
+
+    ``via`` is ``"item"``, ``"tolist"``, ``"number"`` (an index, ``int()``, ``range()``, ``math``)
+    or the name of a function that answers with a bool (``allclose``).
+    """
+
+    via: str
+
+
+@record(frozen=True)
 class SideEffectCall(Event):
     """Output is written from a region.
 

@@ -181,17 +181,21 @@ class NumpyScalar(Value):
     """An element of a numpy array or the result of a numpy function on numbers.
 
     Inside a compiled region Dynamo represents it as a 0-d tensor, so using it where Python needs
-    a number (an index, ``if``, ``int()``) breaks the graph.
+    a number (an index, ``if``, ``int()``) breaks the graph. ``of_array`` says that it is an element
+    of an array, or computed from one.
     """
 
-    __slots__ = ("from_loop", "type")
+    __slots__ = ("from_loop", "of_array", "type")
 
-    def __init__(self, type: str | None = None, from_loop: bool = False) -> None:
+    def __init__(
+        self, type: str | None = None, from_loop: bool = False, of_array: bool = False
+    ) -> None:
         self.type: Final = type
         self.from_loop: Final = from_loop
+        self.of_array: Final = of_array
 
     def _content(self) -> Fields:
-        return (self.type, self.from_loop)
+        return (self.type, self.from_loop, self.of_array)
 
 
 class Object(Value):

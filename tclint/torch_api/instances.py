@@ -58,6 +58,7 @@ METHODS: Final[dict[str, dict[str, str]]] = {
     },
     "GB0292": {"re.Pattern": "finditer"},
     "GB0299": {"string.Template": "safe_substitute substitute"},
+    "GB2019": {"torch.autograd.function.FunctionCtx": "mark_dirty"},
     "GB7650": {
         "torch.Generator": "clone_state get_state initial_seed manual_seed seed set_state",
     },

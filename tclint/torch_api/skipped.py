@@ -23,13 +23,13 @@ class Skipped:
 DRAWN: Final = frozenset({"random.uniform", "random.randint", "random.randrange"})
 
 NAMES: Final[dict[str, str]] = {
-    "GB0001": "torch.Tensor.as_subclass",
     "GB0007": """
         __import__ atexit.register base64.b64decode base64.b64encode bisect.bisect
         bisect.bisect_left bisect.bisect_right bisect.insort csv.reader ctypes.sizeof
         decimal.getcontext gc.collect gc.disable gc.enable gc.freeze
         gc.get_count gc.get_objects gc.isenabled getpass.getuser glob.glob hashlib.md5 hashlib.new
         hashlib.sha1 hashlib.sha256 heapq.heapify heapq.heappop heapq.heappush
+        heapq.heappushpop heapq.heapreplace heapq.merge
         importlib.import_module inspect.currentframe inspect.getfile inspect.stack
         locale.getlocale multiprocessing.Lock multiprocessing.Process multiprocessing.Queue
         multiprocessing.cpu_count os.access os.cpu_count os.environ.setdefault os.environ.update
@@ -82,7 +82,8 @@ NAMES: Final[dict[str, str]] = {
         torch.autograd.functional.vjp torch.frombuffer
     """,
     "GB0059": """
-        breakpoint bytearray bytes compile exec globals memoryview open print
+        breakpoint bytearray bytes compile exec globals heapq.nlargest heapq.nsmallest memoryview
+        open print
         tempfile.NamedTemporaryFile torch.distributions.kl.kl_divergence
         torch.distributions.kl_divergence traceback.print_exc traceback.print_exception
     """,

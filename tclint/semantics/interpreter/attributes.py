@@ -11,6 +11,7 @@ from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.evaluate import evaluate, handles
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import (
+    AUTOGRAD_CONTEXT,
     PROPERTIES,
     Arguments,
     attributes_of,
@@ -32,6 +33,7 @@ from tclint.semantics.values import (
     Iteration,
     Mapping,
     NDArray,
+    NumpyScalar,
     Object,
     Sequence,
     Static,
@@ -127,6 +129,8 @@ def _of_object(frame: Frame, base: Object, name: str, node: ast.expr) -> Value:
 def _foreign_attribute(base: Object, name: str) -> Value:
     if base.name == "torch.nn.Module":
         return _library_member(base, name)  # any module: it has attributes of its own
+    if base.is_module and name in HOOKS:
+        return BoundExternal(f"torch.nn.Module.{name}", base)
     return _of_layer(base.name, name) or BoundExternal(f"{base.name}.{name}", base)
 
 
@@ -188,6 +192,7 @@ _ACCESS: Final[dict[type[Value], Callable[..., Value]]] = {
     Class: _of_class,
     Static: _of_static,
     NDArray: _of_array,
+    NumpyScalar: _of_container,
     Sequence: _of_sequence,
     Mapping: _of_container,
     Iteration: _of_container,
@@ -218,7 +223,22 @@ def _class_attribute(frame: Frame, info: ClassInfo, name: str) -> Value:
     if method is not None:
         bound = Class(info) if "classmethod" in method.decorators else None
         return Function(method, bound)
-    return _class_level(frame, info, name)
+    applied = _applied(frame.analysis, info) if name == "apply" else None
+    return applied or _class_level(frame, info, name)
+
+
+_AUTOGRAD: Final = frozenset({"torch.autograd.Function", "torch.autograd.function.Function"})
+
+
+def _applied(analysis: Analysis, info: ClassInfo) -> Function | None:
+    """What ``apply`` of an autograd function calls: Dynamo traces its ``forward``."""
+    if _AUTOGRAD.isdisjoint(base for base in analysis.project.ancestry(info) if type(base) is str):
+        return None
+    forward = analysis.project.method(info, "forward")
+    if forward is None:
+        return None
+    without = analysis.project.method(info, "setup_context") is not None
+    return Function(forward, None if without else AUTOGRAD_CONTEXT)
 
 
 def _object_attribute(

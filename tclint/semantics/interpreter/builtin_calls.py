@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from tclint import torch_api
-from tclint.semantics.events import TensorBranch
+from tclint.semantics.events import ArrayRead, TensorBranch
 from tclint.semantics.interpreter.evaluate import need_number
 from tclint.semantics.interpreter.expressions import host_read
 from tclint.semantics.interpreter.frame import Frame
@@ -26,6 +26,7 @@ from tclint.semantics.values import (
     Function,
     Iteration,
     Mapping,
+    NDArray,
     NumpyScalar,
     Object,
     Sequence,
@@ -50,6 +51,9 @@ def _number(kind: str) -> Builtin:
         need_number(frame, node.args[0], value)
         match value:
             case DataScalar() | NumpyScalar():
+                return DataScalar(kind)
+            case NDArray():
+                frame.analysis.emit(frame, ArrayRead, node, via="number")
                 return DataScalar(kind)
             case SymInt():
                 return SYMINT if kind == "int" else Static(kind)

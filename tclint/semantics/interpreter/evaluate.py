@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Final, TypeVar, cast
 
-from tclint.semantics.events import TensorBranch
+from tclint.semantics.events import ArrayRead, TensorBranch
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.lattice import is_tensor, join, may_be_tensor, options, same
 from tclint.semantics.syntax import CONSTANT, NAME
@@ -119,7 +119,7 @@ def decide(frame: Frame, node: ast.expr, value: Value, kind: str) -> bool | None
         frame.analysis.emit(frame, TensorBranch, node, kind=kind, test=node, sometimes=True)
         return None
     if any(isinstance(option, NumpyScalar) for option in options(value)):
-        need_number(frame, node, value)
+        _note_use(frame, node, value)
         computed = [o for o in options(value) if isinstance(o, NumpyScalar) and not o.from_loop]
         if computed:
             some = not isinstance(value, NumpyScalar)
@@ -148,7 +148,13 @@ def _plain_truth(value: Value) -> bool | None:
 
 
 def need_number(frame: Frame, node: ast.expr, value: Value) -> None:
-    """Note that Python needs a number here, which a numpy loop variable is not to Dynamo."""
+    """Note that Python needs a number here, which to Dynamo nothing of numpy's is."""
+    _note_use(frame, node, value)
+    if isinstance(value, NumpyScalar) and value.of_array and not value.from_loop:
+        frame.analysis.emit(frame, ArrayRead, node, via="number")
+
+
+def _note_use(frame: Frame, node: ast.expr, value: Value) -> None:
     if type(value) is Union:
         needed = any(isinstance(kind, NumpyScalar) and kind.from_loop for kind in value.options)
     else:

@@ -145,7 +145,7 @@ def bind(analysis: Analysis, function: Function, arguments: Arguments) -> Env:
     info = function.info
     env: Env = {}
     positional = list(arguments.positional)
-    if function.bound is not None and "staticmethod" not in info.decorators:
+    if function.bound is not None and _is_passed(function):
         positional.insert(0, function.bound)
     signature = analysis.signature(info.node)
     by_position = signature.by_position
@@ -174,10 +174,18 @@ def bind(analysis: Analysis, function: Function, arguments: Arguments) -> Env:
     return env
 
 
+AUTOGRAD_CONTEXT: Final = Object("torch.autograd.function.FunctionCtx")
+
+
+def _is_passed(function: Function) -> bool:
+    """Whether what a function is bound to is its first argument; autograd passes its context."""
+    return "staticmethod" not in function.info.decorators or function.bound == AUTOGRAD_CONTEXT
+
+
 def takes(analysis: Analysis, function: Function, arguments: Arguments) -> bool:
     """False where a tensor is passed for what is annotated as a number or a string."""
     names = analysis.parameters(function.info.node)
-    if function.bound is not None and "staticmethod" not in function.info.decorators:
+    if function.bound is not None and _is_passed(function):
         names = names[1:]
     return not any(
         isinstance(value, Tensor)

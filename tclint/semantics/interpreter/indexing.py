@@ -71,8 +71,9 @@ def _item(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value
             if isinstance(index, Static) and index.known:
                 return base.get(index.value)
             return element_of_mapping(base)
-        case NDArray():
-            return NumpyScalar() if isinstance(index, (Static, SymInt)) else NDArray()
+        case NDArray() | Iteration(source="numpy"):
+            number = isinstance(index, (Static, SymInt))
+            return NumpyScalar(of_array=True) if number else NDArray()
         case Object(name=name, site=site) if name in _MEMBERS:
             return Object(_MEMBERS[name], site=site)
         case Object(cls=ClassInfo()) if isinstance(index, Static) and type(index.value) is int:

@@ -6,7 +6,7 @@ import ast
 from typing import Final
 
 from tclint import torch_api
-from tclint.semantics.events import Call, NumpyCall
+from tclint.semantics.events import ArrayRead, Call, NumpyCall
 from tclint.semantics.interpreter.evaluate import need_number
 from tclint.semantics.interpreter.expressions import host_read
 from tclint.semantics.interpreter.factories import create_module, create_parameter, create_tensor
@@ -19,6 +19,7 @@ from tclint.semantics.values import (
     FALSE,
     TRUE,
     UNKNOWN,
+    DataScalar,
     Iteration,
     NDArray,
     NumpyScalar,
@@ -112,13 +113,20 @@ def _call_numpy(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -
         return Object(made, site=node)
     kind = torch_api.numpy_returns(name)
     values = arguments.positional
+    arrays = any(isinstance(value, NDArray) for value in values)
+    last = name.rpartition(".")[2]
+    if arrays and last in ("allclose", "array_equal"):
+        frame.analysis.emit(frame, ArrayRead, node, via=last)
+        return DataScalar("bool")
     numbers = bool(values) and all(is_static(v) or isinstance(v, NumpyScalar) for v in values)
     if name == "numpy.arange":
         return Iteration(NumpyScalar("int" if _whole(arguments) else None, from_loop=True), "numpy")
-    if kind == "pointwise":
-        return NumpyScalar(from_loop=False) if numbers else NDArray()
+    if kind == "pointwise" or last in ("array", "asarray"):
+        if numbers:
+            return NumpyScalar()
+        return NDArray() if arrays or last in ("array", "asarray") else UNKNOWN
     if kind == "scalar":
-        return NumpyScalar()
+        return NumpyScalar(of_array=arrays)
     return NDArray() if kind == "array" else UNKNOWN
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.semantics.events import Call, ContainerGrown, LrChange, TensorBranch
+from tclint.semantics.events import ArrayRead, Call, ContainerGrown, LrChange, TensorBranch
 from tclint.semantics.interpreter.attributes import HOOKS
+from tclint.semantics.interpreter.evaluate import need_number
 from tclint.semantics.interpreter.expressions import element_of_mapping, host_read
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
@@ -18,6 +19,7 @@ from tclint.semantics.values import (
     STATIC,
     UNKNOWN,
     BoundExternal,
+    DataScalar,
     Iteration,
     Mapping,
     NDArray,
@@ -40,8 +42,10 @@ def call_bound(frame: Frame, node: ast.Call, callee: BoundExternal, arguments: A
             return _sequence_method(frame, node, sequence, name, arguments)
         case Mapping() as mapping:
             return _mapping_method(frame, node, mapping, name, arguments)
-        case NDArray() as array:
-            return _array_method(array, name, arguments)
+        case NDArray() | Iteration(source="numpy"):
+            return _array_method(frame, node, name, arguments)
+        case NumpyScalar() as number:
+            return _number_method(frame, node, number, name)
         case Static(type="str"):
             return _string_method(frame, node, name, arguments)
         case Static():
@@ -154,11 +158,31 @@ def _mapping_method(
     return UNKNOWN
 
 
-def _array_method(array: NDArray, name: str, arguments: Arguments) -> Value:
-    if name in ("item", "tolist"):
+_READS: Final = frozenset({"item", "tolist"})
+
+
+def _array_method(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
+    if name in _READS:
+        if not arguments.positional:  # `a.item(0)` is traced
+            frame.analysis.emit(frame, ArrayRead, node, via=name)
+        return DataScalar() if name == "item" else UNKNOWN
+    reduces = name in _REDUCING and not arguments.positional and not arguments.keywords
+    return NumpyScalar(of_array=True) if reduces else NDArray()
+
+
+_REDUCING: Final = frozenset(
+    {"all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum"}
+)
+
+
+def _number_method(frame: Frame, node: ast.Call, number: NumpyScalar, name: str) -> Value:
+    if name not in _READS:
         return UNKNOWN
-    reduces = name in ("sum", "mean", "max", "min", "prod", "std", "any", "all")
-    return NumpyScalar() if reduces and not arguments.positional else array
+    if number.from_loop and isinstance(node.func, ast.Attribute):
+        need_number(frame, node.func.value, number)
+    elif number.of_array:
+        frame.analysis.emit(frame, ArrayRead, node, via=name)
+    return DataScalar(number.type)
 
 
 def _string_method(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:

@@ -109,8 +109,9 @@ def _binary(op: ast.operator, left: Value, right: Value) -> Value:
 
 
 def _numpy_scalar(kind: str | None, left: Value, right: Value) -> NumpyScalar:
-    drawn = any(isinstance(v, NumpyScalar) and v.from_loop for v in (left, right))
-    return NumpyScalar(kind, from_loop=drawn)
+    parts = [v for v in (left, right) if isinstance(v, NumpyScalar)]
+    drawn, read = any(v.from_loop for v in parts), any(v.of_array for v in parts)
+    return NumpyScalar(kind, from_loop=drawn, of_array=read)
 
 
 def _number_type(op: ast.operator, left: Value, right: Value) -> str | None:

@@ -48,7 +48,8 @@ from tclint.semantics.values import (
     Value,
 )
 
-QUIET_IN_TESTS: Final = ("HostRead", "TensorBranch")
+QUIET_IN_TESTS: Final = ("HostRead", "ArrayRead", "TensorBranch")
+QUIET_IN_MESSAGES: Final = (*QUIET_IN_TESTS, "SideEffectCall", "Call", "NumpyCall")
 
 
 def walk_module(analysis: Analysis, module: ModuleInfo) -> Env:
@@ -108,7 +109,7 @@ def _return(frame: Frame, node: ast.Return) -> None:
 
 @walks(ast.Raise)
 def _raise(frame: Frame, node: ast.Raise) -> None:
-    with frame.silencing("HostRead", "TensorBranch", "SideEffectCall", "Call", "NumpyCall"):
+    with frame.silencing(*QUIET_IN_MESSAGES):
         for part in (node.exc, node.cause):
             if part is not None:
                 evaluate(frame, part)
@@ -124,7 +125,7 @@ def _assert(frame: Frame, node: ast.Assert) -> None:
     if reads_tensor and verdict is None:
         frame.analysis.emit(frame, TensorAssert, node, statement=node)
     if node.msg is not None:
-        with frame.silencing("HostRead", "TensorBranch", "SideEffectCall", "Call", "NumpyCall"):
+        with frame.silencing(*QUIET_IN_MESSAGES):
             evaluate(frame, node.msg)
     frame.env = refine(frame, frame.env, node.test, outcome=True)
 

@@ -1,0 +1,70 @@
+"""Functions of autograd: Dynamo traces their ``forward`` where ``apply`` is called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.test_names_and_training import found
+
+FUNCTION = """\
+import torch
+
+
+class Double(BASE):
+    @staticmethod
+    def forward(ctx, x, n=2):
+        BODY
+        return x * n
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad, None
+
+
+"""
+CALLS = {
+    "apply": "@torch.compile\ndef f(x: torch.Tensor):\n    return Double.apply(x, 3)\n",
+    "an alias": "double = Double.apply\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n"
+    "    return double(x, 3)\n",
+    "a module": "class Net(torch.nn.Module):\n    def forward(self, x: torch.Tensor):\n"
+    "        return Double.apply(x, 3)\n",
+}
+BODIES = [
+    ("n = x.sum().item()", ["TCL101"]),
+    ("print(n)", ["TCL120"]),
+    ("x = x if x.sum() > 0 else -x", ["TCL160"]),
+    ("ctx.mark_dirty(x)", ["TCL189"]),
+    ("ctx.save_for_backward(x)", []),
+    ("ctx.n = n", []),
+    ("n = n if n > 2 else 2", []),
+]
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize(("body", "expected"), BODIES)
+def test_what_forward_does_is_found(
+    call: str, body: str, expected: list[str], tmp_path: Path
+) -> None:
+    text = FUNCTION.replace("BODY", body).replace("BASE", "torch.autograd.Function") + call
+    assert [code for code, row in found(text, tmp_path, "TCL1") if row == 7] == expected
+
+
+def test_a_forward_without_context_gets_the_arguments(tmp_path: Path) -> None:
+    text = FUNCTION.replace("forward(ctx, x", "forward(x").replace("BODY", "n = x.sum().item()")
+    context = "    @staticmethod\n    def setup_context(ctx, inputs, output):\n        pass\n\n\n"
+    text = text.replace("BASE", "torch.autograd.Function").rstrip("\n") + "\n\n" + context
+    assert [c for c, _ in found(text + CALLS["apply"], tmp_path, "TCL1")] == ["TCL101"]
+
+
+def test_a_base_of_the_project_counts(tmp_path: Path) -> None:
+    base = "class Base(torch.autograd.Function):\n    pass\n\n\n"
+    text = FUNCTION.replace("BODY", "n = x.sum().item()").replace("BASE", "Base")
+    text = text.replace("class Double", base + "class Double") + CALLS["apply"]
+    assert [code for code, _ in found(text, tmp_path, "TCL1")] == ["TCL101"]
+
+
+def test_another_class_with_apply_is_not_one(tmp_path: Path) -> None:
+    text = FUNCTION.replace("BODY", "n = x.sum().item()").replace("BASE", "object")
+    assert found(text + CALLS["apply"], tmp_path, "TCL1") == []
