@@ -8,6 +8,7 @@ from typing import Final
 from tclint.diagnostics import Decline, Effect
 from tclint.lint.rule import Finding, Good, Rule, Untouched
 from tclint.semantics.events import ArrayRead
+from tclint.semantics.site import Site
 
 from ..decisions.wording import consequence, loop_ids, short
 
@@ -77,12 +78,21 @@ class ReadOfArray(Rule[ArrayRead]):
         if captured and event.via in ("item", "number"):
             return None
         assert isinstance(event.node, ast.expr)
+        if _is_drawn(site, event.node):
+            return None
         ids = _IDS.get(event.via, ("GB0033",))
         return Finding(
             f"`{short(site, event.node)}` {_what(event.via)}{consequence(site)}",
             Decline(_WAY_OUT),
             gb_ids=(*ids, *loop_ids(site, ids[0])[1:]),
         )
+
+
+def _is_drawn(site: Site, node: ast.expr) -> bool:
+    """True for `np.random.rand(1).item()`, which TCL181 reports."""
+    func = node.func if isinstance(node, ast.Call) else None
+    made = func.value if isinstance(func, ast.Attribute) else None
+    return isinstance(made, ast.Call) and (site.dotted(made.func) or "").startswith("numpy.random.")
 
 
 def _what(via: str) -> str:

@@ -8,9 +8,9 @@ from tclint.diagnostics import Effect
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import Call
 from tclint.semantics.lattice import options
-from tclint.semantics.site import Site
-from tclint.semantics.values import Sequence, SymInt, Tensor
+from tclint.semantics.values import Tensor
 
+from ..proofs.messages import formats_dynamically
 from ..repairs.torch_checks import assert_tensor, check_literally
 
 _TENSOR_CHECKS = frozenset({"torch._check_tensor_all", "torch._check_tensor_all_with"})
@@ -21,12 +21,13 @@ class TorchCheckBreaks(Rule[Call]):
     """A `torch._check` function is called in a form that Dynamo does not trace.
 
     ## What it does
-    Reports `torch._check_tensor_all(tensor)`, and `torch._check*` functions whose message is a
-    function that formats sizes or tensors (`lambda: f"bad {x.shape}"`). A condition on sizes with
-    a constant message is traced, and even tells Dynamo something.
+    Reports `torch._check_tensor_all(tensor)`, `torch._assert(tensor, message)`, and
+    `torch._check*` functions whose message is a function that formats sizes or tensors
+    (`lambda: f"bad {x.shape}"`). A condition on sizes with a constant message is traced, and even
+    tells Dynamo something.
 
     ## Why it hurts
-    `_check_tensor_all` reads its tensor on the host. A message that formats sizes would have to be
+    The first two read their tensor on the host. A message that formats sizes would have to be
     kept as code, which Dynamo does not do. The graph ends there; one such helper in transformers
     gave 86 breaks in five models.
 
@@ -45,7 +46,7 @@ class TorchCheckBreaks(Rule[Call]):
     summary = "a `torch._check` that reads a tensor or formats sizes breaks the graph"
     on = Call
     effects = (Effect.GRAPH_BREAK,)
-    gb_ids = ("GB0124", "GB9158")
+    gb_ids = ("GB0124", "GB0033", "GB9158")
     examples = (
         Bad(
             "\ndef f(x):\n    torch._check_tensor_all(x >= 0)\n    return x * 2\n",
@@ -68,6 +69,20 @@ def f(x):
             proves=("GB0124",),
             title="caught",
         ),
+        Bad(
+            "\ndef f(x):\n    torch._assert(x.min() >= 0, 'negative')\n    return x * 2\n",
+            fixed="""
+def f(x):
+    if torch.compiler.is_compiling():
+        torch._assert_async(x.min() >= 0, "negative")
+    else:
+        torch._assert(x.min() >= 0, 'negative')
+    return x * 2
+""",
+            proves=("GB0033",),
+            fails_on="(-torch.ones(4, 3),)",
+            title="an assertion",
+        ),
         Good(
             "\ndef f(x):\n    torch._check(x.shape[0] == 4, lambda: 'bad')\n    return x * 2\n",
             title="a constant message",
@@ -81,6 +96,12 @@ def f(x):
 
     def check(self, event: Call) -> Finding | None:
         """Judge the condition, then the message."""
+        if event.function == "torch._assert" and _is_tensor(event, 0):
+            return Finding(
+                "`torch._assert` reads its tensor on the host",
+                assert_tensor(event.site, event.call, 0),
+                gb_ids=("GB0033",),
+            )
         if not event.function.startswith("torch._check"):
             return None
         place = 1 if event.function in _WITH_TYPE else 0
@@ -91,7 +112,11 @@ def f(x):
                 gb_ids=("GB0124",),
             )
         message = event.call.args[place + 1 : place + 2]
-        if message and isinstance(message[0], ast.Lambda) and _formats(event.site, message[0]):
+        if (
+            message
+            and isinstance(message[0], ast.Lambda)
+            and formats_dynamically(event.site, message[0])
+        ):
             return Finding(
                 f"the message of `{event.function}` formats what is only known when it runs",
                 check_literally(event.site, event.call, place),
@@ -103,20 +128,3 @@ def f(x):
 def _is_tensor(event: Call, place: int) -> bool:
     values = event.arguments[place : place + 1]
     return bool(values) and all(isinstance(kind, Tensor) for kind in options(values[0]))
-
-
-def _formats(site: Site, message: ast.Lambda) -> bool:
-    """True where an f-string shows a size or a tensor; the lambda itself is not walked."""
-    fields = [n for n in ast.walk(message) if isinstance(n, ast.FormattedValue)]
-    names = [n for field in fields for n in ast.walk(field) if isinstance(n, ast.Name)]
-    return any(_is_dynamic(site, name) for name in names)
-
-
-def _is_dynamic(site: Site, name: ast.Name) -> bool:
-    known = [site.value(seen) for seen in (*site.stores(name.id), *site.loads(name.id))]
-    kinds = [kind for value in known for kind in options(value)]
-    return any(isinstance(kind, (Tensor, SymInt)) or _is_size(kind) for kind in kinds)
-
-
-def _is_size(value: object) -> bool:
-    return isinstance(value, Sequence) and value.type == "Size"

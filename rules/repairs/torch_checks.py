@@ -21,9 +21,12 @@ _CAUGHT: Final = "the `try` around it may get another exception, or get it later
 
 
 def assert_tensor(site: Site, call: ast.Call, place: int) -> Repair | Decline:
-    """``torch._check_tensor_all(t)`` → ``torch._assert_async(t.all(), ...)`` when compiled."""
-    message = _message(site, call, place)
-    template = f"$assert($tensor.all(), {quoted(message)})"
+    """``torch._check_tensor_all(t)`` → ``torch._assert_async(t.all(), ...)`` when compiled.
+
+    ``torch._assert`` asks a single element.
+    """
+    tested = "$tensor" if site.dotted(call.func) == "torch._assert" else "$tensor.all()"
+    template = f"$assert({tested}, {quoted(_message(site, call, place))})"
     return _split(site, call, template, {"tensor": call.args[place]}, _ASSERT, "_assert_async")
 
 
@@ -60,5 +63,6 @@ def _message(site: Site, call: ast.Call, place: int) -> str:
     """The literal text nearest to what the exception says."""
     named = [k.value for k in call.keywords if k.arg == "message"]
     given = next(iter((*call.args[place + 1 :], *named)), None)
-    text = literal_of(site, given.body) if isinstance(given, ast.Lambda) else None
+    said = given.body if isinstance(given, ast.Lambda) else given
+    text = literal_of(site, said) if said is not None else None
     return text or f"check failed: {' '.join(site.text(call.args[place]).split())}"
