@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import linecache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,7 +37,7 @@ BODIES = [
     ("n = x.sum().item()", ["TCL101"]),
     ("print(n)", ["TCL120"]),
     ("x = x if x.sum() > 0 else -x", ["TCL160"]),
-    ("ctx.mark_dirty(x)", ["TCL189"]),
+    ("ctx.mark_dirty(x.mul_(2)); return x", ["TCL189"]),
     ("ctx.save_for_backward(x)", []),
     ("ctx.n = n", []),
     ("n = n if n > 2 else 2", []),
@@ -68,3 +70,57 @@ def test_a_base_of_the_project_counts(tmp_path: Path) -> None:
 def test_another_class_with_apply_is_not_one(tmp_path: Path) -> None:
     text = FUNCTION.replace("BODY", "n = x.sum().item()").replace("BASE", "object")
     assert found(text + CALLS["apply"], tmp_path, "TCL1") == []
+
+
+BACKWARD = """\
+import torch
+
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        BODY
+        return grad
+
+
+@torch.compile
+def f(x: torch.Tensor):
+    return Double.apply(x)
+"""
+BACKWARDS = [
+    ("grad = grad * x.sum().item()", ["TCL101"]),
+    ("print('back')", ["TCL120"]),
+    ("grad = grad if grad.abs().max() < 1 else grad / 2", ["TCL160"]),
+    ("grad = grad * 2 if ctx.needs_input_grad[0] else None", []),
+]
+
+
+@pytest.mark.parametrize(("body", "expected"), BACKWARDS)
+def test_what_backward_does_is_found(body: str, expected: list[str], tmp_path: Path) -> None:
+    assert [code for code, _ in found(BACKWARD.replace("BODY", body), tmp_path, "TCL1")] == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("body", [*(body for body, _ in BODIES), *(body for body, _ in BACKWARDS)])
+def test_dynamo_agrees(body: str) -> None:
+    torch = pytest.importorskip("torch")
+    from torch._dynamo.utils import counters
+
+    forwards = dict(BODIES)
+    text = FUNCTION.replace("BASE", "torch.autograd.Function") + CALLS["apply"]
+    text = (text if body in forwards else BACKWARD).replace("BODY", body)
+    name, namespace = f"<autograd {body}>", dict[str, Any]()
+    linecache.cache[name] = (1, None, text.splitlines(keepends=True), name)
+    exec(compile(text.replace("@torch.compile\n", ""), name, "exec"), namespace)
+    torch._dynamo.reset()
+    counters.clear()
+    x = torch.ones(3, requires_grad="mark_dirty" not in body) * 1
+    torch.compile(namespace["f"], backend="eager", dynamic=False)(x)
+    broke = bool(counters["graph_break"] or counters["unimplemented"])
+    assert broke == bool({**forwards, **dict(BACKWARDS)}[body])

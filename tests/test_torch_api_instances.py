@@ -143,7 +143,8 @@ def has_the_ids_of_2_13() -> bool:
 
 
 def test_each_class_of_the_table_can_be_made() -> None:
-    assert {cls for _, cls, _ in methods()} == set(MADE)
+    # Autograd makes its contexts itself: tests/test_autograd_functions.py.
+    assert {cls for _, cls, _ in methods()} == {*MADE, "torch.autograd.function.FunctionCtx"}
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from tclint.semantics.interpreter.evaluate import evaluate, handles
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import (
     AUTOGRAD_CONTEXT,
+    GRADIENT,
     PROPERTIES,
     Arguments,
     attributes_of,
@@ -123,6 +124,8 @@ def _of_object(frame: Frame, base: Object, name: str, node: ast.expr) -> Value:
         return _object_attribute(frame, base, base.cls, name, node)
     if base.is_optimizer and name == "param_groups":
         return Object("torch.optim.param_groups", site=base.site)
+    if base == AUTOGRAD_CONTEXT and name == "saved_tensors":
+        return Sequence("tuple", GRADIENT)
     return _foreign_attribute(base, name)
 
 

@@ -18,6 +18,7 @@ from tclint.semantics.interpreter.memory import walk_once
 from tclint.semantics.interpreter.parameters import assumed_value
 from tclint.semantics.interpreter.wrappers import wrappers_of
 from tclint.semantics.lattice import bounded, join, may_be_unknown, options, present
+from tclint.semantics.site import Region
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode
 from tclint.semantics.values import (
     NONE,
@@ -95,6 +96,8 @@ def call_function(frame: Frame, function: Function, arguments: Arguments, node: 
     chain = (*frame.chain, frame.link(node.lineno))
     off = frame.facts.default_off or (frame.region is not None and never_returns(analysis, info))
     result = walk_once(analysis, info, env, frame.region, chain, off)
+    if frame.region is not None and function.bound == AUTOGRAD_CONTEXT:
+        _walk_backward(analysis, info, frame.region, chain, off)
     if info.decorators and frame.region is not None:
         walk_wrappers(frame, function, arguments, chain, result)
     return result
@@ -174,6 +177,23 @@ def bind(analysis: Analysis, function: Function, arguments: Arguments) -> Env:
     return env
 
 
+def _walk_backward(
+    analysis: Analysis,
+    forward: FunctionInfo,
+    region: Region,
+    chain: tuple[ChainLink, ...],
+    off: bool,
+) -> None:
+    """Walk what Dynamo traces with an autograd function's ``forward``, for gradients."""
+    backward = analysis.project.method(forward.cls, "backward") if forward.cls else None
+    if backward is None or backward in analysis.active or kept_out(analysis, backward):
+        return
+    gradients = Arguments((GRADIENT,) * len(analysis.parameters(backward.node)))
+    env = bind(analysis, Function(backward, AUTOGRAD_CONTEXT), gradients)
+    walk_once(analysis, backward, env, region, chain, off)
+
+
+GRADIENT: Final = Tensor(assumed=True, why="gradient of an autograd function")
 AUTOGRAD_CONTEXT: Final = Object("torch.autograd.function.FunctionCtx")
 
 
