@@ -68,13 +68,19 @@ def record(project: Path, monkeypatch: pytest.MonkeyPatch) -> Record:
     monkeypatch.setattr(sys, "argv", ["tclint", "check"])
     monkeypatch.setattr(terminal, "_told", [])
 
-    def recorded(*named: str, started: int = time.time_ns() + 10**10) -> Recorded:
+    def recorded(
+        *named: str,
+        started: int = time.time_ns() + 10**10,
+        meanwhile: Callable[[], object] = lambda: None,
+    ) -> Recorded:
         paths = [*map(Path, named)]
         inputs = gather(paths, Overrides(), None)
+        folder = project / "remembered"
+        recorder = Recorder(folder, inputs, paths, started)
         run = in_one([check_files(files, config) for config, files in inputs.parts])
         assert run.results
-        folder = project / "remembered"
-        Recorder(folder, inputs, paths, started).record(run, "text\n", 1)
+        meanwhile()
+        recorder.record(run, "text\n", 1)
         reports = [*folder.glob("*.report")]
         return Recorded(unpacked(reports[0].read_bytes()) if reports else None)
 
@@ -158,6 +164,14 @@ def test_the_rules_are_among_what_a_report_rests_on(record: Record) -> None:
 
 def test_what_was_written_just_now_is_not_vouched_for(record: Record) -> None:
     assert record("src", started=time.time_ns()).known is None
+
+
+def test_what_is_written_under_the_run_is_not_vouched_for(project: Path, record: Record) -> None:
+    def write() -> None:
+        time.sleep(TICK)
+        edited_in_place(project / "src/deep/net.py")
+
+    assert record("src", meanwhile=write).known is None
 
 
 def test_a_run_with_errors_is_not_remembered(project: Path, record: Record) -> None:

@@ -49,18 +49,18 @@ class ReadOfArray(Rule[ArrayRead]):
         Untouched(
             "\ndef f(x):\n    values = x.detach().cpu().numpy()\n"
             "    return x * float(values.max())\n",
-            reason="leave numpy out",
+            reason="leave numpy out of compiled code",
             proves=("GB0033",),
         ),
         Untouched(
             "\nweights = np.ones(3)\n\n\ndef f(x):\n    return x * weights.tolist()[0]\n",
-            reason="leave numpy out",
+            reason="leave numpy out of compiled code",
             proves=("GB0109",),
             title="an array that is a constant",
         ),
         Untouched(
             "\nplaces = np.arange(3)\n\n\ndef f(x):\n    return x[places[1]] * 2\n",
-            reason="leave numpy out",
+            reason="leave numpy out of compiled code",
             proves=("GB0033",),
             title="an index",
         ),

@@ -47,14 +47,14 @@ class OwnGenerator(Rule[Call]):
         Untouched(
             "\ngenerator = torch.Generator()\n\n\ndef f(x):\n"
             "    return x + torch.randn(3, generator=generator)\n",
-            reason="draw before",
+            reason="draw before the compiled function is called and pass the numbers in",
             proves=("GB0055",),
         ),
         Untouched(
             "\nclass f(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
             "        self.source = torch.Generator()\n\n    def forward(self, x):\n"
             "        return x + torch.empty(3).normal_(generator=self.source)\n",
-            reason="draw before",
+            reason="draw before the compiled function is called and pass the numbers in",
             proves=("GB0055",),
             title="in place",
         ),

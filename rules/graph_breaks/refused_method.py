@@ -64,21 +64,21 @@ class RefusedMethod(Rule[Call]):
         Untouched(
             "\nimport contextvars\n\nscale = contextvars.ContextVar('scale', default=2)\n\n\n"
             "def f(x):\n    return x * scale.get()\n",
-            reason="pass its value in",
+            reason="read the variable before compiled code and pass its value in",
             proves=("GB0156",),
         ),
         Untouched(
             "\nimport numpy as np\n\n\nclass f(nn.Module):\n    def __init__(self):\n"
             "        super().__init__()\n        self.rng = np.random.default_rng(0)\n\n"
             "    def forward(self, x):\n        return x * self.rng.uniform()\n",
-            reason="torch.rand",
+            reason="`torch.rand` and its kin draw in the graph",
             proves=("GB0156",),
             title="a generator of numpy's",
         ),
         Untouched(
             "\nimport threading\n\nlock = threading.Lock()\n\n\ndef f(x):\n"
             "    lock.acquire()\n    y = x * 2\n    lock.release()\n    return y\n",
-            reason="around the call",
+            reason="take the lock around the call of compiled code, not in it",
             proves=("GB0156",),
             title="a lock",
         ),

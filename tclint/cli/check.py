@@ -119,7 +119,8 @@ def check(
     # The process ends with the run: the garbage collector would look through all for nothing.
     gc.disable()
     how = execution(inputs, paths, means)
-    recorder = None if config else recorder_of(how, inputs, paths, started)
+    plain = task.only_prints and not config
+    recorder = recorder_of(how, inputs, paths, started) if plain else None
     code = run_check(inputs, task, how, recorder)
     gc.freeze()
     raise typer.Exit(code)

@@ -89,7 +89,7 @@ def run_check(inputs: Inputs, task: Task, how: Execution, recorder: Recorder | N
     text = _report(left, output, view)
     _print(text, output.file)
     code = exit_code(left.run, inputs.files, exit_zero=task.exit_zero)
-    if recorder is not None and task.only_prints:
+    if recorder is not None:
         recorder.record(run, text, code)
     return code
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
@@ -24,40 +23,43 @@ SPEAKING = (*FILE_NAMES, GITIGNORE)
 """Files that say something about the folder they are in, and those below."""
 
 
-@dataclass(frozen=True, slots=True)
 class Recorder:
-    """Remembers the report of a run that began at ``started``, in nanoseconds.
+    """Remembers the report of a run, if nothing of what it rests on changes under it."""
 
-    ``named`` are the paths on the command line.
-    """
+    def __init__(self, folder: Path, inputs: Inputs, named: Sequence[Path], started: int) -> None:
+        """Look at everything before the run; ``started`` is when it began, in nanoseconds.
 
-    folder: Path
-    inputs: Inputs
-    named: Sequence[Path]
-    started: int
+        ``named`` are the paths on the command line.
+        """
+        self._folder, self._inputs, self._named, self._started = folder, inputs, named, started
+        self._before = {path: stamp(path) for path in self._paths()}
 
     def record(self, run: Run, text: str, code: int) -> None:
         """Remember what a run printed, unless it rests on more than can be looked at again."""
-        configs = [config for config, _ in self.inputs.parts]
+        configs = [config for config, _ in self._inputs.parts]
         if run.errors or has_told() or any(config.extend for config in configs):
             return
-        paths = dict.fromkeys((*self._paths(), *run.read))
-        stamps = [(path, stamp(path)) for path in paths]
-        latest = max(max(times[:2]) for _, times in stamps if times is not None)
-        if latest >= self.started - SETTLED:
-            return  # who knows whether it was before or after we looked
+        stamps = {path: stamp(path) for path in (*self._before, *run.read)}
+        if self._may_have_changed(stamps):
+            return
         there = [(path, os.path.exists(path)) for path in self._markers()]  # noqa: PTH110
+        report = {"stamps": [*stamps.items()], "there": there, "code": code, "text": text}
         with suppress(OSError, AttributeError):
-            name = question(sys.argv[1:])
-            write(self.folder, name, {"stamps": stamps, "there": there, "code": code, "text": text})
+            write(self._folder, question(sys.argv[1:]), report)
+
+    def _may_have_changed(self, stamps: Mapping[str, list[int] | None]) -> bool:
+        """Whether something was written under the run, or so shortly before it that who knows."""
+        latest = max(max(times[:2]) for times in stamps.values() if times is not None)
+        changed = any(stamps[path] != known for path, known in self._before.items())
+        return changed or latest >= self._started - SETTLED
 
     def _paths(self) -> Iterator[str]:
         """What is looked at besides the files that the analysis reads."""
-        yield from map(str, (*self.named, *self.inputs.files))
-        for config, _ in self.inputs.parts:
+        yield from map(str, (*self._named, *self._inputs.files))
+        for config, _ in self._inputs.parts:
             yield from surroundings(config)
             yield from [str(config.source)] if config.source else []
-        for folder in self.inputs.walked:
+        for folder in self._inputs.walked:
             yield folder
             # Others that come will change the folder.
             yield from filter(os.path.exists, _in(folder, SPEAKING))
@@ -73,7 +75,7 @@ class Recorder:
 
     def _above(self) -> list[str]:
         """The folders around what was named, up to the root."""
-        named = [path.absolute() for path in self.named]
+        named = [path.absolute() for path in self._named]
         above = chain.from_iterable(path.parents for path in (*named, *map(Path.resolve, named)))
         return [*map(str, dict.fromkeys(above))]
 
