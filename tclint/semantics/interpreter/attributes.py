@@ -296,6 +296,8 @@ _MODULE_METHODS: Final = frozenset(
 
 
 def _library_member(base: Object, name: str) -> Value:
+    if name == "__call__" and base.cls is not None:
+        return base
     if name in _MODULE_METHODS:
         return BoundExternal(f"torch.nn.Module.{name}", base)
     return UNKNOWN

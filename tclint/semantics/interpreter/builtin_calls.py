@@ -253,6 +253,11 @@ def _map(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     return Iteration(call_value(frame, node, function, members))
 
 
+def _filter(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+    _map(frame, node, arguments)
+    return Iteration(element_of(arguments.positional[-1]) if arguments.positional else UNKNOWN)
+
+
 def _next(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
     return element_of(arguments.positional[0]) if arguments.positional else UNKNOWN
 
@@ -268,7 +273,7 @@ BUILTINS: Final[dict[str, Builtin]] = {
         "tuple": _listed("tuple"), "set": _listed("set"), "dict": _dict,
         "isinstance": _isinstance, "getattr": _getattr, "hasattr": _hasattr,
         "callable": _constant(Static("bool")), "abs": _same, "round": _same, "reversed": _same,
-        "iter": _same, "map": _map, "next": _next, "type": _constant(STATIC),
+        "iter": _same, "map": _map, "filter": _filter, "next": _next, "type": _constant(STATIC),
         "id": _constant(Static("int")), "issubclass": _constant(Static("bool")),
     }.items()
 }  # fmt: skip

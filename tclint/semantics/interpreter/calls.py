@@ -18,6 +18,7 @@ from tclint.semantics.interpreter.functions import Arguments, call_function, ins
 from tclint.semantics.interpreter.library import COMPILING_NAMES, call_library
 from tclint.semantics.interpreter.methods import call_bound
 from tclint.semantics.interpreter.operators import elements
+from tclint.semantics.interpreter.passed import call_passed
 from tclint.semantics.interpreter.sinks import report_sink, sink_of
 from tclint.semantics.interpreter.tensor_calls import call_method
 from tclint.semantics.lattice import join, may_be_tensor, options, spread
@@ -149,7 +150,11 @@ def _call_external(frame: Frame, node: ast.Call, callee: External, arguments: Ar
     if builtin is not None:
         return builtin(frame, node, arguments)
     setup = library_setup(frame, node, name, arguments)
-    return setup if setup is not None else call_library(frame, node, name, arguments)
+    if setup is not None:
+        return setup
+    result = call_library(frame, node, name, arguments)
+    passed = call_passed(frame, node, name, arguments)
+    return result if passed is UNKNOWN else passed
 
 
 def _call_method(

@@ -13,16 +13,14 @@ from pathlib import Path
 from typing import Final
 
 from tclint.config import Config
-from tclint.semantics.collect import decorator_name
 from tclint.semantics.events import Event
 from tclint.semantics.interpreter import calls, indexing, loops  # noqa: F401 (register handlers)
 from tclint.semantics.interpreter.analysis import Analysis, Root
-from tclint.semantics.interpreter.compiling import COMPILE
+from tclint.semantics.interpreter.decorated import start_decorated
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.interpreter.functions import Arguments, root_env, walk_wrappers
 from tclint.semantics.interpreter.kept_out import kept_out
 from tclint.semantics.interpreter.memory import walk, walk_once
-from tclint.semantics.interpreter.statements import report_decorator
 from tclint.semantics.lattice import options
 from tclint.semantics.places import report_places
 from tclint.semantics.project import Project
@@ -150,8 +148,7 @@ def _report_decorators(
         return
     frame = Frame(analysis, analysis.body(module, None), None, (), {}, node)
     for decorator in node.decorator_list:
-        if decorator_name(module, decorator) in COMPILE:
-            report_decorator(frame, decorator, _value(analysis, target))
+        start_decorated(frame, decorator, _value(analysis, target))
 
 
 def _value(analysis: Analysis, target: FunctionInfo | ClassInfo) -> Function | Class:
