@@ -29,7 +29,7 @@ def tclint(
         capture_output=True,
         env={**os.environ, **environment},
         check=False,
-        timeout=60,
+        timeout=180,
     )
     out, err = done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
     return subprocess.CompletedProcess(done.args, done.returncode, out, err)

@@ -13,7 +13,7 @@ from lsprotocol import types
 from pytest_lsp import ClientServerConfig, LanguageClient
 
 Scene = Callable[[LanguageClient], Awaitable[None]]
-PATIENCE = 60
+PATIENCE = 180
 
 
 def capable(**more: Any) -> types.ClientCapabilities:

@@ -18,7 +18,7 @@ import pytest
 from tclint.cli import file_bar
 from tests.cli_runs import BREAKS, tclint
 
-LONG = 60
+LONG = 180
 
 
 @pytest.fixture

@@ -319,7 +319,7 @@ def test_an_interrupt_leaves_no_child_and_no_trace(tmp_path: Path, how: signal.S
     child = int(mark.read_text())
     mark.unlink()
     running.send_signal(how)
-    assert running.wait(timeout=30) != 0
+    assert running.wait(timeout=120) != 0
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
     assert sorted(path.name for path in tmp_path.iterdir()) == before

@@ -24,7 +24,7 @@ from tests.review.github_server import GitHubServer
 
 SECRET = Secret("the webhook's secret")
 EXAMPLES = Path(__file__).parent / "webhooks.json"
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 def payload(number: int = 1, action: str = "opened", full_name: str = "octo/model") -> bytes:
@@ -72,8 +72,12 @@ class Bot:
         return httpx.get(f"{self.url}/metrics", timeout=60).text
 
     def settle(self) -> None:
-        """Wait until nothing is queued or running."""
-        wait_for(lambda: not {"queued", "running"} & self.jobs().keys())
+        """Wait until nothing is queued or running, for as long as something gets done."""
+        while waiting := self._waiting():
+            wait_for(lambda known=waiting: self._waiting() != known)
+
+    def _waiting(self) -> dict[str, int]:
+        return {s: count for s, count in self.jobs().items() if s in ("queued", "running")}
 
     def kill(self) -> None:
         """End it without warning."""
