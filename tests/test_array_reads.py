@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import linecache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.dynamo import breaks
 from tests.test_names_and_training import found
 
 BEFORE = """\
@@ -118,14 +117,4 @@ def test_a_region_that_captures_scalars_reads_single_numbers(tmp_path: Path) -> 
 @pytest.mark.parametrize("line", [*READS, *BRANCHES, *TRACED])
 def test_dynamo_agrees(line: str) -> None:
     torch = pytest.importorskip("torch")
-    from torch._dynamo.utils import counters
-
-    name, namespace = f"<array {line}>", dict[str, Any]()
-    linecache.cache[name] = (1, None, program(line).splitlines(keepends=True), name)
-    exec(compile(program(line), name, "exec"), namespace)
-    torch._dynamo.reset()
-    counters.clear()
-    x = torch.tensor([1.0, 2.0, 0.0])
-    torch.compile(namespace["f"], backend="eager", dynamic=False)(x)
-    broke = bool(counters["graph_break"] or counters["unimplemented"])
-    assert broke == (line not in TRACED)
+    assert breaks(program(line), torch.tensor([1.0, 2.0, 0.0])) == (line not in TRACED)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import linecache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.dynamo import breaks
 from tests.test_names_and_training import found
 
 FUNCTION = """\
@@ -110,17 +109,9 @@ def test_what_backward_does_is_found(body: str, expected: list[str], tmp_path: P
 @pytest.mark.parametrize("body", [*(body for body, _ in BODIES), *(body for body, _ in BACKWARDS)])
 def test_dynamo_agrees(body: str) -> None:
     torch = pytest.importorskip("torch")
-    from torch._dynamo.utils import counters
-
     forwards = dict(BODIES)
     text = FUNCTION.replace("BASE", "torch.autograd.Function") + CALLS["apply"]
     text = (text if body in forwards else BACKWARD).replace("BODY", body)
-    name, namespace = f"<autograd {body}>", dict[str, Any]()
-    linecache.cache[name] = (1, None, text.splitlines(keepends=True), name)
-    exec(compile(text.replace("@torch.compile\n", ""), name, "exec"), namespace)
-    torch._dynamo.reset()
-    counters.clear()
     x = torch.ones(3, requires_grad="mark_dirty" not in body) * 1
-    torch.compile(namespace["f"], backend="eager", dynamic=False)(x)
-    broke = bool(counters["graph_break"] or counters["unimplemented"])
+    broke = breaks(text.replace("@torch.compile\n", ""), x)
     assert broke == bool({**forwards, **dict(BACKWARDS)}[body])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import linecache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tclint.config import Config
 from tclint.lint.engine import check_files
+from tests.dynamo import breaks
 from tests.test_names_and_training import found
 
 HEAD = """\
@@ -90,16 +89,7 @@ def test_outside_of_compiled_code_nothing_is_walked(tmp_path: Path) -> None:
 @pytest.mark.parametrize("call", CALLS)
 def test_dynamo_traces_it(call: str) -> None:
     torch = pytest.importorskip("torch")
-    from torch._dynamo.utils import counters
-
-    text = f"{HEAD}def f(x):\n    return {call}\n"
-    name, namespace = f"<passed {call}>", dict[str, Any]()
-    linecache.cache[name] = (1, None, text.splitlines(keepends=True), name)
-    exec(compile(text, name, "exec"), namespace)
-    torch._dynamo.reset()
-    counters.clear()
-    torch.compile(namespace["f"], backend="eager", dynamic=False)(torch.ones(3))
-    assert counters["graph_break"] or counters["unimplemented"]
+    assert breaks(f"{HEAD}def f(x):\n    return {call}\n", torch.ones(3))
 
 
 BODY = "def f(x):\n    print(1)\n    return x\n"

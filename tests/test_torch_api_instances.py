@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import linecache
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tclint.torch_api import instance_class, skipped_method
 from tclint.torch_api.instances import METHODS
+from tests.dynamo import loaded
 
 HASH = {"copy": "copy()", "digest": "digest()", "hexdigest": "hexdigest()", "update": "update(b'')"}
 STREAM = {"read": "read()", "seek": "seek(0)", "truncate": "truncate()"}
@@ -124,13 +123,10 @@ def compiled(made: str, line: str) -> str | None:
     torch = pytest.importorskip("torch")
     pytest.importorskip("numpy")
     code = f"{IMPORTS}\no = {made}\ndef f(x):\n    r = {line}\n    return x * 2\n"
-    name = f"<{made} {line}>"
-    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
-    namespace: dict[str, Any] = {}
-    exec(compile(code, name, "exec"), namespace)
+    function = loaded(code)
     torch._dynamo.reset()
     try:
-        torch.compile(namespace["f"], backend="eager", fullgraph=True)(torch.ones(3))
+        torch.compile(function, backend="eager", fullgraph=True)(torch.ones(3))
     except torch._dynamo.exc.Unsupported as error:
         found = re.search(r"gb(\d+)\.html", str(error))
         return f"GB{found[1]}" if found else "?"

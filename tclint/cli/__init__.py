@@ -12,14 +12,14 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command that the process's arguments name, and exit with its code."""
     try:
+        if sys.argv[1:] in (["--version"], ["-V"]):
+            print(f"tclint {__version__}")
+            return
         from tclint.cli.replay import replayed
 
         code = replayed(sys.argv[1:])
         if code is not None:
             sys.exit(code)
-        if sys.argv[1:] in (["--version"], ["-V"]):
-            print(f"tclint {__version__}")
-            return
         # Typer is imported here so that Ctrl-C is quiet even while it loads.
         from tclint.cli.app import build
 

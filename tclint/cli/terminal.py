@@ -78,7 +78,7 @@ _told: list[str] = []
 
 def note(text: str) -> None:
     """Tell people something that does not belong to the report."""
-    _told.append(text)
+    _told[:] = [text]  # the last is enough, and a server may say much
     with suppress(OSError):  # there is no other place to say it
         sys.stderr.write(text + "\n")
 

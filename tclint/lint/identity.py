@@ -7,11 +7,14 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from hashlib import blake2b
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tclint import __version__
 from tclint.config import Config
 from tclint.lint.stored import version_of
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
 
@@ -25,13 +28,15 @@ def identity() -> dict[str, Any]:
     from tclint.lint.registry import rule_packs
 
     packs = rule_packs()
-    places = sorted({place for pack in packs for place in _places(pack.module.partition(".")[0])})
+    places = _places_of(packs)
     return {"packs": [[pack.name, pack.value] for pack in packs], "places": places} | _now(places)
 
 
 def code_files() -> list[str]:
     """The files of tclint and of the installed rule packs, and the folders that they are in."""
-    files = [file for place in (HERE, *identity()["places"]) for file, _ in _code(place)]
+    from tclint.lint.registry import rule_packs
+
+    files = [file for place in (HERE, *_places_of(rule_packs())) for file, _ in _code(place)]
     return [*files, *dict.fromkeys(map(os.path.dirname, files))]
 
 
@@ -45,6 +50,11 @@ def is_present(written: dict[str, Any]) -> bool:
         KeyError: it is no identity.
     """
     return all(written[name] == value for name, value in _now(written["places"]).items())
+
+
+def _places_of(packs: Iterable[EntryPoint]) -> list[str]:
+    """Where the code of rule packs is."""
+    return sorted({place for pack in packs for place in _places(pack.module.partition(".")[0])})
 
 
 def settings(config: Config) -> dict[str, Any]:

@@ -13,9 +13,8 @@ from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.compiling import COMPILE
 from tclint.semantics.interpreter.evaluate import evaluate
 from tclint.semantics.interpreter.frame import Frame
-from tclint.semantics.interpreter.functions import Arguments, bind
-from tclint.semantics.interpreter.memory import walk
 from tclint.semantics.interpreter.statements import report_decorator
+from tclint.semantics.interpreter.wrappers import walk_decorator
 from tclint.semantics.symbols import FunctionInfo, ModuleInfo
 from tclint.semantics.syntax import nodes
 from tclint.semantics.values import Class, Function
@@ -68,12 +67,6 @@ def _compiles(info: FunctionInfo) -> bool:
 
 def _apply(frame: Frame, decorator: ast.expr, found: FunctionInfo, target: Function) -> None:
     """Walk the decorator with the function, as Python calls it."""
-    analysis = frame.analysis
     made = evaluate(frame, decorator) if isinstance(decorator, ast.Call) else Function(found)
-    if not isinstance(made, Function) or made.info in analysis.active:
-        return
-    for inner in nodes(made.info.node):
-        known = analysis.local_functions.get(inner)
-        if known is not None:  # made anew for each function, with other variables around it
-            analysis.memory.pop((known, None), None)
-    walk(analysis, made.info, bind(analysis, made, Arguments((target,))), None)
+    if isinstance(made, Function) and made.info not in frame.analysis.active:
+        walk_decorator(frame.analysis, made, target)

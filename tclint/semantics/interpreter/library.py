@@ -51,6 +51,12 @@ _LOGGERS: Final = frozenset({"getLogger", "get_logger"})
 
 def call_library(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
     """The result of calling a library's function or class by its dotted name."""
+    result = _called(frame, node, name, arguments)
+    made = torch_api.instance_class(name)
+    return result if made is None else Object(made, site=node)
+
+
+def _called(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
     last = name.rpartition(".")[2]
     if frame.region is not None and (name in COMPILING or last in COMPILING_NAMES):
         return TRUE
@@ -66,9 +72,6 @@ def call_library(frame: Frame, node: ast.Call, name: str, arguments: Arguments) 
     if name.startswith("math."):
         return _call_math(frame, node, arguments)
     frame.analysis.emit(frame, Call, node, function=name, call=node, arguments=arguments.positional)
-    made = torch_api.instance_class(name)
-    if made is not None:
-        return Object(made, site=node)
     if name.startswith("random."):
         if name in torch_api.DRAWN:
             return NumpyScalar("float" if last == "uniform" else None)
@@ -93,9 +96,7 @@ def _call_torch(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -
         return create_module(frame, node, name, arguments)
     if name == "torch.is_tensor":
         return _is_tensor(arguments)
-    result = call_function_of_torch(frame, node, name, arguments)
-    made = torch_api.instance_class(name)
-    return result if made is None else Object(made, site=node)
+    return call_function_of_torch(frame, node, name, arguments)
 
 
 def _is_tensor(arguments: Arguments) -> Value:
@@ -108,9 +109,6 @@ def _call_numpy(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -
     frame.analysis.emit(
         frame, NumpyCall, node, function=name, call=node, arguments=arguments.positional
     )
-    made = torch_api.instance_class(name)
-    if made is not None:
-        return Object(made, site=node)
     kind = torch_api.numpy_returns(name)
     values = arguments.positional
     arrays = any(isinstance(value, NDArray) for value in values)
@@ -121,10 +119,11 @@ def _call_numpy(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -
     numbers = bool(values) and all(is_static(v) or isinstance(v, NumpyScalar) for v in values)
     if name == "numpy.arange":
         return Iteration(NumpyScalar("int" if _whole(arguments) else None, from_loop=True), "numpy")
-    if kind == "pointwise" or last in ("array", "asarray"):
+    converts = last in ("array", "asarray")
+    if kind == "pointwise" or converts:
         if numbers:
             return NumpyScalar()
-        return NDArray() if arrays or last in ("array", "asarray") else UNKNOWN
+        return NDArray() if arrays or converts else UNKNOWN
     if kind == "scalar":
         return NumpyScalar(of_array=arrays)
     return NDArray() if kind == "array" else UNKNOWN

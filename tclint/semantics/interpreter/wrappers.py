@@ -12,7 +12,7 @@ from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.records import record
 from tclint.semantics.symbols import FunctionInfo, FunctionNode
 from tclint.semantics.syntax import nodes
-from tclint.semantics.values import Function
+from tclint.semantics.values import Function, Value
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.analysis import Analysis
@@ -79,23 +79,28 @@ def _decorator(top: Frame, node: ast.expr) -> Function | None:
 
 
 def _applied(top: Frame, decorator: Function, wrapped: FunctionInfo) -> Wrapper | None:
-    from tclint.semantics.interpreter.functions import Arguments, bind
-    from tclint.semantics.interpreter.memory import walk
-
     analysis, info = top.analysis, decorator.info
     if info in analysis.active or analysis.applied[info] >= MAX_CONTEXTS:
         return None
     analysis.applied[info] += 1
-    for inner in nodes(info.node):
-        known = analysis.local_functions.get(inner)
-        if known is not None:  # made anew for each function, with other variables around it
-            analysis.memory.pop((known, None), None)
-    env = bind(analysis, decorator, Arguments((Function(wrapped),)))
-    result = walk(analysis, info, env, None)
+    result = walk_decorator(analysis, decorator, Function(wrapped))
     if not isinstance(result, Function) or result.info is wrapped:
         return None
     closure = analysis.closures.get(result.info.node)
     return Wrapper(result.info, closure) if closure is not None else None
+
+
+def walk_decorator(analysis: Analysis, decorator: Function, given: Function) -> Value:
+    """What a decorator makes of a function: it is walked as Python calls it, outside of regions."""
+    from tclint.semantics.interpreter.functions import Arguments, bind
+    from tclint.semantics.interpreter.memory import walk
+
+    info = decorator.info
+    for inner in nodes(info.node):
+        known = analysis.local_functions.get(inner)
+        if known is not None:  # made anew for each function, with other variables around it
+            analysis.memory.pop((known, None), None)
+    return walk(analysis, info, bind(analysis, decorator, Arguments((given,))), None)
 
 
 def _wraps(node: FunctionNode, parameters: frozenset[str]) -> bool:

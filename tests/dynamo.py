@@ -1,0 +1,30 @@
+"""What Dynamo does with a program: the other half of claims about what breaks."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+
+def loaded(text: str) -> Callable[..., Any]:
+    """The function ``f`` of a program, whose lines tracebacks can show."""
+    name, namespace = f"<program {hash(text)}>", dict[str, Any]()
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    exec(compile(text, name, "exec"), namespace)
+    function: Callable[..., Any] = namespace["f"]
+    return function
+
+
+def breaks(text: str, *inputs: Any) -> bool:
+    """Whether the graph breaks anywhere when ``f`` of a program is compiled and called once."""
+    torch = pytest.importorskip("torch")
+    from torch._dynamo.utils import counters
+
+    function = loaded(text)
+    torch._dynamo.reset()
+    counters.clear()
+    torch.compile(function, backend="eager", dynamic=False)(*inputs)
+    return bool(counters["graph_break"] or counters["unimplemented"])
