@@ -38,6 +38,7 @@ class AsyncCollectiveInRegion(Rule[Call]):
     name = "async-collective-in-region"
     summary = "`async_op=True` makes a collective break the graph"
     on = Call
+    called = REWRITTEN
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0172",)
     examples: ClassVar = (

@@ -8,7 +8,7 @@ from tclint.diagnostics import Decline, Effect
 from tclint.lint.rule import Finding, Good, Rule, Untouched
 from tclint.semantics.events import Call
 
-from .facts import collective, short_name
+from .facts import NAMES, collective, short_name
 
 GROUP = """\
 import torch.distributed as dist
@@ -49,6 +49,7 @@ class CollectiveInRegion(Rule[Call]):
     name = "collective-in-region"
     summary = "Communication that Dynamo cannot trace breaks the graph"
     on = Call
+    called = NAMES
     effects = (Effect.GRAPH_BREAK, Effect.INVALID)
     gb_ids = ("GB0007", "GB0088", "GB1750", "GB2696", "GB9300")
     examples: ClassVar = (

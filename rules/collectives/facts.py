@@ -50,6 +50,8 @@ _DIFFERENTIABLE_NAMES = frozenset(
     "all_gather all_reduce all_to_all all_to_all_single broadcast gather reduce reduce_scatter "
     "scatter".split()
 )
+NAMES = _COLLECTIVES.keys() | _DIFFERENTIABLE_NAMES
+"""The last names of all functions that do not compile as they are."""
 
 
 def short_name(function: str) -> str:

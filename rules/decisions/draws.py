@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import nodes
 from tclint.semantics.values import NumpyScalar, Tensor
 from tclint.torch_api import DRAWN
 
@@ -36,7 +37,7 @@ def _all_random(site: Site, test: ast.expr) -> bool:
 
 def _calls(site: Site, test: ast.expr, depth: int = 2) -> Iterator[str]:
     """The dotted names of the calls that make a test's operands, through local variables."""
-    for node in ast.walk(test):
+    for node in nodes(test):
         if isinstance(node, ast.Call):
             yield site.dotted(node.func) or ""
         elif isinstance(node, ast.Name) and depth:

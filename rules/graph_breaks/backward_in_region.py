@@ -46,6 +46,7 @@ class BackwardInRegion(Rule[Call]):
     name = "backward-in-region"
     summary = "`backward()` or `torch.autograd.grad` in compiled code breaks the graph"
     on = Call
+    called = ("backward", "grad")
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0123", "GB9186", "GB0007", "GB7000")
     examples = (

@@ -46,6 +46,7 @@ class DisabledFunctionCalled(Rule[Call]):
     name = "disabled-function-called"
     summary = "calling a function under `torch.compiler.disable` breaks the graph"
     on = Call
+    called = ("disable",)
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0098", "GB0007", "GB7000")
     examples = (

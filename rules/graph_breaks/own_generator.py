@@ -68,10 +68,10 @@ class OwnGenerator(Rule[Call]):
 
     def check(self, event: Call) -> Finding | None:
         """Look at what `generator=` holds; one that may be None is somebody's choice."""
-        if not event.function.startswith("torch.") or event.function.startswith(_PACKAGES):
-            return None
         given = _generator(event.call)
-        kinds = [*options(event.site.value(given))] if given is not None else []
+        if given is None or not _draws(event.function):
+            return None
+        kinds = [*options(event.site.value(given))]
         if not any(map(_is_generator, kinds)):
             return None
         return Finding(
@@ -85,6 +85,10 @@ class OwnGenerator(Rule[Call]):
 
 def _generator(call: ast.Call) -> ast.expr | None:
     return next((word.value for word in call.keywords if word.arg == "generator"), None)
+
+
+def _draws(function: str) -> bool:
+    return function.startswith("torch.") and not function.startswith(_PACKAGES)
 
 
 def _is_generator(value: Value) -> bool:

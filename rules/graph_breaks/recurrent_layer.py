@@ -41,6 +41,7 @@ class RecurrentLayer(Rule[Call]):
     name = "recurrent-layer"
     summary = "a recurrent layer breaks the graph"
     on = Call
+    called = ("__call__",)
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0014", "GB7000")
     examples = (

@@ -11,7 +11,7 @@ from tclint.semantics.events import Call
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import External, Mapping, Object, Sequence, Tensor, Value
-from tclint.torch_api import Skipped, skipped_by_dynamo
+from tclint.torch_api import SKIPPED_FUNCTIONS, Skipped, skipped_by_dynamo
 
 from ..decisions.wording import consequence, loop_ids
 from ..repairs.draw_if_needed import draw_if_needed, is_drawn_if_needed
@@ -59,6 +59,7 @@ class RefusedCall(Rule[Call]):
     name = "refused-call"
     summary = "a call that Dynamo does not trace breaks the graph"
     on = Call
+    called = SKIPPED_FUNCTIONS | {"copy", "deepcopy", "as_subclass"}
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0007", "GB0059", "GB0156", "GB0208", "GB4198", "GB7000")
     examples = (

@@ -9,7 +9,7 @@ from tclint.diagnostics import Decline, Effect
 from tclint.lint.rule import Finding, Good, Rule, Untouched
 from tclint.semantics.events import Call
 from tclint.semantics.values import Object
-from tclint.torch_api import skipped_method
+from tclint.torch_api import SKIPPED_METHODS, skipped_method
 
 from ..decisions.wording import consequence, loop_ids
 
@@ -55,6 +55,7 @@ class RefusedMethod(Rule[Call]):
     name = "refused-method"
     summary = "a method that Dynamo does not trace breaks the graph"
     on = Call
+    called = SKIPPED_METHODS
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = (
         "GB0007", "GB0008", "GB0059", "GB0088", "GB0142", "GB0156", "GB0292", "GB0299", "GB2019",

@@ -40,6 +40,7 @@ class RequiresGradCalled(Rule[Call]):
     name = "requires-grad-called"
     summary = "`requires_grad_()` in compiled code breaks the graph"
     on = Call
+    called = ("requires_grad_",)
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0125", "GB8985", "GB7000")
     examples = (
@@ -76,7 +77,7 @@ class RequiresGradCalled(Rule[Call]):
 
     def check(self, event: Call) -> Finding | None:
         """Report the call on what comes from outside, or where it switches gradients on."""
-        if not event.function.endswith(".requires_grad_") or event.owner is None:
+        if event.owner is None:
             return None
         func = event.call.func
         assert isinstance(func, ast.Attribute)

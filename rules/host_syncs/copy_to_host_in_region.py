@@ -44,6 +44,7 @@ class CopyToHostInRegion(Rule[Call]):
     name = "copy-to-host-in-region"
     summary = "`.cpu()` in compiled code makes the CPU wait for the device"
     on = Call
+    called = ("cpu", "to")
     effects = (Effect.HOST_SYNC,)
     examples = (
         Bad("\ndef f(x):\n    return (x * 2).cpu() + 1\n"),

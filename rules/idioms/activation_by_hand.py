@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from tclint.diagnostics import Confidence, Effect
 from tclint.lint.rule import Bad, Finding, Good, Rule
 from tclint.semantics.events import Call
 
 from .gelu import activation
 from .replacing import replaced
-
-_ON: Final = frozenset({"sigmoid", "erf", "tanh"})
 
 
 class ActivationByHand(Rule[Call]):
@@ -41,6 +37,7 @@ class ActivationByHand(Rule[Call]):
     name = "activation-by-hand"
     summary = "a formula for GELU or SiLU takes several kernels in eager code"
     on = Call
+    called = ("sigmoid", "erf", "tanh")
     effects = (Effect.LAUNCH_OVERHEAD,)
     examples = (
         Bad(
@@ -77,8 +74,6 @@ class ActivationByHand(Rule[Call]):
 
     def check(self, event: Call) -> Finding | None:
         """Look at the product around `sigmoid`, `erf` and `tanh`."""
-        if event.function.rpartition(".")[2] not in _ON:
-            return None
         found = activation(event.site, event.node)
         if found is None:
             return None

@@ -48,6 +48,7 @@ class AttentionByHand(Rule[Call]):
     name = "attention-by-hand"
     summary = "attention by hand writes out the scores of all pairs of tokens"
     on = Call
+    called = ("softmax",)
     effects = (Effect.LAUNCH_OVERHEAD,)
     examples = (
         Bad(
@@ -80,8 +81,6 @@ class AttentionByHand(Rule[Call]):
 
     def check(self, event: Call) -> Finding | None:
         """Look at what a softmax is taken of, and where it goes."""
-        if event.function.rpartition(".")[2] != "softmax":
-            return None
         site = event.site
         softmax = operation(site, event.node, "softmax")
         dim = softmax.argument(0, "dim", "axis") if softmax else None

@@ -47,6 +47,7 @@ class CrossEntropyByHand(Rule[Call]):
     name = "cross-entropy-by-hand"
     summary = "picking log-probabilities by index takes many kernels where cross_entropy takes two"
     on = Call
+    called = ("mean", "sum")
     effects = (Effect.LAUNCH_OVERHEAD,)
     examples = (
         Bad(
@@ -84,8 +85,6 @@ class CrossEntropyByHand(Rule[Call]):
 
     def check(self, event: Call) -> Finding | None:
         """Look at averages, and at sums divided by a sum."""
-        if event.function.rpartition(".")[2] not in ("mean", "sum"):
-            return None
         found = loss(event.site, event.node)
         if found is None:
             return None

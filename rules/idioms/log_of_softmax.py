@@ -48,6 +48,7 @@ class LogOfSoftmax(Rule[Call]):
     name = "log-of-softmax"
     summary = "log(softmax(x)) loses small probabilities that log_softmax keeps"
     on = Call
+    called = ("log",)
     effects = (Effect.LAUNCH_OVERHEAD,)
     examples = (
         Bad(

@@ -43,6 +43,7 @@ class LogsumexpByHand(Rule[Call]):
     name = "logsumexp-by-hand"
     summary = "x.exp().sum().log() overflows where torch.logsumexp does not"
     on = Call
+    called = ("log",)
     effects = (Effect.NONE,)
     examples = (
         Bad(

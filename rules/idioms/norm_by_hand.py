@@ -48,6 +48,7 @@ class NormByHand(Rule[Call]):
     name = "norm-by-hand"
     summary = "a normalisation by hand takes several kernels in eager code"
     on = Call
+    called = ("sqrt", "rsqrt")
     effects = (Effect.LAUNCH_OVERHEAD,)
     examples = (
         Bad(
@@ -82,8 +83,6 @@ class NormByHand(Rule[Call]):
 
     def check(self, event: Call) -> Finding | None:
         """Look at the quotient by a square root."""
-        if event.function.rpartition(".")[2] not in ("sqrt", "rsqrt"):
-            return None
         found = norm(event.site, event.node)
         if found is None or not is_one_value(event.site, found.x, found.parts, found.whole):
             return None

@@ -45,6 +45,7 @@ class OneHotMatmul(Rule[Call]):
     name = "one-hot-matmul"
     summary = "a one-hot encoding times a matrix picks rows the long way round"
     on = Call
+    called = ("one_hot",)
     effects = (Effect.LAUNCH_OVERHEAD,)
     examples = (
         Bad(

@@ -43,6 +43,7 @@ class SoftmaxByHand(Rule[Call]):
     name = "softmax-by-hand"
     summary = "exp(x) divided by its sum is F.softmax, which does not overflow"
     on = Call
+    called = ("sum",)
     effects = (Effect.LAUNCH_OVERHEAD,)
     examples = (
         Bad(

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import nodes
 
 from ..proofs.reaching import block_of, reads_until_rebound
 from .writing import is_written
@@ -27,7 +28,7 @@ def definition(site: Site, name: ast.expr) -> ast.Assign | None:
         return None
     block = block_of(site, statement)
     for earlier in reversed(block[: block.index(statement)]):
-        stores = [n for n in ast.walk(earlier) if is_written(n, name.id)]
+        stores = [n for n in nodes(earlier) if is_written(n, name.id)]
         if stores:
             plain = isinstance(earlier, ast.Assign) and earlier.targets == stores
             return earlier if plain and isinstance(earlier, ast.Assign) else None
@@ -43,9 +44,9 @@ def value_of(site: Site, node: ast.expr) -> ast.expr:
         node = found.value
 
 
-def definitions(site: Site, *nodes: ast.expr) -> Iterator[ast.Assign]:
+def definitions(site: Site, *reads: ast.expr) -> Iterator[ast.Assign]:
     """The assignments that :func:`value_of` goes through, the nearest first."""
-    for node in nodes:
+    for node in reads:
         found = definition(site, node)
         while found is not None:
             yield found
@@ -57,13 +58,13 @@ def unused_without(
 ) -> list[ast.Assign]:
     """The assignments that serve nothing but ``place``, and each other."""
     pending = sorted(dict.fromkeys(candidates), key=lambda one: one.lineno, reverse=True)
-    gone: set[ast.AST] = {*ast.walk(place)}
+    gone: set[ast.AST] = {*nodes(place)}
     dropped: list[ast.Assign] = []
     for assignment in pending:
         reads = reads_until_rebound(site, assignment, ast.unparse(assignment.targets[0]))
         if reads is not None and gone.issuperset(reads):
             dropped.append(assignment)
-            gone.update(ast.walk(assignment))
+            gone.update(nodes(assignment))
     return dropped
 
 
@@ -74,8 +75,8 @@ def without_leftovers(
 
     What the variables of ``kept`` hold is needed still.
     """
-    needed = {n.id for part in kept for n in ast.walk(part) if isinstance(n, ast.Name)}
-    names = [n for part in parts for n in ast.walk(part) if isinstance(n, ast.Name)]
+    needed = {n.id for part in kept for n in nodes(part) if isinstance(n, ast.Name)}
+    names = [n for part in parts for n in nodes(part) if isinstance(n, ast.Name)]
     found = definitions(site, *(name for name in names if name.id not in needed))
     return removing(fix, unused_without(site, place, found))
 
@@ -111,15 +112,15 @@ def reaches(
     if last not in block:
         return False
     between = [s for s in block[block.index(first) : block.index(last)] if s not in without]
-    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-    return not any(is_written(n, name) for s in between for n in ast.walk(s) for name in names)
+    names = {n.id for n in nodes(node) if isinstance(n, ast.Name)}
+    return not any(is_written(n, name) for s in between for n in nodes(s) for name in names)
 
 
 def is_one_value(site: Site, x: ast.expr, parts: Iterable[ast.expr], place: ast.expr) -> bool:
     """True when ``x``, wherever ``parts`` are computed from it, is what it is at ``place``."""
     pending, seen = list(parts), set[ast.Assign]()
     while pending:
-        for node in ast.walk(pending.pop()):
+        for node in nodes(pending.pop()):
             if not isinstance(node, ast.expr):
                 continue
             if ast.dump(node) == ast.dump(x):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import nodes
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension)
 
@@ -20,7 +21,7 @@ def reads_until_rebound(site: Site, statement: ast.Assign, name: str) -> list[as
     block = block_of(site, statement)
     reads: list[ast.Name] = []
     for later in block[block.index(statement) + 1 :]:
-        found = [n for n in ast.walk(later) if isinstance(n, ast.Name) and n.id == name]
+        found = [n for n in nodes(later) if isinstance(n, ast.Name) and n.id == name]
         reads += [n for n in found if isinstance(n.ctx, ast.Load)]
         stores = [n for n in found if not isinstance(n.ctx, ast.Load)]
         if stores:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tclint.semantics.lattice import may_be_tensor
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import nodes
 from tclint.semantics.values import Function, Object, Unknown
 
 from ..proofs.mutation import alias_root
@@ -45,7 +46,7 @@ def is_own(site: Site, name: str) -> bool:
 
 
 def _parameters(site: Site) -> set[str]:
-    return {part.arg for part in ast.walk(site.body.scope) if isinstance(part, ast.arg)}
+    return {part.arg for part in nodes(site.body.scope) if isinstance(part, ast.arg)}
 
 
 def _is_fresh(site: Site, value: ast.expr) -> bool:
@@ -62,7 +63,7 @@ def _later(site: Site, statement: ast.stmt) -> Iterator[ast.AST]:
     """The nodes that may run after a statement, itself included where it is in a loop."""
     end = statement.end_lineno or statement.lineno
     loops = bool(site.facts.loops)
-    for node in ast.walk(site.body.scope):
+    for node in nodes(site.body.scope):
         if loops or getattr(node, "lineno", 0) > end:
             yield node
 
@@ -70,7 +71,7 @@ def _later(site: Site, statement: ast.stmt) -> Iterator[ast.AST]:
 def _aliases(site: Site, names: set[str]) -> set[str]:
     """Variables that were assigned from one of ``names`` or a view of it, or the other way."""
     found: set[str] = set()
-    for node in ast.walk(site.body.scope):
+    for node in nodes(site.body.scope):
         if not isinstance(node, ast.Assign):
             continue
         root = alias_root(site, node.value)
@@ -110,5 +111,5 @@ def _hands_out(node: ast.AST, names: set[str], others: set[str]) -> bool:
     """True where the caller gets both: it may see that they are one tensor, and write into it."""
     if not isinstance(node, (ast.Return, ast.Yield)):
         return False
-    given = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    given = {part.id for part in nodes(node) if isinstance(part, ast.Name)}
     return bool(given & names) and bool(given & others)

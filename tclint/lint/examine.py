@@ -18,6 +18,7 @@ from tclint.lint.comments import keeping_comments
 from tclint.lint.confidence import confidence_of
 from tclint.lint.links import page_of
 from tclint.lint.outcome import Excerpts, Outcome, error_row, finding_row
+from tclint.lint.questions import Questions
 from tclint.lint.reading import Reader, project_of
 from tclint.lint.registry import known_rules, load_rules
 from tclint.lint.rewrite import Repair
@@ -121,16 +122,14 @@ class Examiner:
         )
 
     def _judge(self, project: Project, shard: Shard) -> Iterator[_Judged]:
-        by_event: dict[type[Event], list[Rule[Any]]] = defaultdict(list)
-        for rule in self._rules:
-            by_event[rule.on].append(rule)
-        analysis = interpret(project, shard, self._config, by_event)
+        questions = Questions(self._rules)
+        analysis = interpret(project, shard, self._config, questions.events)
         third_party = ThirdParty(analysis.bodies(), self._checked)
         for event in analysis.finish():
             own = event.site.module.file.path in self._checked
             caller = None if own else third_party.caller(event)
             if own or caller is not None:
-                for rule in by_event[type(event)]:
+                for rule in questions.about(event):
                     finding = _asked(rule, event, analysis)
                     if finding is not None:
                         judged = _judged(rule, event, finding)

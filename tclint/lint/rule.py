@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -100,6 +100,10 @@ class Rule(ABC, Generic[E]):
 
     The class docstring is the rule's page, in these sections: ``What it does``, ``Why it hurts``,
     ``Fix safety``, ``References``. Rules hold no state: one instance serves all files.
+
+    ``called`` is for rules on `Call` that look at some functions only: their last names. Such a
+    rule is not asked about other calls, of which there are many. Without names it is asked about
+    all.
     """
 
     code: ClassVar[str]
@@ -108,6 +112,7 @@ class Rule(ABC, Generic[E]):
     on: ClassVar[type[Event]]
     effects: ClassVar[tuple[Effect, ...]]
     gb_ids: ClassVar[tuple[str, ...]] = ()
+    called: ClassVar[Collection[str]] = ()
     examples: ClassVar[Sequence[Example]] = ()
     outside_regions: ClassVar[bool] = False
     options: ClassVar[Sequence[Option]] = ()

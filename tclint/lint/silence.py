@@ -26,7 +26,13 @@ from tclint.lint.selection import file_ignores, is_selected
 from tclint.semantics.symbols import FunctionInfo, ModuleInfo
 from tclint.source.file import SourceFile
 from tclint.source.ignore_comments import removal_edits
-from tclint.source.suppress import Suppression, Suppressions, statement_span, suppressions
+from tclint.source.suppress import (
+    Suppression,
+    Suppressions,
+    may_silence,
+    statement_span,
+    suppressions,
+)
 
 Leftover = tuple[Diagnostic, Repair | None, SourceFile]
 
@@ -40,6 +46,9 @@ class Silencer:
         self._codes = codes
         self._ignored = file_ignores(config)
         self._comments: dict[SourceFile, Suppressions] = {}
+        self._judged = [
+            code for code in codes if code != UNUSED_SUPPRESSION and is_selected(code, config)
+        ]
 
     def silences(
         self, diagnostic: Diagnostic, file: SourceFile, statement: ast.stmt | None
@@ -54,6 +63,7 @@ class Silencer:
 
     def silencing(self, own: Collection[Path]) -> list[Row]:
         """The comments in files of others that silenced something, by path and place."""
+        own = frozenset(own)
         return [
             [str(file.path), *_corners(_place(file, comment, code))]
             for file, comments in self._comments.items()
@@ -69,9 +79,7 @@ class Silencer:
         ``visited`` are the functions that were walked: the only ones to judge when a run does not
         see all that may call the others.
         """
-        if self._config.ignore_noqa:
-            return
-        if "tclint:" not in module.file.text and "noqa" not in module.file.text.lower():
+        if self._config.ignore_noqa or not may_silence(module.file.text):
             return
         for found in (*self._mistakes(module.file), *self._unused(module, visited)):
             diagnostic, _, file = found
@@ -110,13 +118,7 @@ class Silencer:
                 yield _unused(file, comment, code)
 
     def _active(self, file: SourceFile) -> set[str]:
-        return {
-            code
-            for code in self._codes
-            if code != UNUSED_SUPPRESSION
-            and is_selected(code, self._config)
-            and not self._ignored(file.path, code)
-        }
+        return {code for code in self._judged if not self._ignored(file.path, code)}
 
     def _can_judge(
         self, comment: Suppression, module: ModuleInfo, visited: Collection[FunctionInfo]

@@ -8,6 +8,7 @@ from typing import Final
 from tclint.diagnostics import ChainLink
 from tclint.semantics.collect import local_imports
 from tclint.semantics.symbols import FunctionInfo, ModuleInfo
+from tclint.semantics.syntax import NAME, children, nodes
 from tclint.semantics.values import Value
 
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.Module
@@ -22,6 +23,7 @@ _BINDING: Final[dict[type[ast.AST], str]] = {
     ast.MatchStar: "name",
     ast.MatchMapping: "rest",
 }
+_NAMING: Final = frozenset({*_BINDING, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom})
 
 
 class Body:
@@ -89,26 +91,28 @@ class Body:
         names: dict[str, list[ast.Name]] = {}
         pending: list[ast.AST] = [self.scope]
         for outer in pending:  # grows while it is walked: breadth first
-            if type(outer) is ast.Name:
+            if isinstance(outer, NAME):
                 names.setdefault(outer.id, []).append(outer)
-            elif type(outer) is ast.Global or type(outer) is ast.Nonlocal:
-                self._declared.update(outer.names)
-            elif type(outer) in _BINDING and outer is not self.scope:
-                self._bound.add(getattr(outer, _BINDING[type(outer)]) or "")
-            elif type(outer) is ast.Import or type(outer) is ast.ImportFrom:
-                self._import(outer)
-            for name in outer._fields:
-                value = getattr(outer, name, None)
-                children = value if type(value) is list else (value,)
-                for child in children:
-                    if isinstance(child, ast.AST):
-                        parents[child] = outer
-                        pending.append(child)
+                continue  # nothing is below it
+            if type(outer) in _NAMING and outer is not self.scope:
+                self._note(outer)
+            below = children(outer)
+            for child in below:
+                parents[child] = outer
+            pending += below
         for outer in _around(self.module.tree, self.scope):
             self._around.update(_variables(outer))
         for occurrences in names.values():
             occurrences.sort(key=lambda n: (n.lineno, n.col_offset))
         self._parents, self._names = parents, names
+
+    def _note(self, node: ast.AST) -> None:
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            self._declared.update(node.names)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            self._import(node)
+        else:
+            self._bound.add(getattr(node, _BINDING[type(node)]) or "")
 
     def _import(self, statement: ast.Import | ast.ImportFrom) -> None:
         for name, meant in local_imports(self.module, statement):
@@ -149,7 +153,7 @@ def _blocks(statement: ast.stmt) -> list[ast.stmt]:
 def _variables(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     """The names that a function assigns or takes as arguments."""
     names: set[str] = set()
-    for node in ast.walk(function):
+    for node in nodes(function):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             names.add(node.id)
         elif isinstance(node, ast.arg):

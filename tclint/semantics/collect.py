@@ -22,11 +22,10 @@ def collect_module(
 ) -> ModuleInfo:
     """Make the module's symbol table; function bodies are searched for imports only."""
     module = ModuleInfo(name, file, tree, installed=installed)
-    is_package = file.path.stem == "__init__"
     for node in _statements(tree.body):
         match node:
             case ast.Import() | ast.ImportFrom():
-                _bind_import(module, node, is_package=is_package)
+                _bind_import(module, node)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 module.functions[node.name] = function_info(module, node, "", None)
             case ast.ClassDef():
@@ -67,7 +66,18 @@ def local_imports(
     module: ModuleInfo, node: ast.Import | ast.ImportFrom
 ) -> Iterator[tuple[str, str]]:
     """The (local name, dotted name) pairs that an import statement binds."""
-    yield from _imported(module.name, node, is_package=module.file.path.stem == "__init__")
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            if alias.asname:
+                yield alias.asname, alias.name
+            else:
+                top = alias.name.partition(".")[0]
+                yield top, top
+        return
+    base = _source(module, node)
+    for alias in node.names:
+        if alias.name != "*":
+            yield alias.asname or alias.name, f"{base}.{alias.name}" if base else alias.name
 
 
 def function_info(
@@ -163,38 +173,19 @@ def imported_modules(node: ast.Import | ast.ImportFrom) -> list[str]:
     return ["" if node.level else node.module or ""]
 
 
-def _bind_import(
-    module: ModuleInfo, node: ast.Import | ast.ImportFrom, *, is_package: bool
-) -> None:
-    for local, target in _imported(module.name, node, is_package=is_package):
+def _bind_import(module: ModuleInfo, node: ast.Import | ast.ImportFrom) -> None:
+    for local, target in local_imports(module, node):
         module.imports[local] = target
         if is_present(target):
             module.assigned.pop(local, None)
     if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
-        module.stars.append(_source(module.name, node, is_package=is_package))
+        module.stars.append(_source(module, node))
 
 
-def _imported(
-    name: str, node: ast.Import | ast.ImportFrom, *, is_package: bool
-) -> Iterator[tuple[str, str]]:
-    if isinstance(node, ast.Import):
-        for alias in node.names:
-            if alias.asname:
-                yield alias.asname, alias.name
-            else:
-                top = alias.name.partition(".")[0]
-                yield top, top
-        return
-    base = _source(name, node, is_package=is_package)
-    for alias in node.names:
-        if alias.name != "*":
-            yield alias.asname or alias.name, f"{base}.{alias.name}" if base else alias.name
-
-
-def _source(name: str, node: ast.ImportFrom, *, is_package: bool) -> str:
+def _source(module: ModuleInfo, node: ast.ImportFrom) -> str:
     """The dotted name of the module that ``from ... import`` names."""
     if not node.level:
         return node.module or ""
-    package = name.split(".") if is_package else name.split(".")[:-1]
+    package = module.name.split(".")[: None if module.is_package else -1]
     kept = package[: len(package) - (node.level - 1)] if node.level > 1 else package
     return ".".join([*kept, *([node.module] if node.module else [])])

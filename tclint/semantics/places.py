@@ -6,10 +6,8 @@ Only syntax that covers a line with one of the words is walked: in most files th
 from __future__ import annotations
 
 import ast
-import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from typing import Final
 
 from tclint.semantics.collect import TRIES, dotted_name
@@ -17,9 +15,10 @@ from tclint.semantics.events import Event, NameUsed, TrainingCall
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.site import Facts, Site
 from tclint.semantics.symbols import FunctionInfo, ModuleInfo
+from tclint.semantics.syntax import ATTRIBUTE, CALL, NAME, children, nodes
 from tclint.source.file import SourceFile
 from tclint.source.rows import first_row
-from tclint.torch_api.moved import is_watched
+from tclint.torch_api.moved import is_watched, leads_to_watched
 
 # Where one of the watched names can come from; names that a file imports come on top.
 NAME_WORDS: Final = (
@@ -32,17 +31,18 @@ _BEHIND_TORCH: Final = (
     "_dynamo", "_inductor", "_func", "_utils", "cuda.amp", "cpu.amp", "cuda.graph",
     "utils.checkpoint", "is_autocast_cpu", "get_autocast_", "set_autocast_",
 )  # fmt: skip
-_PARTS: Final = frozenset({"torch", "torch.cpu", "torch.cuda", "torch.utils"})
 BACKWARD: Final = ".backward("
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
 
 
-@dataclass(frozen=True, slots=True)
 class _Place:
-    function: FunctionInfo | None
-    statement: ast.stmt
-    facts: Facts = field(default_factory=Facts)
+    __slots__ = ("facts", "function", "statement")
+
+    def __init__(self, function: FunctionInfo | None, statement: ast.stmt, facts: Facts) -> None:
+        self.function: Final = function
+        self.statement: Final = statement
+        self.facts: Final = facts
 
 
 def report_places(analysis: Analysis, module: ModuleInfo) -> None:
@@ -61,19 +61,21 @@ def _may_name(module: ModuleInfo) -> bool:
     if any(part.startswith(_BEHIND_TORCH) for part in text.split("torch.")):
         return True
     shortened = any(
-        local != name and (name in _PARTS or _may_lead(name))
-        for local, name in module.imports.items()
+        local != name and leads_to_watched(name) for local, name in module.imports.items()
     )
     return shortened and any(map(text.__contains__, NAME_WORDS))
 
 
 def _report_names(analysis: Analysis, module: ModuleInfo) -> None:
-    imported = [local for local, name in module.imports.items() if _may_lead(name)]
+    imported = [
+        local for local, name in module.imports.items() if "." in name and leads_to_watched(name)
+    ]
+    rows = {*_rows(module.file, NAME_WORDS), *_rows(module.file, imported, whole=True)}
     calls: dict[ast.expr, ast.Call] = {}
-    for node, place in _places(module, _rows(module.file, (*NAME_WORDS, *imported))):
-        if isinstance(node, ast.Call):
+    for node, place in _places(module, sorted(rows)):
+        if isinstance(node, CALL):
             calls[node.func] = node
-        if not isinstance(node, (ast.Attribute, ast.Name)):
+        if not isinstance(node, (ATTRIBUTE, NAME)):
             continue
         name = dotted_name(module, node)
         if name is not None and is_watched(name):
@@ -82,18 +84,14 @@ def _report_names(analysis: Analysis, module: ModuleInfo) -> None:
                 _add(analysis, NameUsed(node, site, name, node, calls.get(node)))
 
 
-def _may_lead(name: str) -> bool:
-    return name.startswith("torch.") and any(word in f"import {name}" for word in NAME_WORDS)
-
-
 def _report_training(analysis: Analysis, module: ModuleInfo) -> None:
     training: dict[ast.stmt, bool] = {}
-    for node, place in _places(module, _rows(module.file, (BACKWARD,))):
-        if not isinstance(node, ast.Call) or not place.facts.loops:
+    for node, place in _places(module, _rows(module.file, [BACKWARD]), whole_loops=True):
+        if not isinstance(node, CALL) or not place.facts.loops:
             continue
         loop = place.facts.loops[-1]
         if loop not in training:
-            training[loop] = any(map(_is_backward, ast.walk(loop)))
+            training[loop] = any(map(_is_backward, nodes(loop)))
         name = _last_name(node.func)
         if training[loop] and name and isinstance(loop, (ast.For, ast.While)):
             site = _site(analysis, module, place)
@@ -123,36 +121,53 @@ def _site(analysis: Analysis, module: ModuleInfo, place: _Place) -> Site:
     return Site(body, None, place.statement, place.facts, (), analysis.settings)
 
 
-def _rows(file: SourceFile, words: Iterable[str]) -> list[int]:
-    """The rows with one of the words, in order."""
-    pattern = "|".join(map(re.escape, words))
-    return [file.row(found.start()) for found in re.finditer(pattern, file.text)]
+def _rows(file: SourceFile, words: Iterable[str], whole: bool = False) -> list[int]:
+    """The rows with one of the words, in order; as names of their own where they are ``whole``."""
+    rows: set[int] = set()
+    for word in words:
+        start = file.text.find(word)
+        while start >= 0:
+            end = start + len(word)
+            if not whole or _stands_alone(file.text, start, end):
+                rows.add(file.row(start))
+            start = file.text.find(word, end)
+    return sorted(rows)
 
 
-def _places(module: ModuleInfo, rows: list[int]) -> Iterator[tuple[ast.AST, _Place]]:
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    around = text[max(start - 1, 0) : start] + text[end : end + 1]
+    return not any(letter == "_" or letter.isalnum() for letter in around)
+
+
+def _places(
+    module: ModuleInfo, rows: list[int], whole_loops: bool = False
+) -> Iterator[tuple[ast.AST, _Place]]:
     """The nodes that cover one of the rows, or are in such a loop, outer ones first."""
-    known = {f.node: f for f in module.functions.values()}
+    known: dict[ast.AST, FunctionInfo] = {f.node: f for f in module.functions.values()}
     for cls in module.classes.values():
-        known |= {method.node: method for method in cls.methods.values()}
+        known.update({method.node: method for method in cls.methods.values()})
+    outside = Facts()
     pending: list[tuple[ast.AST, _Place]] = [
-        (statement, _Place(None, statement)) for statement in reversed(module.tree.body)
+        (statement, _Place(None, statement, outside)) for statement in reversed(module.tree.body)
     ]
     while pending:
         node, place = pending.pop()
-        in_loop = bool(place.facts.loops) and not isinstance(node, _LOOPS)
+        in_loop = whole_loops and bool(place.facts.loops) and not isinstance(node, _LOOPS)
         if not in_loop and not _covers(node, rows):
             continue
         yield node, place
+        function, facts = place.function, place.facts
         if isinstance(node, _FUNCTIONS):
             # A nested function's calls are not the loop's around it.
-            place = _Place(known.get(node, place.function), node)
+            function, facts = known.get(node, function), outside
         elif isinstance(node, _LOOPS):
-            place = replace(place, facts=Facts((*place.facts.loops, node), place.facts.tries))
+            facts = Facts((*facts.loops, node), facts.tries)
         elif isinstance(node, TRIES):
-            place = replace(place, facts=Facts(place.facts.loops, (*place.facts.tries, node)))
-        for child in ast.iter_child_nodes(node):
-            inner = replace(place, statement=child) if isinstance(child, ast.stmt) else place
-            pending.append((child, inner))
+            facts = Facts(facts.loops, (*facts.tries, node))
+        inner = _Place(function, place.statement, facts)
+        for child in children(node):
+            below = _Place(function, child, facts) if isinstance(child, ast.stmt) else inner
+            pending.append((child, below))
 
 
 def _covers(node: ast.AST, rows: list[int]) -> bool:

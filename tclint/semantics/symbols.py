@@ -71,8 +71,8 @@ class ModuleInfo:
     """
 
     __slots__ = (
-        "assigned", "classes", "file", "functions", "imported", "imports", "installed", "name",
-        "stars", "tree", "typed",
+        "assigned", "classes", "file", "functions", "imported", "imports", "installed",
+        "is_package", "name", "stars", "tree", "typed",
     )  # fmt: skip
 
     def __init__(
@@ -87,6 +87,7 @@ class ModuleInfo:
         self.assigned: Final[dict[str, ast.expr]] = {}
         self.stars: Final[list[str]] = []
         self.installed: Final = installed
+        self.is_package: Final = file.path.stem == "__init__"
         self.imported: Final[set[str]] = set()
         self.typed: Final[set[str]] = set()
 

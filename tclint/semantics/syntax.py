@@ -19,16 +19,27 @@ STARRED: Final = ast.Starred
 PLAIN: Final = frozenset({ast.Name, ast.Attribute, ast.Constant})
 """Expressions that call nothing."""
 _AST: Final = ast.AST
+_PLAIN: Final = frozenset({int, str, type(None), ast.Load, ast.Store, ast.Del})
 
 
 def nodes(root: ast.AST) -> list[ast.AST]:
-    """The node and all below it, breadth first like `ast.walk`, and native where compiled."""
+    """The node and all below it, breadth first, and native where compiled.
+
+    Like `ast.walk`, but without the marks that tell a read from a write (``ast.Load``).
+    """
     found = [root]
     for node in found:  # grows while it is walked
-        for name in node._fields:
-            value = getattr(node, name, None)
-            if type(value) is list:
-                found += [part for part in value if isinstance(part, _AST)]
-            elif isinstance(value, _AST):
-                found.append(value)
+        found += children(node)
+    return found
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes directly below a node, without the marks that tell a read from a write."""
+    found: list[ast.AST] = []
+    for value in node.__dict__.values():  # the places, numbers, cost less than asking for fields
+        kind = type(value)
+        if kind is list:
+            found += [part for part in value if isinstance(part, _AST)]
+        elif kind not in _PLAIN and isinstance(value, _AST):
+            found.append(value)
     return found

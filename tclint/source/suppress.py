@@ -31,6 +31,7 @@ _DIRECTIVE: Final = re.compile(
     )""",
     re.VERBOSE,
 )
+_ENDS: Final = ("qa", "QA", "qA", "Qa")  # of noqa: whole files in lower case cost more to make
 _SEPARATOR: Final = re.compile(r"[, \t]+")
 _CODE: Final = re.compile(r"[A-Z]+[0-9]+")
 _EVERY_ROW: Final = range(1, sys.maxsize)
@@ -134,9 +135,14 @@ class Suppressions:
         return self._comments.get(start.row, start.column + 1) <= start.column
 
 
+def may_silence(text: str) -> bool:
+    """False where a text surely has no comment that silences anything."""
+    return "tclint:" in text or (any(map(text.__contains__, _ENDS)) and "noqa" in text.lower())
+
+
 def suppressions(file: SourceFile) -> Suppressions:
     """Find the comments of a file that silence findings."""
-    if "tclint:" not in file.text and "noqa" not in file.text.lower():
+    if not may_silence(file.text):
         return Suppressions(file, ())
     matches = list(_DIRECTIVE.finditer(file.text))
     if not matches:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from tclint.torch_api.factories import Factory, factory
 from tclint.torch_api.host import dynamic_shape, host_read_gb_ids, reads_host
-from tclint.torch_api.instances import INSTANCES, instance_class, skipped_method
+from tclint.torch_api.instances import INSTANCES, SKIPPED_METHODS, instance_class, skipped_method
 from tclint.torch_api.members import is_only_of_tensors, is_tensor_member, layer_tensor
 from tclint.torch_api.modules import (
     has_parameters,
@@ -29,12 +29,14 @@ from tclint.torch_api.results import (
     reduces_to_scalar,
 )
 from tclint.torch_api.returns import attribute_kind, function_returns, method_returns
-from tclint.torch_api.skipped import DRAWN, Skipped, skipped_by_dynamo
+from tclint.torch_api.skipped import DRAWN, SKIPPED_FUNCTIONS, Skipped, skipped_by_dynamo
 from tclint.torch_api.table import canonical
 
 __all__ = [
     "DRAWN",
     "INSTANCES",
+    "SKIPPED_FUNCTIONS",
+    "SKIPPED_METHODS",
     "CallResult",
     "Factory",
     "Optimizer",

@@ -90,6 +90,12 @@ _BY_NAME: Final[dict[str, str]] = {
 _CLASSES: Final = frozenset(name for classes in METHODS.values() for name in classes)
 _SCHEDULER: Final = "torch.optim.lr_scheduler."
 _OPTIMIZER: Final = "torch.optim."
+_OF_SCHEDULERS: Final = frozenset({"get_last_lr", "state_dict", "step"})
+_OF_OPTIMIZERS: Final = frozenset({"state_dict", "zero_grad"})
+SKIPPED_METHODS: Final = (
+    _OF_SCHEDULERS | _OF_OPTIMIZERS | {name.rpartition(".")[2] for name in _BY_NAME}
+)
+"""The names of all methods that break the graph, of whichever class."""
 
 
 def skipped_method(dotted: str) -> str | None:
@@ -99,9 +105,9 @@ def skipped_method(dotted: str) -> str | None:
     """
     method = dotted.rpartition(".")[2]
     if dotted.startswith(_SCHEDULER):
-        return "GB0008" if method in ("get_last_lr", "state_dict", "step") else None
+        return "GB0008" if method in _OF_SCHEDULERS else None
     if dotted.startswith(_OPTIMIZER):
-        return "GB0008" if method in ("state_dict", "zero_grad") else None
+        return "GB0008" if method in _OF_OPTIMIZERS else None
     return _BY_NAME.get(dotted)
 
 

@@ -105,10 +105,21 @@ CHECKPOINTS: Final = frozenset(
 )
 CAPTURES: Final = frozenset({"torch.cuda.graph", "torch.cuda.graphs.graph"})
 CONFIGS: Final = ("torch._dynamo.config", "torch._inductor.config", "torch._functorch.config")
+_WATCHED: Final = frozenset({*AUTOCAST_NAMES, *COMPILER_NAMES, *CHECKPOINTS, *CAPTURES})
+_SETTINGS: Final = tuple(f"{config}." for config in CONFIGS)
+_LEADING: Final = frozenset(
+    name[:end]
+    for name in (*_WATCHED, *_SETTINGS)
+    for end, letter in enumerate(f"{name}.")
+    if letter == "."
+)
 
 
 def is_watched(name: str) -> bool:
     """True for names that a rule may have something to say about, settings among them."""
-    if name in AUTOCAST_NAMES or name in COMPILER_NAMES or name in CHECKPOINTS | CAPTURES:
-        return True
-    return any(name.startswith(f"{config}.") for config in CONFIGS)
+    return name in _WATCHED or name.startswith(_SETTINGS)
+
+
+def leads_to_watched(name: str) -> bool:
+    """True for a watched name, and for what one is a part of (``torch._dynamo``)."""
+    return name in _LEADING or is_watched(name)

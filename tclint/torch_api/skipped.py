@@ -167,6 +167,8 @@ BY_NAME: Final[dict[str, Skipped]] = {
     for gb_id, names in NAMES.items()
     for name in names.split()
 }
+SKIPPED_FUNCTIONS: Final = frozenset(name.rpartition(".")[2] for name in BY_NAME)
+"""The last names of all these functions."""
 
 
 def skipped_by_dynamo(dotted: str) -> Skipped | None:

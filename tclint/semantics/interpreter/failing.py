@@ -10,6 +10,7 @@ from tclint.semantics.collect import decorator_name
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.symbols import FunctionInfo
+from tclint.semantics.syntax import children
 from tclint.semantics.values import Class, External, Function, Object, Value
 
 _ASSERTS: Final = frozenset({"torch._assert", "torch._check"})
@@ -112,7 +113,7 @@ def _contains(block: Sequence[ast.stmt], kinds: tuple[type[ast.AST], ...]) -> bo
         if isinstance(node, kinds):
             return True
         if not isinstance(node, _CLOSED):
-            pending.extend(ast.iter_child_nodes(node))
+            pending += children(node)
     return False
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.semantics.collect import dotted_name, is_present
 from tclint.semantics.symbols import FunctionInfo, FunctionNode, ModuleInfo
+from tclint.semantics.syntax import children
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.analysis import Analysis
@@ -206,4 +207,4 @@ def _own(node: FunctionNode) -> Iterator[ast.AST]:
         inner = pending.pop()
         yield inner
         if not isinstance(inner, (*NESTED, ast.Lambda, ast.ClassDef)):
-            pending.extend(ast.iter_child_nodes(inner))
+            pending += children(inner)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -113,20 +113,33 @@ def _walk_setup(analysis: Analysis, module: ModuleInfo) -> None:
 
 
 def _setup_rows(file: SourceFile) -> list[int]:
-    """The rows with a word of setting up, in order."""
+    """The rows with a word of setting up, in order; comments set nothing up."""
     places = [
         found.start()
         for word, pattern in _SETUP
         if word in file.text
         for found in pattern.finditer(file.text)
     ]
-    return sorted(map(file.row, places))
+    rows = sorted({file.row(place) for place in places})
+    return [row for row in rows if not file.line(row).lstrip().startswith("#")]
 
 
 def _covers(node: FunctionNode, rows: list[int]) -> bool:
-    """True where one of the rows is in a function."""
+    """True where one of the rows is in a function, and not in its docstring."""
     index = bisect_left(rows, node.lineno)
-    return index < len(rows) and rows[index] <= (node.end_lineno or node.lineno)
+    end = bisect_right(rows, node.end_lineno or node.lineno)
+    described = _docstring(node) if index < end else None
+    if described is None:
+        return index < end
+    first, last = described.lineno, described.end_lineno or described.lineno
+    return any(not first <= row <= last for row in rows[index:end])
+
+
+def _docstring(node: FunctionNode) -> ast.Expr | None:
+    match node.body:
+        case [ast.Expr(value=ast.Constant(value=str())) as described, *_]:
+            return described
+    return None
 
 
 def _setup_env(analysis: Analysis, function: FunctionInfo) -> Env:
