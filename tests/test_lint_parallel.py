@@ -43,6 +43,7 @@ def program(tmp_path: Path) -> list[Path]:
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("WHOLE", 1), ("SMALLEST", 1), ("LARGEST", 2), ("ONE_IN", 2)):
         monkeypatch.setattr(shards, name, value)
+    monkeypatch.setattr(parallel, "WORTH", 0)
 
 
 def check(paths: list[Path], jobs: int) -> Run:
@@ -101,6 +102,19 @@ def test_processes_find_the_same_in_the_same_order(
     alone, together = check(program, 1), check(program, jobs)
     assert [r.diagnostic for r in together.results] == [r.diagnostic for r in alone.results]
     assert together.errors == alone.errors
+
+
+def test_processes_that_would_save_nothing_are_not_started(
+    program: list[Path], small_shards: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = [path.stat().st_size for path in program]
+    monkeypatch.setattr(parallel, "WORTH", sum(sizes))
+
+    def fork(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(parallel.os, "fork", fork)
+    assert told(check(program, 2)) == told(check(program, 1))
 
 
 def test_started_processes_find_the_same_as_forked_ones(

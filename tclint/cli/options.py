@@ -115,8 +115,8 @@ Jobs = Annotated[
         "-j",
         metavar="N",
         min=0,
-        help="Work in so many processes; 0 means one for each processor, where there is enough"
-        " to do.",
+        help="Work in up to so many processes, as far as that saves time; 0 means one for each"
+        " processor.",
     ),
 ]
 NoCache = Annotated[

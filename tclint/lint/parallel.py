@@ -1,7 +1,7 @@
 """Shards in several processes.
 
-Where processes can be forked they inherit what is loaded already. Each takes the next shard when
-it is done with one; the order of outcomes is that of the shards, whoever is faster.
+Where processes can be forked they inherit what is loaded already. Each takes the largest shard
+left when it is done with one; the order of outcomes is that of the shards, whoever is faster.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from tclint.lint.shards import Shard
 
 MOST: Final = 16
 """Processes unless somebody asks for more: each takes up to 800 MB."""
+WORTH: Final = 2_000_000
+"""Bytes of source that others must take off the longest of them to be worth their start."""
 
 
 def examine_in_processes(
@@ -33,21 +35,34 @@ def examine_in_processes(
 ) -> list[Outcome]:
     """The outcomes of shards, worked out by as many processes as ``execution`` says.
 
+    One does it all where more would save nothing.
+
     Raises:
         ConfigError: the configured environment holds no packages.
         WorkerError: a process died.
     """
     number = min(execution.jobs or min(processors(), MOST), len(parts))
-    if number == 1:
+    sizes = [*map(_size, parts)]
+    if sum(sizes) - max(*sizes, sum(sizes) // number) < WORTH:
         return examined(program, parts, replace(execution, jobs=1))[0]
     load_rules()  # before the forks, which then have them
-    crew = _Crew(parts, execution)
+    by_size = sorted(range(len(parts)), key=sizes.__getitem__)
+    crew = _Crew(parts, execution, by_size)
     try:
         for _ in range(number):
             crew.hire(program)
         return crew.work()
     finally:
         crew.dismiss()
+
+
+def _size(shard: Shard) -> int:
+    """The bytes of a shard's files, as far as they are to be had."""
+    total = 0
+    for path in shard:
+        with suppress(OSError):
+            total += path.stat().st_size
+    return total
 
 
 def processors() -> int:
@@ -59,14 +74,17 @@ def processors() -> int:
 
 @dataclass(slots=True)
 class _Crew:
-    """The processes at work; ``tasks`` says which shard each of them has."""
+    """The processes at work; ``tasks`` says which shard each of them has.
+
+    ``left`` are the numbers of the shards that nobody has yet, the next one last.
+    """
 
     parts: Sequence[Shard]
     execution: Execution
+    left: list[int]
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     members: dict[Connection, BaseProcess] = field(default_factory=dict)
     tasks: dict[Connection, int] = field(default_factory=dict)
-    _given: int = 0
 
     def hire(self, program: Program) -> None:
         """Start a process. Threads of macOS's own libraries make forks unsafe there."""
@@ -92,9 +110,8 @@ class _Crew:
         return [self.outcomes[number] for number in range(len(self.parts))]
 
     def _give(self, member: Connection) -> None:
-        if self._given < len(self.parts):
-            self.tasks[member] = self._given
-            self._given += 1
+        if self.left:
+            self.tasks[member] = self.left.pop()
             with suppress(BrokenPipeError):  # its death is noticed when nothing comes back
                 member.send(self.parts[self.tasks[member]])
 

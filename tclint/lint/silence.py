@@ -26,13 +26,7 @@ from tclint.lint.selection import file_ignores, is_selected
 from tclint.semantics.symbols import FunctionInfo, ModuleInfo
 from tclint.source.file import SourceFile
 from tclint.source.ignore_comments import removal_edits
-from tclint.source.suppress import (
-    Suppression,
-    Suppressions,
-    may_silence,
-    statement_span,
-    suppressions,
-)
+from tclint.source.suppress import Suppression, Suppressions, statement_span, suppressions
 
 Leftover = tuple[Diagnostic, Repair | None, SourceFile]
 
@@ -79,7 +73,7 @@ class Silencer:
         ``visited`` are the functions that were walked: the only ones to judge when a run does not
         see all that may call the others.
         """
-        if self._config.ignore_noqa or not may_silence(module.file.text):
+        if self._config.ignore_noqa or self._of(module.file).is_empty:
             return
         for found in (*self._mistakes(module.file), *self._unused(module, visited)):
             diagnostic, _, file = found

@@ -31,7 +31,6 @@ _DIRECTIVE: Final = re.compile(
     )""",
     re.VERBOSE,
 )
-_ENDS: Final = ("qa", "QA", "qA", "Qa")  # of noqa: whole files in lower case cost more to make
 _SEPARATOR: Final = re.compile(r"[, \t]+")
 _CODE: Final = re.compile(r"[A-Z]+[0-9]+")
 _EVERY_ROW: Final = range(1, sys.maxsize)
@@ -79,6 +78,11 @@ class Suppressions:
     _found: tuple[Suppression, ...]
     _comments: dict[int, int] | None = None
     _used: dict[Suppression, set[str]] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no comment of the file silences anything, or tries to."""
+        return not self._found
 
     def suppresses(self, code: str, span: Span, statement_span: Span | None) -> bool:
         """Whether a finding is silenced; the comment that does so then counts as used.
@@ -135,15 +139,8 @@ class Suppressions:
         return self._comments.get(start.row, start.column + 1) <= start.column
 
 
-def may_silence(text: str) -> bool:
-    """False where a text surely has no comment that silences anything."""
-    return "tclint:" in text or (any(map(text.__contains__, _ENDS)) and "noqa" in text.lower())
-
-
 def suppressions(file: SourceFile) -> Suppressions:
     """Find the comments of a file that silence findings."""
-    if not may_silence(file.text):
-        return Suppressions(file, ())
     matches = list(_DIRECTIVE.finditer(file.text))
     if not matches:
         return Suppressions(file, ())
