@@ -34,6 +34,7 @@ def found(
         "from torch.cuda import amp\nx = amp.autocast()\n",
         "import torch.cuda.amp as mixed\nx = mixed.autocast()\n",
         "from torch import cuda\nx = cuda.amp.autocast()\n",
+        "from torch import cuda as gpu\nx = gpu.amp.autocast()\n",
         "import torch as th\nx = th.cuda.amp.autocast()\n",
         "from torch.cuda.amp import autocast as cast\n\n\nclass A:\n    x = cast()\n",
         "import torch\n\n\n@torch.cuda.amp.autocast()\ndef f(x):\n    return x\n",

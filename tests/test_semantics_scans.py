@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tclint.semantics.collect import collect_module
-from tclint.semantics.interpreter.run import _constructed, _setup_rows
+from tclint.semantics.interpreter.run import _constructed, _covers, _setup_rows
 from tclint.semantics.lattice import join
 from tclint.semantics.symbols import parameters_of
 from tclint.semantics.syntax import nodes
@@ -71,11 +71,29 @@ def test_names_that_are_called_are_found_backwards_as_they_are_forwards(text: st
         ("spm = Precompiled(charsmap)", False),
         ("precompiled_charsmap = spm", False),
         ("an_optimized_or_optimal_one = best", False),
+        ("    # compiled by torch.compile", False),
+        ("run(model)  # torch.compile comes later", True),
     ],
 )
 def test_rows_that_may_set_something_up(line: str, sets_up: bool) -> None:
     file = SourceFile.from_text(Path("m.py"), f"x = 1\n{line}\n")
     assert _setup_rows(file) == ([2] if sets_up else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "covered"),
+    [
+        ('def f():\n    """Compile."""\n    return 1\n', []),
+        ('def f():\n    """Compile.\n\n    compile\n    """\n    compile()\n', ["f"]),
+        ('def compile_it():\n    """Do."""\n    return 1\n', ["compile_it"]),
+        ("def f():\n    return 1\n\n\ndef g():\n    compile()\n", ["g"]),
+        ("f = lambda: compile()\n", []),
+    ],
+)
+def test_functions_with_code_on_a_row(text: str, covered: list[str]) -> None:
+    rows = [n for n, line in enumerate(text.splitlines(), 1) if "ompile" in line]
+    functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    assert [node.name for node in functions if _covers(node, rows)] == covered
 
 
 def test_parameters_come_with_their_defaults() -> None:

@@ -60,10 +60,7 @@ def _may_name(module: ModuleInfo) -> bool:
         return False
     if any(part.startswith(_BEHIND_TORCH) for part in text.split("torch.")):
         return True
-    shortened = any(
-        local != name and leads_to_watched(name) for local, name in module.imports.items()
-    )
-    return shortened and any(map(text.__contains__, NAME_WORDS))
+    return any(local != name and leads_to_watched(name) for local, name in module.imports.items())
 
 
 def _report_names(analysis: Analysis, module: ModuleInfo) -> None:
