@@ -99,7 +99,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--sample", type=int, default=60, help="files for the slow peers")
+    parser.add_argument("--sample", type=int, default=150, help="files for the slow peers")
     parser.add_argument("--work", type=Path, default=Path("benchmarks/out"))
     parser.add_argument("--markdown", type=Path, help="also write the page here")
     parser.add_argument("--tclint", type=Path, help="the program of a compiled wheel, to time that")

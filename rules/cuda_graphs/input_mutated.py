@@ -8,9 +8,9 @@ from typing import Final
 from tclint.diagnostics import Confidence, Effect
 from tclint.lint.rule import Bad, Finding, Good, Rule
 from tclint.semantics.events import Call
-from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
+from ..proofs.inputs import is_input
 from .modes import records_graphs
 
 # These end in an underscore and write no element.
@@ -72,19 +72,10 @@ class InputMutatedUnderCudaGraphs(Rule[Call]):
         if not name.endswith("_") or name.endswith("__") or name in _HARMLESS:
             return None
         source = event.call.func.value if isinstance(event.call.func, ast.Attribute) else None
-        if not isinstance(source, ast.Name) or not _is_input(site, source.id):
+        if not isinstance(source, ast.Name) or not is_input(site, source):
             return None
         return Finding(
             f"`{source.id}` is an input that is changed in place: torch skips CUDA graphs, which "
             f'`mode="{region.mode}"` asks for',
             confidence=Confidence.MEDIUM if event.owner.assumed else None,
         )
-
-
-def _is_input(site: Site, name: str) -> bool:
-    """True for a parameter of the compiled function itself that is never bound anew."""
-    scope = site.body.scope
-    if len(site.chain) != 1 or isinstance(scope, ast.Module) or site.stores(name):
-        return False
-    given = scope.args
-    return any(a.arg == name for a in (*given.posonlyargs, *given.args, *given.kwonlyargs))

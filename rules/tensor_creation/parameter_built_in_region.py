@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+
 from tclint.diagnostics import Decline, Effect
 from tclint.lint.rule import Finding, Good, Rule, Untouched
 from tclint.semantics.events import ModuleConstruction
+from tclint.semantics.lattice import tensor_in
+
+from ..proofs.inputs import is_input
 
 _WHY_NOT = (
     "a parameter made here is another one on every call, and no optimizer knows it; "
@@ -17,7 +22,8 @@ class ParameterBuiltInRegion(Rule[ModuleConstruction]):
 
     ## What it does
     Reports `nn.Parameter(...)` in compiled code, also where it is made on the first call only
-    (`if self.w is None: self.w = nn.Parameter(...)`).
+    (`if self.w is None: self.w = nn.Parameter(...)`). One made of an input, or of what a module
+    has already, is traced.
 
     ## Why it hurts
     Dynamo cannot trace the constructor, so the graph breaks; a parameter that is made on the first
@@ -73,10 +79,33 @@ class f(nn.Module):
         return x * self.scale
 """,
         ),
+        Good("\ndef f(x):\n    return nn.Parameter(x) * 2\n", title="of an input"),
+        Good(
+            """
+class f(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scale", torch.ones(3))
+
+    def forward(self, x):
+        return x * nn.Parameter(self.scale)
+""",
+            title="of a buffer",
+        ),
     )
 
     def check(self, event: ModuleConstruction) -> Finding | None:
         """Report the constructor of a parameter."""
         if not event.function.endswith("Parameter"):
             return None
+        if event.function == "torch.nn.Parameter" and _is_at_hand(event):
+            return None
         return Finding("`nn.Parameter` is made in compiled code", Decline(_WHY_NOT))
+
+
+def _is_at_hand(event: ModuleConstruction) -> bool:
+    """True for an input, and for what an input that is no tensor (``self``) has already."""
+    site, data = event.site, event.call.args[0] if event.call.args else None
+    if isinstance(data, ast.Attribute):
+        return is_input(site, data.value) and tensor_in(site.value(data.value)) is None
+    return is_input(site, data)

@@ -16,7 +16,7 @@ from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import UNKNOWN, Object, Tensor, Value
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class Event:
     """Base of all events: ``node`` is the syntax to report."""
 
@@ -24,7 +24,7 @@ class Event:
     site: Site
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class HostRead(Event):
     """A tensor's value is read into Python.
 
@@ -40,7 +40,7 @@ class HostRead(Event):
     tensor: Tensor
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class TensorAssert(Event):
     """``assert`` whose test reads a tensor; ``node`` is the statement.
 
@@ -50,7 +50,7 @@ class TensorAssert(Event):
     statement: ast.Assert
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class TensorBranch(Event):
     """Python decides on a tensor's value.
 
@@ -65,7 +65,7 @@ class TensorBranch(Event):
     sometimes: bool = False
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class Loop(Event):
     """A ``for`` statement or comprehension clause over something worth judging.
 
@@ -80,7 +80,7 @@ class Loop(Event):
     breaking_uses: tuple[ast.expr, ...] = ()
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class TensorIndex(Event):
     """A tensor is indexed by a Python sequence or a range made from a shape.
 
@@ -94,7 +94,7 @@ class TensorIndex(Event):
     store: bool
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class NumpyCall(Event):
     """A numpy function is called in a region: ``function`` is dotted (``numpy.prod``)."""
 
@@ -103,7 +103,7 @@ class NumpyCall(Event):
     arguments: tuple[Value, ...]
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class ArrayRead(Event):
     """A number of a numpy array is needed by Python, or all of them; Dynamo has a tensor there.
 
@@ -114,7 +114,7 @@ class ArrayRead(Event):
     via: str
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class SideEffectCall(Event):
     """Output is written from a region.
 
@@ -131,7 +131,7 @@ class SideEffectCall(Event):
     wraps: ast.expr | None = None
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class TensorFactory(Event):
     """A tensor is created from Python data or sizes in a region.
 
@@ -147,7 +147,7 @@ class TensorFactory(Event):
     constant: bool
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class ModuleConstruction(Event):
     """An ``nn.Module`` or ``nn.Parameter`` is built inside a region.
 
@@ -161,7 +161,7 @@ class ModuleConstruction(Event):
     constant: bool
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class DynamicShape(Event):
     """An operation whose result's shape depends on the tensor's data.
 
@@ -176,7 +176,7 @@ class DynamicShape(Event):
     store: bool = False
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class TensorWrite(Event):
     """An attribute of a tensor is assigned: ``requires_grad``, ``data``, ``grad``."""
 
@@ -185,7 +185,7 @@ class TensorWrite(Event):
     tensor: Tensor
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class ContextEntered(Event):
     """A ``with`` statement of a region enters a library's context manager (a dotted name)."""
 
@@ -193,7 +193,7 @@ class ContextEntered(Event):
     statement: ast.With | ast.AsyncWith
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class LrChange:
     """A place where an optimizer's learning rate changes: a scheduler, or a write to its groups."""
 
@@ -202,7 +202,7 @@ class LrChange:
     node: ast.AST
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class OptimizerInit(Event):
     """A ``torch.optim`` optimizer is made; everything the project does with it is attached.
 
@@ -219,7 +219,7 @@ class OptimizerInit(Event):
     lr_changes: tuple[LrChange, ...]
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class CompileCall(Event):
     """``torch.compile(...)``, ``@torch.compile``, ``module.compile(...)``.
 
@@ -233,7 +233,7 @@ class CompileCall(Event):
     discarded: bool = False
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class CompiledOutputUsed(Event):
     """Outside of compiled code, a project function works on the output of something compiled.
 
@@ -244,7 +244,7 @@ class CompiledOutputUsed(Event):
     operations: int
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class Call(Event):
     """Any other call in a region of something outside the project.
 
@@ -258,7 +258,7 @@ class Call(Event):
     owner: Value | None = None
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class ModuleWrite(Event):
     """An attribute of a module (``self``) is assigned in a region."""
 
@@ -269,7 +269,7 @@ class ModuleWrite(Event):
     augmented: bool = False
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class ContainerGrown(Event):
     """A list or dict that outlives the call gets another member in a region.
 
@@ -284,7 +284,7 @@ class ContainerGrown(Event):
     key: Value = UNKNOWN
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class ClassWrite(Event):
     """An attribute of a class of the project (not of an instance) is assigned in a region."""
 
@@ -293,14 +293,14 @@ class ClassWrite(Event):
     target: ast.Attribute
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class GlobalsDeclared(Event):
     """A ``global`` statement in a region; ``names`` are the variables that it declares."""
 
     names: tuple[str, ...]
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class NameUsed(Event):
     """A name of torch that moved, is deprecated, or is a setting: anywhere in a file.
 
@@ -313,7 +313,7 @@ class NameUsed(Event):
     call: ast.Call | None = None
 
 
-@record(frozen=True)
+@record(frozen=True, eq=False)
 class TrainingCall(Event):
     """A method or function is called by a loop that runs ``backward()``; ``name`` is its last part.
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 else:
 
     def record(*, frozen: bool = False, eq: bool = True) -> Callable[[type], type]:
-        """A slotted dataclass; one that type checkers see as frozen hashes by its fields.
+        """A slotted dataclass; one that type checkers see as frozen hashes as it compares.
 
         Millions of them are made in a run, and making a truly frozen one costs four times as much.
         """
