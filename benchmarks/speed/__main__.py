@@ -22,6 +22,8 @@ from benchmarks.speed.sources import NAMES, sample, size, unpacked
 BINARIES = "Scripts" if sys.platform == "win32" else "bin"
 ONE_FILE = "import torch\n\n\n@torch.compile\ndef f(x):\n    return x.item()\n"
 Measure = Callable[[], Costs]
+MOST_ROUNDS = 10
+ENOUGH = 10.0  # seconds of runs without a cache, for one package
 
 
 def installed(peer: Peer, work: Path) -> Path:
@@ -54,7 +56,8 @@ def package(name: str, work: Path, tclint: Tclint, rounds: int) -> Package:
     source = unpacked(name, work)
     with tempfile.TemporaryDirectory() as cache:
         remembering = tclint.check(source, Path(cache), 1)
-        run(remembering)
+        # Short runs vary more, and can be had more often.
+        rounds = max(rounds, min(MOST_ROUNDS, int(ENOUGH / run(remembering).wall)))
         costs = by_turns(
             {
                 "ruff": of_peer(RUFF, source, work),
