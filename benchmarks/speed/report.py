@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmarks.speed.measure import Costs
+from tclint.lint.shards import WHOLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,8 @@ or more in which the linters take turns. tclint is {form}.
 Seconds are CPU seconds, children included; the ratios of warm runs and of processes are of
 wall-clock time. *ruff* runs with its default rules, one thread, and no cache. *Cold* is one process
 without a cache, *warm* the second run with one; *memory* is the peak of the cold run. A package of
-up to 512 files is one program, and one process does it all, as where a second would save nothing.
+up to {WHOLE} files is one program, and one process does it all, as where a second would save
+nothing.
 
 {package_table(packages)}
 ## Start

@@ -75,7 +75,7 @@ class Examiner:
             raise ConfigError(
                 "no rules are installed; tclint's own come with the package tclint-torch"
             )
-        self._rules = selected_rules(rules, config)
+        self._questions = Questions(selected_rules(rules, config))
         self._checked = frozenset(paths)
         if loaded is None:
             reader = Reader(overlay)
@@ -122,14 +122,13 @@ class Examiner:
         )
 
     def _judge(self, project: Project, shard: Shard) -> Iterator[_Judged]:
-        questions = Questions(self._rules)
-        analysis = interpret(project, shard, self._config, questions.events)
+        analysis = interpret(project, shard, self._config, self._questions.events)
         third_party = ThirdParty(analysis.bodies(), self._checked)
         for event in analysis.finish():
             own = event.site.module.file.path in self._checked
             caller = None if own else third_party.caller(event)
             if own or caller is not None:
-                for rule in questions.about(event):
+                for rule in self._questions.about(event):
                     finding = _asked(rule, event, analysis)
                     if finding is not None:
                         judged = _judged(rule, event, finding)

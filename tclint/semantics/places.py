@@ -67,9 +67,9 @@ def _report_names(analysis: Analysis, module: ModuleInfo) -> None:
     imported = [
         local for local, name in module.imports.items() if "." in name and leads_to_watched(name)
     ]
-    rows = {*_rows(module.file, NAME_WORDS), *_rows(module.file, imported, whole=True)}
+    rows = _rows(module.file, NAME_WORDS) | _rows(module.file, imported, whole=True)
     calls: dict[ast.expr, ast.Call] = {}
-    for node, place in _places(module, sorted(rows)):
+    for node, place in _places(module, rows):
         if isinstance(node, CALL):
             calls[node.func] = node
         if not isinstance(node, (ATTRIBUTE, NAME)):
@@ -118,8 +118,8 @@ def _site(analysis: Analysis, module: ModuleInfo, place: _Place) -> Site:
     return Site(body, None, place.statement, place.facts, (), analysis.settings)
 
 
-def _rows(file: SourceFile, words: Iterable[str], whole: bool = False) -> list[int]:
-    """The rows with one of the words, in order; as names of their own where they are ``whole``."""
+def _rows(file: SourceFile, words: Iterable[str], whole: bool = False) -> set[int]:
+    """The rows with one of the words; as names of their own where they are ``whole``."""
     rows: set[int] = set()
     for word in words:
         start = file.text.find(word)
@@ -128,7 +128,7 @@ def _rows(file: SourceFile, words: Iterable[str], whole: bool = False) -> list[i
             if not whole or _stands_alone(file.text, start, end):
                 rows.add(file.row(start))
             start = file.text.find(word, end)
-    return sorted(rows)
+    return rows
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
@@ -137,20 +137,20 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
 
 
 def _places(
-    module: ModuleInfo, rows: list[int], whole_loops: bool = False
+    module: ModuleInfo, rows: set[int], whole_loops: bool = False
 ) -> Iterator[tuple[ast.AST, _Place]]:
     """The nodes that cover one of the rows, or are in such a loop, outer ones first."""
     known: dict[ast.AST, FunctionInfo] = {f.node: f for f in module.functions.values()}
     for cls in module.classes.values():
         known.update({method.node: method for method in cls.methods.values()})
-    outside = Facts()
+    in_order, outside = sorted(rows), Facts()
     pending: list[tuple[ast.AST, _Place]] = [
         (statement, _Place(None, statement, outside)) for statement in reversed(module.tree.body)
     ]
     while pending:
         node, place = pending.pop()
         in_loop = whole_loops and bool(place.facts.loops) and not isinstance(node, _LOOPS)
-        if not in_loop and not _covers(node, rows):
+        if not in_loop and not _covers(node, in_order):
             continue
         yield node, place
         function, facts = place.function, place.facts

@@ -19,7 +19,7 @@ STARRED: Final = ast.Starred
 PLAIN: Final = frozenset({ast.Name, ast.Attribute, ast.Constant})
 """Expressions that call nothing."""
 _AST: Final = ast.AST
-_PLAIN: Final = frozenset({int, str, type(None), ast.Load, ast.Store, ast.Del})
+_LEAVES: Final = frozenset({int, str, type(None), ast.Load, ast.Store, ast.Del})
 
 
 def nodes(root: ast.AST) -> list[ast.AST]:
@@ -40,6 +40,6 @@ def children(node: ast.AST) -> list[ast.AST]:
         kind = type(value)
         if kind is list:
             found += [part for part in value if isinstance(part, _AST)]
-        elif kind not in _PLAIN and isinstance(value, _AST):
+        elif kind not in _LEAVES and isinstance(value, _AST):
             found.append(value)
     return found
