@@ -55,7 +55,7 @@ def _declared(site: Site, node: ast.expr, depth: int) -> str:
         case ast.Name(id=name):
             return _of_name(site, node, name, depth)
         case ast.Attribute(value=ast.Name(id="self"), attr=name):
-            given_here = any(_stores(part, name) for part in ast.walk(site.body.scope))
+            given_here = any(stores(part, name) for part in ast.walk(site.body.scope))
             return "" if given_here or not _is_number_attribute(site, name) else f"self.{name}"
         case ast.UnaryOp(operand=operand):
             return _declared(site, operand, depth)
@@ -97,7 +97,8 @@ def _plain(site: Site, node: ast.expr) -> bool:
     return not tensors and is_number(site, node)
 
 
-def _stores(node: ast.AST, attribute: str) -> bool:
+def stores(node: ast.AST, attribute: str) -> bool:
+    """True for the target of an assignment to such an attribute, of whatever it is."""
     return isinstance(node, ast.Attribute) and (
         node.attr == attribute and isinstance(node.ctx, ast.Store)
     )

@@ -8,7 +8,9 @@ from tclint.diagnostics import Decline, Effect
 from tclint.lint.rule import Finding, Good, Rule, Untouched
 from tclint.semantics.events import ModuleConstruction
 from tclint.semantics.lattice import tensor_in
+from tclint.semantics.syntax import nodes
 
+from ..proofs.declared import stores
 from ..proofs.inputs import is_input
 
 _WHY_NOT = (
@@ -107,5 +109,7 @@ def _is_at_hand(event: ModuleConstruction) -> bool:
     """True for an input, and for what an input that is no tensor (``self``) has already."""
     site, data = event.site, event.call.args[0] if event.call.args else None
     if isinstance(data, ast.Attribute):
-        return is_input(site, data.value) and tensor_in(site.value(data.value)) is None
+        stored = any(stores(node, data.attr) for node in nodes(site.body.scope))
+        owned = tensor_in(site.value(data.value)) is None
+        return is_input(site, data.value) and owned and not stored
     return is_input(site, data)
