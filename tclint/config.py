@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -24,6 +24,7 @@ from tclint.config_keys import (
 from tclint.config_schema import json_schema
 from tclint.config_verify import VerifyTarget, plain_target
 from tclint.environment import installed_release
+from tclint.records import record
 
 __all__ = [
     "DEFAULT_EXCLUDE",
@@ -57,7 +58,7 @@ _OPPOSITES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Settings:
     """The part of the configuration that rules may read.
 
@@ -75,7 +76,7 @@ class Settings:
         return next((value for *whose, value in self.options[::-1] if (*whose,) == wanted), default)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Config:
     """Everything a run is steered by.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from tclint.config_verify import TARGET_PATTERN, VERIFY_KEYS, VerifyTarget, verify_target
 from tclint.errors import UserError
+from tclint.records import record
 
 SIDE_EFFECT_STYLES: Final = ("guard", "trace-time", "reorder", "graph-print", "remove")
 SCOPES: Final = ("compiled", "modules", "all")
@@ -44,7 +44,7 @@ class ConfigError(UserError):
     """A configuration that cannot be used: the message names the file, the key and a way out."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Key:
     """One key: ``kind`` names the shape of its value, ``field`` the attribute that holds it.
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from tclint.config import Config, config_in
+from tclint.records import record
 from tclint.source.discovery import is_excluded
 
 Read = Callable[[Path], Config]
 """The configuration in a folder that has one."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Nesting:
     """Which configuration holds for which file: ``outer``, or one of ``nested``."""
 

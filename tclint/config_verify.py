@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
+
+from tclint.records import record
 
 PHASES: Final = ("forward", "backward", "step")
 TARGET_PATTERN: Final = r"^.+:[\w.]+$"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Budget:
     """What a target may cost; None sets no limit, except that no break is allowed by default."""
 
@@ -20,7 +21,7 @@ class Budget:
     max_cold_start: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class VerifyTarget:
     """A program for ``tclint verify``: ``pkg.mod:factory``, and what reports call it.
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
+
+from tclint.records import record
 
 
 class Effect(str, Enum):
@@ -37,7 +38,7 @@ class Applicability(str, Enum):
     DISPLAY = "display"
 
 
-@dataclass(frozen=True, order=True, slots=True)
+@record(frozen=True, order=True)
 class Position:
     """A place in a text file: both numbers are 1-based, columns count characters."""
 
@@ -45,7 +46,7 @@ class Position:
     column: int
 
 
-@dataclass(frozen=True, order=True, slots=True)
+@record(frozen=True, order=True)
 class Span:
     """A half-open stretch of text: ``end`` is the first place after it."""
 
@@ -53,7 +54,7 @@ class Span:
     end: Position
 
 
-@dataclass(frozen=True, order=True, slots=True)
+@record(frozen=True, order=True)
 class Edit:
     """Replace the text of ``span`` by ``content``; an empty span inserts."""
 
@@ -61,7 +62,7 @@ class Edit:
     content: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Fix:
     """Edits of one file that belong together: all of them are applied, or none."""
 
@@ -70,7 +71,7 @@ class Fix:
     edits: tuple[Edit, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Decline:
     """Why a finding has no fix, in words that name the obstacle in the user's code."""
 
@@ -85,7 +86,7 @@ class ChainLink(NamedTuple):
     row: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Diagnostic:
     """One reported place.
 

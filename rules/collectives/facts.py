@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from tclint.records import record
 
 PACKAGE = "torch.distributed."
 OUTSIDE = "call it outside of compiled code"
@@ -14,7 +14,7 @@ REWRITTEN = frozenset(
 """Dynamo replaces these by functional collectives, unless they are asynchronous."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Collective:
     """What a compiled call does. Without ids it raises an internal error of Dynamo."""
 

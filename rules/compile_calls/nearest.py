@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from tclint.records import record
 
 MISSPELT = (0.92, 0.84)
 SIMILAR = 0.45
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Nearest:
     """A suggestion; ``clear`` when nothing else can have been meant, so that it may be applied."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from tclint.records import record
 from tclint.semantics.collect import dotted_name
 from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import Object
@@ -13,7 +13,7 @@ from tclint.semantics.values import Object
 LISTS = frozenset({"torch.nn.ModuleList", "torch.nn.Sequential"})
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Stack:
     """``self.ATTRIBUTE`` holds COUNT modules of the class BLOCK, all made the same way."""
 

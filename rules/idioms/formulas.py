@@ -6,9 +6,9 @@ import ast
 import math
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
+from tclint.records import record
 from tclint.semantics.site import Site
 
 _NAMED: Final = {"math.pi": math.pi, "numpy.pi": math.pi, "torch.pi": math.pi}
@@ -52,7 +52,7 @@ def _computed(site: Site, node: ast.expr) -> float | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Product:
     """A number times some factors."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from tclint.records import record
 from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
@@ -14,7 +14,7 @@ from .picked import picked_rows
 from .straight import definitions, is_one_value, value_of
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Loss:
     """``whole`` is the cross-entropy of ``logits`` and ``target``; ``parts`` made it up."""
 

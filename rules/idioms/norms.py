@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from tclint.records import record
 from tclint.semantics.lattice import may_be_tensor
 from tclint.semantics.site import Site
 
@@ -13,7 +13,7 @@ from .operations import is_repeatable, operation, same
 from .straight import value_of
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Norm:
     """``function`` of ``x`` with ``eps`` is what ``whole`` computes; ``parts`` made it up."""
 

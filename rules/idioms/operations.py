@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from tclint.records import record
 from tclint.semantics.lattice import tensor_in
 from tclint.semantics.site import Site
 
@@ -15,7 +15,7 @@ _MODULES: Final = ("torch.nn.functional.", "torch.special.", "torch.")
 _SYNONYMS: Final = {"bmm": "matmul", "mm": "matmul"}
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Operation:
     """``name`` applied to ``subject``; ``rest`` are the other arguments, ``named`` by keyword."""
 

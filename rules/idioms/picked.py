@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import Final
 
+from tclint.records import record
 from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
@@ -15,7 +15,7 @@ from .straight import value_of
 _COUNTERS: Final = ("range", "torch.arange")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Picked:
     """The log-probabilities of the classes ``target``; ``parts`` are what they were made of."""
 

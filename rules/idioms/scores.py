@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import Final
 
+from tclint.records import record
 from tclint.semantics.lattice import is_static
 from tclint.semantics.site import Site
 from tclint.semantics.values import Object
@@ -19,7 +19,7 @@ _CASTS: Final = ("to", "type_as", "float", "half", "bfloat16")
 _LAST_TWO: Final = ({"-1", "-2"}, {"2", "3"})
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Scores:
     """``query @ key.transpose(-2, -1) * scale``; ``rest`` names what else happens to them."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from tclint.records import record
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import DataScalar, NumpyScalar, Static, SymInt
@@ -17,7 +17,7 @@ _NUMBERS = (DataScalar, NumpyScalar, Static, SymInt)
 TRUTH = (ast.If, ast.While, ast.Assert, ast.BoolOp, ast.comprehension)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Step:
     """An operation that makes another number of the number ``use``; both are Python syntax.
 
@@ -29,7 +29,7 @@ class Step:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class End:
     """A use of the number that makes no other number of it: ``parent`` is the syntax around it.
 

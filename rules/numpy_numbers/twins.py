@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from functools import partial
 
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace, Rewrite
+from tclint.records import record
 from tclint.semantics.events import NumpyCall
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
@@ -24,7 +24,7 @@ _ULP = "numpy and `math` may differ in the last digit, and `math` raises ValueEr
 _INT = "the result is an int instead of a float"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Twin:
     """``kind`` is what numpy's function gives; ``differs`` is a difference that always remains."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from tclint.records import record
 from tclint.semantics.site import Site
 from tclint.torch_api import canonical, optimizers
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Made:
     """The call that made it and its class; ``accepts`` are its parameters, ``given`` the call's."""
 

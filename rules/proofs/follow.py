@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Replace
+from tclint.records import record
 from tclint.semantics.site import Site
 from tclint.semantics.values import DType
 
@@ -29,7 +30,7 @@ _ROUNDS = 3
 """How often a loop may come back to a place with another number before it is given up."""
 
 
-@dataclass(slots=True)
+@record()
 class Way:
     """What was found on the way: how far it is proved, and what has to be written differently.
 

@@ -12,9 +12,9 @@ import ast
 import math
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from tclint.records import record
 from tclint.semantics.lattice import options, with_dtype
 from tclint.semantics.site import Site
 from tclint.semantics.values import DataScalar, DType, Static, SymInt, Tensor
@@ -34,7 +34,7 @@ _DEFAULT: Final = DType("default", "float")
 _PLAIN: Final = (ast.Add, ast.Sub, ast.Mult)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Number:
     """A number that was read, and ``tensor``, the 0-d tensor that takes its place.
 

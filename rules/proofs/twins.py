@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from tclint.lint.rewrite import Replace
+from tclint.records import record
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import DType, External
@@ -33,7 +34,7 @@ _METHODS: Final = {"max": "clamp(min=$other)", "min": "clamp(max=$other)"}
 UNSURE: Final = Refused("the number is not read from a tensor on all paths")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Twin:
     """A call that becomes an operation on the device: the number that it makes, and how sure."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
+from tclint.records import record
 from tclint.semantics.site import Site
 
 from .reaching import reads_until_rebound
@@ -12,7 +12,7 @@ from .reaching import reads_until_rebound
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Uses:
     """The expressions that hold the value where it is used; ``lost`` says why some are unknown.
 

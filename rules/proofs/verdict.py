@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from tclint.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Proved:
     """The program does exactly the same afterwards."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Changes:
     """The rewriting works, but ``what`` may differ: only for an unsafe fix."""
 
     what: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Refused:
     """The rewriting would not work, or would not remove the graph break: ``why``."""
 

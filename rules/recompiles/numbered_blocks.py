@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from tclint.records import record
 from tclint.semantics.symbols import ClassInfo
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Numbered:
     """``self.ATTRIBUTE`` is the number of a block; ``use`` is where ``forward`` reads it."""
 

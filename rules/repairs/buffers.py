@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Repair, Replace
+from tclint.records import record
 from tclint.semantics.site import Site
 
 from ..proofs.conditions import is_compiled_aside, is_compiled_only
@@ -30,7 +31,7 @@ _WIDTH: Final = 100
 Parts = dict[str, ast.expr | ast.stmt]
 
 
-@dataclass(slots=True)
+@record()
 class Way:
     """One way of the branch: what it prepares, and the tensor that the buffer gets in the end."""
 

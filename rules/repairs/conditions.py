@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 from tclint.diagnostics import Decline
+from tclint.records import record
 from tclint.semantics.site import Site
 
 from ..proofs.arguments import certain_tensor
@@ -16,7 +16,7 @@ from ..proofs.purity import cannot_raise, is_pure
 _WIDTH = 100
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Condition:
     """A template for a boolean tensor without dimensions; ``negated`` when it asks the opposite."""
 

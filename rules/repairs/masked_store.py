@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import copy
-from dataclasses import dataclass, field
+from dataclasses import field
 from textwrap import indent
 from typing import Final
 
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace
+from tclint.records import record
 from tclint.semantics.site import Site
 
 from ..proofs.arguments import certain_tensor
@@ -65,7 +66,7 @@ def _stored(statement: ast.stmt) -> tuple[ast.Subscript, ast.expr, ast.operator 
     return None
 
 
-@dataclass(slots=True)
+@record()
 class _Reads:
     """The tensors that an expression reads by one mask."""
 

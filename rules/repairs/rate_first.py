@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace
+from tclint.records import record
 from tclint.semantics.lattice import is_tensor
 from tclint.semantics.site import Site
 
@@ -24,7 +24,7 @@ _FEWER = "where the rate is 0.0, the random number is not drawn, so later ones a
 _ZERO = (ast.Gt, ast.NotEq)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Comparison:
     """``drawn < rate``, where ``drawn`` is between 0 and 1; ``inline`` when it is drawn there."""
 

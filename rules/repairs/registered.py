@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from tclint.records import record
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import Object
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Registered:
     """A buffer's name, and whether it belongs to the state dict."""
 

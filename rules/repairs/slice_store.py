@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace
+from tclint.records import record
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import DataScalar, Static, SymInt, Tensor
@@ -23,7 +24,7 @@ _BOUNDS: Final = "a negative bound does not count from the end, and a fraction r
 _OWNERS: Final = (ast.Name, ast.Attribute)
 
 
-@dataclass(slots=True)
+@record()
 class _Writing:
     """The lines that make the masks, and the nodes that they are made of by placeholder."""
 

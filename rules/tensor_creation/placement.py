@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 from tclint.lint.rewrite import AddArgument
+from tclint.records import record
 from tclint.semantics.events import TensorFactory
 from tclint.semantics.lattice import options, tensor_in
 from tclint.semantics.site import Site
@@ -20,7 +20,7 @@ TYPED = frozenset(
 FROM_DATA = frozenset({"torch.tensor", "torch.Tensor"}) | TYPED
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Target:
     """Where a fresh tensor goes: a device (``.cuda()`` when None), and perhaps to a dtype.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from tclint.config import Config
 from tclint.diagnostics import Diagnostic, Span
 from tclint.lint.engine import Execution, Run, check_files, in_one
 from tclint.lint.registry import KnownRules
+from tclint.records import record
 from tclint.report import statistics
 from tclint.report.excerpt import visible
 from tclint.report.formats import OutputFormat, render
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from tclint.cli.grounds import Recorder
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Output:
     """What is printed, how, and where."""
 
@@ -39,7 +40,7 @@ class Output:
     quiet: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Task:
     """What to do with the findings; ``add_ignore`` is the reason to give, None for no comments."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,10 @@ from tclint.config_keys import nearest
 from tclint.lint.options import check_options
 from tclint.lint.registry import known_rules
 from tclint.lint.selection import selected_rules
+from tclint.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Overrides:
     """What the command line says about the configuration; None means nothing.
 

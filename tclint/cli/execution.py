@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.lint.engine import Execution
+from tclint.records import record
 
 if TYPE_CHECKING:
     from tclint.cli.grounds import Recorder
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tclint.config import Config
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Means:
     """What the command line says about it."""
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from tclint.cli.exits import CLEAN
 from tclint.cli.inputs import Inputs
 from tclint.cli.terminal import fail, note, write
 from tclint.lint.engine import load_project
+from tclint.records import record
 from tclint.semantics.explain import explain
 
 _PLACE = re.compile(r"(?P<file>.+?):(?P<row>\d+)(?::(?P<column>\d+))?")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Place:
     """``FILE:LINE[:COL]``; a ``column`` of 0 means the whole line."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from tclint.fix.outcome import Ground, Outcome, Reason, ReportedFix, Status, pla
 from tclint.fix.report import as_json, statistics
 from tclint.fix.report import text as as_text
 from tclint.lint.engine import in_one
+from tclint.records import record
 from tclint.report.diff import render_diff
 from tclint.report.formats import OutputFormat, render
 from tclint.report.summary import summary
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 _NOTEBOOK = "notebooks cannot be verified; `tclint fix` without --verify fixes them"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class FixOptions:
     """How to fix, and what to say about it."""
 

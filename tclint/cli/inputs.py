@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from tclint.cli.configuration import Overrides, configure
 from tclint.cli.terminal import fail, warn
 from tclint.config import Config, ConfigError
 from tclint.config_nested import Nesting, nested_configs
+from tclint.records import record
 from tclint.source.decode import decode
 from tclint.source.discovery import discover, is_excluded
 from tclint.source.errors import FileError, SourceError
@@ -21,7 +22,7 @@ from tclint.source.file import SourceFile
 STDIN = Path("-")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Inputs:
     """The files to analyse; ``stdin`` is standard input, when that is the only file.
 

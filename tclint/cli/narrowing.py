@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from tclint.cli.exits import CLEAN
 from tclint.cli.terminal import note, warn
 from tclint.lint.engine import Run
+from tclint.records import record
 from tclint.report.view import count
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Narrowing:
     """What the command line says about it; ``since`` is a revision."""
 
@@ -20,7 +21,7 @@ class Narrowing:
     since: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Narrowed:
     """What is left of a run, and how many known findings were taken out."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final
 
 from tclint.diagnostics import Applicability, Confidence, Decline
@@ -14,6 +14,7 @@ from tclint.fix.edits import edits_for
 from tclint.fix.ledger import Ledger
 from tclint.fix.results import AppliedFix, Declined, FixedFile, FixKey, FixRun
 from tclint.lint.selection import is_shown
+from tclint.records import record
 from tclint.source.errors import FileError, SourceError
 from tclint.source.parse import parse
 
@@ -71,7 +72,7 @@ class _File:
         return self._ledger.origin(present.offset(span.start), present.offset(span.end))
 
 
-@dataclass(slots=True)
+@record()
 class _Progress:
     """The state between passes: texts so far, and files that are left alone from now on."""
 

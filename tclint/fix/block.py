@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import libcst as cst
+
+from tclint.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 Simple = cst.SimpleStatementLine | cst.SimpleStatementSuite
 
 
-@dataclass(slots=True)
+@record()
 class Change:
     """What becomes of one statement: ``main`` is None where the statement itself stays.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
+
+from tclint.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 Rows = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Group:
     """The edits of one fix: all of them are applied, or none; ``number`` names the fix."""
 

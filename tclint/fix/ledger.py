@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Edit, Position, Span
+from tclint.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 Makers = frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Piece:
     """What stands in the place of ``original[start:end]``: ``text``, or None for the same.
 

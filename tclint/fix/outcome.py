@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
+
+from tclint.records import record
 
 if TYPE_CHECKING:
     from tclint.fix.results import AppliedFix, FixedFile, FixRun
@@ -36,7 +37,7 @@ class Ground(str, Enum):
     NOT_WRITTEN = "not-written"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Reason:
     """A ground in words, such as ``GB0124 is gone``."""
 
@@ -44,7 +45,7 @@ class Reason:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class ReportedFix:
     """A fix and what became of it, with the reason where somebody had to decide."""
 
@@ -53,7 +54,7 @@ class ReportedFix:
     reason: Reason | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class VerifiedTarget:
     """How one target did before the fixes and with those that were kept."""
 
@@ -63,7 +64,7 @@ class VerifiedTarget:
     results: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Verification:
     """The targets that judged the fixes, and how many times they were compiled for it."""
 
@@ -71,7 +72,7 @@ class Verification:
     runs: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Outcome:
     """Everything that a report of fixing tells."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Final
 
+from tclint.records import record
 from tclint.source.file import split_lines
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _TOKEN: Final = re.compile(r"\r\n|\w+|[^\S\r\n]+|.", re.DOTALL)
 
 
-@dataclass(frozen=True, order=True, slots=True)
+@record(frozen=True, order=True)
 class Stretch:
     """Replace ``before[start:end]`` by ``text``."""
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Applicability, Decline, Diagnostic, Edit, Fix, Span
+from tclint.records import record
 
 if TYPE_CHECKING:
     from tclint.lint.engine import Run
 
 
-@dataclass(frozen=True, order=True, slots=True)
+@record(frozen=True, order=True)
 class FixKey:
     """Names one fix across passes and runs: where its finding is in the unfixed file."""
 
@@ -21,7 +21,7 @@ class FixKey:
     code: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class AppliedFix:
     """A fix that was carried out.
 
@@ -46,7 +46,7 @@ class AppliedFix:
         return Fix(self.message, self.applicability, self.edits)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class FixedFile:
     """A file's text before and after fixing, with the fixes in the order of their passes."""
 
@@ -62,7 +62,7 @@ class FixedFile:
         return tuple(fix.diagnostic.code for fix in self.fixes)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Declined:
     """A finding whose fix met an obstacle when it was to be carried out."""
 
@@ -70,7 +70,7 @@ class Declined:
     decline: Decline
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class FixRun:
     """What fixing came to: ``remaining`` is the check of the repaired texts.
 

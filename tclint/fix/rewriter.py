@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -15,6 +15,7 @@ from tclint.fix.block import Block, Change, inline, split
 from tclint.fix.obstacle import ObstacleError
 from tclint.fix.template import Parenthesizer, Part, Statement
 from tclint.lint.rewrite import AddArgument, Insert, Replace
+from tclint.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +35,7 @@ def anchor(rewrite: Local) -> AstNode:
     return rewrite.anchor if isinstance(rewrite, Insert) else rewrite.call
 
 
-@dataclass(slots=True)
+@record()
 class Plan:
     """Rewrites by the LibCST node that they are about."""
 

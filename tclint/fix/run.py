@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from tclint.records import record
 from tclint.source.file import SourceFile
 from tclint.source.rows import first_row
 
@@ -13,7 +13,7 @@ AstNode = ast.expr | ast.stmt
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Run:
     """Rows ``first`` to ``last``: statements of one block, and the comments above the first one.
 
@@ -28,7 +28,7 @@ class Run:
     scope: Scope | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class _Block:
     """The statements of a block with the node that it belongs to."""
 

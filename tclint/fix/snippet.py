@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +15,7 @@ from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from tclint.fix.obstacle import ObstacleError
 from tclint.fix.run import AstNode, Run, Scope, indentation, run_around
+from tclint.records import record
 from tclint.source.file import SourceFile, split_lines
 from tclint.source.nesting import nested_deeply
 
@@ -34,7 +34,7 @@ _CONTEXT: Final = re.compile(r"(?:Store|Del)\(\)")
 Corner = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, eq=False)
 class Parsed:
     """A snippet's LibCST tree with its nodes by position, and rows of undecorated statements."""
 
@@ -45,7 +45,7 @@ class Parsed:
     rows: dict[cst.CSTNode, tuple[int, int]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, eq=False)
 class Snippet:
     """Whole lines of a file, parsed: ``start`` is their offset, ``header`` what was put before."""
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.errors import UserError
+from tclint.records import record
 from tclint.source.errors import SourceError, reason
 from tclint.source.write import write_text
 
@@ -28,7 +29,7 @@ class BaselineError(UserError):
     """A baseline that cannot be read or written: the message names the file and a way out."""
 
 
-@dataclass(frozen=True, order=True, slots=True)
+@record(frozen=True, order=True)
 class Entry:
     """One accepted finding; ``path`` is relative to the baseline's folder, with slashes."""
 
@@ -41,7 +42,7 @@ class Entry:
         return f"{self.path}: {self.code} at `{self.source}`"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Baseline:
     """The accepted findings with their numbers; the same line may be there several times."""
 
@@ -49,7 +50,7 @@ class Baseline:
     entries: Mapping[Entry, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Compared:
     """A run without its known findings, and the entries that fit no finding any more."""
 

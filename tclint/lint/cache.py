@@ -12,7 +12,6 @@ import time
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from errno import EEXIST
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tclint.lint.blob import FINDINGS, REPORT, packed, unpacked
 from tclint.lint.identity import digest_of, identity, is_present, settings
 from tclint.lint.memory import Memory
+from tclint.records import record
 from tclint.source.errors import reason
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _NOTES: Final = {
 """What a cache holds besides runs: the tag first, since it makes the folder ours."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Cache:
     """A folder of remembered runs; ``label`` tells runs apart: the paths on the command line."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +18,7 @@ from tclint.lint.rewrite import Repair
 from tclint.lint.selection import applicability_of, is_shown
 from tclint.lint.shards import Shard, shards
 from tclint.lint.stored import StoredFile, StoredRepair, version_of
+from tclint.records import record
 from tclint.source.errors import FileError
 from tclint.source.file import SourceFile
 
@@ -29,7 +30,7 @@ Program = tuple[Sequence[Path], Config, Mapping[Path, str]]
 """The files of a run, the configuration, and the texts that stand in for files on disk."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Result:
     """A diagnostic with what a fix of it would do, and the text that it was found in."""
 
@@ -38,7 +39,7 @@ class Result:
     file: SourceFile
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Run:
     """What checking some files came to; ``results`` are in the order of files and places.
 
@@ -71,7 +72,7 @@ class WorkerError(UserError):
     """Raised when a worker process dies."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Execution:
     """How to work, which makes no difference to what is found.
 

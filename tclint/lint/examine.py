@@ -7,7 +7,7 @@ import gc
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,6 +28,7 @@ from tclint.lint.selection import is_selected, selected_rules
 from tclint.lint.shards import Shard
 from tclint.lint.silence import Silencer
 from tclint.lint.third_party import Caller, ThirdParty, told_at
+from tclint.records import record
 from tclint.semantics.events import Event
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.run import interpret
@@ -41,7 +42,7 @@ DEEP: Final = 100
 """Levels of syntax that code which people write never has."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class _Judged:
     """A finding before anything silences it."""
 

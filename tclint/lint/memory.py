@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -21,6 +21,7 @@ from tclint.lint.identity import digest_of
 from tclint.lint.outcome import Outcome
 from tclint.lint.shards import Shard
 from tclint.lint.stored import Version, version_of
+from tclint.records import record
 from tclint.source.decode import MAX_BYTES
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ systems count time in steps."""
 _READ: Final = [field.name for field in fields(Outcome)].index("read")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class _Content:
     """A file as it was; ``settled`` when its version alone vouches for the digest."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tclint.config_keys import ConfigError, nearest
+from tclint.records import record
 
 if TYPE_CHECKING:
     from tclint.config import Config
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Value = bool | int | float | str | tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Option:
     """An option that a rule declares; a value is of the default's type."""
 

@@ -8,11 +8,12 @@ through here as well.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from tclint.diagnostics import Diagnostic, Span
 from tclint.lint.rewrite import AddArgument, Import, Insert, Repair, Replace, Rewrite, Splice
+from tclint.records import record
 from tclint.source.errors import FileError
 
 Row = list[Any]
@@ -27,7 +28,7 @@ Excerpts = list[tuple[int, str]]
 FIX_COLUMNS: Final = (FIXABLE, FIX_MESSAGE, DECLINED, REPAIR)
 
 
-@dataclass(slots=True)
+@record()
 class Outcome:
     """The findings and errors of one shard, and all that they rest on.
 

@@ -12,7 +12,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -23,6 +23,7 @@ from tclint.lint.examine import Examiner
 from tclint.lint.outcome import Outcome
 from tclint.lint.registry import load_rules
 from tclint.lint.shards import Shard
+from tclint.records import record
 
 MOST: Final = 16
 """Processes unless somebody asks for more: each takes up to 800 MB."""
@@ -72,7 +73,7 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-@dataclass(slots=True)
+@record()
 class _Crew:
     """The processes at work; ``tasks`` says which shard each of them has.
 

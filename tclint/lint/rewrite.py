@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tclint.diagnostics import Applicability, Edit
+from tclint.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Replace:
     """Put ``template`` in the place of an expression or a statement.
 
@@ -27,7 +28,7 @@ class Replace:
     parts: Mapping[str, ast.expr | ast.stmt] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Insert:
     """Put statements before or after an existing statement, at its indentation."""
 
@@ -37,7 +38,7 @@ class Insert:
     after: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class AddArgument:
     """Give a call one more argument; the others stay as they are laid out.
 
@@ -51,7 +52,7 @@ class AddArgument:
     keyword: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Import:
     """Make sure that the file has ``import module`` (or ``from module import name``)."""
 
@@ -59,7 +60,7 @@ class Import:
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Splice:
     """Change text that is no syntax: a comment."""
 
@@ -69,7 +70,7 @@ class Splice:
 Rewrite = Replace | Insert | AddArgument | Import | Splice
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Repair:
     """A fix that a rule offers: all rewrites are carried out, or none.
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import ast
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.options import Option
 from tclint.lint.rewrite import Repair
+from tclint.records import record
 from tclint.semantics.events import Event
 
 E = TypeVar("E", bound=Event)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Bad:
     """Code on which the rule fires.
 
@@ -39,7 +39,7 @@ class Bad:
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Good:
     """Code on which the rule stays silent, and that shows none of its effects."""
 
@@ -48,7 +48,7 @@ class Good:
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Untouched:
     """Code on which the rule fires but declines to fix; ``reason`` is part of what it says."""
 
@@ -75,7 +75,7 @@ logger = logging.getLogger(__name__)
 """
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Finding:
     """What a rule says about an event.
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import inf
 from pathlib import Path
 from typing import Final
 
 from tclint.diagnostics import ChainLink, Confidence, Decline, Diagnostic, Effect
+from tclint.records import record
 from tclint.semantics.body import Body
 from tclint.semantics.events import Event
 from tclint.semantics.lattice import options
@@ -27,7 +28,7 @@ SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef
 MAYBE: Final = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.comprehension)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Caller:
     """The call in the project that leads to installed code, and the statement that it is in."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tclint.records import record
 from tclint.report.colour import BLUE, BOLD, RED, Paint
 from tclint.report.view import WIDEST
 
@@ -19,7 +19,7 @@ NARROWEST = 40
 TAB = "    "
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Excerpt:
     """Ready lines, and how wide the column of line numbers is."""
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from tclint.records import record
 
 if TYPE_CHECKING:
     from tclint.diagnostics import Diagnostic
@@ -17,7 +18,7 @@ WIDEST: Final = 160
 """How much of a line is shown where no terminal sets a limit."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class View:
     """What a format may know besides the run.
 

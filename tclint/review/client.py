@@ -6,10 +6,11 @@ import json
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import httpx
+
+from tclint.records import record
 
 PER_PAGE: Final = 100
 _TOO_MANY: Final = 429
@@ -47,7 +48,7 @@ class UncertainError(ApiError):
     """A write of which nobody knows whether it was done: look before asking again."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Patience:
     """How often to ask again, and how long (seconds) to wait for it in all at most."""
 

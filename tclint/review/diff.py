@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from tclint.records import record
 from tclint.review.git import decode_path
 
 _RANGES: Final = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -22,7 +22,7 @@ _ESCAPED: Final = {
 }
 
 
-@dataclass(frozen=True, order=True, slots=True)
+@record(frozen=True, order=True)
 class Added:
     """A run of lines, added or shown, 1-based and inclusive, as the new file numbers them."""
 

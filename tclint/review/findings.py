@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.config import Config
 from tclint.config_nested import nested_configs
 from tclint.lint.engine import in_one
+from tclint.records import record
 from tclint.report.fingerprint import fingerprints
 from tclint.report.view import View, chain_text
 from tclint.review.diff import Added, added_lines
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Check = Callable[[Sequence[Path], Config], "Run"]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Change:
     """A range of commits: ``fork`` is where ``head`` left ``base``; ``trusted`` configures."""
 
@@ -35,7 +35,7 @@ class Change:
     trusted: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Introduced:
     """A finding on an added line: ``line`` is Git's number of it, ``added`` the run around it."""
 
@@ -47,7 +47,7 @@ class Introduced:
     chain: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Unreadable:
     """A changed file that could not be checked."""
 
@@ -55,7 +55,7 @@ class Unreadable:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Outcome:
     """What there is to say of a range of commits; ``folder`` is where its files lay."""
 

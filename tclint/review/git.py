@@ -8,10 +8,11 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import IO, Final
 
+from tclint.records import record
 from tclint.review.limits import Limits
 
 _REGULAR_FILES: Final = (b"100644", b"100755")
@@ -38,7 +39,7 @@ class GitError(Exception):
     """Git could not answer; the message is for people."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Blob:
     """A regular file of a commit; ``path`` is relative to the repository's root."""
 
@@ -47,7 +48,7 @@ class Blob:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Git:
     """One repository, given by any folder in its working tree, or by a bare repository."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Final
 
+from tclint.records import record
 from tclint.review.diff import Added
 
 MAX_COMMENTS: Final = 40
@@ -18,7 +19,7 @@ Shown = Mapping[str, Sequence[Added]]
 """The stretches of each file on which the forge takes comments."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Comment:
     """A comment on lines of the new side of the diff.
 
@@ -35,7 +36,7 @@ class Comment:
     fingerprint: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Note:
     """A finding in plain text, for annotations; ``level`` is ``error``, ``warning``, ``note``."""
 
@@ -47,7 +48,7 @@ class Note:
     fingerprint: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Review:
     """A summary (Markdown), comments, and all findings as notes.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from tclint.records import record
 from tclint.report.view import count
 from tclint.review.annotations import annotate
 from tclint.review.client import Client, ForbiddenError
@@ -23,7 +23,7 @@ from tclint.review.target import Target, TargetError
 Compose = Callable[["Shown | None"], Review]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Told:
     """What is left to print: ``output`` for programs, ``message`` for people."""
 

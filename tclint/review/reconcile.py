@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
+from tclint.records import record
 from tclint.review import marks
 from tclint.review.plan import Comment, Review
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Posted:
     """A live comment of ours; ``name`` is the forge's.
 
@@ -22,7 +22,7 @@ class Posted:
     lines: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Changes:
     """What is to be done.
 
@@ -36,7 +36,7 @@ class Changes:
     extra: tuple[Posted, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Done:
     """How many comments were posted, edited, resolved, and removed as doubles."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tclint.diagnostics import Edit
+from tclint.records import record
 from tclint.review.diff import Added
 from tclint.review.findings import line_of
 from tclint.source.file import SourceFile
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Suggestion:
     """Replace the lines from ``first`` to ``last`` by ``lines``, given without their ends."""
 

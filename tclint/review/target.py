@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from tclint.records import record
 from tclint.review.forge import Forge
 from tclint.review.secret import Secret
 
@@ -16,7 +16,7 @@ class TargetError(Exception):
     """It is not clear what to review; the message is for people."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Target:
     """A pull request: ``repository`` is ``owner/name`` on GitHub, an id or a path on GitLab.
 

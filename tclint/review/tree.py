@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from tclint.config import FILE_NAMES, Config, ConfigError, find_config, load_config
+from tclint.records import record
 from tclint.review.git import Blob, Git, GitError
 from tclint.source.patterns import compile_patterns
 
 TOML: Final = ".toml"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Layout:
     """The configuration of the folder, and the files that were too large to write.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from tclint.config import Config
 from tclint.diagnostics import Position, Span
+from tclint.records import record
 from tclint.semantics.body import Body
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.run import interpret
@@ -23,7 +23,7 @@ CALLABLE: Final = (BoundExternal, Class, External, Function)
 LONGEST: Final = 60
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Explained:
     """One expression with its value, joined over all the ways that lead to it, and the reasons."""
 

@@ -8,7 +8,7 @@ two such records for identity: those that are compared so live in files that are
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeVar
 
 T = TypeVar("T")
@@ -18,16 +18,9 @@ if TYPE_CHECKING:
 
     @dataclass_transform(field_specifiers=(field,))
     def record(*, frozen: bool = False, eq: bool = True) -> Callable[[type[T]], type[T]]:
-        """See below."""
+        """See tclint/records.py."""
 
 else:
-
-    def record(*, frozen: bool = False, eq: bool = True) -> Callable[[type], type]:
-        """A slotted dataclass; one that type checkers see as frozen hashes as it compares.
-
-        Millions of them are made in a run, and making a truly frozen one costs four times as much.
-        """
-        return dataclass(slots=True, eq=eq, unsafe_hash=frozen and eq)
-
+    from tclint.records import record
 
 __all__ = ["record"]

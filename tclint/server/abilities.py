@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from lsprotocol import types
 
+from tclint.records import record
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True)
 class Abilities:
     """Everything is false for a client that says nothing of itself."""
 

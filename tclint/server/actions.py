@@ -7,13 +7,13 @@ what the server knows of the document, and never for a document that has changed
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from lsprotocol import types
 
 from tclint.diagnostics import Applicability, Decline, Edit, Fix
 from tclint.lint.codes import SYNTAX_ERROR
 from tclint.lint.selection import longest_prefix
+from tclint.records import record
 from tclint.server.abilities import Abilities
 from tclint.server.analyze import View
 from tclint.server.convert import to_lsp
@@ -28,7 +28,7 @@ EXPLAIN = "tclint.explain"
 _APPLICABLE = (Applicability.SAFE, Applicability.UNSAFE)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Choice:
     """An action that the client may choose: it travels to the client and back as its ``data``.
 
@@ -59,7 +59,7 @@ def wanted(kind: str, only: Sequence[str] | None) -> bool:
     return only is None or any(o in ("", kind) or kind.startswith(f"{o}.") for o in only)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Offer:
     """Makes the actions for one document and client."""
 

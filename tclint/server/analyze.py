@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.config import Config, ConfigError
+from tclint.records import record
 from tclint.server.document import Analysis, Document, report_ids
 from tclint.server.engine import Engine
 from tclint.server.lastgood import outside
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from tclint.lint.engine import Result
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class View:
     """What an editor shows at one moment: its documents, its folders and its settings.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
@@ -12,6 +12,7 @@ from pygls.uris import to_fs_path
 
 from tclint.config import Config
 from tclint.diagnostics import Position, Span
+from tclint.records import record
 from tclint.source.file import SourceFile
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".py", ".pyi", ".ipynb")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Part:
     """A text of the client's: a whole document, or a cell of a notebook.
 
@@ -35,7 +36,7 @@ class Part:
     is_ended: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Document:
     """One state of an open document. ``path`` need not exist on disk.
 
@@ -74,7 +75,7 @@ class Document:
         return next((cell for cell in self.cells if cell.uri == uri), None)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Reported:
     """A finding together with the id under which the client knows it."""
 
@@ -87,7 +88,7 @@ class Reported:
         return self.result.diagnostic.span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Analysis:
     """What tclint said of one state of a document.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from tclint.diagnostics import Position
+from tclint.records import record
 from tclint.semantics.body import Body
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.lattice import options
@@ -18,7 +18,7 @@ from tclint.semantics.values import DataScalar, Tensor, Value
 LONGEST: Final = 40
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Hint:
     """What to show behind a place."""
 

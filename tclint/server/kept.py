@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from tclint.lint.reading import KEPT, Reader, take_apart
 from tclint.lint.stored import Version, version_of
+from tclint.records import record
 from tclint.semantics.symbols import ModuleInfo
 from tclint.server.splice import reparsed
 from tclint.source.errors import FileError
@@ -16,7 +16,7 @@ from tclint.source.file import SourceFile
 from tclint.source.parse import parse
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class _Loaded:
     """What came of reading a file, and what that holds for: a text, or a version on disk."""
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from tclint.config import Config
+from tclint.records import record
 from tclint.semantics.collect import dotted_name
 from tclint.semantics.project import MODULE_CLASSES
 from tclint.semantics.symbols import FunctionInfo, ModuleInfo
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Target:
     """A target of `tclint verify`, and the row where it is defined."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from lsprotocol import types
 
+from tclint.records import record
 from tclint.server.document import Document, Part
 from tclint.server.positions import Columns
 from tclint.server.texts import changed
@@ -15,7 +16,7 @@ from tclint.source.file import CELL_MARK, split_lines
 from tclint.source.magics import hidden
 
 
-@dataclass(slots=True)
+@record()
 class Notebook:
     """The cells of an open notebook in their order, and the text of each."""
 

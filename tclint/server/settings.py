@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Final
 
 from tclint.config import Config, ConfigError, with_overrides
 from tclint.config_keys import nearest
+from tclint.records import record
 
 SECTION: Final = "tclint"
 OPEN_FILES: Final = "openFilesOnly"
 WORKSPACE: Final = "workspace"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Settings:
     """Settings of one client.
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tclint.errors import UserError
+from tclint.records import record
 from tclint.review.diff import Added, added_lines
 from tclint.source.notebook import SUFFIX, json_rows
 
@@ -26,7 +26,7 @@ class ChangesError(UserError):
     """Git could not tell what has changed; the message is for people."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Changes:
     """Changed lines by real path; new files have changed as a whole."""
 

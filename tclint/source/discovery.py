@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from tclint.config import FILE_NAMES, Config
+from tclint.records import record
 from tclint.source.errors import FileError, reason
 from tclint.source.ignores import GITIGNORE, Ignores
 from tclint.source.patterns import Patterns, compile_patterns
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Discovery:
     """The files to check, in the order of their paths, and the paths that could not be followed.
 
@@ -68,7 +69,7 @@ def _search(config: Config) -> _Search:
     )
 
 
-@dataclass(slots=True)
+@record()
 class _Search:
     """One discovery under way; ``found`` maps real paths to the paths to show."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from tclint.diagnostics import Span
+from tclint.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class FileError:
     """A path that could not be read, decoded, parsed or written, and why."""
 

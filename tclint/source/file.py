@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import io
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
 from tclint.diagnostics import Position, Span
+from tclint.records import record
 
 CELL_MARK: Final = "# %%tclint-cell "
 """How the line begins that stands above each cell of a notebook."""
@@ -18,7 +19,7 @@ NEARBY: Final = 2
 """How many lines above and below a line are shown with it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Cell:
     """A cell of a notebook, counted from 1 as in the file, and the rows that it takes."""
 
@@ -31,7 +32,7 @@ class Cell:
         return Position(max(position.row - self.first + 1, 1), position.column)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, eq=False)
 class SourceFile:
     r"""Text as it was decoded, line ends kept, so that it can be written back byte for byte.
 

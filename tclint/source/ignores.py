@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tclint.records import record
 from tclint.source.patterns import Patterns, compile_patterns
 
 GITIGNORE: Final = ".gitignore"
@@ -14,7 +14,7 @@ REPOSITORY: Final = ".git"
 EXCLUDE: Final = ".git/info/exclude"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Ignores:
     """Pattern files from the outermost folder inwards: the innermost that speaks decides."""
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, Final
 
 from tclint.diagnostics import Position, Span
+from tclint.records import record
 from tclint.source.errors import SourceError
 from tclint.source.file import CELL_MARK, SourceFile
 from tclint.source.magics import hidden, shown
@@ -24,7 +24,7 @@ _TOKEN: Final = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+)',
 _MARK_LINE: Final = re.compile(re.escape(CELL_MARK) + r"(\d+)\n")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class _Cell:
     """A code cell: the places of its string literals in the JSON, and what they hold.
 

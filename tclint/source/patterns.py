@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
+
+from tclint.records import record
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -14,7 +16,7 @@ _NAME: Final = re.compile(r"[\w.-][\w. -]*(?<! )/?")
 _SUFFIX: Final = re.compile(r"\*(\.\w+)")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Patterns:
     """An ordered list of patterns: the last one that matches decides, ``!`` takes back.
 

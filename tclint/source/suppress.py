@@ -16,11 +16,12 @@ import sys
 import tokenize
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import accumulate
 from typing import Final
 
 from tclint.diagnostics import Position, Span
+from tclint.records import record
 from tclint.source.file import SourceFile
 
 _DIRECTIVE: Final = re.compile(
@@ -37,7 +38,7 @@ _EVERY_ROW: Final = range(1, sys.maxsize)
 _VERBS: Final = ("ignore", "ignore-file", "disable", "enable")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Suppression:
     """One comment that silences findings.
 
@@ -70,7 +71,7 @@ class Suppression:
         return any(row in self.rows for row in rows)
 
 
-@dataclass(slots=True)
+@record()
 class Suppressions:
     """All suppressions of a file, and which of them have silenced something."""
 

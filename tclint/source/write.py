@@ -10,14 +10,14 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from tclint.records import record
 from tclint.source.decode import decode
 from tclint.source.errors import SourceError, reason
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class NewText:
     """What an existing file is to hold; ``before`` is what it must still hold, if that matters."""
 
@@ -73,7 +73,7 @@ def _carry_out(swaps: Sequence[_Swap]) -> None:
             swap.tidy()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class _Swap:
     """A new text beside the file that it will replace; the old file stays until all is done."""
 

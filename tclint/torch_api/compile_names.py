@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+
+from tclint.records import record
 
 FILE = Path(__file__).with_name("compile_names.json")
 
 Version = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class CompileNames:
     """What one torch version accepts.
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from tclint.records import record
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True)
 class Factory:
     """What a creating function makes when nothing else is said.
 

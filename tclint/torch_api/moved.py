@@ -6,13 +6,14 @@ function, which calls them or does the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from tclint.records import record
 
 Version = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Moved:
     """``new`` is there from ``since`` on, and first takes ``device``, or as the keyword.
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 
+from tclint.records import record
 from tclint.torch_api.table import section
 
 COMBINING = ("ChainedScheduler", "SequentialLR")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Optimizer:
     """``parameters`` are the keyword parameters with their defaults as Python source.
 
@@ -24,7 +24,7 @@ class Optimizer:
     tensor_lr: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Scheduler:
     """``writes`` are the float entries of parameter groups that it replaces on every step.
 

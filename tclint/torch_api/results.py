@@ -6,13 +6,13 @@ with tensor arguments alone: callers check that no ``dim=``, ``dtype=``, ``reduc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
+from tclint.records import record
 from tclint.torch_api.table import canonical, section
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class CallResult:
     """The result of a call with one tensor.
 

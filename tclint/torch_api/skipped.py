@@ -7,11 +7,12 @@ Calls of ``torch.cuda`` were compiled on an H200 with torch 2.11. Output (``prin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from tclint.records import record
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True)
 class Skipped:
     """``gb_id`` is what torch 2.13 prints; ``traced_from`` the first torch that traces the call."""
 

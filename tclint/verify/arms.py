@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
+
+from tclint.records import record
 
 REGIONAL = "regional"
 """The mode that compiles each repeated block by itself."""
@@ -19,7 +21,7 @@ def silent(doing: str) -> None:
     """Tell nobody."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Options:
     """How to run the arms.
 
@@ -40,7 +42,7 @@ class Options:
     trace: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Side:
     """One arm to run: ``target`` as written for its own ``root``.
 

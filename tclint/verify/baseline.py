@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from tclint.records import record
 from tclint.verify.budgets import recompile_count
 from tclint.verify.contract import TargetError
 from tclint.verify.events import Break
@@ -17,7 +18,7 @@ from tclint.verify.results import TargetReport
 _VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Known:
     """What one target is allowed: breaks by file and id, so that one kind cannot hide another."""
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
+
+from tclint.records import record
 
 
 class TargetError(Exception):
     """A target that is misspelt, cannot be found, or whose factory breaks the contract."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Loaded:
     """What a factory returned: something to call, what to call it with, and how to train it.
 

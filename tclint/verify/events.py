@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from tclint.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Frame:
     """One line of a user's stack."""
 
@@ -14,7 +14,7 @@ class Frame:
     function: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Break:
     """One place where Dynamo broke the graph.
 
@@ -34,7 +34,7 @@ class Break:
     by_torch: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Recompile:
     """A function compiled again because a guard failed; ``limit_reached``: it now runs eagerly."""
 
@@ -45,7 +45,7 @@ class Recompile:
     limit_reached: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class EagerFrame:
     """A function that Dynamo gave up on: all of it runs eagerly."""
 
@@ -55,7 +55,7 @@ class EagerFrame:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Sync:
     """A line where the CPU waited for the GPU, ``count`` times in one call.
 
@@ -69,7 +69,7 @@ class Sync:
     stack: tuple[Frame, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Equality:
     """How two runs compare.
 

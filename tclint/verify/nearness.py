@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import torch
+
+from tclint.records import record
 
 # Relative to the largest magnitude of the expected tensor. Inductor fuses, reorders sums and keeps
 # half-precision intermediates in float32, so compiled numbers are close, not equal.
@@ -33,7 +35,7 @@ NOISE_FACTOR = 100.0
 _FOLLOWED = (torch.float16, torch.bfloat16, torch.float32, torch.complex64)
 
 
-@dataclass(slots=True)
+@record()
 class Errors:
     """What the tensors of one snapshot err by against float64, together.
 
@@ -56,7 +58,7 @@ class Errors:
         return [] if self.wild and self.other <= ERROR_FACTOR**2 * self.own else self.beyond
 
 
-@dataclass(slots=True)
+@record()
 class Findings:
     """What a comparison has come to so far.
 

@@ -6,13 +6,14 @@ import logging
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import torch
 import torch._dynamo
 import torch._dynamo.utils as dynamo_utils
 
+from tclint.records import record
 from tclint.verify.breaks import merge_breaks, read_break, read_stack, user_frame
 from tclint.verify.compile_time import compile_phases
 from tclint.verify.events import Break, EagerFrame, Recompile
@@ -25,7 +26,7 @@ _SKIP_LOGS = tuple(
 )
 
 
-@dataclass(slots=True)
+@record()
 class Trace:
     """What one watched stretch of running gave; filled when the ``watch`` block ends."""
 
@@ -37,7 +38,7 @@ class Trace:
     cudagraph_skips: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
+@record()
 class CountingBackend:
     """Runs each graph as it is, and remembers how many calls it holds."""
 

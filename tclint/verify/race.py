@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tclint.records import record
 from tclint.verify.arms import (
     Options,
     Side,
@@ -36,7 +37,7 @@ _SHORT_ROUND_MS = 100.0
 _Samples = dict[int, list[float]]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class _Ready:
     child: Child
     cold_start: float

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from tclint.records import record
 from tclint.verify.events import Break, EagerFrame, Equality, Recompile, Sync
 from tclint.verify.speed import Speed, Speedup, Timing
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Failure:
     """Why a child gave no result.
 
@@ -20,7 +19,7 @@ class Failure:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Probe:
     """What the break-counting run of one arm saw.
 
@@ -59,7 +58,7 @@ class Probe:
         return tuple(one for one in self.breaks if not one.by_torch)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Untimed:
     """A mode that could not be timed, and why; an empty mode stands for all.
 
@@ -71,7 +70,7 @@ class Untimed:
     fault: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Arm:
     """One side of a comparison: ``name`` is ``"before"`` or ``"after"``.
 
@@ -103,7 +102,7 @@ class Arm:
         return next((one.reason for one in self.untimed if one.mode in {"", mode}), "")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Joined:
     """A break seen while running, a static finding, or both at one line.
 
@@ -119,7 +118,7 @@ class Joined:
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Rung:
     """One rung of the ablation ladder: a backend, and what became of the target with it."""
 
@@ -129,7 +128,7 @@ class Rung:
     fine: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Diagnosis:
     """Which layer of the compiler is at fault, and what to run to see it.
 
@@ -142,7 +141,7 @@ class Diagnosis:
     scripts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Rank:
     """One process of a distributed run.
 
@@ -163,7 +162,7 @@ class Rank:
     untimed: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Scaling:
     """How one form of a target, ``eager`` or ``compiled``, scales.
 
@@ -177,7 +176,7 @@ class Scaling:
     efficiency: float
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Distributed:
     """A run on several processes.
 
@@ -194,7 +193,7 @@ class Distributed:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class TargetReport:
     """Everything about one target. ``over_budget`` says which limits it exceeds."""
 

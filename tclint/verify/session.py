@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tclint.config import Config
 from tclint.config_verify import Budget, VerifyTarget
+from tclint.records import record
 from tclint.verify.arms import Options, Side, Tell, silent
 from tclint.verify.budgets import over_budget
 from tclint.verify.compare import verify_sides
@@ -22,7 +23,7 @@ from tclint.verify.targets import parse_target
 from tclint.verify.trees import before_tree
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Comparison:
     """What to compare the working tree with: an older tree, or what ``fix`` makes of its files.
 
@@ -35,14 +36,14 @@ class Comparison:
     parallel: str = "ddp"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Job:
     """One target to verify: what reports call it, how it is written, how to run it."""
 
     name: str
     text: str
     options: Options
-    budget: Budget = Budget()  # noqa: RUF009 - frozen
+    budget: Budget = Budget()
 
 
 @contextmanager

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 
+from tclint.records import record
 from tclint.verify.contract import TargetError
 from tclint.verify.measure import settle
 
@@ -16,7 +16,7 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 _DEEPEST = 32
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class TensorLeaf:
     """One tensor: its values on the CPU, and what else a caller can tell about it."""
 
@@ -25,21 +25,21 @@ class TensorLeaf:
     requires_grad: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Plain:
     """A value that compares by itself."""
 
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Opaque:
     """An object of which only the type can be compared."""
 
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Nest:
     """A container or dataclass: its type, and its parts by key."""
 
@@ -47,7 +47,7 @@ class Nest:
     parts: tuple[tuple[Any, Snapshot], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Raised:
     """The exception that a call ended in."""
 

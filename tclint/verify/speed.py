@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from tclint.records import record
 from tclint.verify.events import Equality, Recompile, Sync
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Timing:
     """Milliseconds per call: the median, the quartiles, how many samples, and the samples."""
 
@@ -23,7 +22,7 @@ class Timing:
         return self.upper - self.lower
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Memory:
     """Peak bytes. CUDA graphs hide in ``reserved``; on a CPU only ``resident`` is known."""
 
@@ -32,7 +31,7 @@ class Memory:
     resident: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Kernels:
     """Kernels that one call runs on the GPU, and how often the CPU launches one or a CUDA graph."""
 
@@ -40,7 +39,7 @@ class Kernels:
     launches: int
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class CompilePhase:
     """Seconds of the cold start that one layer of the compiler took, the layers below left out."""
 
@@ -48,7 +47,7 @@ class CompilePhase:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Speed:
     """What the timed run of one arm in one mode measured.
 
@@ -72,7 +71,7 @@ class Speed:
     cudagraph_skips: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Speedup:
     """The verdict on one mode: ``ratio`` is None where no difference was measured.
 

@@ -8,7 +8,7 @@ import random
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
+from tclint.records import record
 from tclint.verify import steps
 from tclint.verify.arms import REGIONAL
 from tclint.verify.contract import Loaded, TargetError
@@ -28,7 +29,7 @@ from tclint.verify.targets import Target, call_factory, import_target
 _SEED = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Making:
     """How to make subjects: ``inputs`` are configured ones, ``phase`` is what one call does."""
 
@@ -39,7 +40,7 @@ class Making:
     inputs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Subject:
     """One fresh instance of the target.
 

@@ -6,16 +6,16 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from tclint.records import record
 from tclint.verify import overlay
 from tclint.verify.contract import Loaded, TargetError, read_made
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Target:
     """``module:factory`` or ``file.py:factory``; ``text`` is what the user wrote."""
 

@@ -6,15 +6,15 @@ import subprocess
 import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 
+from tclint.records import record
 from tclint.verify.contract import TargetError
 from tclint.verify.targets import Target
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Tree:
     """A place to take a target from; ``file`` is set when "before" is a single file."""
 

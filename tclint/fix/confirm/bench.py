@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from tclint.fix.confirm.rows import real
+from tclint.records import record
 from tclint.verify.arms import Options, Side, new_cache, request_for
 from tclint.verify.compare import probe_side
 from tclint.verify.contract import TargetError
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from tclint.verify.session import Job
 
 
-@dataclass(slots=True)
+@record()
 class Bench:
     """The arms of one target share weights, inputs and results: one "before", many trials."""
 

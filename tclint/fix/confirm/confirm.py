@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from tclint.fix.outcome import (
     VerifiedTarget,
 )
 from tclint.fix.results import FixKey, FixRun
+from tclint.records import record
 from tclint.verify.contract import TargetError
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ Keys = frozenset[FixKey]
 Show = Callable[[int, str], None]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Plan:
     """What to confirm, and how.
 

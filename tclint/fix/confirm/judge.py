@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from tclint.fix.confirm.rows import Origin, RowMap, Sources, real
 from tclint.fix.confirm.select import Problem
 from tclint.fix.outcome import Ground, Reason
 from tclint.fix.results import FixKey
+from tclint.records import record
 
 if TYPE_CHECKING:
     from tclint.fix.results import FixRun
@@ -23,7 +23,7 @@ Findings = Mapping[FixKey, tuple[range, ...]]
 """The rows of each fix's finding, in the unfixed file."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Placed:
     """A break with its place in the unfixed file."""
 

@@ -6,10 +6,11 @@ import ast
 import os
 from bisect import bisect_right
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tclint.records import record
 from tclint.source.decode import read_source
 from tclint.source.errors import SourceError
 from tclint.source.file import SourceFile, split_lines
@@ -29,7 +30,7 @@ def real(path: Path | str) -> Path:
     return Path(os.path.realpath(path))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Origin:
     """Where a row of a fixed file comes from, and the fixes that wrote it."""
 
@@ -71,7 +72,7 @@ class RowMap:
         return Origin(range(old, old + 1))
 
 
-@dataclass(slots=True)
+@record()
 class Sources:
     """The files as they were: which rows belong to a finding, and which to a function.
 

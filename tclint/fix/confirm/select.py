@@ -8,15 +8,15 @@ alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from tclint.fix.outcome import Ground, Reason
+from tclint.records import record
 
 Key = TypeVar("Key", bound=Hashable)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Problem(Generic[Key]):
     """What is wrong with a trial; ``blamed`` are the fixes at fault where that is known."""
 

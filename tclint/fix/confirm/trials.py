@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from tclint.fix.confirm.bench import Bench
 from tclint.fix.confirm.judge import Judge, Placed, Problems
 from tclint.fix.confirm.rows import Sources, real, rows_of
 from tclint.fix.results import FixKey, FixRun
+from tclint.records import record
 
 if TYPE_CHECKING:
     from tclint.verify.results import Arm, Probe
@@ -19,7 +19,7 @@ Fixer = Callable[[Callable[[FixKey], bool]], FixRun]
 """Makes those of the fixes that a predicate allows; nothing is written."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Trial:
     """One set of fixes, carried out and run; ``arms`` end with the first target that fails."""
 

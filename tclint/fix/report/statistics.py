@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from tclint.fix.outcome import Status
+from tclint.records import record
 
 if TYPE_CHECKING:
     from tclint.fix.outcome import Outcome
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 _COLUMNS = ("fixed", "dropped", "declined", "left")
 
 
-@dataclass(slots=True)
+@record()
 class Row:
     """One rule: ``left`` counts findings whose fix was not asked for, or that never have one.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
+from tclint.records import record
 from tclint.review import marks
 from tclint.review.client import Client, ForbiddenError
 from tclint.review.diff import Added, shown_lines
@@ -15,7 +15,7 @@ from tclint.review.reconcile import Posted
 _FULL_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Pull:
     """A pull request as it is now; ``fork`` says that its head lies in another repository."""
 
@@ -27,7 +27,7 @@ class Pull:
     fork: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Summary:
     """A review of ours that holds the summary."""
 
@@ -36,7 +36,7 @@ class Summary:
     url: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class CheckRun:
     """A check run of ours with the number of annotations that it has."""
 

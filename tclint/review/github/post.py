@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from tclint.records import record
 from tclint.report.view import count
 from tclint.review import marks
 from tclint.review.client import RejectedError
@@ -18,7 +19,7 @@ from tclint.review.reconcile import Changes, Done, reconcile, resolved_body
 from tclint.review.rounds import SETTLING, until_certain
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Place:
     """A pull request; ``before_post`` is called before anything is created there."""
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
 
+from tclint.records import record
 from tclint.review import marks
 from tclint.review.client import Client
 from tclint.review.diff import Added, shown_lines
 from tclint.review.reconcile import Posted
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class MergeRequest:
     """A merge request as it is now.
 
@@ -28,7 +28,7 @@ class MergeRequest:
     draft: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class File:
     """A changed file: its path before, and the lines of it that GitLab shows."""
 
@@ -36,7 +36,7 @@ class File:
     shown: tuple[Added, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Summary:
     """A note of ours that holds the summary."""
 

@@ -10,9 +10,10 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from tclint.records import record
 
 _KEEP_DELIVERIES: Final = 7 * 24 * 3600.0
 """Seconds; GitHub itself can deliver again for three days."""
@@ -35,7 +36,7 @@ CREATE TABLE IF NOT EXISTS jobs (
 """
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Job:
     """A pull request to review; ``wanted`` counts the webhooks that asked for it."""
 

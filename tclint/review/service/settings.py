@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from tclint.records import record
 from tclint.review.client import Patience
 from tclint.review.limits import Limits
 from tclint.review.secret import Secret
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Bounds:
     """What one review may use: seconds of wall time, bytes of memory and of each file.
 
@@ -22,7 +23,7 @@ class Bounds:
     pack_bytes: int = 1024**3
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Settings:
     """Everything the bot is steered by.
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
+
+from tclint.records import record
 
 _WIDTH = 380
 _FIGURE = 70
@@ -14,7 +15,7 @@ _BASELINE, _MIDDLE = 13, _BAR_TOP + _BAR_HEIGHT / 2
 _COLOURS = ("one", "two", "three", "four")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Bar:
     """One bar: its value, and how it is written; ``lower`` and ``upper`` draw whiskers."""
 
@@ -26,7 +27,7 @@ class Bar:
     upper: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Stack:
     """One bar made of parts, each a name and a value."""
 
@@ -35,7 +36,7 @@ class Stack:
     shown: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class Mark:
     """A place on a file's line, and what to say when it is pointed at."""
 
