@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -174,11 +174,6 @@ def test_what_is_written_under_the_run_is_not_vouched_for(project: Path, record:
     assert record("src", meanwhile=write).known is None
 
 
-def test_a_run_with_errors_is_not_remembered(project: Path, record: Record) -> None:
-    (project / "src/bad.py").write_bytes(b"\xff\xfe\x00")
-    assert record("src").known is None
-
-
 def test_a_run_that_told_something_else_is_not_remembered(
     record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,6 +239,19 @@ def test_the_next_run_after_a_change_tells_of_it(project: Path) -> None:
     assert "more.py" in after.out
     (project / "src/more.py").unlink()
     assert "more.py" not in check(project, "src").out
+
+
+def test_files_that_do_not_parse_are_told_of_again(project: Path) -> None:
+    (project / "src/broken.py").write_text("def f(:\n", "utf-8")
+    first = settled(project, "src")
+    assert "broken.py:1:7" in first.out
+    assert check(project, "src") == replace(first, replayed=True)
+
+
+def test_errors_besides_the_report_are_not_remembered(project: Path) -> None:
+    (project / "src/bad.py").write_bytes(b"\xff\xfe\x00")
+    settled(project, "src")
+    assert not check(project, "src").replayed
 
 
 def test_a_damaged_report_is_as_good_as_none(project: Path) -> None:

@@ -37,7 +37,8 @@ class Recorder:
     def record(self, run: Run, text: str, code: int) -> None:
         """Remember what a run printed, unless it rests on more than can be looked at again."""
         configs = [config for config, _ in self._inputs.parts]
-        if run.errors or has_told() or any(config.extend for config in configs):
+        # Files that do not parse are findings; all other errors were told besides the report.
+        if has_told() or any(config.extend for config in configs):
             return
         stamps = {path: stamp(path) for path in (*self._before, *run.read)}
         if self._may_have_changed(stamps):
