@@ -8,27 +8,16 @@ from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Good, Rule, Untouched
 from tclint.semantics.events import Call
-from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import External, Mapping, Object, Sequence, Tensor, Value
-from tclint.torch_api import SKIPPED_FUNCTIONS, Skipped, skipped_by_dynamo
+from tclint.torch_api import SKIPPED_FUNCTIONS, skipped_by_dynamo
 
+from ..decisions.by_argument import BY_ARGUMENT, refused_for
+from ..decisions.outside import way_out
 from ..decisions.wording import consequence, loop_ids
 from ..repairs.draw_if_needed import draw_if_needed, is_drawn_if_needed
 
 _ELSEWHERE = frozenset({"torch.Tensor.backward", "torch.autograd.grad", "torch.autograd.backward"})
 _ELSEWHERE |= {"torch.Tensor.requires_grad_", "logging.getLogger", "print", "warnings.warn"}
-_AS_SUBCLASS = "torch.Tensor.as_subclass"
-_WAY_OUT = {
-    "copy": "`t.clone()` copies a tensor, and `list(x)` or `dict(x)` a container",
-    "random": "`torch.rand` draws in the graph, `random.uniform` is traced",
-    "torch.manual_seed": "seed before the compiled function is called",
-}
-_OUTSIDE = (
-    "call it before compiled code and pass the result in, keep it for eager code under "
-    "`if not torch.compiler.is_compiling():`, or mark a helper with "
-    "`torch.compiler.assume_constant_result` if its answer never changes"
-)
 
 
 class RefusedCall(Rule[Call]):
@@ -38,8 +27,9 @@ class RefusedCall(Rule[Call]):
     Reports calls in compiled code that were measured to end the graph on torch 2.13: `time.*`,
     `random.random`, `open`, `os` and `subprocess`, `json`, `uuid`, `gc`, locks,
     `torch.manual_seed`, `torch.save`, sparse and nested constructors, questions that torch answers
-    with plain values (`torch.cuda.device_count()`), `copy.copy`, and `copy.deepcopy` of tensors
-    and modules. Output, gradients, numpy and `with` have codes of their own.
+    with plain values (`torch.cuda.device_count()`), `copy.copy`, `copy.deepcopy` of tensors and
+    modules, and `dataclasses.asdict` of what holds tensors. Output, gradients, numpy and `with`
+    have codes of their own.
 
     ## Why it hurts
     The graph ends before the call and another begins behind it. In a loop or a `try` the whole
@@ -59,9 +49,9 @@ class RefusedCall(Rule[Call]):
     name = "refused-call"
     summary = "a call that Dynamo does not trace breaks the graph"
     on = Call
-    called = SKIPPED_FUNCTIONS | {"copy", "deepcopy", "as_subclass"}
+    called = SKIPPED_FUNCTIONS | {name.rpartition(".")[2] for name in BY_ARGUMENT}
     effects = (Effect.GRAPH_BREAK,)
-    gb_ids = ("GB0007", "GB0059", "GB0156", "GB0208", "GB4198", "GB7000")
+    gb_ids = ("GB0007", "GB0059", "GB0156", "GB0180", "GB0208", "GB4198", "GB7000")
     examples = (
         Untouched(
             "\nimport time\n\n\ndef f(x):\n    start = time.time()\n    return x * 2 + start\n",
@@ -80,19 +70,37 @@ class RefusedCall(Rule[Call]):
             proves=("GB4198",),
             title="a copy of a tensor",
         ),
+        Untouched(
+            """
+from dataclasses import asdict, dataclass
+
+
+@dataclass
+class Output:
+    logits: torch.Tensor
+    steps: int = 1
+
+
+def f(x):
+    return asdict(Output(x))["logits"] * 2
+""",
+            reason="name the fields",
+            proves=("GB4198",),
+            title="the fields of a record",
+        ),
         Good(
             "\nimport copy\nimport os\n\n\ndef f(x):\n    scale = copy.deepcopy({'a': 2})\n"
+            "    x, _ = copy.copy((x, 1))\n"
             "    return x * scale['a'] if os.environ.get('SCALE') else x + 1\n",
-            title="traced: plain containers, the environment",
+            title="traced: plain containers, tuples, the environment",
         ),
     )
 
     def check(self, event: Call) -> Finding | None:
         """Look the function up among those that were measured."""
         name = event.function.removeprefix("builtins.")
-        depends = name.startswith("copy.") or name == _AS_SUBCLASS
-        if depends and event.arguments:
-            found = _by_argument(name, event.arguments[0])
+        if name in BY_ARGUMENT and event.arguments:
+            found = refused_for(name, event.arguments[0])
         else:
             found = skipped_by_dynamo(name)
         if found is None or name in _ELSEWHERE or _is_context(event.site, event.call):
@@ -103,7 +111,7 @@ class RefusedCall(Rule[Call]):
         drawn = name == "random.random" and is_drawn_if_needed(event.site, event.call)
         return Finding(
             f"Dynamo does not trace `{name.removeprefix('torch.Tensor.')}`{end}",
-            Decline(_way_out(name)) if drawn else _repair(event, name),
+            Decline(way_out(name)) if drawn else _repair(event, name),
             gb_ids=loop_ids(event.site, found.gb_id),
             confidence=Confidence.LOW if drawn else None,
         )
@@ -111,28 +119,9 @@ class RefusedCall(Rule[Call]):
 
 def _repair(event: Call, name: str) -> Repair | Decline:
     repair = draw_if_needed(event.site, event.call) if name == "random.random" else None
-    return repair if isinstance(repair, Repair) else Decline(_way_out(name))
-
-
-def _by_argument(name: str, value: Value) -> Skipped | None:
-    """How a call breaks the graph for its argument: copies of Python's own objects are traced."""
-    if name == _AS_SUBCLASS:
-        return Skipped("GB0001") if value == External("torch.Tensor") else None
-    deep = name == "copy.deepcopy"
-    for kind in options(value):
-        if isinstance(kind, Tensor):
-            return Skipped("GB4198" if deep else "GB0208")
-        if isinstance(kind, Object) and kind.is_module:
-            return Skipped("GB4198" if deep else "GB0008")
-        if isinstance(kind, (Sequence, Mapping)) and not deep:
-            return Skipped("GB0007")
-    return None
+    return repair if isinstance(repair, Repair) else Decline(way_out(name))
 
 
 def _is_context(site: Site, call: ast.Call) -> bool:
     """True for what a `with` enters, which is judged there."""
     return isinstance(site.parent(call), ast.withitem)
-
-
-def _way_out(name: str) -> str:
-    return _WAY_OUT.get(name) or _WAY_OUT.get(name.partition(".")[0], _OUTSIDE)

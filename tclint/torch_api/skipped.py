@@ -33,11 +33,13 @@ NAMES: Final[dict[str, str]] = {
         heapq.heappushpop heapq.heapreplace heapq.merge
         importlib.import_module inspect.currentframe inspect.getfile inspect.stack
         locale.getlocale multiprocessing.Lock multiprocessing.Process multiprocessing.Queue
-        multiprocessing.cpu_count os.access os.cpu_count os.environ.setdefault os.environ.update
-        os.getcwd os.getloadavg os.getpid os.getppid os.listdir os.makedirs os.mkdir os.path.abspath
-        os.path.exists os.path.getmtime os.path.getsize os.path.isdir os.path.isfile os.path.islink
+        multiprocessing.cpu_count os.access os.cpu_count os.environ.pop os.environ.popitem
+        os.environ.setdefault os.environ.update os.getcwd os.getloadavg os.getpid os.getppid
+        os.listdir os.makedirs os.mkdir os.path.abspath os.path.exists
+        os.path.getmtime os.path.getsize os.path.isdir os.path.isfile os.path.islink
         os.path.normpath os.path.realpath os.path.relpath os.putenv os.remove os.scandir
-        os.sched_getaffinity os.stat os.system os.times os.uname os.urandom os.walk pathlib.Path.cwd
+        os.sched_getaffinity os.stat os.system os.times os.uname os.unsetenv os.urandom os.walk
+        pathlib.Path.cwd
         pickle.dumps pickle.loads queue.Queue random.betavariate random.choice random.choices
         random.expovariate random.gauss random.getrandbits random.getstate random.lognormvariate
         random.normalvariate random.paretovariate random.randbytes random.random random.sample
@@ -108,11 +110,12 @@ NAMES: Final[dict[str, str]] = {
     """,
     "GB0148": "torch.Tensor.set_",
     "GB0156": """
-        ctypes.c_int datetime.date.today datetime.datetime.fromtimestamp datetime.datetime.now
-        datetime.datetime.strptime datetime.datetime.today datetime.datetime.utcnow
-        functools.lru_cache hashlib.blake2b io.BytesIO io.StringIO json.dumps json.loads
-        logging.StreamHandler logging.basicConfig pickle.Pickler pprint.pformat pprint.pprint
-        queue.SimpleQueue random.SystemRandom sys.stderr.flush sys.stderr.write sys.stdout.flush
+        ctypes.c_int dataclasses.make_dataclass datetime.date.today
+        datetime.datetime.fromtimestamp datetime.datetime.now datetime.datetime.strptime
+        datetime.datetime.today datetime.datetime.utcnow functools.lru_cache hashlib.blake2b
+        io.BytesIO io.StringIO json.dumps json.loads logging.StreamHandler
+        logging.basicConfig pickle.Pickler pprint.pformat pprint.pprint queue.SimpleQueue
+        random.SystemRandom sys.stderr.flush sys.stderr.write sys.stdout.flush
         sys.stdout.write tempfile.mkdtemp threading.Condition threading.RLock uuid.uuid3
     """,
     "GB0170": "torch.testing.assert_close",
