@@ -71,19 +71,9 @@ class RefusedCall(Rule[Call]):
             title="a copy of a tensor",
         ),
         Untouched(
-            """
-from dataclasses import asdict, dataclass
-
-
-@dataclass
-class Output:
-    logits: torch.Tensor
-    steps: int = 1
-
-
-def f(x):
-    return asdict(Output(x))["logits"] * 2
-""",
+            "\nfrom dataclasses import asdict, dataclass\n\n\n@dataclass\nclass Output:\n"
+            "    logits: torch.Tensor\n\n\n"
+            "def f(x):\n    return asdict(Output(x))['logits'] * 2\n",
             reason="name the fields",
             proves=("GB4198",),
             title="the fields of a record",
@@ -99,10 +89,9 @@ def f(x):
     def check(self, event: Call) -> Finding | None:
         """Look the function up among those that were measured."""
         name = event.function.removeprefix("builtins.")
-        if name in BY_ARGUMENT and event.arguments:
-            found = refused_for(name, event.arguments[0])
-        else:
-            found = skipped_by_dynamo(name)
+        if name in BY_ARGUMENT:
+            return _by_argument(event, name)
+        found = skipped_by_dynamo(name)
         if found is None or name in _ELSEWHERE or _is_context(event.site, event.call):
             return None
         if found.traced_from and found.traced_from <= event.site.settings.target_torch:
@@ -110,11 +99,24 @@ def f(x):
         end = consequence(event.site)
         drawn = name == "random.random" and is_drawn_if_needed(event.site, event.call)
         return Finding(
-            f"Dynamo does not trace `{name.removeprefix('torch.Tensor.')}`{end}",
+            f"Dynamo does not trace `{_spelt(name)}`{end}",
             Decline(way_out(name)) if drawn else _repair(event, name),
             gb_ids=loop_ids(event.site, found.gb_id),
             confidence=Confidence.LOW if drawn else None,
         )
+
+
+def _by_argument(event: Call, name: str) -> Finding | None:
+    refused = refused_for(name, event.arguments[0]) if event.arguments else None
+    if refused is None:
+        return None
+    gb_id, given = refused
+    message = f"Dynamo does not trace `{_spelt(name)}` of {given}{consequence(event.site)}"
+    return Finding(message, Decline(way_out(name)), gb_ids=loop_ids(event.site, gb_id))
+
+
+def _spelt(name: str) -> str:
+    return name.removeprefix("torch.Tensor.")
 
 
 def _repair(event: Call, name: str) -> Repair | Decline:
