@@ -26,6 +26,18 @@ STATEMENTS = {
             n = range(x)  #! HostRead range
             o = 3 in x  #! HostRead contains
     """,
+    "parameters that only a dict can be": """
+        @torch.compile
+        def f(outputs, batch, parts, x):
+            a = "loss" in outputs
+            b = "loss" not in parts and 3 in x  #! HostRead contains
+            if outputs["loss"]:  #! TensorBranch if
+                pass
+            for name, part in batch.items():
+                a = part.item()  #! HostRead item
+            for name in parts.keys():
+                a = name
+    """,
     "reads through a variable and through stars": """
         @torch.compile
         def f(x: torch.Tensor):

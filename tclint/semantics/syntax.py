@@ -16,6 +16,7 @@ COMPARE: Final = ast.Compare
 CONSTANT: Final = ast.Constant
 SLICE: Final = ast.Slice
 STARRED: Final = ast.Starred
+SUBSCRIPT: Final = ast.Subscript
 PLAIN: Final = frozenset({ast.Name, ast.Attribute, ast.Constant})
 """Expressions that call nothing."""
 _AST: Final = ast.AST

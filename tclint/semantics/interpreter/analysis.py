@@ -39,6 +39,7 @@ from tclint.semantics.values import (
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.memory import SetUp
+    from tclint.semantics.interpreter.uses import Uses
     from tclint.semantics.interpreter.wrappers import Wrapper
 
 # Events that matter where no compiled region is: they say how regions come about.
@@ -95,7 +96,7 @@ class Analysis:
         self.rewritten: dict[ClassInfo, frozenset[str]] = {}
         self.wrappers: dict[FunctionInfo, tuple[Wrapper, ...]] = {}
         self.makes_wrapper: dict[ast.AST, bool] = {}
-        self.numbers: dict[ast.AST, frozenset[str]] = {}
+        self.uses: dict[ast.AST, Uses] = {}
         self.applied: Counter[FunctionInfo] = Counter()
         self.answers: dict[FunctionInfo, Value] = {}
         self.depth = 0

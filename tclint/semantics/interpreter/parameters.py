@@ -7,11 +7,11 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from tclint.semantics.interpreter.annotations import annotation_value
+from tclint.semantics.interpreter.uses import Uses, uses_of
 from tclint.semantics.interpreter.wrappers import is_wrapped
 from tclint.semantics.lattice import join, options
-from tclint.semantics.symbols import FunctionInfo, FunctionNode
-from tclint.semantics.syntax import CALL, NAME, SLICE, nodes
-from tclint.semantics.values import NONE, STATIC, UNKNOWN, DType, Static, Tensor, Value
+from tclint.semantics.symbols import FunctionInfo
+from tclint.semantics.values import NONE, STATIC, UNKNOWN, DType, Mapping, Static, Tensor, Value
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.analysis import Analysis
@@ -44,13 +44,19 @@ def assumed_value(
     tensor = Tensor(dtype=dtype, assumed=True, why=why)
     match default:
         case None:
-            return STATIC if used_as_number(analysis, info.node, argument.arg) else tensor
+            return _by_use(uses_of(analysis, info.node), argument.arg, tensor)
         case ast.Constant(value=None):
             named = _TENSOR_NAME.search(argument.arg)
             return join((tensor, NONE)) if named else UNKNOWN
         case ast.Constant(value=constant):
             return Static(type(constant).__name__, default_off=constant is False)
     return UNKNOWN
+
+
+def _by_use(uses: Uses, name: str, otherwise: Tensor) -> Value:
+    if name in uses.mappings:
+        return Mapping((), otherwise)
+    return STATIC if name in uses.numbers else otherwise
 
 
 def _with_default(value: Value, default: ast.expr | None) -> Value:
@@ -70,26 +76,3 @@ def _unasked(analysis: Analysis, info: FunctionInfo, value: Value) -> Value:
     if info.decorators and is_wrapped(analysis, info):
         return value
     return join((Static("bool", default_off=True), NONE))
-
-
-def used_as_number(analysis: Analysis, node: FunctionNode, name: str) -> bool:
-    """True where the body uses a parameter in ways that only a Python number allows.
-
-    ``range(n)`` and slice bounds would read a tensor on the host; nobody passes one there on
-    purpose without annotating it.
-    """
-    if node not in analysis.numbers:
-        analysis.numbers[node] = _number_names(node)
-    return name in analysis.numbers[node]
-
-
-def _number_names(node: FunctionNode) -> frozenset[str]:
-    names: set[str] = set()
-    for inner in nodes(node):
-        parts: list[ast.expr | None] = []
-        if isinstance(inner, SLICE):
-            parts = [inner.lower, inner.upper]
-        elif isinstance(inner, CALL) and isinstance(inner.func, NAME) and inner.func.id == "range":
-            parts = [*inner.args]
-        names.update(part.id for part in parts if isinstance(part, NAME))
-    return frozenset(names)

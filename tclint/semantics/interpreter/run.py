@@ -26,7 +26,7 @@ from tclint.semantics.places import report_places
 from tclint.semantics.project import Project
 from tclint.semantics.site import Region
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode, ModuleInfo
-from tclint.semantics.values import UNKNOWN, Class, Function, Object, Tensor, Value
+from tclint.semantics.values import UNKNOWN, Class, Function, Mapping, Object, Tensor, Value
 from tclint.source.file import SourceFile
 
 # A file or function without one of these words sets nothing up; nor do regular expressions, or what
@@ -150,6 +150,8 @@ def _setup_env(analysis: Analysis, function: FunctionInfo) -> Env:
 
 
 def _assumed(value: Value) -> bool:
+    if isinstance(value, Mapping):
+        return _assumed(value.element)
     return isinstance(value, Tensor) and value.assumed
 
 
