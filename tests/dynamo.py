@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import linecache
+import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -11,10 +13,12 @@ import pytest
 
 def loaded(text: str) -> Callable[..., Any]:
     """The function ``f`` of a program, whose lines tracebacks can show."""
-    name, namespace = f"<program {hash(text)}>", dict[str, Any]()
+    name = f"<program {hash(text)}>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    exec(compile(text, name, "exec"), namespace)
-    function: Callable[..., Any] = namespace["f"]
+    # A module of its own: without one, dataclasses take the program for `builtins` and write there.
+    module = sys.modules[name] = ModuleType(name)
+    exec(compile(text, name, "exec"), vars(module))
+    function: Callable[..., Any] = vars(module)["f"]
     return function
 
 
