@@ -53,3 +53,8 @@ def test_git_applies_the_diff(tmp_path: Path, name: str, before: str, after: str
 
 def test_unchanged_file_has_no_diff(tmp_path: Path) -> None:
     assert unified_diff(FixedFile(tmp_path, "a\n", "a\n", "utf-8"), "a") == ""
+
+
+def test_absolute_paths_are_named_as_git_names_them(tmp_path: Path) -> None:
+    diff = unified_diff(FixedFile(tmp_path, "a\n", "b\n", "utf-8"), "/away/m.py")
+    assert diff.startswith("--- a/away/m.py\n+++ b/away/m.py\n")

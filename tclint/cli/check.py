@@ -91,9 +91,11 @@ def check(
         place = explaining.parse_place(explain_types)
         raise typer.Exit(explaining.explain_types(inputs, place))
     if diff:
-        from tclint.cli.fixing import show_diff
+        from tclint.cli.fixing import FixOptions, run_fix
 
-        raise typer.Exit(show_diff(inputs, unsafe=False, exit_zero=exit_zero))
+        narrowing = Narrowing(baseline, "HEAD" if changed else diff_only)
+        options_of_fix = FixOptions(diff=True, exit_zero=exit_zero, narrowing=narrowing)
+        raise typer.Exit(run_fix(inputs, options_of_fix))
     if show_files or show_settings:
         from tclint.cli import listing
 

@@ -53,7 +53,7 @@ def run_confirmed(
 
 def _fixer(inputs: Inputs, how: FixOptions) -> Fixer:
     def fix(allow: Callable[[FixKey], bool]) -> FixRun:
-        return settle(fixed(inputs, unsafe=how.unsafe, allow=allow), inputs)
+        return settle(fixed(inputs, how, allow=allow), inputs)
 
     return fix
 

@@ -72,6 +72,10 @@ def fix(
     force_exclude: options.ForceExclude = False,
     scope: options.Scope = None,
     target_torch: options.TargetTorch = None,
+    min_confidence: options.MinConfidence = None,
+    baseline: options.Baseline = None,
+    diff_only: options.DiffOnly = None,
+    changed: options.Changed = False,
     show_declined: options.ShowDeclined = False,
     stdin_filename: options.StdinFilename = None,
     quiet: options.Quiet = False,
@@ -83,11 +87,13 @@ def fix(
 ) -> None:
     """Rewrite what can be proved to stay the same, and leave every other byte alone.
 
-    Standard input is printed to standard output, repaired.
+    What `check` does not show under the same options is not fixed. Standard input is printed to
+    standard output, repaired.
     """
     from tclint.cli.configuration import Overrides
     from tclint.cli.fixing import FixOptions, run_fix
     from tclint.cli.inputs import gather
+    from tclint.cli.narrowing import Narrowing
 
     overrides = Overrides(
         select=select,
@@ -99,6 +105,7 @@ def fix(
         force_exclude=force_exclude,
         scope=scope,
         target_torch=target_torch,
+        min_confidence=min_confidence,
     )
     how = FixOptions(
         unsafe=unsafe_fixes,
@@ -109,6 +116,7 @@ def fix(
         show_declined=show_declined,
         exit_zero=exit_zero,
         exit_non_zero_on_fix=exit_non_zero_on_fix,
+        narrowing=Narrowing(baseline, "HEAD" if changed else diff_only),
     )
     if verify:
         from tclint.cli.confirming import run_confirmed

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.cli.checking import complain_about, exit_code, make_view
 from tclint.cli.exits import CLEAN, FINDINGS
 from tclint.cli.inputs import Inputs
+from tclint.cli.narrowing import Narrowing, narrowed
 from tclint.cli.terminal import colour_on, note, write, write_bytes
 from tclint.fix.outcome import Ground, Outcome, Reason, ReportedFix, Status, plain_outcome
 from tclint.fix.report import as_json, statistics
 from tclint.fix.report import text as as_text
-from tclint.lint.engine import in_one
+from tclint.lint.engine import check_files, in_one
 from tclint.records import record
 from tclint.report.diff import render_diff
 from tclint.report.formats import OutputFormat, render
 from tclint.report.summary import summary
-from tclint.report.view import View, count
+from tclint.report.view import View
 from tclint.source.errors import FileError, SourceError
 from tclint.source.file import SourceFile
 from tclint.source.write import NewText, encoded, write_all
@@ -46,16 +47,12 @@ class FixOptions:
     show_declined: bool = False
     exit_zero: bool = False
     exit_non_zero_on_fix: bool = False
-
-
-def show_diff(inputs: Inputs, *, unsafe: bool, exit_zero: bool) -> int:
-    """Print what fixes would change; 1 if there is anything."""
-    return run_fix(inputs, FixOptions(unsafe=unsafe, diff=True, exit_zero=exit_zero))
+    narrowing: Narrowing = field(default_factory=Narrowing)
 
 
 def run_fix(inputs: Inputs, how: FixOptions) -> int:
     """Apply fixes, print what was fixed and what remains, and return the exit code."""
-    fixes = settled_fixes(inputs, unsafe=how.unsafe)
+    fixes = settle(fixed(inputs, how), inputs)
     if inputs.stdin is not None and not (how.diff or how.as_json or how.statistics):
         _print_repaired(inputs.stdin, inputs.raw, fixes)
         return exit_code(fixes.remaining, inputs.files, exit_zero=how.exit_zero)
@@ -73,18 +70,18 @@ def without_notebooks(inputs: Inputs) -> Inputs:
     return replace(inputs, files=files, errors=(*inputs.errors, *errors))
 
 
-def settled_fixes(inputs: Inputs, *, unsafe: bool) -> FixRun:
-    """The fixes of the files, with all that is wrong with the files."""
-    return settle(fixed(inputs, unsafe=unsafe), inputs)
-
-
-def fixed(inputs: Inputs, *, unsafe: bool, allow: Callable[[FixKey], bool] | None = None) -> FixRun:
+def fixed(
+    inputs: Inputs, how: FixOptions, *, allow: Callable[[FixKey], bool] | None = None
+) -> FixRun:
     """The fixes of the files, those of each configuration by itself."""
     from tclint.fix.apply import fix_files
     from tclint.fix.results import FixRun
 
+    among = _asked_about(inputs, how.narrowing)
     runs = [
-        fix_files(files, config, unsafe=unsafe, overlay=inputs.overlay, allow=allow)
+        fix_files(
+            files, config, unsafe=how.unsafe, overlay=inputs.overlay, allow=allow, among=among
+        )
         for config, files in inputs.parts
     ]
     return FixRun(
@@ -92,6 +89,17 @@ def fixed(inputs: Inputs, *, unsafe: bool, allow: Callable[[FixKey], bool] | Non
         in_one([run.remaining for run in runs]),
         tuple(declined for run in runs for declined in run.declined),
     )
+
+
+def _asked_about(inputs: Inputs, narrowing: Narrowing) -> frozenset[FixKey] | None:
+    """The findings that a check with this narrowing shows; None where it shows all."""
+    if narrowing == Narrowing():
+        return None
+    from tclint.fix.results import key_of
+
+    run = in_one([check_files(files, c, inputs.overlay) for c, files in inputs.parts])
+    left = narrowed(run, narrowing, inputs.files).run
+    return frozenset(key_of(result.diagnostic) for result in left.results)
 
 
 def settle(fixes: FixRun, inputs: Inputs) -> FixRun:
@@ -172,9 +180,8 @@ def _report(outcome: Outcome, view: View, how: FixOptions) -> str:
 
 
 def _diff_code(outcome: Outcome, inputs: Inputs, how: FixOptions) -> int:
-    number = len(outcome.kept)
-    if number:
-        note(f"Would fix {count(number, 'finding')}.")
+    if outcome.kept:
+        note(f"Would fix {outcome.told}.")
         return CLEAN if how.exit_zero else FINDINGS
     note("Nothing to fix.")
     remaining = replace(outcome.remaining, results=())

@@ -8,18 +8,18 @@ from collections import defaultdict
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final
 
-from tclint.diagnostics import Applicability, Confidence, Decline
+from tclint.diagnostics import Applicability, Decline
 from tclint.fix.conflicts import Group, apply_edits, choose, flatten
 from tclint.fix.edits import edits_for
 from tclint.fix.ledger import Ledger
-from tclint.fix.results import AppliedFix, Declined, FixedFile, FixKey, FixRun
-from tclint.lint.selection import is_shown
+from tclint.fix.results import AppliedFix, Declined, FixedFile, FixKey, FixRun, key_of
+from tclint.lint.selection import applicability_of
 from tclint.records import record
 from tclint.source.errors import FileError, SourceError
 from tclint.source.parse import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from tclint.config import Config
@@ -45,13 +45,23 @@ class _File:
         """What a finding in the present text is called."""
         return FixKey(diagnostic.path, self._origin(diagnostic.span, present), diagnostic.code)
 
-    def enter(self, text: str, present: SourceFile, chosen: Sequence[tuple[Result, Group]]) -> None:
-        """Take over the text that the chosen fixes make of the present one."""
+    def enter(
+        self,
+        text: str,
+        present: SourceFile,
+        chosen: Sequence[tuple[Result, Group]],
+        known: Collection[FixKey],
+    ) -> None:
+        """Take over the text that the chosen fixes make of the present one.
+
+        What is not among the ``known`` findings came up by fixing.
+        """
         makers: dict[Edit, frozenset[int]] = defaultdict(frozenset)
         for result, group in chosen:
             for edit in group.edits:
                 makers[edit] |= {len(self._fixes)}
-            self._fixes.append(_applied(result, lambda span: self._origin(span, present)))
+            fix = _applied(result, lambda span: self._origin(span, present))
+            self._fixes.append(replace(fix, follows=fix.key not in known))
         self._ledger.enter(
             (present.offset(edit.span.start), present.offset(edit.span.end), edit.content, made_by)
             for edit, made_by in makers.items()
@@ -74,9 +84,13 @@ class _File:
 
 @record()
 class _Progress:
-    """The state between passes: texts so far, and files that are left alone from now on."""
+    """The state between passes: texts so far, and files that are left alone from now on.
+
+    ``known`` are the findings of the first pass.
+    """
 
     texts: dict[Path, str]
+    known: frozenset[FixKey] | None = None
     files: dict[Path, _File] = field(default_factory=dict)
     problems: dict[Path, str] = field(default_factory=dict)
     declined: list[Declined] = field(default_factory=list)
@@ -90,11 +104,11 @@ def fix_files(
     overlay: Mapping[Path, str] | None = None,
     check: Checker | None = None,
     allow: Callable[[FixKey], bool] | None = None,
+    among: Collection[FixKey] | None = None,
 ) -> FixRun:
     """Apply the fixes that ``config`` allows; nothing is written.
 
-    How sure a finding is does not matter to a fix, only to whether it is shown when it remains: a
-    safe fix is as safe where the graph breaks under a setting that is off by default.
+    What a check with this configuration does not show is not fixed either.
 
     Args:
         paths: the files to fix.
@@ -103,13 +117,15 @@ def fix_files(
         overlay: texts to use instead of the files' own.
         check: the function that finds what to fix; the lint engine's by default.
         allow: says of each fix whether it may be applied; all may by default.
+        among: the findings that are asked about, others are neither fixed nor told; all by default.
     """
     checker = check or _engine()
     progress = _Progress(dict(overlay or {}))
-    everything = replace(config, min_confidence=Confidence.LOW.value)
     passes, fewest = 0, None
     while True:
-        run = checker(paths, everything, progress.texts)
+        run = _among(checker(paths, config, progress.texts), among, progress)
+        if progress.known is None:
+            progress.known = frozenset(key_of(result.diagnostic) for result in run.results)
         wanted = _wanted(run, config, progress, unsafe=unsafe, allow=allow)
         number = sum(map(len, wanted.values()))
         passes = 0 if fewest is not None and number < fewest else passes + 1
@@ -121,19 +137,16 @@ def fix_files(
         changed = [_fix_file(path, results, progress) for path, results in wanted.items()]
         if not any(changed):
             break
-    remaining = _with_problems(_sure(run, config), progress)
+    remaining = _with_problems(run, progress)
     return FixRun(_changed(progress), remaining, tuple(progress.declined))
 
 
-def _sure(run: Run, config: Config) -> Run:
-    """Without the findings that are less sure than ``config`` wants to see."""
-    shown = tuple(
-        result
-        for result in run.results
-        if is_shown(result.diagnostic.code, result.diagnostic.confidence, config)
-    )
-    unsure = len(run.results) - len(shown)
-    return replace(run, results=shown, hidden=run.hidden + unsure) if unsure else run
+def _among(run: Run, among: Collection[FixKey] | None, progress: _Progress) -> Run:
+    """Without the findings that nobody asks about."""
+    if among is None:
+        return run
+    results = tuple(result for result in run.results if _key(result, progress) in among)
+    return replace(run, results=results)
 
 
 def _engine() -> Checker:
@@ -155,10 +168,9 @@ def _wanted(
     levels = {Applicability.SAFE, Applicability.UNSAFE} if unsafe else {Applicability.SAFE}
     wanted: dict[Path, list[Result]] = defaultdict(list)
     for result in run.results:
-        path = result.diagnostic.path
-        if result.repair is None or result.diagnostic.fixable not in levels:
-            continue
-        if path in progress.problems or not _allowed(result.diagnostic.code, config):
+        path, code = result.diagnostic.path, result.diagnostic.code
+        fixable = applicability_of(code, result.diagnostic.fixable, config)
+        if result.repair is None or fixable not in levels or path in progress.problems:
             continue
         if allow is None or allow(_key(result, progress)):
             wanted[path].append(result)
@@ -170,17 +182,8 @@ def _key(result: Result, progress: _Progress) -> FixKey:
     diagnostic = result.diagnostic
     file = progress.files.get(diagnostic.path)
     if file is None:
-        return FixKey(diagnostic.path, diagnostic.span, diagnostic.code)
+        return key_of(diagnostic)
     return file.key(diagnostic, result.file)
-
-
-def _allowed(code: str, config: Config) -> bool:
-    """True when the configuration lets a rule's fixes be applied."""
-
-    def named(selectors: Sequence[str]) -> bool:
-        return any(selector == "ALL" or code.startswith(selector) for selector in selectors)
-
-    return (not config.fixable or named(config.fixable)) and not named(config.unfixable)
 
 
 def _fix_file(path: Path, results: Sequence[Result], progress: _Progress) -> bool:
@@ -215,7 +218,8 @@ def _fix_file(path: Path, results: Sequence[Result], progress: _Progress) -> boo
             return False
     progress.files[path] = repaired
     progress.texts[path] = text
-    repaired.enter(text, file, [(results[group.number], group) for group in chosen])
+    made = [(results[group.number], group) for group in chosen]
+    repaired.enter(text, file, made, progress.known or ())
     return True
 
 

@@ -29,12 +29,16 @@ def choose(groups: Iterable[Group]) -> list[Group]:
     """The fixes to apply together, in the order of their places; the others have to wait.
 
     Two fixes that touch one line wait for each other: the second one's proof may rest on what the
-    first one changes. An insertion that two fixes share, such as an import, is no conflict.
+    first one changes. An insertion that two fixes share, such as an import, is no conflict, and
+    neither are findings with one and the same fix.
     """
     chosen: list[Group] = []
     taken: list[Rows] = []
     made: set[Edit] = set()
     for group in sorted(groups, key=lambda group: (group.edits, group.code)):
+        if chosen and group.edits == chosen[-1].edits:
+            chosen.append(group)
+            continue
         own = [edit for edit in group.edits if not (edit in made and _inserts(edit))]
         rows = [_rows(edit) for edit in own]
         if any(_meet(one, other) for one in rows for other in taken):

@@ -19,6 +19,7 @@ def unified_diff(file: FixedFile, name: str) -> str:
     body = "".join(map(_closed, list(lines)[2:]))
     if not body:
         return ""
+    name = name.lstrip("/")  # as `git diff --no-index` names what lies outside
     return f"--- {_quoted('a/' + name)}\n+++ {_quoted('b/' + name)}\n{body}"
 
 

@@ -6,6 +6,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from tclint.records import record
+from tclint.report.view import count
 
 if TYPE_CHECKING:
     from tclint.fix.results import AppliedFix, FixedFile, FixRun
@@ -85,6 +86,13 @@ class Outcome:
     def kept(self) -> tuple[ReportedFix, ...]:
         """The fixes that were applied, or would be."""
         return tuple(one for one in self.fixes if one.status is not Status.DROPPED)
+
+    @property
+    def told(self) -> str:
+        """How many findings the fixes are about, in the words of a check of the unfixed files."""
+        follow = sum(one.fix.follows for one in self.kept)
+        text = count(len(self.kept) - follow, "finding")
+        return f"{text}, and {follow} that came up by fixing" if follow else text
 
     @property
     def dropped(self) -> tuple[ReportedFix, ...]:

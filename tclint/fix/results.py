@@ -21,12 +21,18 @@ class FixKey:
     code: str
 
 
+def key_of(diagnostic: Diagnostic) -> FixKey:
+    """The name of the fix of a finding in the unfixed file."""
+    return FixKey(diagnostic.path, diagnostic.span, diagnostic.code)
+
+
 @record(frozen=True)
 class AppliedFix:
     """A fix that was carried out.
 
     The spans, those of ``diagnostic`` too, are places in the unfixed file. Where fixes of several
-    passes met in one place the edit there is theirs together, and each of them has it.
+    passes met in one place the edit there is theirs together, and each of them has it. Its finding
+    ``follows`` where no check of the unfixed file shows it: other fixes brought it up.
     """
 
     diagnostic: Diagnostic
@@ -34,11 +40,12 @@ class AppliedFix:
     applicability: Applicability
     changes: str = ""
     edits: tuple[Edit, ...] = ()
+    follows: bool = False
 
     @property
     def key(self) -> FixKey:
         """The name of the fix."""
-        return FixKey(self.diagnostic.path, self.diagnostic.span, self.diagnostic.code)
+        return key_of(self.diagnostic)
 
     @property
     def fix(self) -> Fix:

@@ -41,9 +41,11 @@ def is_shown(code: str, confidence: Confidence, config: Config) -> bool:
 def applicability_of(
     code: str, offered: Applicability | None, config: Config
 ) -> Applicability | None:
-    """How a rule's fix may be applied, where the configuration trusts it more or less."""
-    if offered is None or not (config.extend_safe_fixes or config.extend_unsafe_fixes):
-        return offered
+    """How a rule's fix may be applied: the configuration may trust it more, less or not at all."""
+    if offered is None:
+        return None
+    if not _is_fixable(code, config):
+        return Applicability.DISPLAY
     raised = longest_prefix(code, config.extend_safe_fixes)
     lowered = longest_prefix(code, config.extend_unsafe_fixes)
     if offered is Applicability.UNSAFE and raised > lowered:
@@ -51,6 +53,12 @@ def applicability_of(
     if offered is Applicability.SAFE and lowered > raised:
         return Applicability.UNSAFE
     return offered
+
+
+def _is_fixable(code: str, config: Config) -> bool:
+    """True when ``fixable`` and ``unfixable`` let a rule's fixes be applied."""
+    wanted = not config.fixable or longest_prefix(code, config.fixable) >= 0
+    return wanted and longest_prefix(code, config.unfixable) < 0
 
 
 def longest_prefix(code: str, prefixes: Iterable[str]) -> int:

@@ -37,6 +37,7 @@ def _fix(one: ReportedFix) -> dict[str, object]:
         "end_location": location(diagnostic.span.end),
         "fix": fix_record(one.fix.fix),
         "changes": one.fix.changes or None,
+        "follows": one.fix.follows,
         "status": one.status.value,
         "reason": None if reason is None else {"ground": reason.ground.value, "text": reason.text},
     }

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def render(outcome: Outcome, view: View) -> str:
     """What was fixed by file and rule; with ``--verify`` every fix with the reason."""
     if outcome.verification is None:
-        return _by_rule(outcome.kept, view)
+        return _by_rule(outcome, view)
     lines = [
         *_section("Kept", outcome.kept, view),
         *_section("Dropped", outcome.dropped, view),
@@ -29,14 +29,15 @@ def render(outcome: Outcome, view: View) -> str:
     return "\n".join(lines) + "\n\n"
 
 
-def _by_rule(fixes: Sequence[ReportedFix], view: View) -> str:
+def _by_rule(outcome: Outcome, view: View) -> str:
+    fixes = outcome.kept
     if not fixes:
         return ""
     names = {one.fix.diagnostic.code: one.fix.diagnostic.name for one in fixes}
     by_file: dict[Path, Counter[str]] = defaultdict(Counter)
     for one in fixes:
         by_file[one.fix.diagnostic.path][one.fix.diagnostic.code] += 1
-    lines = [f"Fixed {count(len(fixes), 'finding')}:"]
+    lines = [f"Fixed {outcome.told}:"]
     for path, codes in by_file.items():
         lines.append(f"- {view.path(path)}:")
         for code, times in sorted(codes.items()):
