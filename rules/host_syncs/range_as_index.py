@@ -15,7 +15,8 @@ class RangeAsIndex(Rule[TensorIndex]):
     """A tensor is indexed by `range(n)`, `list(range(n))` or `np.arange(n)`.
 
     ## What it does
-    Reports subscripts of tensors that hold a range, as in `log_p[range(n), target]`.
+    Reports subscripts of tensors that hold a range, as in `log_p[range(n), target]`. A tuple that
+    is the whole index names one place (`x[tuple(range(2))]` is `x[0, 1]`) and is left alone.
 
     ## Why it hurts
     In eager mode the numbers are made on the host, copied to the device, and the CPU waits for the
@@ -27,8 +28,9 @@ class RangeAsIndex(Rule[TensorIndex]):
 
     ## Fix safety
     `torch.arange` gives the same positions. The fix is safe for one length that cannot be
-    negative (a size, a `len()`, a constant) and a tensor that is a plain name or attribute; it is
-    unsafe for other lengths, since `torch.arange(-1)` raises where `range(-1)` is empty.
+    negative (a size, a `len()`, a constant) and a tensor that is a plain name or attribute. It is
+    unsafe for other lengths, since `torch.arange(-1)` raises where `range(-1)` is empty, and for a
+    parameter that is only believed to be a tensor: nothing declares it, or asks for its shape.
 
     ## References
     - [torch.arange](https://docs.pytorch.org/docs/stable/generated/torch.arange.html)
@@ -54,13 +56,13 @@ def f(log_p, target):
         ),
         Bad(
             """
-def f(log_p, target):
+def f(log_p: torch.Tensor, target):
     n = len(target)
     return -log_p[list(range(n)), target].mean()
 """,
             inputs="[(torch.rand(n, 3), torch.zeros(n, dtype=torch.long)) for n in (4, 5, 6, 7)]",
             fixed="""
-def f(log_p, target):
+def f(log_p: torch.Tensor, target):
     n = len(target)
     return -log_p[torch.arange(n, device=log_p.device), target].mean()
 """,
@@ -80,6 +82,18 @@ def f(log_p, target):
             proves=("recompile",),
             title="a length that may be negative",
         ),
+        Bad(
+            """
+def f(log_p):
+    return -log_p[range(3)]
+""",
+            unsafe="""
+def f(log_p):
+    return -log_p[torch.arange(3, device=log_p.device)]
+""",
+            inputs="(torch.rand(4, 3),)",
+            title="what may be no tensor",
+        ),
         Untouched(
             """
 def f(x, target):
@@ -88,6 +102,14 @@ def f(x, target):
             reason="evaluated twice",
             inputs="[(torch.rand(n, 3), torch.zeros(n, dtype=torch.long)) for n in (4, 5, 6, 7)]",
             proves=("recompile",),
+        ),
+        Good(
+            """
+def f(log_p):
+    return -log_p[tuple(range(2))] + log_p[tuple(range(log_p.dim()))]
+""",
+            inputs="(torch.rand(4, 3),)",
+            title="a tuple is an index for each dimension",
         ),
         Good(
             """

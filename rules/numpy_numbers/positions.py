@@ -16,6 +16,7 @@ from ..proofs.verdict import PROVED, Changes, Refused, Verdict, combine
 from .lengths import is_integer, least
 from .names import library
 
+_OF_ARRAYS = frozenset(("shape", "dtype", "device", "ndim", "size"))
 _RANGES = ("range", "numpy.arange")
 
 
@@ -52,7 +53,9 @@ def use_arange(event: TensorIndex, ranges: Sequence[ast.expr]) -> Repair | Decli
     if isinstance(spelled, Decline):
         return spelled
     name, imports = spelled
-    verdicts: list[Verdict] = []
+    verdicts = [
+        PROVED if _has_device(event) else Changes(f"`{site.text(tensor)}` has to be a tensor")
+    ]
     rewrites: list[Rewrite] = [*imports]
     for node in ranges:
         call = range_call(site, node)
@@ -70,6 +73,18 @@ def use_arange(event: TensorIndex, ranges: Sequence[ast.expr]) -> Repair | Decli
     if isinstance(verdict, Changes):
         return Repair(message, tuple(rewrites), Applicability.UNSAFE, verdict.what)
     return Repair(message, tuple(rewrites))
+
+
+def _has_device(event: TensorIndex) -> bool:
+    """True for a tensor; what is only believed to be one could be a dict, or a list.
+
+    A variable that is asked for its shape or dtype is a tensor, or an array that has a device too.
+    """
+    site, owner = event.site, event.subscript.value
+    if not event.tensor.assumed or not isinstance(owner, ast.Name):
+        return not event.tensor.assumed
+    asked = (site.parent(load) for load in site.loads(owner.id))
+    return any(isinstance(node, ast.Attribute) and node.attr in _OF_ARRAYS for node in asked)
 
 
 def _is_plain(node: ast.expr) -> bool:

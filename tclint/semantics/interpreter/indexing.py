@@ -135,8 +135,9 @@ def index_tensor(frame: Frame, node: ast.Subscript, tensor: Tensor, *, store: bo
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     values = [frame.body.values.get(part, UNKNOWN) for part in parts]
     found = [(part, kind) for part, value in zip(parts, values, strict=True)
-             if (kind := _host_index(value)) is not None]  # fmt: skip
-    if found:
+             if not isinstance(part, ast.Starred)
+             and (kind := _host_index(value)) is not None]  # fmt: skip
+    if found and not _names_one_place(node, values[0]):
         frame.analysis.emit(
             frame, TensorIndex, node, subscript=node, tensor=tensor, items=tuple(found), store=store
         )
@@ -177,6 +178,12 @@ def _host_index(value: Value) -> str | None:
         case Sequence(type="list"):
             return None if is_tensor(elements(value)) else "list"
     return None
+
+
+def _names_one_place(node: ast.Subscript, value: Value) -> bool:
+    """True where a tuple is the whole index: ``x[tuple(range(2))]`` is ``x[0, 1]``."""
+    alone = not isinstance(node.slice, ast.Tuple)
+    return alone and isinstance(value, Sequence) and value.type.startswith("tuple")
 
 
 def _indexed_rank(tensor: Tensor, values: list[Value]) -> int | None:
