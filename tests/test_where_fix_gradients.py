@@ -60,6 +60,55 @@ def f(x):
                 assert torch.equal(left.nan_to_num(nan=77), right.nan_to_num(nan=77)), numbers
 
 
+_FACTORS = {
+    "a parameter": "y * scale",
+    "a literal that float32 does not hold": "y * 1e39",
+    "a product of literals": "y * (1e30 * 1e30)",
+    "a divisor whose inverse float32 does not hold": "y / 1e-40",
+    "a divisor that float32 does not hold": "y / 1e39",
+    "a constant of the module": "y * SCALE",
+    "a sum": "y * (scale + 1)",
+    "a negative one": "-scale * y",
+    "a limit doubled": "y * (torch.finfo(y.dtype).max * 2)",
+    "a limit of another dtype": "y * torch.finfo(torch.float64).max",
+    "deep inside": "torch.relu(y * scale + 1) / 2",
+}
+
+
+@pytest.mark.parametrize("arm", _FACTORS.values(), ids=_FACTORS)
+@pytest.mark.parametrize(
+    "branch",
+    [
+        "if y.isnan().any():\n        y = {arm}",
+        "y = {arm} if y.isnan().any() else y",
+        "if y.isnan().any():\n        y = {arm}\n    else:\n        y = -y",
+        "mask = y.isnan()\n    y[mask] = {arm}",
+    ],
+    ids=["an if", "an expression", "two ways", "a mask"],
+)
+def test_gradients_stay_whatever_the_factor(arm: str, branch: str, tmp_path: Path) -> None:
+    written = arm.replace("y", "y[mask]").replace("dty[mask]pe", "dtype")
+    code = f"""\
+import torch
+
+SCALE = float("inf")
+
+
+def f(x, scale: float = float("inf")):
+    y = x.float() * 1
+    {branch.format(arm=written if "mask" in branch else arm)}
+    return y
+"""
+    path = tmp_path / "example.py"
+    path.write_text(code, encoding="utf-8")
+    config = Config(root=tmp_path, select=("TCL160", "TCL170"), compiled=("*:f",))
+    changed = fix_files([path], config).changed
+    fixed = changed[0].after if changed else code
+    expected, given = (_run(text, [1.0, -2.0], torch.float32) for text in (code, fixed))
+    for left, right in zip(expected, given, strict=True):
+        assert torch.equal(left, right)
+
+
 def _run(code: str, numbers: list[float], dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
     """The result of the function, and the gradient of the sum of its squares."""
     names: dict[str, object] = {}

@@ -47,8 +47,10 @@ class DataDependentBranch(Rule[TensorBranch]):
     computes both: their shapes and dtypes have to be equal, and neither may raise. Safe for
     floating-point tensors and operations with finite gradients (`clamp`, `relu`, arithmetic with
     numbers); where the dtype is not known, compiled code asks for it and eager code stays as it
-    is. Unsafe where the gradient of the way that is not taken may be NaN. Where each way registers
-    the same buffer anew, compiled code chooses the tensor, and asserts that shape and dtype agree.
+    is. Unsafe where the gradient of the way that is not taken may be NaN (0 comes back for it, and
+    0 times an infinite factor is NaN: so is a factor that no literal gives). Where each way
+    registers the same buffer anew, compiled code chooses the tensor, and asserts that shape and
+    dtype agree.
 
     ## References
     - [Graph break GB0170](https://meta-pytorch.org/compile-graph-break-site/gb/gb0170.html)

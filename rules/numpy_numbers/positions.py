@@ -53,7 +53,7 @@ def use_arange(event: TensorIndex, ranges: Sequence[ast.expr]) -> Repair | Decli
     if isinstance(spelled, Decline):
         return spelled
     name, imports = spelled
-    verdicts = [
+    verdicts: list[Verdict] = [
         PROVED if _has_device(event) else Changes(f"`{site.text(tensor)}` has to be a tensor")
     ]
     rewrites: list[Rewrite] = [*imports]

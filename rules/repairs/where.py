@@ -146,7 +146,7 @@ def _judge(
     if not reads:
         return Refused(_OTHER.reason)
     verdicts = [judge_arm(site, arm, root, numbers or {}) for arm in arms]
-    verdicts += [judge_number(site, value, {}) for value in (numbers or {}).values()]
+    verdicts += [judge_number(site, value, root, {}) for value in (numbers or {}).values()]
     verdicts.append(judge_kind(site, test, reads[0]))
     if any(isinstance(arm, ast.Name) for arm in arms):
         verdicts.append(judge_new_tensor(site, site.statement, {name}))
