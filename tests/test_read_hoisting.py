@@ -8,6 +8,7 @@ import pytest
 
 from tclint.config import Config
 from tclint.fix.apply import fix_files
+from tclint.lint.engine import check_files
 
 torch = pytest.importorskip("torch", reason="the proofs run torch")
 
@@ -111,10 +112,20 @@ def test_who_calls_the_inner_module_alone_need_not_know() -> None:
     assert torch.equal(encoder(x, x), torch.zeros(2, 3))
 
 
+def test_a_safe_fix_leaves_the_signature_of_a_module(tmp_path: Path) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(CODE, encoding="utf-8")
+    config = Config(root=tmp_path, select=("TCL101",))
+    assert not fix_files([path], config).changed
+    (found,) = check_files([path], config).results
+    assert found.repair is not None
+    assert "has to take it too" in found.repair.changes
+
+
 def _fixed(folder: Path, code: str) -> str:
     path = folder / "model.py"
     path.write_text(code, encoding="utf-8")
-    run = fix_files([path], Config(root=folder, select=("TCL101",)))
+    run = fix_files([path], Config(root=folder, select=("TCL101",)), unsafe=True)
     return run.changed[0].after if run.changed else code
 
 

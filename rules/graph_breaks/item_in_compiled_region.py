@@ -38,7 +38,8 @@ class ItemInCompiledRegion(Rule[HostRead]):
 
     A read that nothing can replace, at the top of the `forward` of a module inside another, moves
     to the callers in the same file, where it breaks fewer frames: `forward` gets an optional
-    parameter, and reads by itself where nobody passes it.
+    parameter, and reads by itself where nobody passes it. That is unsafe: signatures of modules are
+    public, and what replaces the module or hooks into it knows nothing of the parameter.
 
     ## References
     - [Graph break GB0124](https://meta-pytorch.org/compile-graph-break-site/gb/gb0124.html)

@@ -7,7 +7,7 @@ import copy
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Edit, Span
+from tclint.diagnostics import Applicability, Edit, Span
 from tclint.lint.rewrite import AddArgument, Insert, Repair, Replace, Rewrite, Splice
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import ClassInfo
@@ -17,6 +17,11 @@ from ..proofs.purity import is_pure
 _MESSAGE: Final = (
     "Read it in the caller, which passes it on: the frame in between breaks no more, and `forward` "
     "gets an optional parameter"
+)
+_CHANGES: Final = (
+    "`forward` has one more parameter, which its callers pass: whatever takes its place (another "
+    "module, a subclass elsewhere, a patched `forward`) has to take it too, and a hook that "
+    "changes the arguments does so after the read"
 )
 # Decorators that hand all arguments on, and leave values as they are.
 _HARMLESS: Final = frozenset({"torch.no_grad", "torch.inference_mode", "torch.enable_grad"})
@@ -49,7 +54,8 @@ def hoist_read(site: Site, node: ast.expr) -> Repair | None:
             if not moved or spliced is None:
                 return None
             kept = Replace(statement, f"if {name} is None:\n    $read", {"read": statement})
-            return Repair(_MESSAGE, (*moved, kept, spliced))
+            rewrites = (*moved, kept, spliced)
+            return Repair(_MESSAGE, rewrites, Applicability.UNSAFE, _CHANGES)
     return None
 
 
