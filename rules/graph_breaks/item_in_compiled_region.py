@@ -25,12 +25,13 @@ class ItemInCompiledRegion(Rule[HostRead]):
     changes. In a loop or a `try` the whole function falls back to eager.
 
     ## Fix safety
-    The read becomes `.detach()`, or `.detach().clone()` where the storage is written later, and
-    the number is followed through variables, arithmetic, `abs`, `max`, `min`, `int` and `float`.
-    That is safe when the tensor has no dimensions, the number only meets tensors whose dtype it
-    cannot change, and the arithmetic gives the same bits: in float64, one operation of float32
-    values that meets float32, whole numbers that are counts. It is unsafe where a dtype, a
-    rounding, or the type of something stored or returned may change, and declined where Python
+    The read becomes `.detach().clone()`, or `.detach()` where the tensor was computed here and is
+    only read, so that nobody can write it. A clone is one small kernel in eager code and nothing
+    in a compiled graph. The number is followed through variables, arithmetic, `abs`, `max`, `min`,
+    `int` and `float`. That is safe when the tensor has no dimensions, the number only meets tensors
+    whose dtype it cannot change, and the arithmetic gives the same bits: in float64, one operation
+    of float32 values that meets float32, whole numbers that are counts. It is unsafe where a dtype,
+    a rounding, or the type of something stored or returned may change, and declined where Python
     needs a number: a branch, a size, a result or an argument that is declared as a number. Results
     are bit-equal, with one exception: on a GPU, `tensor / number` multiplies by the reciprocal and
     `tensor / tensor` divides, so the last bit can differ (H200, float32: in 9 to 24% of the

@@ -8,6 +8,7 @@ from dataclasses import field, replace
 from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Replace
 from tclint.records import record
+from tclint.semantics.ownership import blocks_around
 from tclint.semantics.site import Site
 from tclint.semantics.values import DType
 
@@ -18,13 +19,14 @@ from .exactness import exact_comparison
 from .numbers import Number, arithmetic, is_number, negated
 from .positions import judge_row, picked
 from .promotion import ROUNDED
-from .reaching import is_changed, reads_that_may_see
+from .reaching import is_changed, may_be_read_before, reads_that_may_see
 from .twins import UNSURE, Twin, twin_of
 from .uses import Uses, uses_of
 from .verdict import PROVED, Changes, Refused, Verdict, combine
 
 _BOOL = DType("bool", "bool")
 _KEPT = "the number is kept in another place and changed in place"
+_LEAVES = "the number leaves a block where tensors may be made under `inference_mode`"
 _KEEPING = (ast.Assign, ast.Dict, ast.List, ast.Tuple, ast.Set, ast.Call, ast.keyword, ast.Return)
 _ROUNDS = 3
 """How often a loop may come back to a place with another number before it is given up."""
@@ -34,15 +36,18 @@ _ROUNDS = 3
 class Way:
     """What was found on the way: how far it is proved, and what has to be written differently.
 
-    ``changed`` is true where the number itself is changed in place (``n += 1``).
+    ``changed`` is true where the tensor that takes the number's place is changed by the rule's own
+    rewriting, ``written`` where a statement of the program changes it in place (``n += 1``).
     """
 
     site: Site
     verdicts: list[Verdict] = field(default_factory=list)
     rewrites: dict[ast.AST, Replace] = field(default_factory=dict)
     changed: bool = False
+    written: bool = False
     kept: bool = False
     _seen: dict[ast.AST, list[Number]] = field(default_factory=dict)
+    _blocks: frozenset[ast.AST] = frozenset()
 
     def verdict(self) -> Verdict:
         """The weakest verdict on the way."""
@@ -53,6 +58,7 @@ class Way:
 
     def follow(self, node: ast.expr, number: Number) -> None:
         """Follow the value of ``node``, which is ``number``, to all of its uses."""
+        self._blocks = self._blocks or blocks_around(self.site, node)
         uses = uses_of(self.site, node)
         if uses.lost:
             self._follow_variable(node, number, uses)
@@ -76,12 +82,7 @@ class Way:
 
     def use(self, use: ast.expr, number: Number) -> None:
         """Judge one use of the number, and follow what is computed from it there."""
-        before = self._seen.setdefault(use, [])
-        if number in before:
-            return
-        before.append(number)
-        if len(before) > _ROUNDS:
-            self.verdicts.append(Changes("a loop goes on with the number"))
+        if not self._may_go_to(use, number):
             return
         parent = self.site.parent(use)
         match parent:
@@ -119,6 +120,27 @@ class Way:
         twin = self.rewrites.get(use, Replace(use, "$number", {"number": use}))
         self.rewrites[use] = replace(twin, template=f"{twin.template}.reshape(1)")
         self.rewrites[row] = Replace(row, f"$row.squeeze({dimension})", {"row": row})
+
+    def _may_go_to(self, use: ast.expr, number: Number) -> bool:
+        """False where the number cannot be followed to a use, or has been there already."""
+        before = self._seen.setdefault(use, [])
+        if number in before:
+            return False
+        before.append(number)
+        if not self._blocks <= blocks_around(self.site, use):
+            self.verdicts.append(Refused(_LEAVES))
+        elif len(before) > _ROUNDS:
+            self.verdicts.append(Changes("a loop goes on with the number"))
+        else:
+            return True
+        return False
+
+    def _is_inference(self) -> bool:
+        """True where the tensors that are made may be of no use for gradients elsewhere."""
+        function = self.site.function
+        return bool(self._blocks) or (
+            function is not None and "torch.inference_mode" in function.decorators
+        )
 
     def _bounds(self, use: ast.expr) -> None:
         """``x[:n] = 0`` becomes ``x[torch.arange(len(x)) < n] = 0``."""
@@ -160,9 +182,11 @@ class Way:
             self._ends(use, number)
             return
         made, verdict = arithmetic(self.site, statement.op, number, other, reflected=not own)
-        if own and made.category != (number.category or ""):
-            verdict = Refused("a tensor cannot be changed in place into another category")
-        self.changed = True
+        if made.category != number.category or may_be_read_before(self.site, statement, target.id):
+            # A number is replaced by `+=`, a tensor is written: whoever has it would see that.
+            self.rewrites[statement] = _spelt_out(statement)
+        else:
+            self.written = True
         self.verdicts.append(verdict)
         if not isinstance(verdict, Refused):
             self._reads(statement, target.id, made)
@@ -181,4 +205,16 @@ class Way:
             self.verdicts.append(Refused("the number is changed in place"))
             return
         self.kept = self.kept or isinstance(parent, _KEEPING)
+        if isinstance(parent, _KEEPING) and self._is_inference():
+            self.verdicts.append(Refused(_LEAVES))
+            return
         self.verdicts.append(judge(self.site, use, number.tensor))
+
+
+def _spelt_out(statement: ast.AugAssign) -> Replace:
+    """``n = n + 1`` for ``n += 1``."""
+    target = statement.target
+    assert isinstance(target, ast.Name)
+    sum_of = ast.unparse(ast.BinOp(ast.Name("LEFT"), statement.op, ast.Name("RIGHT")))
+    formula = sum_of.replace("LEFT", target.id).replace("RIGHT", "$value")
+    return Replace(statement, f"{target.id} = {formula}", {"value": statement.value})

@@ -53,6 +53,16 @@ def is_changed(site: Site, name: ast.Name) -> bool:
     return isinstance(parent, ast.AugAssign) and parent.target is name
 
 
+def may_be_read_before(site: Site, statement: ast.AugAssign, name: str) -> bool:
+    """True where something else may have the value of ``name`` when ``statement`` changes it."""
+    start = (statement.lineno, statement.col_offset)
+    loops = {outer for outer in site.ancestors(statement) if isinstance(outer, _LOOPS)}
+    return any(
+        (load.lineno, load.col_offset) < start or not loops.isdisjoint(site.ancestors(load))
+        for load in site.loads(name)
+    )
+
+
 def _other_arms(site: Site, statement: ast.stmt) -> set[ast.AST]:
     """The statements that do not run where ``statement`` runs."""
     found: set[ast.AST] = set()

@@ -8,12 +8,12 @@ import struct
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.events import HostRead
+from tclint.semantics.ownership import is_consumed, is_fresh, is_private
 from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
 from .declared import takes_numbers
 from .follow import Way
-from .mutation import alias_root, needs_copy
 from .numbers import Number, bound_of
 from .purity import cannot_raise
 from .uses import Uses, uses_of
@@ -63,8 +63,7 @@ def _keep(event: HostRead, template: str, way: Way, verdict: Verdict) -> Repair:
     written = template if _is_detached(source) else f"{template}.detach()"
     if event.tensor.rank != 0:
         written += ".reshape(())"
-    shared = way.changed and alias_root(site, source) is not None
-    if template == "$source" and (shared or needs_copy(site, source)):
+    if template == "$source" and not _may_share(site, event.node, source, way):
         written += ".clone()"
     around = way.rewrites.pop(event.node, None)
     if around is not None:
@@ -72,6 +71,13 @@ def _keep(event: HostRead, template: str, way: Way, verdict: Verdict) -> Repair:
     rewrite = Replace(event.node, written, {"source": source})
     message = "Keep the value on the device as a 0-d tensor"
     return _repair(message, verdict, rewrite, *way.rewrites.values())
+
+
+def _may_share(site: Site, read: ast.expr, source: ast.expr, way: Way) -> bool:
+    """True where the tensor may keep the memory that the number was read from."""
+    if way.written:
+        return is_fresh(site, source)
+    return is_private(site, source) or is_consumed(site, read)
 
 
 def _unused(event: HostRead, uses: Uses, rank: Verdict) -> Repair:

@@ -58,6 +58,11 @@ ARITHMETIC: tuple[Example, ...] = (
         "y = x.float().reshape(-1)|z = y[:1].sum()|n = z.detach().clone()|n += 1|return y * n, z",
     ),
     safe(
+        "replaced, and kept",
+        "y = x.float()|n = y.sum().item()|old = n|n += 1|return y * n - old",
+        "y = x.float()|n = y.sum().detach()|old = n|n = n + 1|return y * n - old",
+    ),
+    safe(
         "at least one",
         "n = (x > 0.5).sum().item()|return x.float() / max(1, n)",
         "n = (x > 0.5).sum().detach()|return x.float() / n.clamp(min=1)",
@@ -108,6 +113,11 @@ CHANGES: tuple[Example, ...] = (
         "a sum over a loop",
         "y = x.float()|total = 0.0|for _ in range(3):|    total += y.sum().item()|    y = y * 2"
         "|return y + total",
+    ),
+    unsafe(
+        "replaced by a fraction",
+        "n = (x > 0.5).sum().item()|n *= 0.5|return x.float() * n",
+        "n = (x > 0.5).sum().detach()|n = n * 0.5|return x.float() * n",
     ),
     unsafe(
         "a root",
@@ -199,16 +209,6 @@ DECLINED: tuple[Example, ...] = (
         "two numbers in one call",
         "y = x.float()|a = y.sum().item()|return y * max(a, a * 2)",
         "in one call",
-    ),
-    declined(
-        "changed in place, and kept",
-        "y = x.float()|n = y.sum().item()|old = n|n += 1|return y * n - old",
-        "kept in another place",
-    ),
-    declined(
-        "changed in place into a fraction",
-        "n = (x > 0.5).sum().item()|n *= 0.5|return x.float() * n",
-        "another category",
     ),
     declined(
         "changed in place by a tensor", "n = x.max().item()|n = n + 0|n += x|return n", "in place"

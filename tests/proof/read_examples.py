@@ -141,8 +141,8 @@ class f(nn.Module):
         self.register_buffer("level", torch.tensor(0.5))
 
     def forward(self, x: torch.Tensor):
-        y = x.double().reshape(-1, 3) * self.scale.detach()
-        return y + self.level.detach().clone()
+        y = x.double().reshape(-1, 3) * self.scale.detach().clone()
+        return y + self.level.detach()
 """,
         proves=BREAK,
         title="a parameter and a buffer",
@@ -177,7 +177,7 @@ class f(nn.Module):
     unsafe(
         "a tensor that may have dimensions",
         "return x * x[:1, 0].item()",
-        "return x * x[:1, 0].detach().reshape(())",
+        "return x * x[:1, 0].detach().reshape(()).clone()",
     ),
     declined(
         "a slice", "n = (x > 0.5).sum().item()|return x.reshape(-1)[:n]", "length is not known"

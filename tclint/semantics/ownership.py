@@ -1,0 +1,280 @@
+"""Who else holds the memory behind an expression? Whatever is not proved counts as shared.
+
+An expression is *fresh* where evaluating it allocates the tensor that it gives. It is *private*
+where it is fresh, or where all that ever happens to its memory is visible in the function and
+nothing of it writes or lets the memory out. Everything else may be written by somebody: through
+another name, a container, a hook, the caller.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tclint.semantics.lattice import options
+from tclint.semantics.site import Site
+from tclint.semantics.values import DataScalar, External, Sequence, Static, SymInt, Tensor
+from tclint.torch_api.memory import (
+    ALLOCATING_FUNCTIONS,
+    ALLOCATING_METHODS,
+    DESCRIPTIONS,
+    READING_FUNCTIONS,
+    READING_METHODS,
+    VIEW_ATTRIBUTES,
+    VIEW_METHODS,
+)
+
+_ONE_OBJECT: Final = (ast.Is, ast.IsNot)
+_MEMBERSHIP: Final = (ast.In, ast.NotIn)
+_TESTED: Final = (ast.If, ast.While, ast.IfExp, ast.Assert)
+_RUNS: Final = (ast.Call, ast.Attribute, ast.Subscript, ast.Await, ast.NamedExpr)
+_OPENED: Final = ("eval", "exec", "locals", "vars")
+"""Builtins that reach variables by names that nobody can see."""
+_NUMBERS: Final = (None, "bool", "complex", "float", "int")
+_NESTED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def is_fresh(site: Site, node: ast.expr) -> bool:
+    """True where evaluating ``node`` allocates the tensor, or the tensors, that it gives."""
+    match node:
+        case ast.BinOp(left=left, right=right):
+            return computes_with(site, left) and computes_with(site, right)
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            alike = not isinstance(op, (*_ONE_OBJECT, *_MEMBERSHIP))
+            return alike and computes_with(site, left) and computes_with(site, right)
+        case ast.UnaryOp(op=ast.USub() | ast.Invert(), operand=operand):
+            return computes_with(site, operand)
+        case ast.Call():
+            return _allocates(site, node)
+    return False
+
+
+def is_private(site: Site, node: ast.expr) -> bool:
+    """True where nobody writes the memory behind ``node``, and nobody else can reach it.
+
+    A tensor may then be kept for the number in it: it never changes.
+    """
+    origin = _origin(site, node)
+    if isinstance(origin, ast.Name):
+        return _is_only_read(site, origin.id, blocks_around(site, node))
+    return is_fresh(site, origin)
+
+
+def blocks_around(site: Site, node: ast.AST) -> frozenset[ast.AST]:
+    """The `with` statements around a node that may decide what kind of tensors are made in them.
+
+    Tensors that are made under ``torch.inference_mode`` are of a kind of their own: outside, no
+    gradient can be computed with them. A manager that is not torch's may enter that mode, too.
+    """
+    return frozenset(
+        outer
+        for outer in site.ancestors(node)
+        if isinstance(outer, (ast.With, ast.AsyncWith))
+        and not all(_is_harmless(site, item.context_expr) for item in outer.items)
+    )
+
+
+def _is_harmless(site: Site, manager: ast.expr) -> bool:
+    name = (site.dotted(manager.func) or "") if isinstance(manager, ast.Call) else ""
+    torchs = name.startswith("torch.") and not name.startswith("torch._")
+    return torchs and not name.endswith(".inference_mode")
+
+
+def is_consumed(site: Site, node: ast.expr) -> bool:
+    """True where the operation around ``node`` uses it up: nothing runs between, nothing stays.
+
+    Sums, differences and comparisons keep none of their operands for the backward pass.
+    """
+    match site.parent(node):
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+            pass
+        case ast.Compare(left=left, comparators=[right]):
+            pass
+        case _:
+            return False
+    other = right if left is node else left
+    # The left operand is evaluated first: what the right one calls could write it.
+    calls = left is node and any(isinstance(part, _RUNS) for part in ast.walk(right))
+    return not calls and computes_with(site, other)
+
+
+def _origin(site: Site, node: ast.expr) -> ast.expr:
+    """What gave the memory of ``node``, below views and members."""
+    while True:
+        match node:
+            case ast.Subscript(value=inner):
+                node = inner
+            case ast.Attribute(value=inner, attr=name) if name in VIEW_ATTRIBUTES:
+                node = inner
+            case ast.Call(func=ast.Attribute(value=inner, attr=name)) if (
+                name in VIEW_METHODS and _is_tensor(site, inner)
+            ):
+                node = inner
+            case _:
+                return node
+
+
+def _is_only_read(site: Site, name: str, blocks: frozenset[ast.AST]) -> bool:
+    """True for a variable of fresh tensors that, with all views of it, is only read.
+
+    ``blocks`` are those that a tensor may have been made in.
+    """
+    if isinstance(site.body.scope, ast.Module) or any(map(site.body.names, _OPENED)):
+        return False
+    pending, seen = [name], {name}
+    while pending:
+        variable = pending.pop()
+        if not _is_local(site, variable):
+            return False
+        for occurrence in site.body.names(variable):
+            if isinstance(occurrence.ctx, ast.Store):
+                known = blocks_around(site, occurrence) <= blocks
+                shared = _bound_from(site, occurrence) if known else None
+            else:
+                shared = _read_into(site, occurrence)
+            if shared is None:
+                return False
+            pending += shared - seen
+            seen |= shared
+    return True
+
+
+def _is_local(site: Site, name: str) -> bool:
+    scope = site.body.scope
+    parameters = {node.arg for node in ast.walk(scope) if isinstance(node, ast.arg)}
+    return not (
+        name in parameters
+        or site.body.is_declared(name)
+        or site.body.defines(name)
+        or any(_is_nested(site, node) for node in site.body.names(name))
+    )
+
+
+def _is_nested(site: Site, node: ast.AST) -> bool:
+    return any(
+        isinstance(outer, _NESTED) and outer is not site.body.scope
+        for outer in site.ancestors(node)
+    )
+
+
+_NOBODY: Final[frozenset[str]] = frozenset()
+
+
+def _bound_from(site: Site, target: ast.Name) -> frozenset[str] | None:
+    """The variables that a binding takes memory from; None where that is not known."""
+    parent = site.parent(target)
+    match parent:
+        case ast.Assign(targets=[ast.Name()], value=value):
+            pass
+        case ast.AnnAssign(value=ast.expr() as value):
+            pass
+        case ast.Tuple():
+            return _unpacked_from(site, parent)
+        case _:
+            return None
+    origin = _origin(site, value)
+    if isinstance(origin, ast.Name):
+        return frozenset({origin.id})
+    return _NOBODY if is_fresh(site, origin) else None
+
+
+def _unpacked_from(site: Site, targets: ast.Tuple) -> frozenset[str] | None:
+    """``values, indices = x.max(0)``: each has memory of its own."""
+    match site.parent(targets):
+        case ast.Assign(targets=[_], value=value) if isinstance(site.value(value), Sequence):
+            return _NOBODY if is_fresh(site, value) else None
+    return None
+
+
+def _read_into(site: Site, node: ast.expr) -> frozenset[str] | None:
+    """The variables that get the memory of ``node`` where it is used.
+
+    None where it is written or let out, or where that is not known.
+    """
+    parent = site.parent(node)
+    match parent:
+        case ast.Attribute(attr=name):
+            return _attribute(site, parent, name)
+        case ast.Subscript(value=inner, ctx=ast.Load()):
+            if inner is node:
+                return _read_into(site, parent)
+            return _NOBODY if _is_tensor(site, inner) else None
+        case ast.keyword(arg=keyword):
+            call = site.parent(parent)
+            known = keyword not in (None, "out") and isinstance(call, ast.Call)
+            return _argument(site, call) if known and isinstance(call, ast.Call) else None
+        case ast.Call(func=function) if function is not node:
+            return _argument(site, parent)
+        case ast.BinOp(left=left, right=right):
+            return _NOBODY if computes_with(site, left) and computes_with(site, right) else None
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            return _compared(site, ops, [left, *others])
+        case ast.UnaryOp(op=ast.USub() | ast.Invert() | ast.Not()):
+            return _NOBODY
+        case ast.AugAssign(target=target) if target is not node:
+            return _NOBODY if computes_with(site, target) else None
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return frozenset({name})
+        case ast.FormattedValue() | ast.Expr() | ast.Delete():
+            return _NOBODY
+    tested = isinstance(parent, _TESTED) and parent.test is node
+    return _NOBODY if tested else None
+
+
+def _attribute(site: Site, attribute: ast.Attribute, name: str) -> frozenset[str] | None:
+    if not isinstance(attribute.ctx, ast.Load):
+        return None
+    if name in DESCRIPTIONS:
+        return _NOBODY
+    if name in VIEW_ATTRIBUTES:
+        return _read_into(site, attribute)
+    call = site.parent(attribute)
+    if not isinstance(call, ast.Call) or call.func is not attribute:
+        return None
+    if name in READING_METHODS or _allocates(site, call):
+        return _NOBODY
+    return _read_into(site, call) if name in VIEW_METHODS and not call.keywords else None
+
+
+def _argument(site: Site, call: ast.Call) -> frozenset[str] | None:
+    if _allocates(site, call):
+        return _NOBODY
+    function = list(options(site.value(call.func)))
+    name = function[0].name if len(function) == 1 and isinstance(function[0], External) else ""
+    is_reading = name.startswith("builtins.") and name[9:] in READING_FUNCTIONS
+    return _NOBODY if is_reading else None
+
+
+def _compared(site: Site, ops: list[ast.cmpop], sides: list[ast.expr]) -> frozenset[str] | None:
+    if all(isinstance(op, _ONE_OBJECT) for op in ops):
+        return _NOBODY
+    if any(isinstance(op, _MEMBERSHIP) for op in ops):
+        return None
+    return _NOBODY if all(computes_with(site, side) for side in sides) else None
+
+
+def _allocates(site: Site, call: ast.Call) -> bool:
+    if any(keyword.arg in (None, "out", "inplace") for keyword in call.keywords):
+        return False
+    dotted = site.dotted(call.func) or ""
+    if dotted.startswith("torch."):
+        return dotted in ALLOCATING_FUNCTIONS
+    function = call.func
+    return (
+        isinstance(function, ast.Attribute)
+        and function.attr in ALLOCATING_METHODS
+        and _is_tensor(site, function.value)
+    )
+
+
+def _is_tensor(site: Site, node: ast.expr) -> bool:
+    return all(isinstance(option, Tensor) for option in options(site.value(node)))
+
+
+def computes_with(site: Site, node: ast.expr) -> bool:
+    """True for an operand that has no operators of the program's own: a tensor or a number."""
+    return all(
+        isinstance(option, (Tensor, SymInt, DataScalar))
+        or (isinstance(option, Static) and option.type in _NUMBERS)
+        for option in options(site.value(node))
+    )

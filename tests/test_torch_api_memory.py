@@ -1,0 +1,134 @@
+"""The tables of memory, held against torch: does a result share memory with an argument?"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="the tables are held against torch itself")
+
+import torch
+
+from tclint.torch_api.memory import (
+    ALLOCATING_FUNCTIONS,
+    ALLOCATING_METHODS,
+    DESCRIPTIONS,
+    READING_METHODS,
+    VIEW_METHODS,
+)
+
+_DTYPES = "float32 float64 float16 bfloat16 int64 uint8 bool complex64".split()
+_SHAPES = ((), (1,), (3,), (0,), (1, 1), (3, 3), (1, 3), (2, 3, 3))
+_OPTIONS: tuple[dict[str, Any], ...] = (
+    {}, {"dim": 0}, {"dim": -1}, {"dim": 0, "keepdim": True}, {"dim": ()}, {"decimals": 0},
+    {"min": 0}, {"max": 9}, {"min": -9, "max": 9}, {"nan": 0.0}, {"dim": 0, "dtype": torch.float32},
+    {"reduction": "none"}, {"k": 1}, {"diagonal": -9}, {"p": 1},
+)  # fmt: skip
+_OTHERS: tuple[Callable[[Any], tuple[Any, ...]], ...] = (
+    lambda x: (),
+    lambda x: (0,),
+    lambda x: (1,),
+    lambda x: (x,),
+    lambda x: (torch.ones((), dtype=x.dtype),),
+    lambda x: (torch.zeros_like(x),),
+    lambda x: (torch.ones(x.shape, dtype=torch.bool), 1),
+    lambda x: (torch.ones(x.shape, dtype=torch.bool), x),
+    lambda x: (torch.ones(x.shape, dtype=torch.bool),),
+    lambda x: (x, x),
+    lambda x: (0, torch.zeros(x.shape, dtype=torch.int64)),
+    lambda x: (0, torch.arange(x.shape[0] if x.dim() else 1)),
+    lambda x: (torch.zeros(x.shape, dtype=torch.int64),),
+    lambda x: ([x],),
+)
+_CALLS = [*((_OTHERS[0], options) for options in _OPTIONS), *((o, {}) for o in _OTHERS[1:])]
+
+
+def _tensors(value: object) -> Iterator[Any]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for member in value:
+            yield from _tensors(member)
+
+
+def _sharing(function: Callable[..., Any], *, leads: bool) -> tuple[int, list[str]]:
+    """How many calls gave tensors, and those whose result has the memory of an argument."""
+    calls, shared = 0, []
+    for dtype, shape in itertools.product(_DTYPES, _SHAPES):
+        x = torch.ones(shape).to(getattr(torch, dtype))
+        for others, options in _CALLS:
+            arguments = (x, *others(x)) if leads else others(x)
+            try:
+                given = [*_tensors(function(*arguments, **options))]
+            except Exception:  # noqa: BLE001 (most combinations are no calls at all)
+                continue
+            calls += len(given)
+            memory = {t.untyped_storage().data_ptr() for t in _tensors(arguments)} - {0}
+            same = any(t.untyped_storage().data_ptr() in memory for t in given)
+            if same or any(t is a for t in given for a in _tensors(arguments)):
+                shared.append(f"{dtype} {shape} {arguments[1:]} {options}")
+    return calls, shared
+
+
+@pytest.mark.parametrize("name", sorted(ALLOCATING_METHODS))
+def test_an_allocating_method_never_shares_memory_with_its_tensor(name: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        calls, shared = _sharing(getattr(torch.Tensor, name), leads=True)
+    assert calls > 0
+    assert shared == []
+
+
+@pytest.mark.parametrize("name", sorted(ALLOCATING_FUNCTIONS))
+def test_an_allocating_function_never_shares_memory_with_an_argument(name: str) -> None:
+    function: Any = torch
+    for part in name.split(".")[1:]:
+        function = getattr(function, part)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        calls, shared = _sharing(function, leads=True)
+        more_calls, more_shared = _sharing(function, leads=False)
+    # One that wants other arguments than these is looked at below.
+    assert calls + more_calls > 0 or name in _SPECIAL
+    assert shared + more_shared == []
+
+
+_SPECIAL = {
+    "torch.full": lambda: torch.full((2,), 1.0),
+    "torch.linspace": lambda: torch.linspace(0, 1, 3),
+    "torch.logspace": lambda: torch.logspace(0, 1, 3),
+    "torch.randint": lambda: torch.randint(0, 2, (3,)),
+    "torch.tril_indices": lambda: torch.tril_indices(2, 2),
+    "torch.triu_indices": lambda: torch.triu_indices(2, 2),
+    "torch.randint_like": lambda: torch.randint_like(torch.ones(2), 3),
+    "torch.normal": lambda: torch.normal(torch.zeros(2), torch.ones(2)),
+    "torch.multinomial": lambda: torch.multinomial(torch.ones(3), 1),
+    "torch.nn.functional.nll_loss": lambda: torch.nn.functional.nll_loss(
+        torch.ones(2, 3), torch.zeros(2, dtype=torch.int64)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(_SPECIAL))
+def test_a_function_with_arguments_of_its_own_gives_new_memory_each_time(name: str) -> None:
+    one, other = _SPECIAL[name](), _SPECIAL[name]()
+    assert one.untyped_storage().data_ptr() != other.untyped_storage().data_ptr()
+
+
+@pytest.mark.parametrize("name", sorted(VIEW_METHODS | READING_METHODS | DESCRIPTIONS))
+def test_every_name_is_one_of_tensors(name: str) -> None:
+    assert hasattr(torch.Tensor, name)
+
+
+@pytest.mark.parametrize("name", sorted(READING_METHODS))
+def test_a_reading_method_gives_no_tensor(name: str) -> None:
+    for arguments in ((), (torch.ones(1),)):
+        try:
+            value = getattr(torch.ones(1), name)(*arguments)
+        except TypeError:
+            continue
+        assert not [*_tensors(value)]
