@@ -23,17 +23,20 @@ from tclint.config_keys import (
 )
 from tclint.config_schema import json_schema
 from tclint.config_verify import VerifyTarget, plain_target
-from tclint.environment import installed_release
+from tclint.environment import installed_torch
 from tclint.records import record
+from tclint.torch_bounds import NEWEST_TORCH, Version, infer, shown
 
 __all__ = [
     "DEFAULT_EXCLUDE",
+    "NEWEST_TORCH",
     "SCOPES",
     "SIDE_EFFECT_STYLES",
     "Config",
     "ConfigError",
     "Key",
     "Settings",
+    "TorchSources",
     "VerifyTarget",
     "check_codes",
     "describe_keys",
@@ -44,10 +47,11 @@ __all__ = [
     "names_codes",
     "parse_toml",
     "read_config",
+    "requirement_problems",
+    "sources",
     "with_overrides",
 ]
 
-NEWEST_TORCH: Final = (2, 13)
 PYPROJECT: Final = "pyproject.toml"
 FILE_NAMES: Final = ("tclint.toml", PYPROJECT)
 _OPPOSITES: Final = (
@@ -62,18 +66,41 @@ _OPPOSITES: Final = (
 class Settings:
     """The part of the configuration that rules may read.
 
-    ``target_torch`` is ``(major, minor)`` of the torch that the code will run on; ``options`` are
-    code, name and value of single rules' options, of which the last counts.
+    ``target_torch`` is ``(major, minor)`` of the torch that the code will run on, ``min_torch`` of
+    the oldest that it is also for, if that is another; ``options`` are code, name and value of
+    single rules' options, of which the last counts.
     """
 
-    target_torch: tuple[int, int] = NEWEST_TORCH
+    target_torch: Version = NEWEST_TORCH
+    min_torch: Version | None = None
     side_effects: str = "guard"
     options: tuple[tuple[str, str, Any], ...] = ()
+
+    @property
+    def oldest_torch(self) -> Version:
+        """The oldest torch that the code has to run on."""
+        return min(self.min_torch or self.target_torch, self.target_torch)
 
     def option(self, code: str, name: str, default: Any) -> Any:
         """The value of a rule's option."""
         wanted = (code, name)
         return next((value for *whose, value in self.options[::-1] if (*whose,) == wanted), default)
+
+
+@record(frozen=True)
+class TorchSources:
+    """Where the versions of torch come from: words that read behind ``target`` and ``oldest``.
+
+    ``stated`` are the keys that somebody set. ``problems`` are files that could not be understood,
+    each with the reason; ``files`` were read, and ``folders`` looked into.
+    """
+
+    target: str = "the newest that tclint knows"
+    oldest: str = ""
+    stated: frozenset[str] = frozenset()
+    problems: tuple[tuple[str, str], ...] = ()
+    files: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
 
 
 @record(frozen=True)
@@ -88,6 +115,7 @@ class Config:
 
     root: Path
     settings: Settings = field(default_factory=Settings)
+    torch: TorchSources = field(default_factory=TorchSources)
     extend: str = ""
     select: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
@@ -113,20 +141,23 @@ class Config:
     ignore_noqa: bool = False
 
 
-def load_config(start: Path, known_codes: Collection[str] | None = None) -> Config:
+def load_config(
+    start: Path, known_codes: Collection[str] | None = None, top: Path | None = None
+) -> Config:
     """The configuration that holds for ``start``, a file or a folder.
 
     The nearest folder upwards with a ``tclint.toml``, or a ``pyproject.toml`` that has a table
     ``[tool.tclint]``, decides alone. With ``known_codes`` the codes in it are checked too.
+    What no file sets of torch's versions is inferred, from files no further up than ``top``.
 
     Raises:
         ConfigError: the file found cannot be read or says something it must not.
     """
     found = find_config(start)
     if found is not None:
-        return read_config(found, known_codes)
+        return read_config(found, known_codes, top)
     root = start.resolve()
-    return Config(root if root.is_dir() else root.parent, Settings(_installed_torch()))
+    return _inferring(Config(root if root.is_dir() else root.parent), top)
 
 
 def find_config(start: Path) -> Path | None:
@@ -153,20 +184,22 @@ def config_in(folder: Path) -> Path | None:
     return None
 
 
-def read_config(file: Path, known_codes: Collection[str] | None = None) -> Config:
+def read_config(
+    file: Path, known_codes: Collection[str] | None = None, top: Path | None = None
+) -> Config:
     """Read one configuration file, and those that it extends.
 
     Raises:
         ConfigError: one cannot be read or says something it must not.
     """
-    base = Config(file.resolve().parent, Settings(_installed_torch()), source=file)
+    base = Config(file.resolve().parent, source=file)
     for source, values in _layers(file):
         stated = _assign(replace(Config(base.root), source=source), values)
         if known_codes is not None:
             check_codes(stated, known_codes)
         _check_contradictions(stated, str(source))
-        base = _put_over(base, values)
-    return base
+        base = _put_over(base, values, str(source))
+    return _inferring(base, top)
 
 
 def _layers(file: Path) -> list[tuple[Path, dict[str, Any]]]:
@@ -213,10 +246,10 @@ def with_overrides(config: Config, **given: Any) -> Config:
         raise TypeError(f"no such configuration keys: {', '.join(given)}")
     stated = _assign(Config(config.root), values)
     _check_contradictions(stated, "command line")
-    return _put_over(config, values)
+    return _put_over(config, values, "command line")
 
 
-def _put_over(config: Config, values: dict[str, Any]) -> Config:
+def _put_over(config: Config, values: dict[str, Any], where: str) -> Config:
     """Put values over a configuration: a ``select`` begins a new selection, lists of more add."""
     if "select" in values:
         config = replace(config, extend_select=(), ignore=())
@@ -225,7 +258,56 @@ def _put_over(config: Config, values: dict[str, Any]) -> Config:
         for key in KEYS
         if key.adds and key.name in values
     }
-    return _assign(config, values | adding)
+    return _agreeing(_stated(_assign(config, values | adding), values, where), where)
+
+
+def _stated(config: Config, values: dict[str, Any], where: str) -> Config:
+    """Note where the versions of torch among ``values`` come from."""
+    torch = config.torch
+    if "target-torch" in values:
+        torch = replace(torch, target=where, stated=torch.stated | {"target-torch"})
+    if "min-torch" in values:
+        torch = replace(torch, oldest=where, stated=torch.stated | {"min-torch"})
+    return replace(config, torch=torch)
+
+
+def _agreeing(config: Config, where: str) -> Config:
+    """Move the version of torch that nobody set to the one that somebody did, if it must.
+
+    Raises:
+        ConfigError: somebody set both, the oldest newer than the target.
+    """
+    settings, torch = config.settings, config.torch
+    oldest, target = settings.min_torch, settings.target_torch
+    if oldest is None or oldest <= target:
+        return config
+    if {"target-torch", "min-torch"} <= torch.stated:
+        raise ConfigError(
+            f"{where}: min-torch {shown(oldest)} is newer than target-torch {shown(target)}"
+        )
+    if "min-torch" in torch.stated:
+        settings, torch = replace(settings, target_torch=oldest), replace(torch, target="min-torch")
+    else:
+        settings = replace(settings, min_torch=target)
+        torch = replace(torch, oldest="target-torch")
+    return replace(config, settings=settings, torch=torch)
+
+
+def _inferring(config: Config, top: Path | None) -> Config:
+    """Look up in the project's files what nobody set of torch's versions."""
+    torch, settings = config.torch, config.settings
+    if {"target-torch", "min-torch"} <= torch.stated:
+        return config
+    root, environment = config.root, config.python_environment
+    found = infer(root, lambda: installed_torch(root, environment), top)
+    torch = replace(torch, problems=found.problems, files=found.files, folders=found.folders)
+    if "target-torch" not in torch.stated:
+        settings = replace(settings, target_torch=found.target.version)
+        torch = replace(torch, target=found.target.source)
+    if "min-torch" not in torch.stated and found.oldest is not None:
+        settings = replace(settings, min_torch=found.oldest.version)
+        torch = replace(torch, oldest=found.oldest.source)
+    return _agreeing(replace(config, settings=settings, torch=torch), str(config.source))
 
 
 def _check_contradictions(config: Config, where: str) -> None:
@@ -271,7 +353,22 @@ def check_codes(config: Config, known: Collection[str]) -> None:
 
 def effective(config: Config) -> dict[str, Any]:
     """The values in force by key name, in plain types that JSON and TOML can hold."""
+    settings = replace(config.settings, min_torch=config.settings.oldest_torch)
+    config = replace(config, settings=settings)
     return {key.name: _plain(key, _get(config, key)) for key in KEYS}
+
+
+def sources(config: Config) -> dict[str, str]:
+    """Where values come from that nobody need set, by key name."""
+    torch = config.torch
+    return {"target-torch": torch.target, "min-torch": torch.oldest or "as target-torch"}
+
+
+def requirement_problems(config: Config) -> list[str]:
+    """What is wrong with files that speak of torch, and what is assumed instead."""
+    now, where = effective(config), sources(config)
+    assumed = " and ".join(f"{name} {now[name]} ({said})" for name, said in where.items())
+    return [f"{file}: {problem}; assuming {assumed}" for file, problem in config.torch.problems]
 
 
 def _get(config: Config, key: Key) -> Any:
@@ -283,7 +380,7 @@ def _get(config: Config, key: Key) -> Any:
 
 def _plain(key: Key, value: Any) -> Any:
     if key.kind == "version":
-        return ".".join(map(str, value))
+        return shown(value)
     if key.kind == "globs-to-codes":
         return {pattern: list(codes) for pattern, codes in value}
     if key.kind == "rule-options":
@@ -342,8 +439,3 @@ def parse_toml(text: str) -> dict[str, Any]:
     tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     data: dict[str, Any] = tomllib.loads(text)
     return data
-
-
-def _installed_torch() -> tuple[int, int]:
-    """The torch release beside tclint, read from its metadata, never by importing it."""
-    return installed_release("torch") or NEWEST_TORCH

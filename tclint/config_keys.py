@@ -119,8 +119,13 @@ KEYS: Final = (
     Key("respect-gitignore", "respect_gitignore", "bool", True, "Leave out what .gitignore files "
         "and .git/info/exclude ignore."),
     Key("target-torch", "settings.target_torch", "version", None, "The torch release that the "
-        "code will run on. The default is the torch that is installed beside tclint, else the "
-        "newest release that tclint knows."),
+        "code will run on. The default is the one in a lock file, else the one that is installed "
+        "for the project or beside tclint, else the newest release that tclint knows; of the last "
+        "two, as far as the project's requirements allow."),
+    Key("min-torch", "settings.min_torch", "version", None, "The oldest torch release that the "
+        "code must also run on: no fix writes what that release lacks. The default is the lower "
+        "bound in the project's requirements, else the oldest release in a lock file, else "
+        "`target-torch`."),
     Key("scope", "scope", "string", "modules", "Which functions count as compiled: those that a "
         "torch.compile in the project reaches (`compiled`), also the forward of every module "
         "(`modules`), or every function (`all`).", choices=SCOPES),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,13 +18,24 @@ LAYOUTS: Final = ("lib/python3*/site-packages", "lib64/python3*/site-packages", 
 METADATA: Final = (".dist-info", ".egg-info")
 
 
-def installed_release(distribution: str) -> tuple[int, int] | None:
-    """The major and minor version of a distribution beside tclint; None when there is none.
+def installed_torch(root: Path, environment: str) -> tuple[tuple[int, int], str] | None:
+    """The torch installed for a project, else beside tclint, and where; None when there is none."""
+    beside = root / Path(environment).expanduser() if environment else root / ".venv"
+    places = ((_folders_of(beside), f"in {beside.name}"), (sys.path, "beside tclint"))
+    for folders, where in places:
+        version = installed_release("torch", folders)
+        if version is not None:
+            return version, f"installed {where}"
+    return None
+
+
+def installed_release(distribution: str, folders: Iterable[str | Path]) -> tuple[int, int] | None:
+    """The major and minor version of a distribution in some folders; None when there is none.
 
     The names of its folders of metadata say so. ``importlib.metadata`` would read them as well, but
     takes longer to import than all else that a run without work does.
     """
-    for entry in sys.path:
+    for entry in folders:
         try:
             names = os.listdir(entry or ".")  # noqa: PTH208 (hundreds of names, in every run)
         except OSError:

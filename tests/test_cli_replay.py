@@ -56,7 +56,8 @@ class Recorded:
     @property
     def holds(self) -> bool:
         assert self.known is not None
-        return holds(self.known["stamps"], self.known["there"])  # type: ignore[arg-type]
+        known = [self.known[name] for name in ("stamps", "there", "lists")]
+        return holds(*known)  # type: ignore[arg-type]
 
 
 Record = Callable[..., Recorded]
@@ -115,6 +116,9 @@ CHANGES: dict[str, Callable[[Path], object]] = {
     "one that comes before it": lambda here: (here / "tclint.toml").write_text("", "utf-8"),
     "a configuration below": lambda here: edited_in_place(here / "src/deep/tclint.toml"),
     "ignored files": lambda here: edited_in_place(here / "src/deep/.gitignore"),
+    "a lock file": lambda here: (here / "uv.lock").write_text("", "utf-8"),
+    "requirements": lambda here: (here / "requirements-gpu.txt").write_text("", "utf-8"),
+    "a folder of requirements": lambda here: (here / "requirements").mkdir(),
     "a repository": lambda here: (here / ".git").mkdir(),
     "a repository above": lambda here: (here.parent / ".git").mkdir(),
     "a package above": lambda here: (here / "__init__.py").write_text("", "utf-8"),

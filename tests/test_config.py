@@ -305,7 +305,7 @@ def test_keys_describe_the_configuration_and_its_defaults(tmp_path: Path) -> Non
         assert key.type
     described = {key.field.rpartition(".")[2] for key in describe_keys()}
     fields = {f.name for c in (config, config.settings) for f in dataclasses.fields(c)}
-    assert described == fields - {"root", "settings", "source", "partial", "ignore_noqa"}
+    assert described == fields - {"root", "settings", "torch", "source", "partial", "ignore_noqa"}
 
 
 def test_schema_covers_every_key() -> None:

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tclint.config import ConfigError
+from tclint.config import Config, ConfigError
+from tclint.lint.engine import Run
 from tclint.review.compose import compose
 from tclint.review.findings import Outcome, change_of, review_range
 from tclint.review.git import Git
@@ -83,6 +85,23 @@ def test_a_faulty_configuration_of_the_base_is_named_by_its_file(repository: Rep
     repository.commit({"a.py": "x = BAD\n"})
     with pytest.raises(ConfigError, match=r"^(?!.*tclint-review).*tclint\.toml"):
         outcome_of(repository, base)
+
+
+def test_the_base_says_which_torch_the_project_is_for(repository: Repository) -> None:
+    base = repository.commit({"requirements.txt": "torch>=1.13,<2.1\n", "uv.lock": "no"})
+    head = repository.commit({"requirements.txt": "torch>=2.6\n", "a.py": "x = 1\n"})
+    seen: list[Config] = []
+
+    def check(paths: Sequence[Path], config: Config) -> Run:
+        seen.append(config)
+        return fake_check(paths, config)
+
+    git = Git(repository.folder)
+    outcome = review_range(git, change_of(git, base, head), check)
+    assert seen[0].settings.oldest_torch == (1, 13)
+    assert seen[0].settings.target_torch == (2, 0)
+    (said,) = outcome.problems
+    assert said.startswith("uv.lock: is no lock file: it has no packages; assuming")
 
 
 def test_the_nearest_configuration_of_the_base_holds_for_each_file(repository: Repository) -> None:

@@ -30,6 +30,7 @@ def check(
     force_exclude: options.ForceExclude = False,
     scope: options.Scope = None,
     target_torch: options.TargetTorch = None,
+    min_torch: options.MinTorch = None,
     min_confidence: options.MinConfidence = None,
     baseline: options.Baseline = None,
     update_baseline: options.UpdateBaseline = False,
@@ -81,6 +82,7 @@ def check(
         force_exclude=force_exclude,
         scope=scope,
         target_torch=target_torch,
+        min_torch=min_torch,
         min_confidence=min_confidence,
         ignore_noqa=ignore_noqa,
     )

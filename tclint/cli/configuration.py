@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tclint.config import (
     names_codes,
     parse_toml,
     read_config,
+    requirement_problems,
     with_overrides,
 )
 from tclint.config_keys import nearest
@@ -40,6 +42,7 @@ class Overrides:
     force_exclude: bool = False
     scope: str | None = None
     target_torch: str | None = None
+    min_torch: str | None = None
     min_confidence: str | None = None
     entries: Sequence[str] = ()
     isolated: bool = False
@@ -54,9 +57,23 @@ class Overrides:
 def configure(overrides: Overrides, start: Path) -> Config:
     """The configuration of a run that starts at ``start``; ends the command if there is none."""
     try:
-        return _configure(overrides, start)
+        config = _configure(overrides, start)
     except ConfigError as error:
         fail(str(error))
+    warn_of_requirements(config)
+    return config
+
+
+def warn_of_requirements(config: Config) -> None:
+    """Tell which files of the project could not be understood, and what is assumed instead."""
+    for text in requirement_problems(config):
+        _warn_once(text)
+
+
+@cache
+def _warn_once(text: str) -> None:
+    # Configurations of several folders may look into the same files.
+    warn(text)
 
 
 def _configure(overrides: Overrides, start: Path) -> Config:
@@ -78,6 +95,7 @@ def _configure(overrides: Overrides, start: Path) -> Config:
         force_exclude=overrides.force_exclude or None,
         scope=overrides.scope,
         target_torch=overrides.target_torch,
+        min_torch=overrides.min_torch,
         min_confidence=overrides.min_confidence,
     )
     if names_codes(config):

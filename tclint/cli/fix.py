@@ -72,6 +72,7 @@ def fix(
     force_exclude: options.ForceExclude = False,
     scope: options.Scope = None,
     target_torch: options.TargetTorch = None,
+    min_torch: options.MinTorch = None,
     min_confidence: options.MinConfidence = None,
     baseline: options.Baseline = None,
     diff_only: options.DiffOnly = None,
@@ -105,6 +106,7 @@ def fix(
         force_exclude=force_exclude,
         scope=scope,
         target_torch=target_torch,
+        min_torch=min_torch,
         min_confidence=min_confidence,
     )
     how = FixOptions(

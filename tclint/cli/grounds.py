@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 
 from tclint.cli.inputs import Inputs
-from tclint.cli.replay import question, stamp
+from tclint.cli.replay import listing, question, stamp
 from tclint.cli.terminal import has_told
 from tclint.config import FILE_NAMES
 from tclint.lint.cache import write
@@ -44,7 +44,13 @@ class Recorder:
         if self._may_have_changed(stamps):
             return
         there = [(path, os.path.exists(path)) for path in self._markers()]  # noqa: PTH110
-        report = {"stamps": [*stamps.items()], "there": there, "code": code, "text": text}
+        report = {
+            "stamps": [*stamps.items()],
+            "there": there,
+            "lists": [(folder, listing(folder)) for folder in self._looked_into()],
+            "code": code,
+            "text": text,
+        }
         with suppress(OSError, AttributeError):
             write(self._folder, question(sys.argv[1:]), report)
 
@@ -59,6 +65,7 @@ class Recorder:
         yield from map(str, (*self._named, *self._inputs.files))
         for config, _ in self._inputs.parts:
             yield from surroundings(config)
+            yield from config.torch.files
             yield from [str(config.source)] if config.source else []
         for folder in self._inputs.walked:
             yield folder
@@ -73,6 +80,11 @@ class Recorder:
         """What only matters by being there."""
         for folder in self._above():
             yield from _in(folder, (REPOSITORY, "__init__.py"))
+
+    def _looked_into(self) -> Iterator[str]:
+        """The folders in which another file might tell which torch the project is for."""
+        for config, _ in self._inputs.parts:
+            yield from config.torch.folders
 
     def _above(self) -> list[str]:
         """The folders around what was named, up to the root."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from tclint.cli.exits import CLEAN
 from tclint.cli.inputs import Inputs
 from tclint.cli.terminal import write
-from tclint.config import effective
+from tclint.config import effective, sources
 from tclint.report.view import View
 
 
@@ -22,13 +22,16 @@ def show_files(inputs: Inputs) -> int:
 def show_settings(inputs: Inputs) -> int:
     """Print every key with the value in force, as TOML, and where it comes from."""
     source = inputs.config.source or "defaults; no configuration file was found"
-    lines = [f"# {source}", *map(_line, *zip(*effective(inputs.config).items(), strict=True))]
+    inferred = sources(inputs.config)
+    values = effective(inputs.config).items()
+    lines = [f"# {source}", *(_line(name, value, inferred.get(name)) for name, value in values)]
     write("".join(f"{line}\n" for line in lines))
     return CLEAN
 
 
-def _line(name: str, value: object) -> str:
-    return f"{name} = {_toml(value)}"
+def _line(name: str, value: object, source: str | None) -> str:
+    line = f"{name} = {_toml(value)}"
+    return f"{line}  # {source}" if source else line
 
 
 def _toml(value: object) -> str:

@@ -51,6 +51,12 @@ TargetTorch = Annotated[
     str | None,
     typer.Option(metavar="VERSION", help="The torch that the code will run on, e.g. 2.11."),
 ]
+MinTorch = Annotated[
+    str | None,
+    typer.Option(
+        "--min-torch", metavar="VERSION", help="The oldest torch that fixes have to work on."
+    ),
+]
 MinConfidence = Annotated[
     str | None,
     typer.Option(

@@ -18,6 +18,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Final, TextIO
 
+ENDINGS: Final = (
+    ".cfg",
+    ".lock",
+    ".toml",
+    ".txt",
+    ".yaml",
+    ".yml",
+    "Pipfile",
+    "requirements",
+    "setup.py",
+)
 VOLATILE: Final = frozenset({"_", "OLDPWD", "PWD", "SHLVL"})
 """Environment variables that shells change as they go."""
 
@@ -32,7 +43,7 @@ def replayed(arguments: Sequence[str]) -> int | None:
             if os.path.exists(f"{folder}/{name}"):  # noqa: PTH110
                 with open(f"{folder}/{name}", "rb") as stream:  # noqa: PTH123
                     known = unpacked(stream.read())
-                if not holds(known["stamps"], known["there"]):
+                if not holds(known["stamps"], known["there"], known["lists"]):
                     return None
                 _print(known["text"])
                 code: int = known["code"]
@@ -98,13 +109,24 @@ def stamp(path: str) -> list[int] | None:
     return [status.st_mtime_ns, status.st_ctime_ns, status.st_size]
 
 
+def listing(folder: str) -> list[str]:
+    """The files of a folder that may tell which torch the project is for, judged by their names."""
+    try:
+        return sorted(name for name in os.listdir(folder) if name.endswith(ENDINGS))  # noqa: PTH208
+    except OSError:
+        return []
+
+
 def holds(
-    stamps: Iterable[tuple[str, list[int] | None]], there: Iterable[tuple[str, bool]]
+    stamps: Iterable[tuple[str, list[int] | None]],
+    there: Iterable[tuple[str, bool]],
+    lists: Iterable[tuple[str, list[str]]] = (),
 ) -> bool:
     """Whether files and folders are as they were, and others are there, or not, as before."""
-    return all(stamp(path) == known for path, known in stamps) and all(
-        os.path.exists(path) == known  # noqa: PTH110
-        for path, known in there
+    return (
+        all(stamp(path) == known for path, known in stamps)
+        and all(os.path.exists(path) == known for path, known in there)  # noqa: PTH110
+        and all(listing(folder) == names for folder, names in lists)
     )
 
 

@@ -14,7 +14,7 @@ import typer
 
 from tclint.cli.exits import CLEAN, FINDINGS
 from tclint.cli.review_serve import serve
-from tclint.cli.terminal import fail, note, write
+from tclint.cli.terminal import fail, note, warn, write
 from tclint.review.forge import Forge, Mode
 
 if TYPE_CHECKING:
@@ -168,11 +168,14 @@ def _outcome(target: Target, repo: Path, *, own_config: bool) -> Outcome:
     git = Git(repo)
     try:
         change = change_of(git, target.base, target.head, own_config=own_config)
-        return review_range(git, change, check_files)
+        outcome = review_range(git, change, check_files)
     except GitError as error:
         fail(str(error))
     except ConfigError as error:
         fail(f"in {target.head if own_config else target.base}: {error}")
+    for problem in outcome.problems:
+        warn(problem)
+    return outcome
 
 
 def _table(report: Path | None) -> Sequence[str]:

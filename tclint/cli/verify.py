@@ -130,6 +130,7 @@ def verify(
     ] = False,
 ) -> None:
     """Compile targets in child processes: breaks, recompiles, syncs, equal numbers, speed."""
+    from tclint.cli.configuration import warn_of_requirements
     from tclint.config import ConfigError, load_config
     from tclint.verify.arms import Options
     from tclint.verify.contract import TargetError
@@ -154,6 +155,7 @@ def verify(
     )
     try:
         config = load_config(Path.cwd())
+        warn_of_requirements(config)
         fix = fixer(config, unsafe=unsafe_fixes) if fixed else None
         comparison = Comparison(before, fix, nproc, parallel.value)
         reports = run_jobs(jobs_for(targets or (), config, options), comparison, config)

@@ -16,7 +16,7 @@ from tclint.report.fingerprint import fingerprints
 from tclint.report.view import View, chain_text
 from tclint.review.diff import Added, added_lines
 from tclint.review.git import Blob, Git
-from tclint.review.tree import lay_out
+from tclint.review.tree import lay_out, problems
 from tclint.source.discovery import discover
 
 if TYPE_CHECKING:
@@ -57,13 +57,17 @@ class Unreadable:
 
 @record(frozen=True)
 class Outcome:
-    """What there is to say of a range of commits; ``folder`` is where its files lay."""
+    """What there is to say of a range of commits; ``folder`` is where its files lay.
+
+    ``problems`` are files that do not tell which torch the project is for, though they should.
+    """
 
     base: str
     head: str
     introduced: tuple[Introduced, ...]
     unreadable: tuple[Unreadable, ...]
     folder: Path
+    problems: tuple[str, ...] = ()
 
 
 def change_of(git: Git, base: str, head: str, *, own_config: bool = False) -> Change:
@@ -95,9 +99,11 @@ def review_range(git: Git, change: Change, check: Check) -> Outcome:
         nesting = nested_configs(files, folder, layout.config, layout.nested)
         parts = nesting.parts(nesting.wanted(files))
         run = in_one([check(part, config) for config, part in parts])
+        wrong = problems(layout, folder)
     view = View(base=folder)
     unreadable = (*_unreadable(run, diff, view), *_too_large(git, change, layout.left_out))
-    return Outcome(change.base, change.head, _introduced(run, diff, view), unreadable, folder)
+    introduced = _introduced(run, diff, view)
+    return Outcome(change.base, change.head, introduced, unreadable, folder, wrong)
 
 
 def _introduced(

@@ -9,10 +9,18 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from tclint.config import FILE_NAMES, Config, ConfigError, find_config, load_config
+from tclint.config import (
+    FILE_NAMES,
+    Config,
+    ConfigError,
+    find_config,
+    load_config,
+    requirement_problems,
+)
 from tclint.records import record
 from tclint.review.git import Blob, Git, GitError
 from tclint.source.patterns import compile_patterns
+from tclint.torch_bounds import may_speak
 
 TOML: Final = ".toml"
 
@@ -40,7 +48,8 @@ def lay_out(git: Git, trusted: str, head: str, folder: Path) -> Layout:
         ConfigError: the configuration is faulty.
     """
     # Those of other names may be extended.
-    _write(git, (b for b in git.files(trusted) if b.path.endswith(TOML)), folder)
+    said = (b for b in git.files(trusted) if b.path.endswith(TOML) or may_speak(b.path))
+    _write(git, said, folder)
     found = find_config(folder)
     if found is None or found.parent != folder:
         # Nothing above the scratch folder may take part.
@@ -60,11 +69,21 @@ def lay_out(git: Git, trusted: str, head: str, folder: Path) -> Layout:
 
 def _read(root: Path, folder: Path) -> Config:
     try:
-        config = load_config(folder)
+        config = load_config(folder, top=root)
     except ConfigError as error:
         # People know the file by its name, not by where the copy happens to lie.
-        raise ConfigError(str(error).replace(f"{root}{os.sep}", "")) from error
+        raise ConfigError(_named(str(error), root)) from error
     return replace(config, respect_gitignore=False, python_environment="")
+
+
+def problems(layout: Layout, folder: Path) -> tuple[str, ...]:
+    """What is wrong with files that speak of torch, and what is assumed instead."""
+    return tuple(_named(text, folder) for text in requirement_problems(layout.config))
+
+
+def _named(text: str, root: Path) -> str:
+    """A message that names files as the repository does."""
+    return text.replace(f"{root}{os.sep}", "")
 
 
 def _write(git: Git, blobs: Iterable[Blob], folder: Path) -> tuple[Blob, ...]:

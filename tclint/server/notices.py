@@ -16,8 +16,13 @@ from tclint.server.document import SUFFIXES, Document
 from tclint.server.session import PATIENCE, TclintServer
 from tclint.server.settings import SECTION, read_settings
 from tclint.server.texts import changed
+from tclint.torch_bounds import PATTERNS
 
-WATCHED: Final = ("**/*.py", "**/*.ipynb", *(f"**/{name}" for name in FILE_NAMES))
+WATCHED: Final = (
+    "**/*.py",
+    "**/*.ipynb",
+    *(f"**/{name}" for name in dict.fromkeys((*FILE_NAMES, *PATTERNS))),
+)
 
 
 def initialize(ls: TclintServer, params: types.InitializeParams) -> None:

@@ -36,7 +36,7 @@ class Programs:
         self._programs: dict[tuple[Path | None, Config], Program] = {}
         self._entered: dict[Config, Program] = {}
         self._excluded: dict[tuple[Path, Config], bool] = {}
-        self._configs: dict[tuple[Path, Path | None], tuple[Settings, Stamp, Config]] = {}
+        self._configs: dict[tuple[Path, Path | None], tuple[Settings, Stamp, Stamp, Config]] = {}
 
     def config(self, path: Path, folder: Path | None, settings: Settings) -> Config:
         """The configuration of a file; it is read again when one on the way has changed.
@@ -46,10 +46,10 @@ class Programs:
         """
         key, stamp = (path.parent, folder), _stamp(path)
         known = self._configs.get(key)
-        if known is not None and known[:2] == (settings, stamp):
-            return known[2]
+        if known is not None and known[:3] == (settings, stamp, _grounds(known[3])):
+            return known[3]
         config = config_for(path, folder, settings)
-        self._configs[key] = settings, stamp, config
+        self._configs[key] = settings, stamp, _grounds(config), config
         return config
 
     def enter(self, config: Config, folder: Path | None) -> Program:
@@ -117,6 +117,11 @@ def config_for(path: Path, folder: Path | None, settings: Settings) -> Config:
 def _stamp(path: Path) -> Stamp:
     """The versions of all files that may configure a file."""
     return tuple(version_of(folder / name) for folder in path.parents for name in FILE_NAMES)
+
+
+def _grounds(config: Config) -> Stamp:
+    """The versions of the files that tell which torch a project is for."""
+    return tuple(version_of(name) for name in (*config.torch.files, *config.torch.folders))
 
 
 @cache

@@ -15,6 +15,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from tclint import __version__
+from tclint.config import requirement_problems
 from tclint.server.abilities import Abilities, abilities_of
 from tclint.server.analyze import View, analyze
 from tclint.server.convert import items
@@ -215,6 +216,8 @@ class TclintServer(LanguageServer):
             self.trouble.tell(document.uri, outcome)
             return
         self.trouble.over(document.uri)
+        for problem in requirement_problems(outcome[document.uri].config):
+            self.trouble.warn(f"tclint: {problem}")
         self._took[document.uri] = perf_counter() - begun
         is_broken = outcome[document.uri].is_broken
         for uri, analysis in outcome.items():

@@ -19,6 +19,7 @@ class Trouble:
     def __init__(self, server: LanguageServer) -> None:
         self._server = server
         self._told: dict[str, str] = {}
+        self._warned: set[str] = set()
 
     def tell(self, about: str, error: BaseException) -> None:
         """One line in the client's log and one notification."""
@@ -32,6 +33,14 @@ class Trouble:
         kind = types.MessageType.Error
         self._server.window_log_message(types.LogMessageParams(kind, message))
         self._server.window_show_message(types.ShowMessageParams(kind, message))
+
+    def warn(self, message: str) -> None:
+        """Say once what is no error: something is assumed."""
+        if message not in self._warned:
+            self._warned.add(message)
+            kind = types.MessageType.Warning
+            self._server.window_log_message(types.LogMessageParams(kind, message))
+            self._server.window_show_message(types.ShowMessageParams(kind, message))
 
     def over(self, about: str) -> None:
         """The next error is news again."""
