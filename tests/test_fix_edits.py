@@ -53,6 +53,46 @@ def _carry_out(source: str, *rewrites: Rewrite) -> str | Decline:
 @pytest.mark.parametrize(
     ("source", "old", "template", "part", "after"),
     [
+        pytest.param(
+            "g(on=(a == b))\n",
+            "g(on=(a == b))",
+            "f(0, on=$p)",
+            "a == b",
+            "f(0, on=(a == b))\n",
+            id="parentheses of an argument are its author's",
+        ),
+        pytest.param(
+            "return_ = (a + b)\n",
+            "a + b",
+            "f($p)",
+            "a",
+            "return_ = (f(a))\n",
+            id="parentheses that were not needed are wanted",
+        ),
+        pytest.param(
+            "y = (a + b).to(c)\n",
+            "a + b",
+            "f($p)",
+            "a",
+            "y = f(a).to(c)\n",
+            id="parentheses that were needed go",
+        ),
+        pytest.param(
+            "y = (a\n     + b)\n",
+            "a\n     + b",
+            "f($p)",
+            "a",
+            "y = f(a)\n",
+            id="parentheses that held lines together go",
+        ),
+        pytest.param(
+            "y = g('a', 'b', \"c\")\n",
+            "g('a', 'b', \"c\")",
+            'f($p, "d", "it\'s")',
+            '"c"',
+            'y = f("c", \'d\', "it\'s")\n',
+            id="new strings have the quotes of the file",
+        ),
         pytest.param("y = a + b\n", "a + b", "f($p)", "a + b", "y = f(a + b)\n", id="argument"),
         pytest.param(
             "y = f(a + b)\n",

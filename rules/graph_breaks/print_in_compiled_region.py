@@ -26,8 +26,9 @@ class PrintInCompiledRegion(Rule[SideEffectCall]):
     The option `side-effects` picks one of these:
 
     - `guard` (default) puts the call under `if not torch.compiler.is_compiling():`. Eager code
-      does what it did, compiled code prints nothing. It is unsafe when the arguments do more than
-      compute, because compiled code then leaves that out as well.
+      does what it did, compiled code prints nothing. Prints next to each other share one. It is
+      unsafe when the arguments do more than compute, because compiled code then leaves that out as
+      well, and when `file=` is not the terminal, because the file is then not written.
     - `graph-print` prints from inside the graph with `torch._higher_order_ops.print` (torch 2.11
       and newer; a private name). It is unsafe for shapes and lists, whose text may differ.
     - `trace-time` prints once per compilation. It is unsafe unless all arguments are literals.
@@ -80,6 +81,30 @@ def f(x):
 """,
             proves=("GB0059", "GB7000"),
             title="in a loop: nothing is compiled",
+        ),
+        Bad(
+            """
+def f(x, log=None):
+    print("shape", x.shape)
+    print("norm", x.norm(), file=log)
+    return x * 2
+""",
+            fixed="""
+def f(x, log=None):
+    if not torch.compiler.is_compiling():
+        print("shape", x.shape)
+    print("norm", x.norm(), file=log)
+    return x * 2
+""",
+            unsafe="""
+def f(x, log=None):
+    if not torch.compiler.is_compiling():
+        print("shape", x.shape)
+        print("norm", x.norm(), file=log)
+    return x * 2
+""",
+            proves=("GB0059",),
+            title="a file that compiled code would no longer write",
         ),
         Untouched(
             """

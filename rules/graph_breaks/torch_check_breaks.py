@@ -74,7 +74,7 @@ def f(x):
             fixed="""
 def f(x):
     if torch.compiler.is_compiling():
-        torch._assert_async(x.min() >= 0, "negative")
+        torch._assert_async(x.min() >= 0, 'negative')
     else:
         torch._assert(x.min() >= 0, 'negative')
     return x * 2

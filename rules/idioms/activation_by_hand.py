@@ -52,13 +52,13 @@ class ActivationByHand(Rule[Call]):
         Bad(
             "\ndef f(x):\n    return 0.5 * x * (\n        1 + torch.tanh(math.sqrt(2 / math.pi)"
             " * (x + 0.044715 * torch.pow(x, 3)))\n    )\n",
-            unsafe="\ndef f(x):\n    return F.gelu(x, approximate='tanh')\n",
+            unsafe='\ndef f(x):\n    return F.gelu(x, approximate="tanh")\n',
             title="GELU with tanh",
         ),
         Bad(
             "\ndef f(x):\n"
             "    return 0.5 * x * (1 + (x * 0.7978845608 * (1 + 0.044715 * x * x)).tanh())\n",
-            unsafe="\ndef f(x):\n    return F.gelu(x, approximate='tanh')\n",
+            unsafe='\ndef f(x):\n    return F.gelu(x, approximate="tanh")\n',
             title="GELU with tanh, factored",
         ),
         Good(

@@ -30,6 +30,7 @@ _OBSERVING = frozenset(
         "traceback.format_exc",
     }
 )
+_STREAMS = frozenset({"sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__"})
 _TEXT_METHODS = frozenset("format join upper lower strip ljust rjust center".split())
 
 
@@ -45,6 +46,24 @@ def skipped_effects(site: Site, node: ast.AST, output: Callable[[ast.AST], bool]
         if isinstance(part, ast.comprehension) and site.value(part.iter) == UNKNOWN:
             found[f"`{site.text(part.iter)}`"] = None
     return ", ".join(found)
+
+
+def written_files(site: Site, node: ast.AST) -> list[str]:
+    """The files that prints in ``node`` write to, as they are written, apart from the terminal."""
+    found: dict[str, None] = {}
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call) and site.dotted(part.func) == "print":
+            for keyword in part.keywords:
+                if keyword.arg is None:
+                    found[f"what `{site.text(keyword.value)}` may name"] = None
+                elif keyword.arg == "file" and not _is_terminal(site, keyword.value):
+                    found[f"`{site.text(keyword.value)}`"] = None
+    return list(found)
+
+
+def _is_terminal(site: Site, node: ast.expr) -> bool:
+    is_none = isinstance(node, ast.Constant) and node.value is None
+    return is_none or site.dotted(node) in _STREAMS
 
 
 def binds_or_waits(node: ast.AST) -> str | None:

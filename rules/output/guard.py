@@ -8,7 +8,7 @@ from tclint.semantics.events import SideEffectCall
 
 from ..proofs.conditions import is_compiled_only
 from .decision import decision_around, is_output
-from .evaluation import binds_or_waits, skipped_effects
+from .evaluation import binds_or_waits, skipped_effects, written_files
 from .place import own_statement, why_not_alone
 from .torch_name import torch_name
 
@@ -31,9 +31,11 @@ def guard(event: SideEffectCall) -> Repair | Decline:
         return spelled
     name, imports = spelled
     skipped = skipped_effects(event.site, target, lambda node: is_output(event, node))
+    changes = [f"no longer writes to {file}" for file in written_files(event.site, target)]
+    changes += [f"no longer evaluates {skipped}"] if skipped else []
     return Repair(
         f"Skip it while compiling: compiled code no longer {_VERBS.get(event.sink, 'logs it')}",
         (*imports, Replace(target, f"if not {name}():\n    $output", {"output": target})),
-        Applicability.UNSAFE if skipped else Applicability.SAFE,
-        f"compiled code no longer evaluates {skipped}" if skipped else "",
+        Applicability.UNSAFE if changes else Applicability.SAFE,
+        f"compiled code {', and '.join(changes)}" if changes else "",
     )

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Final
 from tclint.diagnostics import Applicability, Decline
 from tclint.fix.conflicts import Group, apply_edits, choose, flatten
 from tclint.fix.edits import edits_for
+from tclint.fix.guards import joined_guards
 from tclint.fix.ledger import Ledger
 from tclint.fix.results import AppliedFix, Declined, FixedFile, FixKey, FixRun, key_of
 from tclint.lint.selection import applicability_of
 from tclint.records import record
 from tclint.source.errors import FileError, SourceError
+from tclint.source.file import SourceFile
 from tclint.source.parse import parse
 
 if TYPE_CHECKING:
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from tclint.config import Config
     from tclint.diagnostics import Diagnostic, Edit, Span
     from tclint.lint.engine import Result, Run
-    from tclint.source.file import SourceFile
 
     Checker = Callable[[Sequence[Path], Config, Mapping[Path, str] | None], Run]
 
@@ -67,6 +68,21 @@ class _File:
             for edit, made_by in makers.items()
         )
         self.text = text
+
+    def join_guards(self) -> None:
+        """Let guards that fixes put next to each other be one."""
+        present = SourceFile.from_text(self.original.path, self.text)
+
+        def wrote(row: int, column: int) -> bool:
+            return self._ledger.wrote(present.offset(present.position(row, column)))
+
+        changes = joined_guards(self.text, wrote)
+        text = self.text
+        for start, end, content in sorted(changes, reverse=True):
+            text = text[:start] + content + text[end:]
+        if changes and _problem(text, self.original) is None:
+            self._ledger.enter((*change, frozenset[int]()) for change in changes)
+            self.text = text
 
     def fixed(self) -> FixedFile:
         """The outcome, with every edit at its place in the first text."""
@@ -217,9 +233,11 @@ def _fix_file(path: Path, results: Sequence[Result], progress: _Progress) -> boo
             progress.problems[path] = f"the fixes of {codes} were taken back: {problem}"
             return False
     progress.files[path] = repaired
-    progress.texts[path] = text
     made = [(results[group.number], group) for group in chosen]
     repaired.enter(text, file, made, progress.known or ())
+    if file.path.suffix != ".ipynb":  # what looks adjacent there may stand in two cells
+        repaired.join_guards()
+    progress.texts[path] = repaired.text
     return True
 
 

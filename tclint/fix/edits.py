@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from tclint.diagnostics import Decline, Edit, Position, Span
 from tclint.fix.imports import import_edit
 from tclint.fix.obstacle import ObstacleError
+from tclint.fix.quotes import quote_of
 from tclint.fix.reduce import Stretch, changed_stretches
 from tclint.fix.rewriter import Local, Plan, anchor, rewrite_module
 from tclint.fix.run import AstNode
@@ -60,7 +61,7 @@ def _edits(file: SourceFile, tree: ast.Module, repair: Repair) -> tuple[Edit, ..
 
 def _local_edits(file: SourceFile, tree: ast.Module, rewrites: Sequence[Local]) -> list[Edit]:
     snippet = cut(file, tree, [node for rewrite in rewrites for node in _nodes(rewrite)])
-    plan = Plan(snippet)
+    plan = Plan(snippet, quote_of(file, tree))
     for rewrite in rewrites:
         plan.add(rewrite)
     code = rewrite_module(plan)

@@ -50,6 +50,15 @@ class Ledger:
         for start, end, content, makers in sorted(changes, key=lambda c: c[:3], reverse=True):
             self._enter(start, end, content, makers)
 
+    def wrote(self, offset: int) -> bool:
+        """True where the present text comes from a fix."""
+        place = 0
+        for piece in self._pieces:
+            place += piece.size
+            if offset < place:
+                return piece.text is not None
+        return False
+
     def edits(self) -> Iterator[tuple[Edit, Makers]]:
         """The edits that make the present text of the first one, in order."""
         for piece in self._written():

@@ -123,6 +123,11 @@ def fit(parent: cst.CSTNode, field: str, child: Node, *, keep: bool) -> Node:
     return child.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
 
 
+def may_stand_bare(parent: cst.CSTNode, field: str, child: cst.BaseExpression) -> bool:
+    """True where ``child`` needs no parentheses: those that it has are somebody's choice."""
+    return _may_stand(parent, field, _bare(child))
+
+
 def _may_stand(parent: cst.CSTNode, field: str, child: cst.BaseExpression) -> bool:
     """True where ``child`` means the same without more parentheses."""
     if isinstance(parent, cst.Attribute) and isinstance(child, cst.Integer):

@@ -13,7 +13,8 @@ from tclint.fix import template
 from tclint.fix.arguments import with_argument
 from tclint.fix.block import Block, Change, inline, split
 from tclint.fix.obstacle import ObstacleError
-from tclint.fix.template import Parenthesizer, Part, Statement
+from tclint.fix.precedence import may_stand_bare
+from tclint.fix.template import Parenthesizer, Part, Statement, Style
 from tclint.lint.rewrite import AddArgument, Insert, Replace
 from tclint.records import record
 
@@ -37,9 +38,10 @@ def anchor(rewrite: Local) -> AstNode:
 
 @record()
 class Plan:
-    """Rewrites by the LibCST node that they are about."""
+    """Rewrites by the LibCST node that they are about; new strings get the file's ``quote``."""
 
     snippet: Snippet
+    quote: str = '"'
     replaced: dict[cst.CSTNode, Replace] = field(default_factory=dict)
     inserts: dict[cst.CSTNode, list[Insert]] = field(default_factory=lambda: defaultdict(list))
     added: dict[cst.CSTNode, list[AddArgument]] = field(default_factory=lambda: defaultdict(list))
@@ -110,14 +112,15 @@ class _Rewriter(Parenthesizer):
     def _call(self, original: cst.CSTNode, call: cst.Call) -> cst.Call:
         self.done.add(original)
         for added in self._plan.added[original]:
-            value = template.expression(added.template, self._parts(added.parts))
+            style = Style(self._plan.quote)
+            value = template.expression(added.template, self._parts(added.parts), style)
             call = with_argument(call, value, added.keyword)
         return call
 
     def _expression(self, node: cst.BaseExpression, replace: Replace) -> cst.BaseExpression:
         self.done.add(node)
         parts = self._parts(replace.parts, replace.node)
-        new = template.expression(replace.template, parts)
+        new = template.expression(replace.template, parts, self._style(replace))
         lpar, rpar = list(node.lpar), list(node.rpar)
         if isinstance(node, (cst.Tuple, cst.GeneratorExp)) and lpar:
             lpar, rpar = lpar[:-1], rpar[1:]
@@ -125,7 +128,8 @@ class _Rewriter(Parenthesizer):
             return self.insert(new)
         if isinstance(new, (cst.Tuple, cst.GeneratorExp)) and new.lpar:
             lpar, rpar = [*lpar, new.lpar[-1]], [new.rpar[0], *rpar]
-        return self.insert(new.with_changes(lpar=lpar, rpar=rpar), keep=True)
+        new = new.with_changes(lpar=lpar, rpar=rpar)
+        return self.insert(new, lambda parent, field: may_stand_bare(parent, field, node))
 
     def _block(self, original: cst.Module | cst.IndentedBlock, updated: cst.CSTNode) -> cst.CSTNode:
         if not isinstance(updated, (cst.Module, cst.IndentedBlock)) or not any(
@@ -190,15 +194,22 @@ class _Rewriter(Parenthesizer):
         change = Change()
         for insert in self._plan.inserts.get(statement, ()):
             side = change.after if insert.after else change.before
-            side += template.statements(insert.template, self._parts(insert.parts))
+            style = Style(self._plan.quote)
+            side += template.statements(insert.template, self._parts(insert.parts), style)
         replace = self._plan.replaced.get(statement)
         if replace is not None:
             parts = self._parts(replace.parts, replace.node)
-            change.main = template.statements(replace.template, parts)
+            change.main = template.statements(replace.template, parts, self._style(replace))
             change.carries = any(
                 self._plan.find(part) is statement for part in replace.parts.values()
             )
         return change
+
+    def _style(self, replace: Replace) -> Style:
+        calls = [node for node in ast.walk(replace.node) if isinstance(node, ast.Call)]
+        given = {id(a) for call in calls for a in (*call.args, *(k.value for k in call.keywords))}
+        arguments = (name for name, node in replace.parts.items() if id(node) in given)
+        return Style(self._plan.quote, frozenset(arguments))
 
     def _parts(
         self, parts: Mapping[str, AstNode], replaced: AstNode | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import fields
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
@@ -11,6 +12,7 @@ import libcst as cst
 
 from tclint.fix.obstacle import ObstacleError
 from tclint.fix.precedence import fit
+from tclint.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,24 +20,52 @@ if TYPE_CHECKING:
 Statement = cst.BaseCompoundStatement | cst.SimpleStatementLine
 Part = cst.BaseExpression | Statement
 
+Keep = Callable[[cst.CSTNode, str], bool]
+"""Says of a place, a node and its field, whether an expression keeps its parentheses there."""
+
 Filled = TypeVar("Filled", bound=cst.CSTNode)
+_QUOTES: Final = frozenset("'\"")
 _NAME: Final = re.compile(r"\$([A-Za-z_]\w*)")
 
 
-def expression(template: str, parts: Mapping[str, Part]) -> cst.BaseExpression:
+def _needed(_parent: cst.CSTNode, _field: str) -> bool:
+    return False
+
+
+def _in_arguments(parent: cst.CSTNode, _field: str) -> bool:
+    return isinstance(parent, cst.Arg)
+
+
+@record(frozen=True)
+class Style:
+    """How a template is written out: its strings in the file's ``quote``.
+
+    Parts that were ``arguments`` keep their parentheses where they are arguments again.
+    """
+
+    quote: str = '"'
+    arguments: frozenset[str] = frozenset()
+
+
+PLAIN: Final = Style()
+
+
+def expression(
+    template: str, parts: Mapping[str, Part], style: Style = PLAIN
+) -> cst.BaseExpression:
     """Build the expression that a template describes."""
     source, names = _placeholders(template, parts)
     try:
         node = cst.parse_expression(source)
     except cst.ParserSyntaxError as error:
         raise ObstacleError(f"the fix's template is not an expression: {template}") from error
-    filled = node.visit(_Filling(names, parts))
+    filled = node.visit(_Filling(names, parts, style))
     if not isinstance(filled, cst.BaseExpression):
         raise ObstacleError(f"the fix's template is not an expression: {template}")
     return _all_filled(filled, names)
 
 
-def statements(template: str, parts: Mapping[str, Part]) -> list[Statement]:
+def statements(template: str, parts: Mapping[str, Part], style: Style = PLAIN) -> list[Statement]:
     """Build the statements that a template describes."""
     source, names = _placeholders(template, parts)
     try:
@@ -46,7 +76,7 @@ def statements(template: str, parts: Mapping[str, Part]) -> list[Statement]:
         return []
     first = module.body[0]
     first = first.with_changes(leading_lines=[*module.header, *first.leading_lines])
-    body = cst.Module([first, *module.body[1:]]).visit(_Filling(names, parts)).body
+    body = cst.Module([first, *module.body[1:]]).visit(_Filling(names, parts, style)).body
     return [_all_filled(statement, names) for statement in body]
 
 
@@ -56,10 +86,10 @@ class Parenthesizer(cst.CSTTransformer):
     def __init__(self) -> None:
         """Start with nothing inserted."""
         super().__init__()
-        self._inserted: dict[int, tuple[cst.BaseExpression, bool]] = {}
+        self._inserted: dict[int, tuple[cst.BaseExpression, Keep]] = {}
 
-    def insert(self, node: cst.BaseExpression, *, keep: bool = False) -> cst.BaseExpression:
-        """Remember that ``node`` is new where it stands; ``keep`` its parentheses if it is told."""
+    def insert(self, node: cst.BaseExpression, keep: Keep = _needed) -> cst.BaseExpression:
+        """Remember that ``node`` is new where it stands; ``keep`` says which parentheses stay."""
         self._inserted[id(node)] = (node, keep)
         return node
 
@@ -81,7 +111,7 @@ class Parenthesizer(cst.CSTTransformer):
             child = getattr(parent, field.name)
             if isinstance(child, cst.BaseExpression) and id(child) in self._inserted:
                 keep = self._inserted[id(child)][1]
-                fitted = fit(parent, field.name, child, keep=keep)
+                fitted = fit(parent, field.name, child, keep=keep(parent, field.name))
                 if fitted is not child:
                     changes[field.name] = fitted
         return parent.with_changes(**changes) if changes else parent
@@ -90,15 +120,21 @@ class Parenthesizer(cst.CSTTransformer):
 class _Filling(Parenthesizer):
     """Puts the parts into the places that hold their placeholders."""
 
-    def __init__(self, names: Mapping[str, str], parts: Mapping[str, Part]) -> None:
+    def __init__(self, names: Mapping[str, str], parts: Mapping[str, Part], style: Style) -> None:
         super().__init__()
         self._names = names
         self._parts = parts
+        self._style = style
 
     def replacement(self, original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
         if isinstance(updated, cst.Name) and updated.value in self._names:
-            part = self._parts[self._names[updated.value]]
-            return self.insert(part) if isinstance(part, cst.BaseExpression) else updated
+            name = self._names[updated.value]
+            part = self._parts[name]
+            if not isinstance(part, cst.BaseExpression):
+                return updated
+            return self.insert(part, _in_arguments if name in self._style.arguments else _needed)
+        if isinstance(updated, cst.SimpleString):
+            return updated.with_changes(value=_quoted(updated.value, self._style.quote))
         if isinstance(updated, cst.SimpleStatementLine):
             statement = self._statement(updated)
             if statement is not None:
@@ -115,6 +151,14 @@ class _Filling(Parenthesizer):
             return None
         part = self._parts.get(self._names.get(small.value.value, ""))
         return None if part is None or isinstance(part, cst.BaseExpression) else part
+
+
+def _quoted(literal: str, quote: str) -> str:
+    """A string literal in other quotes, where that is all that it takes."""
+    body = literal[1:-1]
+    if literal[0] not in _QUOTES or not _QUOTES.isdisjoint(body) or "\\" in body:
+        return literal
+    return f"{quote}{body}{quote}"
 
 
 def _placeholders(template: str, parts: Mapping[str, Part]) -> tuple[str, dict[str, str]]:

@@ -34,7 +34,7 @@ GUARDS: tuple[Example, ...] = (
     _asserted(
         "a negation behind a flag",
         "if limit and not (x >= 0).all():|    raise ValueError(f'{limit} of {x.min()}')",
-        '    if limit:|        torch._assert_async((x >= 0).all(), "`limit` of `x.min()`")',
+        "    if limit:|        torch._assert_async((x >= 0).all(), '`limit` of `x.min()`')",
         "x, limit=3",
     ),
     _asserted(
@@ -49,18 +49,18 @@ GUARDS: tuple[Example, ...] = (
     _asserted(
         "either of two",
         "if x.isnan().any() or not (x >= 0).all():|    raise ValueError('bad ' 'numbers')",
-        '    torch._assert_async(torch.logical_not(x.isnan().any()), "bad numbers")'
-        '|    torch._assert_async((x >= 0).all(), "bad numbers")',
+        "    torch._assert_async(torch.logical_not(x.isnan().any()), 'bad numbers')"
+        "|    torch._assert_async((x >= 0).all(), 'bad numbers')",
     ),
     _asserted(
         "statements before it raises",
         "if (x < 0).any():  # check|    least = x.min()|    raise ValueError(f'{least}')",
-        '    torch._assert_async(torch.logical_not((x < 0).any()), "ValueError: (x < 0).any()")',
+        "    torch._assert_async(torch.logical_not((x < 0).any()), 'ValueError: (x < 0).any()')",
     ),
     _asserted(
         "a comparison that has an opposite",
         "if x.min() == -1:|    raise ValueError('-1')",
-        '    torch._assert_async(x.min() != -1, "-1")',
+        "    torch._assert_async(x.min() != -1, '-1')",
     ),
     _kept("an else", "if (x < 0).any():|    raise ValueError|else:|    x = x + 1", "an `else`"),
     _kept(

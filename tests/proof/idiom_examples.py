@@ -65,7 +65,7 @@ IDIOMS: dict[str, tuple[Example, ...]] = {
         _bad(
             "GELU with tanh and numpy's numbers",
             "return (torch.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)) + 1) * x * 0.5",
-            "return F.gelu(x, approximate='tanh')",
+            'return F.gelu(x, approximate="tanh")',
         ),
         _good("an operand that is computed", "return (x + 1) * torch.sigmoid(x + 1)"),
         _good(

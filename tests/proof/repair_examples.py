@@ -128,7 +128,7 @@ CHECKS: tuple[Example, ...] = (
         fixed="""
 def f(x):
     if torch.compiler.is_compiling():
-        torch._check(x.shape[0] == 4, lambda: "bad `x.shape`")
+        torch._check(x.shape[0] == 4, lambda: 'bad `x.shape`')
     else:
         torch._check(x.shape[0] == 4, lambda: f'bad {x.shape}')
     return x * 2
@@ -142,7 +142,7 @@ def f(x):
         fixed="""
 def f(x):
     if torch.compiler.is_compiling():
-        torch._assert_async((x > 0).all(), "bad `x`")
+        torch._assert_async((x > 0).all(), 'bad `x`')
     else:
         torch._check_tensor_all(x > 0, lambda: f'bad {x}')
     return x * 2
