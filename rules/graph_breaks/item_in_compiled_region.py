@@ -26,16 +26,16 @@ class ItemInCompiledRegion(Rule[HostRead]):
 
     ## Fix safety
     The read becomes `.detach().clone()`, or `.detach()` where the tensor was computed here and is
-    only read, so that nobody can write it. A clone is one small kernel in eager code and nothing
-    in a compiled graph. The number is followed through variables, arithmetic, `abs`, `max`, `min`,
+    only read, so that nobody can write it. A clone is one small kernel in eager code and nothing in
+    a compiled graph. The number is followed through variables, arithmetic, `abs`, `max`, `min`,
     `int` and `float`. That is safe when the tensor has no dimensions, the number only meets tensors
     whose dtype it cannot change, and the arithmetic gives the same bits: in float64, one operation
     of float32 values that meets float32, whole numbers that are counts. It is unsafe where a dtype,
-    a rounding, or the type of something stored or returned may change, and declined where Python
-    needs a number: a branch, a size, a result or an argument that is declared as a number. Results
-    are bit-equal, with one exception: on a GPU, `tensor / number` multiplies by the reciprocal and
-    `tensor / tensor` divides, so the last bit can differ (H200, float32: in 9 to 24% of the
-    elements; half types: in none).
+    a rounding, or the type of something stored or returned may change, where a parameter without
+    annotation may be a numpy array, and declined where Python needs a number: a branch, a size, a
+    result or an argument that is declared as a number. Results are bit-equal, with one exception:
+    on a GPU, `tensor / number` multiplies by the reciprocal and `tensor / tensor` divides, so the
+    last bit can differ (H200, float32: in 9 to 24% of the elements; half types: in none).
 
     A read that nothing can replace, at the top of the `forward` of a module inside another, moves
     to the callers in the same file, where it breaks fewer frames: `forward` gets an optional
@@ -55,12 +55,12 @@ class ItemInCompiledRegion(Rule[HostRead]):
     examples = (
         Bad(
             """
-def f(x):
+def f(x: torch.Tensor):
     top = x.max().item()
     return x / top + 1
 """,
             fixed="""
-def f(x):
+def f(x: torch.Tensor):
     top = x.max().detach()
     return x / top + 1
 """,
@@ -69,14 +69,14 @@ def f(x):
         ),
         Bad(
             """
-def f(x):
+def f(x: torch.Tensor):
     y = x.reshape(-1) * 1
     first = y[0].item()
     y.add_(1)
     return y * first
 """,
             fixed="""
-def f(x):
+def f(x: torch.Tensor):
     y = x.reshape(-1) * 1
     first = y[0].detach().clone()
     y.add_(1)
@@ -87,21 +87,33 @@ def f(x):
         ),
         Bad(
             """
-def f(x):
+def f(x: torch.Tensor):
     y = x * 2
     return y, y.sum().item()
 """,
             unsafe="""
-def f(x):
+def f(x: torch.Tensor):
     y = x * 2
     return y, y.sum().detach()
 """,
             proves=("GB0124", "host-sync"),
             title="the number is returned",
         ),
-        Untouched(
+        Bad(
             """
 def f(x):
+    return x / x.max().item()
+""",
+            unsafe="""
+def f(x):
+    return x / x.max().detach()
+""",
+            proves=("GB0124", "host-sync"),
+            title="a parameter that may be a numpy array",
+        ),
+        Untouched(
+            """
+def f(x: torch.Tensor):
     return torch.add(x, x, alpha=x.max().item())
 """,
             reason="`alpha=` of `torch.add`",
@@ -111,7 +123,7 @@ def f(x):
         Good(
             """
 @torch.compile(fullgraph=True)
-def f(x):
+def f(x: torch.Tensor):
     return x * x.max().item()
 """,
             title="scalars are captured",

@@ -51,12 +51,12 @@ class PythonNumberOfTensor(Rule[HostRead]):
     examples = (
         Bad(
             """
-def f(x):
+def f(x: torch.Tensor):
     mean = float(x.float().mean())
     return x.float() - mean
 """,
             fixed="""
-def f(x):
+def f(x: torch.Tensor):
     mean = x.float().mean().detach()
     return x.float() - mean
 """,
@@ -64,12 +64,12 @@ def f(x):
         ),
         Bad(
             """
-def f(x):
+def f(x: torch.Tensor):
     positive = int((x > 0).sum())
     return x.float() / positive
 """,
             fixed="""
-def f(x):
+def f(x: torch.Tensor):
     positive = (x > 0).sum().detach()
     return x.float() / positive
 """,
@@ -78,11 +78,11 @@ def f(x):
         ),
         Bad(
             """
-def f(x):
+def f(x: torch.Tensor):
     return x * int(x.float().mean())
 """,
             unsafe="""
-def f(x):
+def f(x: torch.Tensor):
     return x * x.float().mean().trunc().detach()
 """,
             proves=("GB0124", "host-sync"),
@@ -90,7 +90,7 @@ def f(x):
         ),
         Good(
             """
-def f(x):
+def f(x: torch.Tensor):
     return x / float(x.shape[0])
 """,
             title="a number of the shape",

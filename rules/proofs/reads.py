@@ -12,6 +12,7 @@ from tclint.semantics.ownership import is_consumed, is_fresh, is_private
 from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
+from .certainty import tensors_only
 from .declared import takes_numbers
 from .follow import Way
 from .numbers import Number, bound_of
@@ -46,7 +47,8 @@ def repair_read(
     uses = uses_of(site, node)
     if uses.lost and not uses.several:
         return Decline(f"{uses.lost}, so its uses cannot be followed")
-    rank = PROVED if event.tensor.rank == 0 else _ONE
+    rank: Verdict = PROVED if event.tensor.rank == 0 else _ONE
+    rank = combine([rank, tensors_only(site, event.source)])
     if uses.statement is not None:
         return _unused(event, uses, rank)
     way = Way(site)

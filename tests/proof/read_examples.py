@@ -26,7 +26,7 @@ def declined(title: str, body: str, reason: str) -> Untouched:
 
 def function(body: str) -> str:
     lines = [line if line.startswith("@") else f"    {line}" for line in body.split("|")]
-    return "\ndef f(x):\n" + "\n".join(lines) + "\n"
+    return "\ndef f(x: torch.Tensor):\n" + "\n".join(lines) + "\n"
 
 
 ITEM: tuple[Example, ...] = (
@@ -228,7 +228,9 @@ def f(x, n: torch.Tensor):
         title="a range",
     ),
     declined("a truth", "return x, bool((x > 0.5).max()) and 3", "branch"),
-    Good("@torch.compile(fullgraph=True)\ndef f(x):\n    return x * float(x.max())\n"),
+    Good(
+        "@torch.compile(fullgraph=True)\ndef f(x: torch.Tensor):\n    return x * float(x.max())\n"
+    ),
 )
 
 REST = "rest = x.shape[1:]|"
