@@ -587,38 +587,38 @@ def test_statement_is_put_above_the_comments_of_another(above: str, below: str) 
         pytest.param(
             HEAD + "\nx = 1\n",
             Import("math"),
-            HEAD + "import math\n\nx = 1\n",
-            id="below the imports",
+            HEAD.replace("import torch", "import math\n\nimport torch") + "\nx = 1\n",
+            id="above another section",
         ),
         pytest.param(
             '"""Doc."""\nx = 1\n',
             Import("math"),
-            '"""Doc."""\nimport math\nx = 1\n',
+            '"""Doc."""\n\nimport math\n\nx = 1\n',
             id="below the docstring",
         ),
         pytest.param(
             "#!shebang\n# c\nx = 1\n",
             Import("a.b", "c"),
-            "#!shebang\n# c\nfrom a.b import c\nx = 1\n",
+            "#!shebang\n# c\nfrom a.b import c\n\nx = 1\n",
             id="below the head's comments",
         ),
         pytest.param(
             "import a\r\nx = 1\r\n",
             Import("math"),
-            "import a\r\nimport math\r\nx = 1\r\n",
+            "import math\r\n\r\nimport a\r\nx = 1\r\n",
             id="carriage returns",
         ),
-        pytest.param("import a", Import("math"), "import a\nimport math", id="no line end"),
+        pytest.param("import a", Import("b"), "import a\nimport b", id="no line end"),
         pytest.param(
             "import a; x = (\n1)\n",
-            Import("math"),
-            "import a; x = (\n1)\nimport math\n",
+            Import("b"),
+            "import a; x = (\n1)\nimport b\n",
             id="shared line",
         ),
         pytest.param(
             "import a\nif TYPE_CHECKING:\n    import b\n",
-            Import("math"),
-            "import a\nimport math\nif TYPE_CHECKING:\n    import b\n",
+            Import("b"),
+            "import a\nimport b\nif TYPE_CHECKING:\n    import b\n",
             id="not for type checkers only",
         ),
         pytest.param(
@@ -630,7 +630,7 @@ def test_statement_is_put_above_the_comments_of_another(above: str, below: str) 
         pytest.param(
             "def f():\n    import math\nimport late\n",
             Import("math"),
-            "import math\ndef f():\n    import math\nimport late\n",
+            "import math\n\n\ndef f():\n    import math\nimport late\n",
             id="before the code",
         ),
     ],
@@ -651,4 +651,4 @@ def test_import_and_rewrite_are_one_group() -> None:
     source = "import numpy as np\n\n\ndef f(s):\n    return np.prod(s)\n"
     node = _find(source, ast.parse(source), "np.prod")
     result = _carry_out(source, Replace(_expression(node), "math.prod"), Import("math"))
-    assert result == "import numpy as np\nimport math\n\n\ndef f(s):\n    return math.prod(s)\n"
+    assert result == "import math\n\nimport numpy as np\n\n\ndef f(s):\n    return math.prod(s)\n"
