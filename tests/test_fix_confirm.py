@@ -65,7 +65,7 @@ class Fake:
                 yield Result(diagnostic, repair, file)
 
 
-def _plan(path: Path, fakes: Sequence[Fake], most_runs: int = 40) -> Plan:
+def _plan(path: Path, fakes: Sequence[Fake], most_runs: int = 40, *, speed: bool = False) -> Plan:
     def check(
         paths: Sequence[Path], config: Config, texts: Mapping[Path, str] | None = None
     ) -> Run:
@@ -81,7 +81,7 @@ def _plan(path: Path, fakes: Sequence[Fake], most_runs: int = 40) -> Plan:
         config = Config(path.parent)
         return fix_files([path], config, unsafe=True, check=check, allow=allow)
 
-    jobs = jobs_for([f"{path.name}:make"], Config(path.parent), Options())
+    jobs = jobs_for([f"{path.name}:make"], Config(path.parent), Options(speed=speed))
     return Plan(fix, jobs, path.parent, most_runs, loaded_only=False)
 
 
@@ -89,11 +89,13 @@ def _results(fake: Fake, file: SourceFile) -> Iterator[Result]:
     yield from fake.results(file, ast.parse(file.text))
 
 
-def _confirm(folder: Path, body: str, *fakes: Fake, most_runs: int = 40) -> Outcome:
+def _confirm(
+    folder: Path, body: str, *fakes: Fake, most_runs: int = 40, speed: bool = False
+) -> Outcome:
     path = folder / "program.py"
     text = f"{HEAD}def f(x):\n{body}{MAKE}"
     path.write_text(text)
-    outcome = confirm(_plan(path, fakes, most_runs), Status.APPLIED)
+    outcome = confirm(_plan(path, fakes, most_runs, speed=speed), Status.APPLIED)
     assert path.read_text() == text  # whoever asked writes, not the trials
     return outcome
 
@@ -108,6 +110,16 @@ def _grounds(outcome: Outcome) -> dict[int, tuple[str, str]]:
 
 
 PRINT = Fake("print('', end='')", "pass")
+
+
+def test_what_eager_code_pays_for_is_dropped_and_the_rest_kept(tmp_path: Path) -> None:
+    body = BREAK + "    y = x + 1\n    y = y * 2\n    return y\n"
+    dear = Fake("y = y * 2", "y = sum((y * 0 for _ in range(400)), y * 2)", effect=Effect.HOST_SYNC)
+    outcome = _confirm(tmp_path, body, PRINT, dear, speed=True)
+    assert _grounds(outcome) == {5: ("applied", "confirmed"), 7: ("dropped", "slower")}
+    (slow,) = outcome.dropped
+    assert slow.reason is not None
+    assert slow.reason.text.startswith("eager code is slower: ")
 
 
 def test_break_that_is_gone_confirms_the_fix(tmp_path: Path) -> None:

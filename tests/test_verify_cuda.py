@@ -19,7 +19,7 @@ from tclint.verify.speed import Speed
 
 pytestmark = pytest.mark.cuda
 
-PLAIN = Options(speed=False, device="cuda")
+PLAIN = Options("eager", speed=False, device="cuda")
 GRAPHS = Options(modes=("reduce-overhead",), device="cuda")
 
 

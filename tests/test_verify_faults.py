@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from tclint.verify.arms import Options, Side
+from tclint.verify.arms import Fixing, Options, Side
 from tclint.verify.compare import verify_sides
-from tclint.verify.results import Failure, TargetReport
+from tclint.verify.results import AppliedFix, Failure, TargetReport
 from tclint.verify.session import exit_code
 
 pytest.importorskip("torch")
@@ -23,11 +23,12 @@ pytestmark = pytest.mark.slow
 
 ENDLESS = "kept = []\n    while True:\n        kept.append(torch.ones(1 << 26))"
 RETURN = "\n    return torch.sin, (torch.ones(3),), {}\n"
+REPAIR = AppliedFix("TCL000", "drill.py", 4, "repair it")
 
 
 def verify(tmp_path: Path, body: str, options: Options | None = None) -> TargetReport:
     (tmp_path / "drill.py").write_text(f"import torch\n\ndef make():\n    {body}{RETURN}")
-    chosen = options or Options(speed=False)
+    chosen = options or Options("eager", speed=False)
     return verify_sides("drill", [Side("after", "drill.py:make", tmp_path)], chosen)
 
 
@@ -72,7 +73,7 @@ def test_a_hang_ends_at_the_time_limit_with_all_its_children(tmp_path: Path) -> 
     )
     pid = tmp_path / "pid"
     for limit in (8, 90):  # a busy machine may take longer than 8 s to import torch
-        found = failure(verify(tmp_path, body, Options(speed=False, time_limit=limit)))
+        found = failure(verify(tmp_path, body, Options("eager", speed=False, time_limit=limit)))
         assert found == Failure("timeout", f"took longer than the time limit of {limit} s")
         if pid.exists():
             break
@@ -96,7 +97,7 @@ def test_output_without_end_disturbs_nothing(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="needs RLIMIT_DATA")
 @pytest.mark.parametrize("body", ["torch.ones(1 << 33)", "bytearray(1 << 35)", ENDLESS])
 def test_a_full_memory_is_reported(tmp_path: Path, body: str) -> None:
-    found = failure(verify(tmp_path, body, Options(speed=False, memory_limit=8 << 30)))
+    found = failure(verify(tmp_path, body, Options("eager", speed=False, memory_limit=8 << 30)))
     assert found.kind == "out-of-memory"
 
 
@@ -132,7 +133,7 @@ def test_before_and_after_share_weights_and_compare(tmp_path: Path) -> None:
     def against_old(name: str) -> TargetReport:
         sides = [Side("before", "m.py:make", tmp_path / "old")]
         sides.append(Side("after", "m.py:make", tmp_path / name))
-        return verify_sides("m", sides, Options(speed=False))
+        return verify_sides("m", sides, Options("eager", speed=False))
 
     good = against_old("good")
     assert [len(arm.probe.breaks) for arm in good.arms if arm.probe] == [1, 0]
@@ -153,7 +154,7 @@ def test_state_in_globals_does_not_make_arms_differ(tmp_path: Path) -> None:
         "def make():\n    return f, (torch.ones(2),), {}\n"
     )
     sides = [Side("after", "counter.py:make", tmp_path)]
-    report = verify_sides("counter", sides, Options(speed=False))
+    report = verify_sides("counter", sides, Options("eager", speed=False))
     assert report.equality.verdict == "identical"
     assert report.after.probe is not None
     assert len(report.after.probe.recompiles) == 2
@@ -207,12 +208,12 @@ def test_one_arm_runs_though_the_other_does_not(tmp_path: Path) -> None:
     (tmp_path / "drill.py").write_text(f"import torch\n\ndef make():\n    broken(){RETURN}")
     fixed = f"import torch\n\ndef make():{RETURN}"
 
-    def fix(files: Sequence[Path]) -> dict[str, str]:
-        return {str(file.resolve()): fixed for file in files}
+    def fix(files: Sequence[Path]) -> Fixing:
+        return Fixing({str(file.resolve()): fixed for file in files}, (REPAIR,))
 
     sides = [Side("before", "drill.py:make", tmp_path)]
     sides.append(Side("after", "drill.py:make", tmp_path, fix=fix))
-    report = verify_sides("drill", sides, Options(speed=False))
+    report = verify_sides("drill", sides, Options("eager", speed=False))
     assert report.arms[0].failure is not None
     assert report.after.probe is not None
     assert report.equality.detail == "the target did not run (before)"
@@ -224,7 +225,8 @@ def test_the_arm_that_runs_has_times(tmp_path: Path) -> None:
     (tmp_path / "drill.py").write_text(f"import torch\n\ndef make():\n    broken(){RETURN}")
     fixed = {str((tmp_path / "drill.py").resolve()): f"import torch\n\ndef make():{RETURN}"}
     sides = [Side("before", "drill.py:make", tmp_path)]
-    sides.append(Side("after", "drill.py:make", tmp_path, fix=lambda _files: fixed))
+    fixing = Fixing(fixed, (REPAIR,))
+    sides.append(Side("after", "drill.py:make", tmp_path, fix=lambda _files: fixing))
     report = verify_sides("drill", sides, Options(backend="eager"))
     assert report.arms[0].speed is None
     assert report.after.speed is not None
@@ -277,7 +279,7 @@ def test_a_compiler_that_gets_it_wrong_is_named(tmp_path: Path) -> None:
         "def make():\n    return f, (torch.ones(3),), {}\n"
     )
     scripts = tmp_path / "scripts"
-    options = Options(speed=False, repro=scripts)
+    options = Options("eager", speed=False, repro=scripts)
     report = verify_sides("wrong", [Side("after", "wrong.py:make", tmp_path)], options)
     assert report.equality.verdict == "different"
     assert report.diagnosis is not None

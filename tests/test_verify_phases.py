@@ -68,7 +68,7 @@ def verify(tmp_path: Path, phase: str, factory: str = "make", *texts: str) -> Ta
         folder.mkdir()
         (folder / "net.py").write_text(dedent(text))
         sides.append(Side("after" if number else "before", f"net.py:{factory}", folder))
-    return verify_sides("net", sides, Options(speed=False, phase=phase))
+    return verify_sides("net", sides, Options("eager", speed=False, phase=phase))
 
 
 def probe(report: TargetReport) -> Probe:

@@ -45,7 +45,7 @@ def user_breaks(arm: Arm) -> list[int]:
 
 def verify(*sides: Side) -> TargetReport:
     pytest.importorskip("torch")
-    return verify_sides("program", sides, Options(speed=False, device="cpu"))
+    return verify_sides("program", sides, Options("eager", speed=False, device="cpu"))
 
 
 def test_every_program_has_its_places_listed() -> None:

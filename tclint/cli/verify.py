@@ -101,8 +101,9 @@ def verify(
         Device | None, typer.Option(help="Move the target there. Default: leave it alone.")
     ] = None,
     time_limit: Annotated[
-        float, typer.Option(min=1.0, help="Seconds that each child process may take.")
-    ] = 600.0,
+        float,
+        typer.Option(min=1.0, help="Seconds for each target; what is known by then is reported."),
+    ] = 1800.0,
     memory_limit: Annotated[
         float, typer.Option(min=0.0, help="GiB of memory for each child process; 0: no limit.")
     ] = 0.0,

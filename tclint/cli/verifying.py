@@ -4,33 +4,35 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from tclint.cli.progress import progress_bar
 from tclint.cli.terminal import note
 
 if TYPE_CHECKING:
     from tclint.config import Config
-    from tclint.verify.results import TargetReport
+    from tclint.fix.results import AppliedFix as Fix
+    from tclint.verify.arms import Fixing
+    from tclint.verify.results import AppliedFix, TargetReport
     from tclint.verify.session import Comparison, Job
 
 
 def run_jobs(
     jobs: Sequence[Job], comparison: Comparison, config: Config
 ) -> tuple[TargetReport, ...]:
-    """Verify the jobs one by one, with a bar of progress where someone is watching."""
+    """Verify the jobs one by one; each thing that takes long gets a line on standard error."""
     from tclint.verify.session import verify_job
 
-    reports = []
-    with orderly_end(), progress_bar(len(jobs)) as show:
-        for number, job in enumerate(jobs):
+    reports, start = [], time.monotonic()
+    with orderly_end():
+        for job in jobs:
 
-            def tell(doing: str, number: int = number, name: str = job.name) -> None:
-                show(number, f"{name}: {doing}")
+            def tell(doing: str, name: str = job.name) -> None:
+                note(f"[{time.monotonic() - start:5.1f} s] {name}: {doing}")
 
             reports.append(verify_job(job, Path.cwd(), comparison, config, tell))
     return tuple(reports)
@@ -69,16 +71,27 @@ def render(reports: Sequence[TargetReport], output_format: str) -> str:
     return text if text.endswith("\n") else text + "\n"
 
 
-def fixer(config: Config, *, unsafe: bool = False) -> Callable[[Sequence[Path]], Mapping[str, str]]:
+def fixer(config: Config, *, unsafe: bool = False) -> Callable[[Sequence[Path]], Fixing]:
     """What ``tclint fix`` makes of some files, without writing them."""
 
-    def fix(files: Sequence[Path]) -> Mapping[str, str]:
+    def fix(files: Sequence[Path]) -> Fixing:
         from tclint.fix.apply import fix_files
+        from tclint.verify.arms import Fixing
 
         changed = fix_files(files, config, unsafe=unsafe).changed
-        return {str(file.path.resolve()): file.after for file in changed}
+        return Fixing(
+            {str(file.path.resolve()): file.after for file in changed},
+            tuple(_told(fix) for file in changed for fix in file.fixes),
+        )
 
     return fix
+
+
+def _told(fix: Fix) -> AppliedFix:
+    from tclint.verify.results import AppliedFix
+
+    found = fix.diagnostic
+    return AppliedFix(found.code, str(found.path), found.span.start.row, fix.message)
 
 
 @contextmanager

@@ -33,6 +33,7 @@ class Ground(str, Enum):
     NEW_BREAK = "new-break"
     RECOMPILES = "recompiles"
     DIFFERENT = "different"
+    SLOWER = "slower"
     FAILS = "fails"
     NOT_TRIED = "not-tried"
     NOT_WRITTEN = "not-written"

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from tclint.records import record
+from tclint.verify.process import Child
+from tclint.verify.results import AppliedFix
 
 REGIONAL = "regional"
 """The mode that compiles each repeated block by itself."""
 
+_START_SECONDS = 1.0
 
 Tell = Callable[[str], None]
 """Is told what is being done, for someone who waits."""
@@ -26,7 +30,8 @@ class Options:
     """How to run the arms.
 
     ``memory_limit`` is in bytes; 0 sets none. ``inputs`` are configured ones. ``repro`` and
-    ``trace`` are folders to leave scripts and traces in.
+    ``trace`` are folders to leave scripts and traces in. ``time_limit`` holds for each child; with
+    a ``deadline``, a reading of the monotonic clock, for all of them until then.
     """
 
     backend: str = "inductor"
@@ -40,6 +45,34 @@ class Options:
     rounds: int = 15
     repro: Path | None = None
     trace: Path | None = None
+    deadline: float | None = None
+
+    @property
+    def seconds_left(self) -> float:
+        """The time that a child started now has."""
+        if self.deadline is None:
+            return self.time_limit
+        return max(self.deadline - time.monotonic(), 0.0)
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether another child is not worth starting: it would not even import torch."""
+        return self.deadline is not None and self.seconds_left < _START_SECONDS
+
+    def start(
+        self, cache: Path, trace: Path | None = None, more: Mapping[str, str] | None = None
+    ) -> Child:
+        """A child that runs like this; ``cache`` is a folder for its compiled code."""
+        stated = self.time_limit if self.deadline is not None else None
+        return Child(cache, self.device, self.seconds_left, trace, more, stated)
+
+
+@record(frozen=True)
+class Fixing:
+    """What fixes make of some files: the ``texts`` that change, and the fixes."""
+
+    texts: Mapping[str, str]
+    applied: tuple[AppliedFix, ...]
 
 
 @record(frozen=True)
@@ -54,7 +87,7 @@ class Side:
     target: str
     root: Path
     overlay: Mapping[str, str] = field(default_factory=dict)
-    fix: Callable[[Sequence[Path]], Mapping[str, str]] | None = None
+    fix: Callable[[Sequence[Path]], Fixing] | None = None
 
 
 def request_for(side: Side, options: Options, desk: Path) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def write_baseline(path: Path, reports: Sequence[TargetReport], old: Baseline, r
     """Write what the reports show; targets that did not run keep what they had."""
     entries = {name: _entry(known) for name, known in old.items()}
     for report in reports:
-        if report.after.probe is not None:
+        if report.after.probe is not None and report.after.failure is None:
             known = Known(dict(_places(report, root)), recompile_count(report.after))
             entries[report.target] = _entry(known)
     data = {"version": _VERSION, "targets": dict(sorted(entries.items()))}

@@ -15,6 +15,8 @@ from tclint.verify.events import Break, Frame
 _FRAME = re.compile(r'^ *File "(.+?)", line (\d+), in (.+)$', re.M)
 _PLACE = re.compile(r"Graph break in user code at (.*):(\d+)")
 _GB_ID = re.compile(r"/(gb\d+)\.html")
+# Torch's own advice, as in "Set `torch._dynamo.config.capture_scalar_outputs = True`".
+_SETTING = re.compile(r"torch\._dynamo\.config\.(\w+) = True")
 _PREFACES = (
     "Encountered graph break when attempting to",
     "Failed to handle graph break gracefully",
@@ -60,6 +62,7 @@ def read_break(payload: str) -> Break:
         row=at.row,
         stack=stack,
         drops_frame="falling back to eager" in message,
+        settings=tuple(dict.fromkeys(_SETTING.findall(message))),
         by_torch=inserted or f"`{_OPTIMIZERS}" in explanation or _wraps_module(stack),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tclint.verify.events import Equality
-from tclint.verify.results import Distributed, TargetReport
+from tclint.verify.results import Distributed, Remedy, TargetReport
 
 
 def complaints(report: TargetReport) -> tuple[str, ...]:
@@ -17,8 +17,13 @@ def _complaints(report: TargetReport) -> Iterator[str]:
     probe = report.after.probe
     count = len(probe.user_breaks) if probe is not None else 0
     if count > report.allowed_breaks:
-        yield f"{count} graph breaks, allowed: {report.allowed_breaks}"
+        yield f"{count} graph breaks, allowed: {report.allowed_breaks}{remedies(report)}"
+    if probe is not None and probe.nothing_compiled:
+        yield f"nothing was compiled: {probe.nothing_compiled}"
+    if report.unfinished:
+        yield f"the time limit was reached before: {', '.join(report.unfinished)}"
     yield from report.over_budget
+    yield from _slower(report)
     for what, equality in _comparisons(report):
         if equality.equal is False:
             yield f"{what}: {equality.detail}"
@@ -34,15 +39,40 @@ def _comparisons(report: TargetReport) -> Iterator[tuple[str, Equality]]:
     yield "results differ", report.equality
     if probe is not None and probe.like_eager != report.equality:
         yield "compiled results differ from eager ones", probe.like_eager
-    for speed in report.after.speeds:
-        yield f"compiled results differ from eager ones ({speed.mode})", speed.like_eager
+    for one in report.after.numbers:
+        yield f"compiled results differ from eager ones ({one.mode})", one.like_eager
+
+
+def remedies(report: TargetReport) -> str:
+    """What was tried and leaves fewer breaks, in a clause; empty where nothing does."""
+    probe = report.after.probe
+    found = probe.remedies if probe is not None else ()
+    return "".join(f"; {_remedy(one)}" for one in found)
+
+
+def _remedy(one: Remedy) -> str:
+    if not one.breaks:
+        return f"{one.setting} captures it: 0 breaks"
+    return f"with {one.setting}: {one.breaks} break{'' if one.breaks == 1 else 's'}"
+
+
+def _slower(report: TargetReport) -> Iterator[str]:
+    """Eager code pays for a change that helps compiled code: that is for its author to know."""
+    ratios = [one.ratio for one in report.eager]
+    if ratios and all(ratio is not None and ratio > 1 for ratio in ratios):
+        one = report.eager[0]
+        bounds = f", 95%: {one.low:.2f} to {one.high:.2f}" if one.low and one.high else ""
+        yield f"eager code is slower: {one.ratio:.2f} times what it was ({one.note}{bounds})"
 
 
 def _distributed(found: Distributed) -> Iterator[str]:
     for rank in found.ranks:
         if rank.failure is not None:
             yield f"rank {rank.rank}: {rank.failure.kind}: {rank.failure.message}"
-        elif rank.like_eager is not None and rank.like_eager.equal is False:
+            continue
+        if rank.nothing_compiled:
+            yield f"rank {rank.rank}: nothing was compiled: {rank.nothing_compiled}"
+        if rank.like_eager is not None and rank.like_eager.equal is False:
             yield f"rank {rank.rank}: differs from eager: {rank.like_eager.detail}"
     if found.diverged:
         ranks = ", ".join(map(str, found.diverged))

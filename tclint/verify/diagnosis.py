@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tclint.verify.arms import Options, Side, new_cache, request_for
+from tclint.verify.arms import Options, Side, cache_folder, new_cache, request_for
 from tclint.verify.layers import LADDER
-from tclint.verify.process import Child, ChildError
+from tclint.verify.process import ChildError
 from tclint.verify.reproduction import reproduction
 from tclint.verify.results import Arm, Diagnosis, Rung
 from tclint.verify.wire import rebuild
@@ -21,13 +21,16 @@ def wanted(arm: Arm) -> bool:
         return False
     if arm.probe.like_eager.equal is False:
         return True
-    if any(speed.like_eager.equal is False for speed in arm.speeds):
+    if any(one.like_eager.equal is False for one in arm.numbers):
         return True
     return any(one.fault for one in arm.untimed)
 
 
-def diagnose(side: Side, arm: Arm, options: Options, desk: Path) -> Diagnosis:
-    """Walk the ladder until a rung breaks; write scripts where a folder is named for them."""
+def diagnose(side: Side, arm: Arm, options: Options, desk: Path) -> Diagnosis | None:
+    """Walk the ladder until a rung breaks; write scripts where a folder is named for them.
+
+    None where time is up before the first rung.
+    """
     assert arm.probe is not None
     whole = not arm.probe.itself
     rungs: list[Rung] = []
@@ -35,6 +38,8 @@ def diagnose(side: Side, arm: Arm, options: Options, desk: Path) -> Diagnosis:
         rungs.append(rung)
         if not rung.fine:
             break
+    if not rungs:
+        return None
     backend = rungs[-1].backend
     layer = "" if rungs[-1].fine else rungs[-1].layer
     scripts = _scripts(side, options, desk, backend) if options.repro is not None else ()
@@ -57,14 +62,23 @@ def script_name(target: str) -> str:
 def _climb(side: Side, options: Options, desk: Path, *, whole: bool) -> Iterator[Rung]:
     request = request_for(side, options, desk)
     for backend, layer in LADDER.items():
-        cache = new_cache(desk, side, f"ladder-{backend}")
-        with Child(cache, options.device, options.time_limit) as child:
+        if options.out_of_time:
+            return
+        with options.start(_cache(side, options, desk, backend)) as child:
             try:
                 answer = child.ask("climb", **request, backend=backend, whole=whole)
                 yield rebuild(Rung, answer)
             except ChildError as failed:
                 said = f"{failed.failure.kind}: {failed.failure.message}"
                 yield Rung(backend, layer, said, fine=False)
+
+
+def _cache(side: Side, options: Options, desk: Path, backend: str) -> Path:
+    """The real backend need not generate anew what it has generated once."""
+    known = cache_folder(desk, side, f"timing-{options.modes[0]}")
+    if backend == options.backend and options.modes[0] == "default" and known.is_dir():
+        return known
+    return new_cache(desk, side, f"ladder-{backend}")
 
 
 def _scripts(side: Side, options: Options, desk: Path, backend: str) -> tuple[str, ...]:
@@ -74,7 +88,7 @@ def _scripts(side: Side, options: Options, desk: Path, backend: str) -> tuple[st
     script = folder / script_name(side.target)
     script.write_text(reproduction(side, options, backend), encoding="utf-8")
     written = [str(script)]
-    with Child(new_cache(desk, side, "capture"), options.device, options.time_limit) as child:
+    with options.start(new_cache(desk, side, "capture")) as child:
         request = request_for(side, options, desk)
         # A target that cannot even be traced has no graphs: the first script shows that.
         with contextlib.suppress(ChildError):

@@ -36,8 +36,10 @@ class Plan(Protocol):
 
 def distribute(side: Side, options: Options, plan: Plan) -> Distributed:
     """Run alone, then on all ranks at once; a rank that fails or hangs is a result."""
-    (alone,) = _launch(side, options, 1, "none")
-    ranks = _launch(side, options, plan.processes, plan.parallel)
+    with TemporaryDirectory(prefix="tclint-ranks-") as folder:
+        desk = Path(folder)
+        (alone,) = _launch(side, options, desk, 1, "none")
+        ranks = _launch(side, options, desk, plan.processes, plan.parallel)
     ran = all(rank.failure is None for rank in ranks)
     # Shards differ by design, and so may processes that nothing ties together.
     diverged = [r.rank for r in ranks if ran and r.tied and r.digest != ranks[0].digest]
@@ -60,16 +62,17 @@ def _scaling(alone: Rank, ranks: Sequence[Rank]) -> Iterator[Scaling]:
             yield Scaling(form, one.median, slowest, one.median / slowest)
 
 
-def _launch(side: Side, options: Options, size: int, parallel: str) -> tuple[Rank, ...]:
-    with TemporaryDirectory(prefix="tclint-ranks-") as folder, ExitStack() as stack:
-        desk, port = Path(folder), _free_port()
-        patience = min(_PATIENCE_SECONDS, options.time_limit * _GROUP_SHARE)
+def _launch(side: Side, options: Options, desk: Path, size: int, parallel: str) -> tuple[Rank, ...]:
+    with ExitStack() as stack:
+        port = _free_port()
+        patience = min(_PATIENCE_SECONDS, options.seconds_left * _GROUP_SHARE)
         children = []
         for rank in range(size):
-            cache = desk / f"cache-{rank}"
-            cache.mkdir()
+            # Ranks find what the run alone has compiled: nobody asks how cold they started.
+            cache = desk / "cache"
+            cache.mkdir(exist_ok=True)
             more = _environment(rank, size, port)
-            child = Child(cache, options.device, options.time_limit, more=more)
+            child = options.start(cache, more=more)
             children.append(stack.enter_context(child))
         request = request_for(side, options, desk) | {
             "parallel": parallel,

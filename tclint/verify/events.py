@@ -21,6 +21,7 @@ class Break:
     ``filename`` and ``row`` name the last line of the user's own code; ``stack`` goes on into
     libraries. ``gb_ids`` holds the follow-up breaks too (a break inside a loop drops the frame).
     ``by_torch`` marks the breaks that torch's own code asks for, as every optimizer step does.
+    ``settings`` are those of ``torch._dynamo.config`` that torch says would capture the operation.
     """
 
     gb_id: str | None
@@ -32,6 +33,7 @@ class Break:
     stack: tuple[Frame, ...]
     drops_frame: bool = False
     by_torch: bool = False
+    settings: tuple[str, ...] = ()
 
 
 @record(frozen=True)
@@ -67,6 +69,20 @@ class Sync:
     row: int
     count: int
     stack: tuple[Frame, ...] = ()
+
+
+@record(frozen=True)
+class Output:
+    """A line of the user's that prints or logs, ``count`` times in one eager call.
+
+    ``milliseconds`` are what all of them took together, the making of the text included.
+    """
+
+    filename: str
+    row: int
+    what: str
+    count: int
+    milliseconds: float
 
 
 @record(frozen=True)

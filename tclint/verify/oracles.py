@@ -36,19 +36,23 @@ class Trace:
     compiled_frames: int = 0
     phases: tuple[CompilePhase, ...] = ()
     cudagraph_skips: tuple[str, ...] = ()
+    refresh: Callable[[], None] = lambda: None
+    """Brings all this up to date while the block still runs."""
 
 
 @record()
 class CountingBackend:
-    """Runs each graph as it is, and remembers how many calls it holds."""
+    """Runs each graph as it is, and remembers how many calls it holds; ``tell`` hears of each."""
 
     ops: list[int] = field(default_factory=list)
+    tell: Callable[[], None] = lambda: None
 
     def __call__(
         self, graph: torch.fx.GraphModule, example_inputs: list[Any]
     ) -> Callable[..., Any]:
         """Be a ``torch.compile`` backend."""
         self.ops.append(sum(node.op.startswith("call") for node in graph.graph.nodes))
+        self.tell()
         forward: Callable[..., Any] = graph.forward
         return forward
 
@@ -92,19 +96,24 @@ def watch() -> Iterator[Trace]:
     for logger, handler in places:
         logger.addHandler(handler)
     skipped = dynamo_utils.counters["inductor"]["cudagraph_skips"]
-    try:
-        yield trace
-    finally:
-        for logger, handler in places:
-            logger.removeHandler(handler)
+
+    def refresh() -> None:
         metrics = dynamo_utils.get_compilation_metrics()
         trace.breaks = merge_breaks(map(read_break, sink.payloads))
         trace.recompiles = _placed(map(_recompile, filter(_is_recompile, metrics)))
         trace.eager_frames = tuple(map(_eager_frame, filter(_gave_up, metrics)))
         trace.compiled_frames = sum(bool(m.has_guarded_code) for m in metrics)
         trace.phases = compile_phases(metrics)
-        skipped = dynamo_utils.counters["inductor"]["cudagraph_skips"] - skipped
-        trace.cudagraph_skips = _skips(skips.reasons, skipped)
+        more = dynamo_utils.counters["inductor"]["cudagraph_skips"] - skipped
+        trace.cudagraph_skips = _skips(skips.reasons, more)
+
+    trace.refresh = refresh
+    try:
+        yield trace
+    finally:
+        for logger, handler in places:
+            logger.removeHandler(handler)
+        refresh()
 
 
 def gate(call: Callable[[], object]) -> tuple[str, Break | None]:

@@ -2,72 +2,201 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from tclint.verify import oracles
 from tclint.verify.equality import compare, unknown
-from tclint.verify.events import Break, Equality
+from tclint.verify.events import Equality
 from tclint.verify.measure import host_syncs
-from tclint.verify.results import Probe
+from tclint.verify.nothing import methods_called, why_nothing
+from tclint.verify.outputs import outputs
+from tclint.verify.results import Probe, Remedy
 from tclint.verify.snapshot import Raised, Snapshot, outcome, take
 from tclint.verify.subject import Making, Subject, Workshop, place_names, random_state, seed
 
 CALLS = 3
 _STATE, _RESULTS = "state.pt", "results.pt"
+_NOT_YET = "not known when time was up"
+# How often somebody who waits is told what a long compilation has come to.
+_SILENCE_SECONDS = 1.0
 
 Run = dict[str, Snapshot]
+Say = Callable[[Probe], None]
 
 
-def probe(making: Making, desk: Path, *, follow: bool) -> Probe:
+def probe(making: Making, desk: Path, *, follow: bool, say: Say = lambda known: None) -> Probe:
     """Count what Dynamo does to the target, and compare compiled with eager results.
 
     ``desk`` is where the arm that runs first leaves its weights, inputs and results;
     with ``follow`` this arm takes those weights and compares itself with those results.
+    ``say`` is told what is known so far, whenever that is more.
     """
-    counter = oracles.CountingBackend()
-    shop = Workshop(making, counter)
-    subject = _prepare(shop, desk, counter)
-    misfit = _hand_over(subject, desk, follow=follow)
-    trace, compiled, ops = _watch(subject, counter)
-    if subject.itself and not trace.compiled_frames and not trace.breaks:
-        shop.compile_whole()
-        subject = _prepare(shop, desk, counter)
-        trace, compiled, ops = _watch(subject, counter)
-    place = place_of(subject)
-    eager_subject = _prepare(shop, desk, counter)
-    eager = run(eager_subject, eager_subject.call_eager)
-    syncs = host_syncs(eager_subject.call_eager)
-    judge = Judge(shop, desk, eager)
-    like_eager = judge(compiled)
-    torch._dynamo.reset()
-    verdict, first = oracles.gate(_prepare(shop, desk, counter).call_compiled)
-    torch._dynamo.reset()
-    strict = shop.make(backend=counter, fullgraph=True)
-    load_state(strict, desk)
-    whole, obstacle = oracles.fullgraph(strict.call_compiled)
-    if not follow:
-        torch.save((eager, judge.unstable), desk / _RESULTS)
-    return Probe(
-        torch=str(torch.__version__),
-        device=place,
-        itself=subject.itself,
-        gate=verdict,
-        breaks=_breaks(trace.breaks, first),
-        ops=tuple(ops),
-        recompiles=trace.recompiles,
-        eager_frames=trace.eager_frames,
-        syncs=syncs,
-        like_eager=like_eager,
-        like_before=_against_before(eager, desk, misfit, judge) if follow else None,
-        loaded=shop.files,
-        phase=making.phase,
-        fullgraph=whole,
-        fullgraph_reason=obstacle,
-        unstable=judge.unstable,
-    )
+    return _Probing(making, desk, say, follow=follow).through()
+
+
+class _Probing:
+    """One probe, step by step; what is known so far can be had after each."""
+
+    def __init__(self, making: Making, desk: Path, say: Say, *, follow: bool) -> None:
+        self._desk, self._follow, self._said = desk, follow, time.monotonic()
+        self._say = say
+        self._counter = oracles.CountingBackend()
+        self._shop = Workshop(making, self._counter)
+        self._subject = _prepare(self._shop, desk, self._counter)
+        self._misfit = _hand_over(self._subject, desk, follow=follow)
+        self._known = Probe(
+            torch=str(torch.__version__),
+            device=place_of(self._subject),
+            itself=self._subject.itself,
+            gate="unavailable",
+            breaks=(),
+            ops=(),
+            recompiles=(),
+            eager_frames=(),
+            syncs=None,
+            like_eager=unknown(_NOT_YET),
+            like_before=unknown(_NOT_YET) if follow else None,
+            loaded=self._shop.files,
+            phase=making.phase,
+        )
+
+    def through(self) -> Probe:
+        """Take all steps."""
+        steps = {
+            "breaks and recompiles": self._count,
+            "compiled results against eager ones": self._compare,
+            "error_on_graph_break": self._ask_gate,
+            "fullgraph=True": self._ask_fullgraph,
+        }
+        for number, step in enumerate(steps.values()):
+            self._known = replace(self._known, unfinished=tuple(steps)[number:])
+            self._say(self._known)
+            step()
+        return replace(self._known, unfinished=())
+
+    def _count(self) -> None:
+        trace = self._watch()
+        called: tuple[str, ...] = ()
+        if self._subject.itself and not trace.compiled_frames and not trace.breaks:
+            # Its own compile calls may concern something else; not so where what they were given
+            # runs, and only past its forward.
+            called = methods_called(self._subject.call_eager, self._shop.compiled_itself)
+        if self._subject.itself and not trace.compiled_frames and not trace.breaks and not called:
+            self._shop.compile_whole()
+            self._subject = _prepare(self._shop, self._desk, self._counter)
+            trace = self._watch()
+        self._trace = trace
+        self._learn(trace, device=place_of(self._subject), itself=self._subject.itself)
+        if not self._known.ops:
+            first, models = self._compiled["call 1"], self._shop.compiled_itself
+            why = why_nothing(self._subject, trace, first, models)
+            self._known = replace(self._known, nothing_compiled=why)
+
+    def _compare(self) -> None:
+        subject = _prepare(self._shop, self._desk, self._counter)
+        eager = run(subject, subject.call_eager)
+        syncs = host_syncs(subject.call_eager)
+        judge = Judge(self._shop, self._desk, eager)
+        against = _against_before(eager, self._desk, self._misfit, judge) if self._follow else None
+        self._known = replace(
+            self._known,
+            syncs=syncs,
+            outputs=outputs(subject.call_eager),
+            like_eager=judge(self._compiled),
+            like_before=against,
+            unstable=judge.unstable,
+        )
+        if not self._follow:
+            torch.save((eager, judge.unstable), self._desk / _RESULTS)
+
+    def _ask_gate(self) -> None:
+        if self._known.breaks:
+            # It would compile all again to stop at the first of them.
+            self._known = replace(self._known, gate="breaks")
+            return
+        torch._dynamo.reset()
+        verdict, first = oracles.gate(self._fresh().call_compiled)
+        # The log misses nothing that we know of; should it ever, the gate's break is reported.
+        breaks = self._known.breaks if first is None else (first,)
+        self._known = replace(self._known, gate=verdict, breaks=breaks)
+
+    def _ask_fullgraph(self) -> None:
+        torch._dynamo.reset()
+        strict = self._shop.make(backend=self._counter, fullgraph=True)
+        load_state(strict, self._desk)
+        whole, obstacle = oracles.fullgraph(strict.call_compiled)
+        self._known = replace(self._known, fullgraph=whole, fullgraph_reason=obstacle)
+        self._known = replace(self._known, remedies=tuple(self._remedies()))
+
+    def _remedies(self) -> Iterator[Remedy]:
+        """What leaves fewer breaks, tried."""
+        count = len(self._known.user_breaks)
+        if count and self._known.fullgraph == "possible":
+            yield Remedy("fullgraph=True", 0)
+            return
+        named = dict.fromkeys(name for one in self._known.user_breaks for name in one.settings)
+        settings = [name for name in named if hasattr(torch._dynamo.config, name)]
+        if not settings:
+            return
+        torch._dynamo.reset()
+        subject = self._fresh()
+        with torch._dynamo.config.patch(dict.fromkeys(settings, True)), oracles.watch() as trace:
+            outcome(subject.call_compiled)
+        left = sum(not one.by_torch for one in trace.breaks)
+        if left < count:
+            text = " and ".join(f"{name}=True" for name in settings)
+            yield Remedy(f"{text} in torch._dynamo.config", left)
+
+    def _fresh(self) -> Subject:
+        return _prepare(self._shop, self._desk, self._counter)
+
+    def _watch(self) -> oracles.Trace:
+        if self._counter.ops:
+            # The factory called what it compiled: the calls to watch would find the graphs made.
+            torch._dynamo.reset()
+        self._counter.ops.clear()
+        self._first_ops: tuple[int, ...] | None = None
+        subject = self._subject
+
+        def call() -> object:
+            try:
+                return subject.call_compiled()
+            finally:
+                if self._first_ops is None:
+                    self._first_ops = tuple(self._counter.ops)
+
+        with oracles.watch() as trace:
+            self._counter.tell = lambda: self._report(trace)
+            self._compiled = run(subject, call)
+        self._counter.tell = lambda: None
+        return trace
+
+    def _report(self, trace: oracles.Trace) -> None:
+        """Tell what is known in the midst of compiling, but not all the time."""
+        now = time.monotonic()
+        if now - self._said < _SILENCE_SECONDS:
+            return
+        self._said = now
+        trace.refresh()
+        self._learn(trace)
+        self._say(self._known)
+
+    def _learn(self, trace: oracles.Trace, **more: Any) -> None:
+        ops = self._counter.ops if self._first_ops is None else self._first_ops
+        self._known = replace(
+            self._known,
+            breaks=trace.breaks,
+            ops=tuple(ops),
+            recompiles=trace.recompiles,
+            eager_frames=trace.eager_frames,
+            **more,
+        )
 
 
 def run(subject: Subject, call: Callable[[], object], calls: int = CALLS) -> Run:
@@ -172,24 +301,6 @@ def _prepare(shop: Workshop, desk: Path, counter: oracles.CountingBackend) -> Su
     return subject
 
 
-def _watch(
-    subject: Subject, counter: oracles.CountingBackend
-) -> tuple[oracles.Trace, Run, list[int]]:
-    counter.ops.clear()
-    first: list[int] = []
-
-    def call() -> object:
-        try:
-            return subject.call_compiled()
-        finally:
-            if not first:
-                first.append(len(counter.ops))
-
-    with oracles.watch() as trace:
-        results = run(subject, call)
-    return trace, results, counter.ops[: first[0]]
-
-
 def _hand_over(subject: Subject, desk: Path, *, follow: bool) -> str:
     inputs = {"inputs": take((subject.loaded.args, subject.loaded.kwargs))}
     if not follow:
@@ -214,8 +325,3 @@ def _against_before(eager: Run, desk: Path, misfit: str, judge: Judge) -> Equali
 
 def _difference(again: Equality) -> str:
     return again.detail or f"by up to {again.max_rel:.2g} of the largest value"
-
-
-def _breaks(seen: tuple[Break, ...], first: Break | None) -> tuple[Break, ...]:
-    # The log misses nothing that we know of; should it ever, the gate's break is reported.
-    return seen if seen or first is None else (first,)

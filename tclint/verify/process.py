@@ -32,12 +32,16 @@ _DUMPED_FRAME = re.compile(r'File "(.+?)", line (\d+)')
 
 
 class ChildError(Exception):
-    """The child could not answer; ``failure`` says why."""
+    """The child could not answer; ``failure`` says why.
 
-    def __init__(self, failure: Failure) -> None:
+    ``so_far`` is the last of what it told while it was at it, in the form of an answer.
+    """
+
+    def __init__(self, failure: Failure, so_far: dict[str, Any] | None = None) -> None:
         """Carry the failure."""
         super().__init__(failure.message)
         self.failure = failure
+        self.so_far = so_far
 
 
 class Child:
@@ -50,12 +54,14 @@ class Child:
         time_limit: float,
         trace: Path | None = None,
         more: Mapping[str, str] | None = None,
+        stated_limit: float | None = None,
     ) -> None:
-        """Start the worker; ``cache`` is an empty folder for compiled code.
+        """Start the worker; ``cache`` is a folder for compiled code.
 
         ``trace`` is a folder for torch's structured log, ``more`` goes into the environment.
+        ``stated_limit`` is what people call the limit, where others have used up part of it.
         """
-        self._limit = time_limit
+        self._limit, self._stated = time_limit, stated_limit
         self._started = time.monotonic()
         self._deadline = self._started + time_limit
         self._process = subprocess.Popen(
@@ -94,15 +100,20 @@ class Child:
             stdin.flush()
         except BrokenPipeError:
             raise ChildError(self._death()) from None
-        answer: dict[str, Any] = json.loads(self._line())
+        answer = self._answer()
         if "failure" in answer:
-            raise ChildError(Failure(**answer["failure"]))
+            raise ChildError(Failure(**answer["failure"]), self._so_far)
         result: dict[str, Any] = answer["ok"]
         return result
 
     def hurry(self, seconds: float) -> None:
         """Leave the child no more than so much time from now on."""
         self._deadline = min(self._deadline, time.monotonic() + seconds)
+
+    def renew(self) -> None:
+        """Start the time limit anew."""
+        self._started = time.monotonic()
+        self._deadline = self._started + self._limit
 
     def kill(self) -> None:
         """Kill the child and everything that it started."""
@@ -112,6 +123,17 @@ class Child:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+
+    def _answer(self) -> dict[str, Any]:
+        self._so_far: dict[str, Any] | None = None
+        try:
+            while True:
+                answer: dict[str, Any] = json.loads(self._line())
+                if "so_far" not in answer:
+                    return answer
+                self._so_far = answer["so_far"]
+        except ChildError as failed:
+            raise ChildError(failed.failure, self._so_far) from None
 
     def _line(self) -> bytes:
         while True:
@@ -124,7 +146,8 @@ class Child:
             if time.monotonic() > self._deadline:
                 self.kill()
                 taken = time.monotonic() - self._started
-                message = f"took longer than the time limit of {min(self._limit, taken):.3g} s"
+                limit = self._stated or min(self._limit, taken)
+                message = f"took longer than the time limit of {limit:.3g} s"
                 raise ChildError(Failure("timeout", message))
 
     def _last_line(self) -> bytes:

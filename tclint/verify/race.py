@@ -21,15 +21,16 @@ from tclint.verify.arms import (
 )
 from tclint.verify.events import Equality
 from tclint.verify.process import Child, ChildError
-from tclint.verify.results import Arm, Probe, Untimed
-from tclint.verify.speed import Speed
-from tclint.verify.verdict import timing, worth_repeating
+from tclint.verify.results import Arm, Compiled, Untimed
+from tclint.verify.speed import Speed, Speedup, Timing
+from tclint.verify.verdict import apart, is_plain, judge_pair, timing, worth_repeating
 from tclint.verify.wire import rebuild
 
 # Ways for a child to end that no part of the target but the compiled call can be blamed for.
 _FAULTS = ("crash", "device", "exit", "out-of-memory", "timeout")
 # No fault of the target or of a layer: there is no compiler on this machine.
 _NO_COMPILER = ("InvalidCxxCompiler", "No working C++ compiler", "TritonMissing")
+NO_TIME = "the time limit was reached before it was this one's turn"
 _FEWEST_ROUNDS = 5
 _SHORT_ROUND_MS = 100.0
 
@@ -40,9 +41,71 @@ _Samples = dict[int, list[float]]
 @record(frozen=True)
 class _Ready:
     child: Child
-    cold_start: float
-    like_eager: Equality
+    compiled: Compiled
     profile: str
+
+
+def compile_arms(
+    sides: Sequence[Side], arms: tuple[Arm, ...], options: Options, desk: Path, tell: Tell = silent
+) -> tuple[Arm, ...]:
+    """Compile each arm with the real backend and compare its first call; nothing is timed."""
+    done = list(arms)
+    for mode in options.modes:
+        for number, side in enumerate(sides):
+            if options.out_of_time:
+                done[number] = _without(done[number], Untimed(mode, NO_TIME))
+                continue
+            tell(f"{_of(side, sides)}compiled numbers, {named(options.backend, mode)}")
+            cache = new_cache(desk, side, f"timing-{mode}")
+            with options.start(cache) as child:
+                result = _prepare(child, side, arms[number], options, desk, mode)
+            done[number] = _with(done[number], result)
+    return tuple(done)
+
+
+def named(backend: str, mode: str) -> str:
+    """A backend with its mode, where it has one."""
+    return backend if mode == "default" else f"{backend}, {mode}"
+
+
+def _of(side: Side, sides: Sequence[Side]) -> str:
+    return f"{side.name}: " if len(sides) > 1 else ""
+
+
+def race_eager(sides: Sequence[Side], options: Options, desk: Path) -> Speedup:
+    """Whether the second of two sides is slower in eager code than the first; see judge_pair."""
+    try:
+        old, new = _eager_times(sides, options, desk, "eager")
+        if not apart(old, new) or is_plain(new.median / old.median):
+            return judge_pair(old, new, None, None)
+        return judge_pair(old, new, *_eager_times(sides, options, desk, "eager-again"))
+    except ChildError as failed:
+        return Speedup("", None, f"no times: {failed.failure.message}")
+
+
+def _eager_times(
+    sides: Sequence[Side], options: Options, desk: Path, use: str
+) -> tuple[Timing, ...]:
+    with ExitStack() as stack:
+        children = []
+        for side in sides:
+            child = stack.enter_context(options.start(new_cache(desk, side, use)))
+            child.ask("prepare_eager", **request_for(side, options, desk))
+            children.append(child)
+        samples: list[list[float]] = [[] for _ in children]
+        for turn in range(options.rounds):
+            order = range(len(children)) if turn % 2 == 0 else reversed(range(len(children)))
+            for number in order:
+                samples[number].append(children[number].ask("sample_eager")["eager"])
+            if turn + 1 >= _FEWEST_ROUNDS and max(s[-1] for s in samples) > _SHORT_ROUND_MS:
+                break
+    return tuple(map(timing, samples))
+
+
+def _with(arm: Arm, result: _Ready | Untimed) -> Arm:
+    if isinstance(result, Untimed):
+        return _without(arm, result)
+    return replace(arm, compiled=(*arm.compiled, result.compiled))
 
 
 def time_arms(
@@ -51,9 +114,13 @@ def time_arms(
     """Add speeds to the arms, or the reasons why there are none."""
     timed = arms
     for mode in options.modes:
-        tell(f"timing, {mode}")
+        if options.out_of_time:
+            timed = tuple(_without(arm, Untimed(mode, NO_TIME)) for arm in timed)
+            continue
+        tell(f"speed, {named(options.backend, mode)}")
         timed = _time_mode(sides, timed, options, desk, mode)
-        if worth_repeating(timed, mode):
+        if worth_repeating(timed, mode) and not options.out_of_time:
+            tell(f"speed once more, {named(options.backend, mode)}")
             timed = _time_again(sides, timed, options, desk, mode)
     return timed
 
@@ -66,25 +133,25 @@ def _time_again(
         ready: dict[int, _Ready] = {}
         for number, side in enumerate(sides):
             cache = cache_folder(desk, side, f"timing-{mode}")
-            child = stack.enter_context(Child(cache, options.device, options.time_limit))
-            probe = arms[number].probe
-            assert probe is not None
-            result = _prepare(child, side, probe, options, desk, mode)
+            child = stack.enter_context(options.start(cache))
+            result = _prepare(child, side, arms[number], options, desk, mode)
             if isinstance(result, Untimed):
                 return arms
             ready[number] = result
         try:
-            _, compiled = _sample(ready, options)
+            eager, compiled = _sample(ready, options)
         except ChildError:
             return arms
     return tuple(
-        replace(arm, speeds=tuple(_repeated(speed, mode, compiled[n]) for speed in arm.speeds))
+        replace(arm, speeds=tuple(_repeated(s, mode, eager[n], compiled[n]) for s in arm.speeds))
         for n, arm in enumerate(arms)
     )
 
 
-def _repeated(speed: Speed, mode: str, compiled: list[float]) -> Speed:
-    return replace(speed, again=timing(compiled)) if speed.mode == mode else speed
+def _repeated(speed: Speed, mode: str, eager: list[float], compiled: list[float]) -> Speed:
+    if speed.mode != mode:
+        return speed
+    return replace(speed, again=timing(compiled), eager_again=timing(eager))
 
 
 def _time_mode(
@@ -96,13 +163,10 @@ def _time_mode(
         for number, side in enumerate(sides):
             cache = new_cache(desk, side, f"timing-{mode}")
             trace = _trace_folder(options, side, mode)
-            child = stack.enter_context(Child(cache, options.device, options.time_limit, trace))
-            probe = arms[number].probe
-            assert probe is not None
-            result = _prepare(child, side, probe, options, desk, mode)
-            if isinstance(result, Untimed):
-                timed[number] = _without(arms[number], result)
-            else:
+            child = stack.enter_context(options.start(cache, trace))
+            result = _prepare(child, side, arms[number], options, desk, mode)
+            timed[number] = _with(arms[number], result)
+            if isinstance(result, _Ready):
                 profile = str(trace / "profile.json") if trace else ""
                 ready[number] = replace(result, profile=profile)
         try:
@@ -111,7 +175,7 @@ def _time_mode(
             said = Untimed(mode, failed.failure.message, failed.failure.kind in _FAULTS)
             return tuple(_without(arm, said) for arm in timed)
     for number, speed in speeds.items():
-        timed[number] = replace(arms[number], speeds=(*arms[number].speeds, speed))
+        timed[number] = replace(timed[number], speeds=(*arms[number].speeds, speed))
     return tuple(timed)
 
 
@@ -129,9 +193,10 @@ def _trace_folder(options: Options, side: Side, mode: str) -> Path | None:
 
 
 def _prepare(
-    child: Child, side: Side, probe: Probe, options: Options, desk: Path, mode: str
+    child: Child, side: Side, arm: Arm, options: Options, desk: Path, mode: str
 ) -> _Ready | Untimed:
-    request = request_for(side, options, desk)
+    assert arm.probe is not None
+    probe, request = arm.probe, request_for(side, options, desk)
     more = {"backend": options.backend, "mode": mode, "whole": not probe.itself}
     try:
         answer = child.ask("prepare", **request, **more)
@@ -141,7 +206,8 @@ def _prepare(
     if answer["problem"]:
         fault = not any(text in answer["problem"] for text in _NO_COMPILER)
         return Untimed(mode, f"the compiled call raised {answer['problem']}", fault)
-    return _Ready(child, answer["cold_start"], rebuild(Equality, answer["like_eager"]), "")
+    like_eager = rebuild(Equality, answer["like_eager"])
+    return _Ready(child, Compiled(mode, options.backend, like_eager, answer["cold_start"]), "")
 
 
 def _race(ready: dict[int, _Ready], options: Options, mode: str) -> dict[int, Speed]:
@@ -153,6 +219,8 @@ def _race(ready: dict[int, _Ready], options: Options, mode: str) -> dict[int, Sp
 
 def _sample(ready: dict[int, _Ready], options: Options) -> tuple[_Samples, _Samples]:
     """Time the arms in alternation, so that a drifting clock or a busy machine hits all alike."""
+    for arm in ready.values():
+        arm.child.ask("warm_up")
     eager: dict[int, list[float]] = {number: [] for number in ready}
     compiled: dict[int, list[float]] = {number: [] for number in ready}
     for turn in range(options.rounds):
@@ -172,10 +240,11 @@ def _sample(ready: dict[int, _Ready], options: Options) -> tuple[_Samples, _Samp
 def _speed(arm: _Ready, eager: list[float], compiled: list[float], mode: str) -> Speed:
     end: dict[str, Any] = arm.child.ask("finish", trace=arm.profile)
     record = {
-        "cold_start": arm.cold_start,
+        "cold_start": arm.compiled.cold_start,
         "mode": mode,
     }
     speed: Speed = rebuild(
         Speed, {**end, **record, "eager": None, "compiled": None, "like_eager": None}
     )
-    return replace(speed, eager=timing(eager), compiled=timing(compiled), like_eager=arm.like_eager)
+    like_eager = arm.compiled.like_eager
+    return replace(speed, eager=timing(eager), compiled=timing(compiled), like_eager=like_eager)

@@ -17,7 +17,8 @@ from torch import nn
 from tclint.verify import oracles, steps
 from tclint.verify.contract import TargetError
 from tclint.verify.measure import milliseconds
-from tclint.verify.probe import Judge, place_of, run
+from tclint.verify.nothing import why_nothing
+from tclint.verify.probe import Judge, Run, place_of, run
 from tclint.verify.results import Rank
 from tclint.verify.share import sharing
 from tclint.verify.snapshot import Snapshot, take
@@ -40,6 +41,8 @@ def run_rank(making: Making, request: dict[str, Any]) -> Rank:
             compiled = run(subject, subject.call_compiled, calls=1)
         graphs = len(counter.ops)
         digest = _digest(subject)
+        # Asked of all ranks at once: to find out why may take another call, which they share.
+        nothing = "" if _most(graphs) else _why(subject, trace, compiled, shop)
         fresh = shop.make(backend=counter)
         eager = run(fresh, fresh.call_eager, calls=1)
         judge = Judge(shop, None, eager, calls=1)
@@ -54,8 +57,13 @@ def run_rank(making: Making, request: dict[str, Any]) -> Rank:
             digest=digest,
             tied=isinstance(subject.module, nn.parallel.DistributedDataParallel),
             device=place_of(subject),
+            nothing_compiled=nothing,
         )
         return _timed(found, shop, request) if request["speed"] else found
+
+
+def _why(subject: Subject, trace: oracles.Trace, compiled: Run, shop: Workshop) -> str:
+    return why_nothing(subject, trace, compiled["call 1"], shop.compiled_itself)
 
 
 def _timed(found: Rank, shop: Workshop, request: dict[str, Any]) -> Rank:

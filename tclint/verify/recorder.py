@@ -24,9 +24,16 @@ class CompileRecorder:
     """
 
     def __init__(self, backend: Backend | None) -> None:
-        """``backend`` replaces the target's own, and so does a ``mode`` that is set later."""
-        self.real = torch.compile
+        """``backend`` replaces the target's own, and so does a ``mode`` that is set later.
+
+        ``models`` are what the target itself compiled since somebody last emptied the list.
+        """
+        before = torch.compile
+        self.real: Callable[..., Any] = (
+            before.real if isinstance(before, CompileRecorder) else before
+        )
         self.calls = 0
+        self.models: list[Any] = []
         self.fullgraph = False
         self.ignored = False
         self.mode = ""
@@ -51,6 +58,7 @@ class CompileRecorder:
 
     def _compile(self, model: Any, options: dict[str, Any]) -> Any:
         self.calls += 1
+        self.models.append(model)
         compiled = self.real(model, **options)
         if self.ignored:
             return model

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tclint.records import record
-from tclint.verify.events import Break, EagerFrame, Equality, Recompile, Sync
+from tclint.verify.events import Break, EagerFrame, Equality, Output, Recompile, Sync
 from tclint.verify.speed import Speed, Speedup, Timing
 
 
@@ -20,6 +20,14 @@ class Failure:
 
 
 @record(frozen=True)
+class Remedy:
+    """A setting of ``torch.compile`` or Dynamo, and how many of the user's breaks it leaves."""
+
+    setting: str
+    breaks: int
+
+
+@record(frozen=True)
 class Probe:
     """What the break-counting run of one arm saw.
 
@@ -28,6 +36,9 @@ class Probe:
     what ``fullgraph=True`` said (it captures more than the default): ``"possible"``, ``"refused"``
     or ``"unavailable"``. ``itself`` is true when the target calls ``torch.compile`` on its own.
     ``like_before`` compares this arm's eager run with the other arm's.
+
+    ``nothing_compiled`` says why there are no graphs, ``remedies`` what would leave fewer breaks,
+    ``outputs`` what eager code prints. ``unfinished`` names what was not known when time was up.
     """
 
     torch: str
@@ -46,6 +57,10 @@ class Probe:
     fullgraph: str = "unavailable"
     fullgraph_reason: str = ""
     unstable: str = ""
+    nothing_compiled: str = ""
+    remedies: tuple[Remedy, ...] = ()
+    outputs: tuple[Output, ...] = ()
+    unfinished: tuple[str, ...] = ()
 
     @property
     def graphs(self) -> int:
@@ -71,10 +86,22 @@ class Untimed:
 
 
 @record(frozen=True)
+class Compiled:
+    """The first call of what the chosen backend made of a target, compared with an eager call."""
+
+    mode: str
+    backend: str
+    like_eager: Equality
+    cold_start: float
+
+
+@record(frozen=True)
 class Arm:
     """One side of a comparison: ``name`` is ``"before"`` or ``"after"``.
 
-    ``speeds`` holds one entry for each mode that could be timed, ``untimed`` the others.
+    ``speeds`` holds one entry for each mode that could be timed, ``untimed`` the others;
+    ``compiled`` one for each mode that was compiled for real, timed or not. An arm with a
+    ``failure`` may have a ``probe`` all the same: what was known by then.
     """
 
     name: str
@@ -82,6 +109,17 @@ class Arm:
     speeds: tuple[Speed, ...] = ()
     untimed: tuple[Untimed, ...] = ()
     failure: Failure | None = None
+    compiled: tuple[Compiled, ...] = ()
+
+    @property
+    def numbers(self) -> tuple[Compiled, ...]:
+        """What each mode computed, of all that compiled: timed ones need no entry of their own."""
+        known = {one.mode for one in self.compiled}
+        timed = [speed for speed in self.speeds if speed.mode not in known]
+        return (
+            *self.compiled,
+            *(Compiled(speed.mode, "", speed.like_eager, speed.cold_start) for speed in timed),
+        )
 
     @property
     def no_speed(self) -> str:
@@ -100,6 +138,16 @@ class Arm:
     def no_speed_in(self, mode: str) -> str:
         """Why one mode could not be timed."""
         return next((one.reason for one in self.untimed if one.mode in {"", mode}), "")
+
+
+@record(frozen=True)
+class AppliedFix:
+    """A fix that ``--fixed`` made in the arm "after": its place is that of the finding."""
+
+    code: str
+    filename: str
+    row: int
+    message: str
 
 
 @record(frozen=True)
@@ -160,6 +208,7 @@ class Rank:
     eager: Timing | None = None
     compiled: Timing | None = None
     untimed: str = ""
+    nothing_compiled: str = ""
 
 
 @record(frozen=True)
@@ -195,7 +244,12 @@ class Distributed:
 
 @record(frozen=True)
 class TargetReport:
-    """Everything about one target. ``over_budget`` says which limits it exceeds."""
+    """Everything about one target. ``over_budget`` says which limits it exceeds.
+
+    ``applied`` are the fixes of the arm "after", None where no fixes were asked for. ``eager``
+    judges eager code by the ratio of after to before, in one mode each. ``unfinished`` names what
+    was left out since time was up.
+    """
 
     target: str
     arms: tuple[Arm, ...]
@@ -207,6 +261,9 @@ class TargetReport:
     diagnosis: Diagnosis | None = None
     distributed: Distributed | None = None
     traces: tuple[str, ...] = ()
+    applied: tuple[AppliedFix, ...] | None = None
+    eager: tuple[Speedup, ...] = ()
+    unfinished: tuple[str, ...] = ()
 
     @property
     def after(self) -> Arm:

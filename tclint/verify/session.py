@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 from tclint.config import Config
 from tclint.config_verify import Budget, VerifyTarget
 from tclint.records import record
-from tclint.verify.arms import Options, Side, Tell, silent
+from tclint.verify.arms import Fixing, Options, Side, Tell, silent
 from tclint.verify.budgets import over_budget
 from tclint.verify.compare import verify_sides
 from tclint.verify.complaints import complaints
@@ -31,7 +32,7 @@ class Comparison:
     """
 
     before: str | None = None
-    fix: Callable[[Sequence[Path]], Mapping[str, str]] | None = None
+    fix: Callable[[Sequence[Path]], Fixing] | None = None
     processes: int = 1
     parallel: str = "ddp"
 
@@ -81,16 +82,26 @@ def jobs_for(targets: Sequence[str], config: Config, options: Options) -> tuple[
 def verify_job(
     job: Job, working: Path, comparison: Comparison, config: Config, tell: Tell = silent
 ) -> TargetReport:
-    """Run one target, join its breaks to the static findings, and hold it to its budget."""
+    """Run one target, join its breaks to the static findings, and hold it to its budget.
+
+    The time limit holds for all of it: what it leaves no time for is named as left out.
+    """
+    options = replace(job.options, deadline=time.monotonic() + job.options.time_limit)
+    ran: list[Side] = []
 
     def join_side(side: Side, probe: Probe) -> tuple[Joined, ...]:
+        ran.append(side)
         return join(side.name, probe, side.root, config, side.overlay)
 
     with before_and_after(job.text, working, comparison) as sides:
-        report = verify_sides(job.name, sides, job.options, join_side, tell)
-        if comparison.processes > 1 and report.after.failure is None:
-            tell(f"{comparison.processes} ranks")
-            report = replace(report, distributed=distribute(sides[-1], job.options, comparison))
+        report = verify_sides(job.name, sides, options, join_side, tell)
+        if comparison.processes > 1 and report.after.failure is None and report.applied != ():
+            doing = f"{comparison.processes} ranks"
+            if options.out_of_time:
+                report = replace(report, unfinished=(*report.unfinished, doing))
+            else:
+                tell(doing)
+                report = replace(report, distributed=distribute(ran[-1], options, comparison))
     allowed = job.budget.max_graph_breaks or 0
     return replace(report, over_budget=over_budget(report, job.budget), allowed_breaks=allowed)
 

@@ -51,8 +51,8 @@ class CompilePhase:
 class Speed:
     """What the timed run of one arm in one mode measured.
 
-    ``cold_start`` is the first call, in seconds; ``again`` are times of the compiled form in a
-    second process, where one was asked.
+    ``cold_start`` is the first call, in seconds; ``again`` and ``eager_again`` are times of the
+    compiled form and of eager code in a second process, where one was asked.
     """
 
     cold_start: float
@@ -65,6 +65,7 @@ class Speed:
     mode: str = "default"
     eager_memory: Memory = Memory()
     again: Timing | None = None
+    eager_again: Timing | None = None
     kernels: Kernels | None = None
     eager_kernels: Kernels | None = None
     phases: tuple[CompilePhase, ...] = ()

@@ -144,6 +144,7 @@ class Workshop:
         for module, names in self._globals:
             vars(module).update(names)
         self._recorder.fullgraph = fullgraph
+        self._recorder.models.clear()
         seed()
         loaded = self._load()
         if double:
@@ -155,6 +156,11 @@ class Workshop:
         options |= {"fullgraph": True} if fullgraph else {}
         subject = Subject(loaded, loaded.function, itself, False, self._making.phase)
         return self._compile(self._with_optimizer(subject), options)
+
+    @property
+    def compiled_itself(self) -> list[Any]:
+        """What the target gave ``torch.compile`` while its factory last ran."""
+        return [] if self._whole else list(self._recorder.models)
 
     def compile_whole(self) -> None:
         """Forget the target's own compile calls: they turned out to concern something else."""

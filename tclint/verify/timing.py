@@ -58,7 +58,7 @@ class Timed:
         self.cold_start = 0.0
 
     def start(self) -> str:
-        """Make the cold call and warm up; why the compiled call fails, or ``""``."""
+        """Make the cold call; why the compiled call fails, or ``""``."""
         seed()
         kept: Run = {}
 
@@ -70,7 +70,6 @@ class Timed:
             case Raised(kind, message):
                 return f"{kind.rpartition('.')[2]}: {_headline(message)}"
         self._first = kept | self._subject.aftermath()
-        self._warm_up()
         return ""
 
     def like_eager(self) -> Equality:
@@ -125,7 +124,8 @@ class Timed:
         load_state(subject, self._desk)
         return subject
 
-    def _warm_up(self) -> None:
+    def warm_up(self) -> None:
+        """Call until calls stop compiling, and find out how many calls make a sample."""
         # Steady state begins when calls stop compiling; CUDA graphs record on the early calls.
         quiet = 0
         for _ in range(_MOST_WARM_UPS):
@@ -139,6 +139,24 @@ class Timed:
             calls_per_sample(self._subject.call_eager),
             calls_per_sample(self._call),
         )
+
+
+class EagerTimed:
+    """One arm that nothing compiles, ready to be timed."""
+
+    def __init__(self, making: Making, desk: Path) -> None:
+        """Make the target with the weights on the desk, and warm up."""
+        subject = Workshop(making, None).make()
+        load_state(subject, desk)
+        self._call = subject.call_eager
+        for _ in range(_QUIET_CALLS):
+            seed()
+            self._call()
+        self._reps = calls_per_sample(self._call)
+
+    def sample(self) -> float:
+        """Milliseconds per call in one sample."""
+        return milliseconds(self._call, self._reps)
 
 
 def _differ(eager: Run, drawn: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import median, quantiles
 
 from tclint.verify.events import Equality
@@ -15,6 +16,10 @@ _NOISIEST = 0.5
 _RESAMPLES = 2000
 # Two processes that run the same program have been seen a fifth apart on a busy machine.
 _PLAIN = 1.5
+# Less than this part is what one process differs from the next by, however long both are timed.
+_LEAST = 0.05
+# Nor does anybody mind what a few guards cost in a call.
+_LEAST_MS = 0.002
 _TAIL = 0.025
 
 
@@ -53,16 +58,57 @@ def judge_speed(arms: tuple[Arm, ...], equality: Equality, mode: str = "default"
             return Speedup(mode, None, note)
     names = "compiled before / compiled after" if len(arms) > 1 else "eager / compiled"
     low, high = interval(old, new)
-    if not _apart(old, new):
+    if not apart(old, new):
         return Speedup(mode, None, f"no measurable difference ({names})", low, high)
     once, twice = speeds[0].again, speeds[-1].again
     if len(arms) > 1 and once is not None and twice is not None:
-        if not _apart(once, twice) or (old.median > new.median) != (once.median > twice.median):
+        if not apart(once, twice) or (old.median > new.median) != (once.median > twice.median):
             note = f"no measurable difference: not seen again in fresh processes ({names})"
             return Speedup(mode, None, note, low, high)
         bounds = [one for one in (low, high, *interval(once, twice)) if one is not None]
         low, high = min(bounds, default=None), max(bounds, default=None)
     return Speedup(mode, old.median / new.median, names, low, high)
+
+
+def judge_eager(arms: tuple[Arm, ...], modes: Sequence[str]) -> tuple[Speedup, ...]:
+    """What became of eager code, after over before, in each mode that timed both arms."""
+    pairs = [(mode, arms[0].speed_in(mode), arms[-1].speed_in(mode)) for mode in modes]
+    return tuple(
+        replace(judge_pair(old.eager, new.eager, old.eager_again, new.eager_again), mode=mode)
+        for mode, old, new in pairs
+        if len(arms) > 1 and old is not None and new is not None
+    )
+
+
+def judge_pair(
+    old: Timing, new: Timing, old_again: Timing | None, new_again: Timing | None
+) -> Speedup:
+    """The ratio of eager code, after over before: above one it got slower; None: not to be told.
+
+    A difference that is not plain has to show in a second pair of processes as well.
+    """
+    for one in (old, new, old_again, new_again):
+        if one is not None and one.spread > _NOISIEST * one.median:
+            return Speedup("", None, "the times scatter too much")
+    low, high = interval(new, old)
+    names = f"{old.median:.3g} → {new.median:.3g} ms"
+    ratio = new.median / old.median
+    felt = abs(ratio - 1) >= _LEAST and abs(new.median - old.median) >= _LEAST_MS
+    if not felt or not apart(old, new):
+        return Speedup("", None, f"no measurable difference ({names})", low, high)
+    if is_plain(ratio):
+        return Speedup("", ratio, names, low, high)
+    if old_again is None or new_again is None:
+        return Speedup("", None, f"too small to be told from one pair of processes ({names})")
+    if not apart(old_again, new_again) or (ratio > 1) != (new_again.median > old_again.median):
+        return Speedup("", None, f"not seen again in fresh processes ({names})", low, high)
+    bounds = [one for one in (low, high, *interval(new_again, old_again)) if one is not None]
+    return Speedup("", ratio, names, min(bounds, default=None), max(bounds, default=None))
+
+
+def is_plain(ratio: float) -> bool:
+    """Whether two processes of one program never differ so much."""
+    return not 1 / _PLAIN <= ratio <= _PLAIN
 
 
 def worth_repeating(arms: tuple[Arm, ...], mode: str) -> bool:
@@ -71,11 +117,14 @@ def worth_repeating(arms: tuple[Arm, ...], mode: str) -> bool:
     first, last = speeds[0], speeds[-1]
     if len(arms) < 2 or first is None or last is None:
         return False
-    ratio = first.compiled.median / last.compiled.median
-    return _apart(first.compiled, last.compiled) and 1 / _PLAIN <= ratio <= _PLAIN
+    return any(
+        apart(one, other) and not is_plain(one.median / other.median)
+        for one, other in ((first.compiled, last.compiled), (first.eager, last.eager))
+    )
 
 
-def _apart(old: Timing, new: Timing) -> bool:
+def apart(old: Timing, new: Timing) -> bool:
+    """Whether two forms differ by more than their noise."""
     low, high = interval(old, new)
     if low is not None and high is not None and low <= 1.0 <= high:
         return False

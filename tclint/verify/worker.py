@@ -17,7 +17,7 @@ import sysconfig
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -27,8 +27,9 @@ from tclint.verify.results import Failure
 from tclint.verify.targets import parse_target
 
 if TYPE_CHECKING:
+    from tclint.verify.results import Probe
     from tclint.verify.subject import Making
-    from tclint.verify.timing import Timed
+    from tclint.verify.timing import EagerTimed, Timed
 
 _OURS = str(Path(__file__).parent)
 _STANDARD = sysconfig.get_paths()["stdlib"]
@@ -47,10 +48,14 @@ def main() -> None:
     # ``python -m`` put the folder that tclint was found in first; user code has its own tree.
     if not getattr(sys.flags, "safe_path", False):
         del sys.path[0]
-    service = Service()
-    for line in requests:
-        answers.write(json.dumps(_answer(service, json.loads(line))) + "\n")
+
+    def write(answer: Answer) -> None:
+        answers.write(json.dumps(answer) + "\n")
         answers.flush()
+
+    service = Service(lambda so_far: write({"so_far": so_far}))
+    for line in requests:
+        write(_answer(service, json.loads(line)))
 
 
 def _outlive_nobody(parent: int) -> None:
@@ -65,16 +70,22 @@ def _outlive_nobody(parent: int) -> None:
 class Service:
     """The requests that a child understands, one method each."""
 
-    def __init__(self) -> None:
-        """Start with nothing loaded."""
+    def __init__(self, say: Callable[[Answer], None]) -> None:
+        """Start with nothing loaded; ``say`` sends what is known before the answer is."""
+        self._say = say
         self._timed: Timed | None = None
+        self._eager: EagerTimed | None = None
 
     def probe(self, request: Request) -> Answer:
         """Count breaks and compare results."""
         making = self._set_up(request)
         from tclint.verify.probe import probe
 
-        return dataclasses.asdict(probe(making, Path(request["desk"]), follow=request["follow"]))
+        def say(known: Probe) -> None:
+            self._say(dataclasses.asdict(known))
+
+        desk = Path(request["desk"])
+        return dataclasses.asdict(probe(making, desk, follow=request["follow"], say=say))
 
     def cover(self, request: Request) -> Answer:
         """Tell which lines the target executes."""
@@ -84,7 +95,7 @@ class Service:
         return {"rows": executed_rows(making)}
 
     def prepare(self, request: Request) -> Answer:
-        """Compile for real and make the cold call."""
+        """Compile for real, make the cold call and compare what came out with eager code."""
         making = self._set_up(request)
         from tclint.verify.timing import Timed
 
@@ -94,6 +105,27 @@ class Service:
         self._timed = None if problem else timed
         like_eager = None if problem else dataclasses.asdict(timed.like_eager())
         return {"problem": problem, "cold_start": timed.cold_start, "like_eager": like_eager}
+
+    def warm_up(self, request: Request) -> Answer:
+        """Call until calls stop compiling."""
+        del request
+        self._ready().warm_up()
+        return {}
+
+    def prepare_eager(self, request: Request) -> Answer:
+        """Make the target without compiling it, and find out how many calls make a sample."""
+        making = self._set_up(request)
+        from tclint.verify.timing import EagerTimed
+
+        self._eager = EagerTimed(making, Path(request["desk"]))
+        return {}
+
+    def sample_eager(self, request: Request) -> Answer:
+        """Time one round of eager calls."""
+        del request
+        if self._eager is None:
+            raise TargetError("nothing was prepared")
+        return {"eager": self._eager.sample()}
 
     def sample(self, request: Request) -> Answer:
         """Time one round."""

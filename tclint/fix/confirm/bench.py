@@ -14,7 +14,9 @@ from tclint.records import record
 from tclint.verify.arms import Options, Side, new_cache, request_for
 from tclint.verify.compare import probe_side
 from tclint.verify.contract import TargetError
-from tclint.verify.process import Child, ChildError
+from tclint.verify.process import ChildError
+from tclint.verify.race import race_eager
+from tclint.verify.speed import Speedup
 
 if TYPE_CHECKING:
     from tclint.verify.results import Arm, Probe
@@ -30,9 +32,10 @@ class Bench:
     desk: Path
     runs: int = 0
     _options: Options = field(init=False)
+    _races: int = 0
 
     def __post_init__(self) -> None:
-        """Speed is none of our business."""
+        """How fast compiled code is, is none of our business; eager code may not get slower."""
         self._options = replace(self.job.options, speed=False)
 
     def before(self) -> Probe:
@@ -42,9 +45,9 @@ class Bench:
             TargetError: it does not run, or gives other results every time.
         """
         arm = self._run(Side("before", self.job.text, self.root), follow=False)
-        if arm.probe is None:
-            assert arm.failure is not None
+        if arm.failure is not None:
             raise self._unusable(f"{arm.failure.kind}: {arm.failure.message}")
+        assert arm.probe is not None
         if arm.probe.unstable:
             raise self._unusable(
                 "two eager runs with equal seeds differ, so that nothing can be compared "
@@ -54,14 +57,25 @@ class Bench:
 
     def trial(self, texts: Mapping[Path, str]) -> Arm:
         """Compile the target with these texts in the place of files."""
+        return self._run(self._side(f"trial-{self.runs}", texts), follow=True)
+
+    def race(self, texts: Mapping[Path, str]) -> Speedup:
+        """Time eager code with these texts against eager code as it is; nothing is compiled."""
+        if not self.job.options.speed:
+            return Speedup("", None, "not asked for")
+        self._races += 1
+        sides = (self._side(f"was-{self._races}", {}), self._side(f"is-{self._races}", texts))
+        return race_eager(sides, self._options, self.desk)
+
+    def _side(self, name: str, texts: Mapping[Path, str]) -> Side:
         overlay = {str(real(path)): text for path, text in texts.items()}
-        return self._run(Side(f"trial-{self.runs}", self.job.text, self.root, overlay), follow=True)
+        return Side(name, self.job.text, self.root, overlay)
 
     def executed(self) -> dict[Path, frozenset[int]]:
         """The rows that the target executes, by file."""
         side = Side("rows", self.job.text, self.root)
         cache = new_cache(self.desk, side, "cover")
-        with Child(cache, self._options.device, self._options.time_limit) as child:
+        with self._options.start(cache) as child:
             try:
                 answer = child.ask("cover", **request_for(side, self._options, self.desk))
             except ChildError as failed:

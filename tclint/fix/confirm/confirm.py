@@ -116,7 +116,16 @@ class _Choice:
         search = Search(self._trials.attempt)
         kept = search.keep([key for key in sorted(self._fixes) if key not in self._dropped])
         self._dropped |= search.dropped
-        return self._without_idle(kept)
+        return self._without_slow(self._without_idle(kept))
+
+    def _without_slow(self, kept: Keys) -> Keys:
+        """Leave out the fixes that eager code pays for; mostly there are none, and one race."""
+        if not any(map(self._ran, kept)) or not self._trials.race(kept):
+            return kept
+        search = Search(self._trials.race)
+        rest = search.keep(sorted(kept))
+        self._dropped |= search.dropped
+        return rest
 
     def _without_idle(self, kept: Keys) -> Keys:
         """Leave out the fixes at whose lines nothing broke, unless it breaks without them.

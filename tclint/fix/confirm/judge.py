@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tclint.fix.results import FixRun
     from tclint.verify.events import Break
     from tclint.verify.results import Arm, Probe
+    from tclint.verify.speed import Speedup
 
 Problems = Sequence[Problem[FixKey]]
 Findings = Mapping[FixKey, tuple[range, ...]]
@@ -69,12 +70,20 @@ class Judge:
 
     def problems(self, arm: Arm, fixed: FixRun) -> Problems:
         """Everything that speaks against the fixes of a trial; nothing if they pass."""
-        if arm.probe is None:
+        if arm.probe is None or arm.failure is not None:
             failure = arm.failure
             said = f"{failure.kind}: {failure.message}" if failure else "no result"
             return [Problem(Reason(Ground.FAILS, f"the target fails ({said})"))]
         breaks = [*self._breaks(self.place(arm.probe, fixed), fixed)]
         return [*breaks, *self._differences(arm.probe), *self._recompiles(arm.probe)]
+
+    @staticmethod
+    def slower(eager: Speedup) -> Problems:
+        """What eager code pays for the fixes of a trial, if that is more than the noise."""
+        if eager.ratio is None or eager.ratio <= 1:
+            return []
+        text = f"eager code is slower: {eager.ratio:.2f} times what it was ({eager.note})"
+        return [Problem(Reason(Ground.SLOWER, text))]
 
     def _breaks(self, after: Sequence[Placed], fixed: FixRun) -> Iterator[Problem[FixKey]]:
         for one in after:

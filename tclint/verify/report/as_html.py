@@ -14,7 +14,7 @@ from tclint.verify.report.details import details
 from tclint.verify.report.numbers import UNKNOWN, milliseconds, place, ratio, sync_count
 from tclint.verify.report.plots import plots
 from tclint.verify.report.style import STYLE
-from tclint.verify.report.text import verdict
+from tclint.verify.report.text import equal, verdict
 from tclint.verify.results import Arm, TargetReport
 
 _MARKS = {"passed": "passed", "failed": "failed", "did not run": "broken"}
@@ -66,7 +66,7 @@ def _figures(report: TargetReport) -> str:
         ("graph breaks", _both(report, _break_count)),
         ("graphs", _both(report, lambda arm: str(arm.probe.graphs) if arm.probe else UNKNOWN)),
         ("recompiles", _both(report, lambda arm: str(recompile_count(arm)))),
-        ("results", report.equality.verdict),
+        ("results", equal(report)),
     ]
     if report.speedup is not None:
         shown.append((ratio(report.speedups[0]).partition(" ")[2].strip("()"), _times(report)))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tclint.verify.complaints import complaints
+from tclint.verify.report.details import only_graphs
 from tclint.verify.results import Arm, TargetReport
 from tclint.verify.speed import Speed
 
@@ -35,6 +36,14 @@ def _target_record(report: TargetReport) -> dict[str, Any]:
         "diagnosis": asdict(report.diagnosis) if report.diagnosis else None,
         "distributed": asdict(report.distributed) if report.distributed else None,
         "traces": list(report.traces),
+        "applied": None if report.applied is None else [asdict(fix) for fix in report.applied],
+        "compared": {
+            "eager_graphs": report.after.probe is not None and report.after.failure is None,
+            "compiled": [one.mode for one in report.after.numbers],
+            "only_eager_graphs": next(iter(only_graphs(report)), None),
+        },
+        "eager_ratios": [asdict(one) for one in report.eager],
+        "unfinished": list(report.unfinished),
     }
 
 
@@ -53,6 +62,7 @@ def _arm_record(arm: Arm) -> dict[str, Any]:
         record |= probe | {"graphs": arm.probe.graphs}
     record["no_speed"] = arm.no_speed or None
     record["untimed"] = [asdict(one) for one in arm.untimed]
+    record["compiled"] = [asdict(one) for one in arm.numbers]
     record["modes"] = {speed.mode: _speed_record(speed) for speed in arm.speeds}
     if arm.speed is None:
         return record | {"times": None, "memory": None}
@@ -66,6 +76,7 @@ def _speed_record(speed: Speed) -> dict[str, Any]:
             "cold_start_s": speed.cold_start,
             "eager_ms": asdict(speed.eager),
             "compiled_ms": asdict(speed.compiled),
+            "eager_again_ms": asdict(speed.eager_again) if speed.eager_again else None,
             "compiled_again_ms": asdict(speed.again) if speed.again else None,
             "compile_phases_s": {phase.name: phase.seconds for phase in speed.phases},
         },

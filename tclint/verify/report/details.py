@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from tclint.verify.complaints import complaints
+from tclint.verify.complaints import complaints, remedies
 from tclint.verify.events import Break, Sync
 from tclint.verify.report.numbers import (
     closeness,
@@ -38,20 +38,24 @@ def _details(report: TargetReport, base: Path) -> Iterator[str]:
     phase = _PHASES[probe.phase] if probe is not None else ""
     summaries = [_named(s.mode, ratio(s), len(report.speedups)) for s in report.speedups]
     ran = all(arm.failure is None for arm in report.arms)
-    yield f"{report.target}{phase}: {'; '.join(summaries) if ran else 'did not run'}"
+    yield f"{report.target}{phase}: {'; '.join(summaries) if ran else did_not_run(report)}"
     for arm in report.arms:
         if arm.failure is not None:
             yield f"  {arm.name}: {arm.failure.kind}: {arm.failure.message}"
+        if arm.failure is not None and arm.probe is not None:
+            yield f"  {arm.name}: not known: {', '.join(arm.probe.unfinished)}"
+    yield from _applied_lines(report, base)
     for complaint in complaints(report):
         yield f"  fails: {complaint}"
     if report.equality.detail and ran:
         yield f"  outputs: {report.equality.verdict}: {report.equality.detail}"
     if probe is not None:
         yield from _probe_lines(report, probe, base)
+    yield from _numbers_lines(report)
     for speed in report.after.speeds:
         yield from _speed_lines(report.after, speed, base)
-    if report.joined:
-        yield _joined_line(report)
+    for arm in report.arms:
+        yield from _joined_lines(report, arm)
     if report.diagnosis is not None:
         yield from diagnosis_lines(report.diagnosis)
     if report.distributed is not None:
@@ -60,12 +64,47 @@ def _details(report: TargetReport, base: Path) -> Iterator[str]:
         yield f"  trace: {trace}"
 
 
+def did_not_run(report: TargetReport) -> str:
+    """The verdict on a target of which one arm has failed."""
+    return "unfinished" if report.after.probe is not None else "did not run"
+
+
+def _applied_lines(report: TargetReport, base: Path) -> Iterator[str]:
+    if report.applied == ():
+        yield "  nothing to apply: no fix for the files that the target loads; compiled only once"
+    for fix in report.applied or ():
+        yield f"  applied {fix.code} {place(fix.filename, fix.row, base)}: {fix.message}"
+
+
+def _numbers_lines(report: TargetReport) -> Iterator[str]:
+    """What real compilation computed, or that nobody has seen that."""
+    arm = report.after
+    for one in arm.numbers:
+        backend = f" ({one.backend})" if one.backend else ""
+        text = f"compiled numbers{backend}: {closeness(one.like_eager)}"
+        yield "  " + _named(one.mode, text, len(arm.numbers))
+    for why in only_graphs(report) if not arm.numbers else ():
+        yield f"  compiled numbers: only graphs that run eagerly were compared ({why})"
+
+
+def only_graphs(report: TargetReport) -> tuple[str, ...]:
+    """Why no real backend's numbers were compared; empty where one's were."""
+    arm = report.after
+    if arm.failure is not None or any(one.like_eager.equal is not None for one in arm.numbers):
+        return ()
+    told = [one.like_eager.detail for one in arm.numbers]
+    told += [one.reason for one in arm.untimed if one.mode]
+    return (told[0] if told else arm.no_speed if report.applied == () else "backend eager",)
+
+
 def _probe_lines(report: TargetReport, probe: Probe, base: Path) -> Iterator[str]:
     if probe.like_before is not None and probe.like_eager.equal is False:
         yield f"  compiled against eager: {probe.like_eager.detail}"
     if probe.unstable:
         yield f"  not deterministic: two eager runs with equal seeds differ: {probe.unstable}"
     yield f"  graphs: {graph_sizes(report.after)}{fullgraph(probe)}"
+    if 0 < len(probe.user_breaks) <= report.allowed_breaks and remedies(report):
+        yield f"  remedy: {remedies(report).removeprefix('; ')}"
     for one in probe.breaks:
         yield from _break_lines(one, base)
     for frame in probe.eager_frames:
@@ -77,10 +116,15 @@ def _probe_lines(report: TargetReport, probe: Probe, base: Path) -> Iterator[str
         limit = " (limit reached: runs eagerly)" if again.limit_reached else ""
         yield f"  {place(again.filename, again.row, base)}: recompiles: {again.reason}{limit}"
     yield from _sync_lines("eager", probe.syncs, base)
+    for said in probe.outputs:
+        where, taken = place(said.filename, said.row, base), f"{said.milliseconds:.2g} ms"
+        yield f"  {where}: {plural(said.count, said.what)} in each eager call, {taken}"
 
 
 def fullgraph(probe: Probe) -> str:
     """What ``fullgraph=True`` says, in a clause."""
+    if not probe.ops:
+        return ""
     if probe.fullgraph == "refused":
         return f"; fullgraph=True refused: {probe.fullgraph_reason}"
     return "; fullgraph=True works" if probe.fullgraph == "possible" else ""
@@ -88,7 +132,6 @@ def fullgraph(probe: Probe) -> str:
 
 def _speed_lines(arm: Arm, speed: Speed, base: Path) -> Iterator[str]:
     many = len(arm.speeds)
-    yield "  " + _named(speed.mode, f"compiled numbers: {closeness(speed.like_eager)}", many)
     if speed.phases:
         parts = ", ".join(f"{phase.name} {phase.seconds:.2f} s" for phase in speed.phases)
         yield "  " + _named(speed.mode, f"cold start {speed.cold_start:.1f} s: {parts}", many)
@@ -134,13 +177,14 @@ def _sync_lines(how: str, syncs: tuple[Sync, ...] | None, base: Path) -> Iterato
             yield f"    in {place(inner.filename, inner.row, base)} ({inner.function})"
 
 
-def _joined_line(report: TargetReport) -> str:
-    counts = {
-        status: sum(entry.status == status for entry in report.joined)
-        for status in ("confirmed", "missed", "not-seen")
-    }
-    return (
-        f"  static findings: {counts['confirmed']} confirmed, {counts['missed']} missed, "
+def _joined_lines(report: TargetReport, arm: Arm) -> Iterator[str]:
+    found = [entry.status for entry in report.joined if entry.arm == arm.name]
+    if not found:
+        return
+    counts = {status: found.count(status) for status in ("confirmed", "missed", "not-seen")}
+    which = f" {arm.name}" if len(report.arms) > 1 else ""
+    yield (
+        f"  static findings{which}: {counts['confirmed']} confirmed, {counts['missed']} missed, "
         f"{counts['not-seen']} not seen at run time"
     )
 

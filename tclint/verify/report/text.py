@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tclint.verify.budgets import recompile_count
 from tclint.verify.complaints import complaints
-from tclint.verify.report.details import details
+from tclint.verify.report.details import details, did_not_run, only_graphs
 from tclint.verify.report.numbers import UNKNOWN, milliseconds, sync_count
 from tclint.verify.results import Arm, TargetReport
 
@@ -31,6 +31,7 @@ _HEADINGS = (
     "cold start",
     "verdict",
 )
+_WORST_FIRST = ("different", "not-deterministic", "unknown", "close", "identical")
 # Wide enough for every row: what is not a terminal is read by programs or scrolled.
 _UNBOUNDED = 400
 
@@ -73,7 +74,7 @@ def _row(report: TargetReport) -> tuple[str, ...]:
         _both(report, lambda arm: str(recompile_count(arm)) if arm.probe else UNKNOWN),
         _both(report, lambda arm: sync_count(arm.probe.syncs if arm.probe else None)),
         _both(report, lambda arm: sync_count(arm.speed.syncs if arm.speed else None)),
-        report.equality.verdict,
+        equal(report),
         milliseconds(eager),
         milliseconds(before.speed.compiled if before and before.speed else None),
         milliseconds(last.speed.compiled if last.speed else None),
@@ -85,8 +86,16 @@ def _row(report: TargetReport) -> tuple[str, ...]:
 def verdict(report: TargetReport) -> str:
     """One word on the target: what the exit code says of it."""
     if any(arm.failure is not None for arm in report.arms):
-        return "did not run"
+        return did_not_run(report)
     return "failed" if complaints(report) else "passed"
+
+
+def equal(report: TargetReport) -> str:
+    """The verdict on the results of the whole target, those of real compilation among them."""
+    numbers = [one.like_eager for one in report.after.numbers]
+    seen = [report.equality.verdict, *(one.verdict for one in numbers if one.equal is not None)]
+    worst = next((verdict for verdict in _WORST_FIRST if verdict in seen), seen[0])
+    return f"{worst} (eager graphs)" if only_graphs(report) else worst
 
 
 def _both(report: TargetReport, cell: Cell) -> str:
