@@ -22,7 +22,7 @@ SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE
 
 
 def _loop(head: str, body: str) -> str:
-    return f"def f(x):\n    out = x\n    {head}\n        {body}\n    return out\n"
+    return f"def f(x: torch.Tensor):\n    out = x\n    {head}\n        {body}\n    return out\n"
 
 
 def _write(root: Path, code: str) -> Path:
@@ -163,7 +163,10 @@ def test_loops_that_share_a_counting_variable_are_fixed_together(tmp_path: Path)
 def test_numbers_that_python_needs(
     expression: str, fixable: Applicability | None, tmp_path: Path
 ) -> None:
-    assert _one(tmp_path, f"def f(x):\n    return {expression}\n", "TCL142").fixable is fixable
+    assert (
+        _one(tmp_path, f"def f(x: torch.Tensor):\n    return {expression}\n", "TCL142").fixable
+        is fixable
+    )
 
 
 @pytest.mark.parametrize(
@@ -178,12 +181,14 @@ def test_numbers_that_python_needs(
     ],
 )
 def test_numbers_that_stay_in_the_graph(expression: str, tmp_path: Path) -> None:
-    assert _findings(tmp_path, f"def f(x):\n    return {expression}\n", "TCL142") == []
+    assert (
+        _findings(tmp_path, f"def f(x: torch.Tensor):\n    return {expression}\n", "TCL142") == []
+    )
 
 
 def test_math_is_imported_where_it_is_not(tmp_path: Path) -> None:
     path = tmp_path / "example.py"
-    body = "def f(x):\n    return x.view(int(np.prod(x.shape)))\n"
+    body = "def f(x: torch.Tensor):\n    return x.view(int(np.prod(x.shape)))\n"
     path.write_text("import numpy as np\nimport torch\n\n\n" + body, encoding="utf-8")
     config = Config(root=tmp_path, select=("TCL142",), compiled=("*:f",))
     (fixed,) = fix_files([path], config).changed

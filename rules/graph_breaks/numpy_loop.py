@@ -38,13 +38,13 @@ class NumpyLoop(Rule[Loop]):
     examples = (
         Bad(
             """
-def f(x):
+def f(x: torch.Tensor):
     for k in np.arange(3):
         x = x + 1.0 / (k + 1)
     return x
 """,
             fixed="""
-def f(x):
+def f(x: torch.Tensor):
     for k in range(3):
         x = x + 1.0 / (k + 1)
     return x
@@ -52,14 +52,14 @@ def f(x):
         ),
         Bad(
             """
-def f(x, steps):
+def f(x: torch.Tensor, steps):
     for k in np.arange(steps):
         x = x + k
     return x
 """,
             inputs="(torch.ones(4, 3), 3)",
             unsafe="""
-def f(x, steps):
+def f(x: torch.Tensor, steps):
     for k in range(steps):
         x = x + k
     return x
@@ -68,7 +68,7 @@ def f(x, steps):
         ),
         Untouched(
             """
-def f(x):
+def f(x: torch.Tensor):
     for k in np.arange(0.0, 1.0, 0.25):
         x = x + k
     return x
@@ -77,7 +77,7 @@ def f(x):
         ),
         Good(
             """
-def f(x):
+def f(x: torch.Tensor):
     for k in range(3):
         x = x + k
     return x

@@ -47,14 +47,14 @@ class NumpyLoopVariable(Rule[Loop]):
     examples = (
         Bad(
             """
-def f(x):
+def f(x: torch.Tensor):
     rows = []
     for k in np.arange(x.shape[0]):
         rows.append(x[k] * (k + 1))
     return torch.stack(rows)
 """,
             fixed="""
-def f(x):
+def f(x: torch.Tensor):
     rows = []
     for k in range(x.shape[0]):
         rows.append(x[k] * (k + 1))
@@ -64,7 +64,7 @@ def f(x):
         ),
         Bad(
             """
-def f(x):
+def f(x: torch.Tensor):
     for k in np.arange(-2, 4, 3):
         if k == 1:
             x = x * 2
@@ -72,7 +72,7 @@ def f(x):
     return x
 """,
             unsafe="""
-def f(x):
+def f(x: torch.Tensor):
     for k in range(-2, 4, 3):
         if k == 1:
             x = x * 2
@@ -84,7 +84,7 @@ def f(x):
         ),
         Untouched(
             """
-def f(x):
+def f(x: torch.Tensor):
     for k in np.linspace(0, 1, 4):
         if k > 0.5:
             x = x * k
@@ -95,7 +95,7 @@ def f(x):
         ),
         Good(
             """
-def f(x):
+def f(x: torch.Tensor):
     for k in np.arange(3):
         x = x + k
     return x

@@ -1,8 +1,9 @@
 """What changes when a numpy scalar becomes a Python number of the same value?
 
 Measured with numpy 2 and torch 2.13: arithmetic and comparisons with tensors of every dtype, on
-both sides, give the same tensor for `np.int64` and `int`, and for `np.float64` and `float`.
-Numbers among themselves differ only in type, when they overflow, and when they divide by zero.
+both sides, give the same tensor for `np.int64` and `int`, and for `np.float64` and `float`, but not
+for `np.bool_` and `bool`. Numbers among themselves differ only in type, when they overflow, and
+when they divide by zero; `np.bool_` has operators of its own.
 """
 
 from __future__ import annotations
@@ -14,14 +15,18 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Mapping, NDArray, Object, Sequence, Static, Tensor
 
+from ..proofs.certainty import is_certain
 from ..proofs.verdict import PROVED, Changes, Refused, Verdict, combine
 from .flow import End, Step, call_around, index_around, is_truth_test
 
 Least = Callable[[ast.expr], int | None]
 
 _SAME_FOR_BOTH = frozenset(
-    ("int", "float", "bool", "complex", "range", "str", "print", "round", "slice", "len")
+    ("int", "float", "bool", "complex", "range", "str", "print", "round", "len")
 )
+_SHOWS_MEMBERS = frozenset(("print", "str"))
+_SMALL = 2**31
+"""Sums and products of a count with such a number do not overflow."""
 _FROM_DATA = frozenset(("tensor", "as_tensor", "asarray", "scalar_tensor"))
 _LISTS = ("torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ParameterList")
 
@@ -38,6 +43,9 @@ def _step(site: Site, step: Step, least: Least) -> Verdict:
     if isinstance(node, ast.Compare):
         identity = any(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops)
         return Refused(f"`{site.text(node)}` asks for its identity") if identity else PROVED
+    negation = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+    if step.kind == "bool" and isinstance(node, (ast.BinOp, ast.UnaryOp)) and not negation:
+        return Changes(f"`{site.text(node)}` computes with a `bool` instead of a `np.bool_`")
     if isinstance(node, ast.BinOp):
         return _arithmetic(site, node, least)
     return PROVED
@@ -53,14 +61,27 @@ def _arithmetic(site: Site, node: ast.BinOp, least: Least) -> Verdict:
         if bound is None or bound <= 0:
             why = f"`{site.text(node)}` raises ZeroDivisionError where numpy gives inf, nan or 0"
             return Changes(why)
+    if any(_is_large(part) for part in (node.left, node.right)):
+        return Changes(f"`{site.text(node)}` does not wrap around")
     return PROVED
+
+
+def _is_large(node: ast.expr) -> bool:
+    value = node.value if isinstance(node, ast.Constant) else 0
+    return isinstance(value, int) and value >= _SMALL
 
 
 def _end(site: Site, end: End) -> Verdict:
     if end.lost:
         return Refused(end.lost)
+    if isinstance(end.parent, ast.BoolOp):
+        return PROVED if _decides(site, end.parent) else _stored(site, end)
     if is_truth_test(end) or isinstance(end.parent, ast.Expr):
         return PROVED
+    return _boolean(site, end) if end.kind == "bool" else _number(site, end)
+
+
+def _number(site: Site, end: End) -> Verdict:
     subscript = index_around(site, end.use)
     if subscript is not None:
         return _index(site, subscript)
@@ -84,6 +105,33 @@ def _end(site: Site, end: End) -> Verdict:
     return _stored(site, end)
 
 
+def _decides(site: Site, node: ast.expr) -> bool:
+    """True where only the truth of ``node`` is asked for, not which of its operands it is."""
+    parent = site.parent(node)
+    if isinstance(parent, ast.BoolOp):
+        return _decides(site, parent)
+    if isinstance(parent, ast.comprehension):
+        return node in parent.ifs
+    tested = isinstance(parent, (ast.If, ast.While, ast.IfExp, ast.Assert)) and parent.test is node
+    return tested or (isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not))
+
+
+def _boolean(site: Site, end: End) -> Verdict:
+    """A `np.bool_` is no number to torch, and shows itself in another way in a container."""
+    call = call_around(site, end.use)
+    shown = isinstance(end.parent, ast.FormattedValue) and end.parent.format_spec is None
+    if shown or (call is not None and call is end.parent and _is_same_for_both(site, call)):
+        return PROVED
+    return Changes(f"`{site.text(end.use)}` is a `bool` instead of a `np.bool_`")
+
+
+def _is_same_for_both(site: Site, call: ast.Call) -> bool:
+    name = site.dotted(call.func) or ""
+    if name == "round" and len(call.args) + len(call.keywords) > 1:
+        return False  # gives the type that it was given
+    return name in _SAME_FOR_BOTH
+
+
 def _with_tensor(site: Site, other: ast.expr) -> Verdict:
     if _is_tensor(site, other):
         return PROVED
@@ -91,7 +139,7 @@ def _with_tensor(site: Site, other: ast.expr) -> Verdict:
 
 
 def _is_tensor(site: Site, node: ast.expr) -> bool:
-    return all(isinstance(value, Tensor) for value in options(site.value(node)))
+    return is_certain(site, node)
 
 
 def _index(site: Site, subscript: ast.Subscript) -> Verdict:
@@ -123,7 +171,10 @@ def _only_subscripted(site: Site, load: ast.Name) -> bool:
 
 def _argument(site: Site, call: ast.Call, end: End) -> Verdict:
     name = site.dotted(call.func) or ""
-    if name in _SAME_FOR_BOTH or name.startswith("math."):
+    direct = end.parent is call or isinstance(end.parent, ast.keyword)
+    if _is_same_for_both(site, call) and (direct or name not in _SHOWS_MEMBERS):
+        return PROVED
+    if name.startswith("math.") and direct:
         return PROVED
     if name in ("isinstance", "type"):
         return Refused(f"`{site.text(call)}` asks for its type")

@@ -63,14 +63,17 @@ def _is_certain(site: Site, node: ast.expr, seen: frozenset[str]) -> bool:
             return _is_certain(site, inner, seen)
         case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
             return _is_certain(site, left, seen) or _is_certain(site, right, seen)
-        case ast.Name(id=name) if name not in seen:
-            return _is_certain_name(site, node, seen | {name})
+        case ast.Name(id=name):
+            # What a variable was before is what the other bindings make of it.
+            return name in seen or _is_certain_name(site, node, seen | {name})
     return False
 
 
 def _is_certain_name(site: Site, node: ast.Name, seen: frozenset[str]) -> bool:
     for store in site.stores(node.id):
         parent = site.parent(store)
+        if isinstance(parent, ast.AugAssign):
+            continue
         known = isinstance(parent, ast.Assign) and parent.targets == [store]
         if not known or not isinstance(parent, ast.Assign):
             return False

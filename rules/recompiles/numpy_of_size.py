@@ -47,25 +47,25 @@ class NumpyOfSize(Rule[NumpyCall]):
     examples = (
         Bad(
             """
-def f(x):
+def f(x: torch.Tensor):
     return x / np.sqrt(x.shape[0])
 """,
             _SIZES,
             fixed="""
-def f(x):
+def f(x: torch.Tensor):
     return x / math.sqrt(x.shape[0])
 """,
             proves=("recompile",),
         ),
         Bad(
             """
-def f(x):
+def f(x: torch.Tensor):
     half = int(np.ceil(x.shape[0] / 2))
     return x[:half] * 2
 """,
             _SIZES,
             unsafe="""
-def f(x):
+def f(x: torch.Tensor):
     half = int(math.ceil(x.shape[0] / 2))
     return x[:half] * 2
 """,
@@ -74,7 +74,7 @@ def f(x):
         ),
         Untouched(
             """
-def f(x):
+def f(x: torch.Tensor):
     return x / np.sqrt(x.shape[0], dtype=np.float32)
 """,
             "takes one argument",
@@ -83,7 +83,7 @@ def f(x):
         ),
         Good(
             """
-def f(x):
+def f(x: torch.Tensor):
     return x / np.sqrt(3)
 """,
             title="a constant",
