@@ -37,6 +37,9 @@ NUMBERS = (
     "math.inf",
     "3.4e38",
     "1 / 3",
+    "2**63",
+    "9223372036854775808",
+    "-(1 << 70)",
 )
 DTYPES = (
     "",
@@ -99,6 +102,9 @@ MOVES = (
     "{f}.to(None)",
     "{f}.to(x.get_device() if False else x.device)",
     "{f}.to(a.device).long()",
+    "{f}.to(dev)",
+    "{f}.to(place)",
+    "{f}.to(BOX.device)",
 )
 PROGRAM = """\
 import math
@@ -107,8 +113,12 @@ import torch
 from torch import nn
 
 
-def f(x{annotation}, n{kind} = 2, device=torch.device("cpu")):
-    a = x
+class BOX:
+    device = torch.float64
+
+
+def f(x{annotation}, n{kind} = 2, device=torch.device("cpu"), place{declared}=None):
+    a, dev = x, device
     {lines}
     return t, t.dtype, t.stride(), x
 """
@@ -119,6 +129,13 @@ CALLED = [
     (torch.rand(4, dtype=torch.float16), True),
     (torch.rand(2, 3, dtype=torch.float64).bool(), 3),
     (torch.rand(0, 3), -2),
+    (torch.rand(2, 3), 2, None, None),
+    (torch.rand(2, 3), 2, "cpu", "cpu"),
+]
+ANYTHING = [
+    *CALLED,
+    (torch.rand(2, 3), 2, torch.float64, torch.float64),
+    (torch.rand(2, 3), 2, torch.ones(1, dtype=torch.float64), torch.ones(1, dtype=torch.int32)),
 ]
 
 
@@ -136,6 +153,7 @@ def programs(draw: st.DrawFn) -> str:
     return PROGRAM.format(
         annotation=draw(one(["", ": torch.Tensor"])),
         kind=draw(one(["", ": int", ": float"])),
+        declared=draw(one(["", ": torch.device | str | None"])),
         lines="\n    ".join(lines[: draw(st.integers(1, 2))]),
     )
 
@@ -143,7 +161,7 @@ def programs(draw: st.DrawFn) -> str:
 def check(code: str, root: Path) -> None:
     """Fix the program, and run it before and after."""
     config = Config(root=root, select=("TCL31",), compiled=("*:f",))
-    assert_kept(code, CALLED, root, config)
+    assert_kept(code, CALLED if ": torch.device" in code else ANYTHING, root, config)
 
 
 @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))

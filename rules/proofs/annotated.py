@@ -9,6 +9,7 @@ from typing import Final
 
 _NUMBERS: Final = frozenset("float int bool complex Number Real Integral".split())
 _MAYBE: Final = frozenset("Optional Union None".split())
+_DEVICES: Final = frozenset({"device", "str", "int"})
 _COLLECTIONS: Final = frozenset(
     "tuple Tuple list List Sequence Iterable Collection set Set dict Dict Mapping str ...".split()
 )
@@ -21,6 +22,12 @@ def is_number_type(annotation: ast.expr) -> bool:
     """True for ``float``, ``int | None``, ``Optional[numbers.Number]`` and their like."""
     names = set(_names(annotation))
     return bool(names & _NUMBERS) and names <= _NUMBERS | _MAYBE
+
+
+def is_device_type(annotation: ast.expr) -> bool:
+    """True for ``torch.device``, ``str | None``, ``Union[str, torch.device]`` and their like."""
+    names = set(_names(annotation)) - _MAYBE
+    return bool(names) and names <= _DEVICES
 
 
 def holds_numbers(annotation: ast.expr, place: tuple[int | None, ...]) -> bool:

@@ -28,6 +28,7 @@ _SIZED = _EXACT | _ROUNDED | _RANDOM
 _ZEROS_AND_ONES = frozenset("zeros ones eye empty".split())
 _FLOATS = frozenset("float double half float16 float32 float64 bfloat16".split())
 _LONGS = frozenset({"long", "int64"})
+_INTEGERS = 2**63
 _TINY = 127  # every dtype holds these, but for the sign
 _SMALL = 256  # every floating-point dtype of torch's with at least 16 bits holds these exactly
 _DEVICE_MATTERS = frozenset({"requires_grad", "pin_memory", "out", "generator"})
@@ -61,16 +62,17 @@ def make_on_device(event: TensorFactory, where: Target) -> Repair | Decline:
         return Decline("made with the other dtype at once, its values could be rounded differently")
     rewrites: list[Rewrite] = []
     if event.function in FROM_DATA:
-        spelled = event.site.spell("torch.full")
+        spelled, boolean = event.site.spell("torch.full"), event.site.spell("torch.bool")
         if not is_number(event) or spelled is None:
             return Decline(_FROM_HOST)
         data, number = event.call.args[0], number_of(event)
-        if number is not None and number_type(event.site, number) == "bool" and _is_scripted(event):
-            return Decline("`torch.full` makes integers of a bool in TorchScript")
         size = "()" if number is data else "(1,)"
         rewrites = [Replace(event.call.func, spelled), AddArgument(event.call, size)]
         if number is not None and number is not data:
             rewrites.append(Replace(data, "$number", {"number": number}))
+        if _is_bool_by_value(event, where, number):
+            # In TorchScript, which may get the module elsewhere, `torch.full` makes integers of it.
+            rewrites.append(AddArgument(event.call, str(boolean), keyword="dtype"))
     if event.moved is not None:
         moved = event.moved.func
         made = moved.value if isinstance(moved, ast.Attribute) else event.call
@@ -81,9 +83,11 @@ def make_on_device(event: TensorFactory, where: Target) -> Repair | Decline:
     return Repair("Create it on the device", tuple(rewrites), level, changes)
 
 
-def _is_scripted(event: TensorFactory) -> bool:
-    function = event.site.function
-    return function is not None and "torch.jit.script" in function.decorators
+def _is_bool_by_value(event: TensorFactory, where: Target, number: ast.expr | None) -> bool:
+    """True where only the number says that the tensor holds booleans."""
+    if number is None or where.converts or keyword(event.call, "dtype") is not None:
+        return False
+    return number_type(event.site, number) == "bool"
 
 
 def _converts_alike(event: TensorFactory) -> bool:
@@ -108,20 +112,28 @@ def _changes(event: TensorFactory, where: Target) -> Iterator[str]:
         yield _OTHER_NUMBERS
     if name in _ROUNDED or (name == "arange" and not _whole(event)):
         yield _OTHER_ROUNDING
-    if where.like is not None and not where.sure:
-        yield f"`{event.site.text(where.like)}` has to be a tensor"
+    if where.device is not None and not where.sure:
+        yield f"`{event.site.text(where.device)}` has to be a device, not a dtype or a tensor"
 
 
 def _holds(event: TensorFactory, number: ast.expr) -> bool:
     """True when the factory's dtype surely has the number, or something near it."""
     given = keyword(event.call, "dtype")
-    if given is None or (isinstance(given, ast.Constant) and given.value is None):
-        return True
     values = {getattr(option, "value", None) for option in options(event.site.value(number))}
+    if given is None or (isinstance(given, ast.Constant) and given.value is None):
+        return not _may_be_huge(number, values)
     if all(isinstance(value, (int, float)) and abs(value) <= _TINY for value in values):
         return True
     dtype = (event.site.dotted(given) or "").removeprefix("torch.")
     return dtype in _FLOATS or (dtype in _LONGS and number_type(event.site, number) != "float")
+
+
+def _may_be_huge(number: ast.expr, values: set[object]) -> bool:
+    """True for an integer beyond 64 bits, and for powers whose value is not worked out."""
+    powers = (ast.Pow, ast.LShift)
+    raised = any(isinstance(p, ast.BinOp) and isinstance(p.op, powers) for p in ast.walk(number))
+    integers = [value for value in values if isinstance(value, int)]
+    return any(abs(value) >= _INTEGERS for value in integers) or (raised and not integers)
 
 
 def _whole(event: TensorFactory) -> bool:

@@ -9,8 +9,10 @@ from tclint.records import record
 from tclint.semantics.events import TensorFactory
 from tclint.semantics.lattice import options, tensor_in
 from tclint.semantics.site import Site
-from tclint.semantics.values import Static
+from tclint.semantics.values import Static, Tensor
 
+from ..proofs.annotated import is_device_type
+from ..proofs.uses import is_parameter
 from ..proofs.verdict import Refused
 
 TYPED = frozenset(
@@ -24,8 +26,8 @@ FROM_DATA = frozenset({"torch.tensor", "torch.Tensor"}) | TYPED
 class Target:
     """Where a fresh tensor goes: a device (``.cuda()`` when None), and perhaps to a dtype.
 
-    ``like`` is the tensor whose device and dtype it takes over; ``sure`` is false when that is
-    believed to be a tensor for lack of better knowledge.
+    ``like`` is the tensor whose device and dtype it takes over; ``sure`` is false for a device
+    that is one by its name alone.
     """
 
     device: ast.expr | None = None
@@ -67,14 +69,17 @@ def target(event: TensorFactory) -> Target | Refused | None:
         return None
     if node is None:
         return Target() if call.func.attr == "cuda" and not given else None
-    if tensor_in(event.site.value(node)) is not None and "device" not in given:
+    tensor = tensor_in(event.site.value(node))
+    named = _is_called_device(node)
+    if tensor is not None and not (tensor.assumed and named) and "device" not in given:
         return _like(event.site, call, node)
     if call.func.attr == "to" and "device" not in given and not is_device(event.site, node):
         return None
     dtypes = [*call.args[1 if "device" not in given else 0 :], *filter(None, [given.get("dtype")])]
     if given.keys() - {"device", "dtype"} or len(dtypes) > 1:
         return Refused(f"`.{call.func.attr}(...)` does more than to choose device and dtype")
-    return Target(node, dtypes[0] if dtypes else None)
+    sure = "device" in given or is_surely_device(event.site, node)
+    return Target(node, dtypes[0] if dtypes else None, sure=sure)
 
 
 def _like(site: Site, call: ast.Call, node: ast.expr) -> Target | Refused | None:
@@ -85,7 +90,9 @@ def _like(site: Site, call: ast.Call, node: ast.expr) -> Target | Refused | None
         return None
     if len(call.args) > 1 or call.keywords or not isinstance(node, (ast.Name, ast.Attribute)):
         return Refused(f"`.to({text})` takes over the dtype as well")
-    return Target(like=node, sure=not tensor.assumed)
+    if tensor.assumed or len(list(options(site.value(node)))) > 1:
+        return Refused(f"`{text}` is not certainly a tensor, which has a dtype and a device")
+    return Target(like=node)
 
 
 def is_device(site: Site, node: ast.expr) -> bool:
@@ -94,8 +101,41 @@ def is_device(site: Site, node: ast.expr) -> bool:
         return isinstance(node.value, (str, int)) and node.value != "cpu"
     if any(isinstance(o, Static) and o.type == "device" for o in options(site.value(node))):
         return True
+    return _is_called_device(node)
+
+
+def _is_called_device(node: ast.expr) -> bool:
     last = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
     return last == "dev" or last.endswith("device")
+
+
+def is_surely_device(site: Site, node: ast.expr) -> bool:
+    """True for what can be no dtype and no tensor: those mean something else to ``.to(...)``.
+
+    What is stored as ``self.device``, or passed without an annotation, may be anything.
+    """
+    match node:
+        case ast.Constant():
+            return True
+        case ast.Attribute(value=owner, attr="device"):
+            return all(isinstance(kind, Tensor) for kind in options(site.value(owner)))
+        case ast.Call(func=function):
+            return site.dotted(function) == "torch.device"
+        case ast.Name(id=name):
+            return _is_device_variable(site, name)
+    return False
+
+
+def _is_device_variable(site: Site, name: str) -> bool:
+    stores, scope = site.stores(name), site.body.scope
+    if stores or isinstance(scope, ast.Module):
+        bound = site.parent(stores[0]) if len(stores) == 1 else None
+        if not isinstance(bound, ast.Assign) or bound.targets != stores:
+            return False
+        return not is_parameter(site, name) and is_surely_device(site, bound.value)
+    arguments = (node for node in ast.walk(scope.args) if isinstance(node, ast.arg))
+    kinds = [a.annotation for a in arguments if a.arg == name and a.annotation]
+    return bool(kinds) and all(is_device_type(kind) for kind in kinds)
 
 
 def keyword(call: ast.Call, name: str) -> ast.expr | None:

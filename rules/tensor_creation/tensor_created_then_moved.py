@@ -36,7 +36,9 @@ class TensorCreatedThenMoved(Rule[TensorFactory]):
     Safe where both ways give the same bits: zeros, ones, indices, whole numbers and floats that the
     code states; with a change of dtype only zeros, ones and small whole numbers. Unsafe for a float
     that may be numpy's, for random numbers, and for `linspace`, windows and float ranges, which the
-    device may round in another way. Data from Python lists is copied from the host anyway.
+    device may round in another way. Unsafe, too, for a device that is one by its name alone
+    (`self.device`, a parameter without annotation): to `.to(...)` a dtype or a tensor means
+    something else. Data from Python lists is copied from the host anyway.
 
     ## References
     - [Performance tuning guide](https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html)
@@ -83,6 +85,25 @@ def f(x, rate: float = 0.1):
     return x * torch.full((), rate, device=x.device)
 """,
             title="a float that is not known",
+        ),
+        Bad(
+            """
+def f(x, device):
+    x = x + torch.zeros(3).to(device)
+    return x, torch.tensor(True).to(x.device)
+""",
+            fixed="""
+def f(x, device):
+    x = x + torch.zeros(3).to(device)
+    return x, torch.full((), True, dtype=torch.bool, device=x.device)
+""",
+            unsafe="""
+def f(x, device):
+    x = x + torch.zeros(3, device=device)
+    return x, torch.full((), True, dtype=torch.bool, device=x.device)
+""",
+            inputs='(torch.ones(4, 3), "cpu")',
+            title="what may be no device, and a bool",
         ),
         Bad(
             "\ndef f(x):\n    return x + torch.linspace(0, 1, 3).to(x.device)\n",
