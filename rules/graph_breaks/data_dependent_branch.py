@@ -48,9 +48,11 @@ class DataDependentBranch(Rule[TensorBranch]):
     floating-point tensors and operations with finite gradients (`clamp`, `relu`, arithmetic with
     numbers); where the dtype is not known, compiled code asks for it and eager code stays as it
     is. Unsafe where the gradient of the way that is not taken may be NaN (0 comes back for it, and
-    0 times an infinite factor is NaN: so is a factor that no literal gives). Where each way
-    registers the same buffer anew, compiled code chooses the tensor, and asserts that shape and
-    dtype agree.
+    0 times an infinite factor is NaN: so is a factor that no literal gives). Unsafe, too, where
+    one way keeps the tensor as it is and somebody else may hold it (the caller, a container, a
+    view): `torch.where` makes a new one, and what is written into either stays there. Where each
+    way registers the same buffer anew, compiled code chooses the tensor, and asserts that shape
+    and dtype agree.
 
     ## References
     - [Graph break GB0170](https://meta-pytorch.org/compile-graph-break-site/gb/gb0170.html)

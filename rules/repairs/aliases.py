@@ -3,113 +3,194 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
-from tclint.semantics.lattice import may_be_tensor
+from tclint.semantics.lattice import options
+from tclint.semantics.ownership import allocates, is_fresh, is_local, is_unshared, read_into
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
-from tclint.semantics.values import Function, Object, Unknown
+from tclint.semantics.values import Tensor
+from tclint.torch_api.memory import READING_FUNCTIONS, READING_METHODS, VIEW_METHODS
 
-from ..proofs.mutation import alias_root
 from ..proofs.verdict import PROVED, Changes, Refused, Verdict
 
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_Part = TypeVar("_Part", bound=ast.AST)
+_BLOCKS = ("body", "orelse", "finalbody")
+_OUTSIDE = (ast.Yield, ast.YieldFrom, ast.Await)
 
-def judge_new_tensor(site: Site, statement: ast.stmt, names: set[str]) -> Verdict:
-    """Judge that the variables ``names`` hold a copy from ``statement`` on."""
-    later = [*_later(site, statement)]
-    shared = names | _aliases(site, names)
-    if shared == names and all(is_own(site, name) for name in names):
+
+def judge_copy(site: Site, node: ast.expr | ast.stmt, old: str, new: str | None) -> Verdict:
+    """Judge that ``new`` holds a copy of ``old`` after ``node``, where it held the tensor itself.
+
+    ``new`` is None for a value without a name. Nobody can tell where the tensor was computed here
+    and nothing else holds it, or where the copy is only read while nothing is written.
+    """
+    if _is_forgotten(site, node, old, new) or _is_only_read(site, node, new):
         return PROVED
-    for node in later:
-        for target in _written(node):
-            root = alias_root(site, target)
-            if isinstance(root, ast.Name) and root.id in shared:
-                return Refused(f"`{root.id}` is written in place")
-    read = {n.id for n in later if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-    others = sorted((shared - names) & read)
-    handed = any(_hands_out(node, names, set(others)) for node in later)
-    if others and (handed or any(_gives_away(site, node, shared) for node in later)):
-        return Changes(
-            f"`{others[0]}` no longer shares memory with `{min(names)}` in code that gets both"
-        )
-    return PROVED
+    later = [] if new is None else [*_from(site, node, site.body.names(new))]
+    if any(_is_written(site, name) for name in later):
+        return Refused(f"`{new}` is written in place")
+    return Changes(
+        f"`{new or old}` is a new tensor also where it stays as it is: what else holds `{old}` "
+        "does not see what is written into it later, nor the other way round"
+    )
 
 
 def is_own(site: Site, name: str) -> bool:
     """True for a variable that holds nothing but results of operations of this function."""
     stores = [site.parent(store) for store in site.stores(name)]
-    return name not in _parameters(site) and all(
+    return is_local(site, name) and all(
         isinstance(store, ast.AugAssign)
-        or (isinstance(store, ast.Assign) and _is_fresh(site, store.value))
+        or (isinstance(store, ast.Assign) and is_fresh(site, store.value))
         for store in stores
     )
 
 
-def _parameters(site: Site) -> set[str]:
-    return {part.arg for part in nodes(site.body.scope) if isinstance(part, ast.arg)}
-
-
-def _is_fresh(site: Site, value: ast.expr) -> bool:
-    if isinstance(value, ast.BinOp | ast.UnaryOp | ast.Compare):
-        return True
-    if not isinstance(value, ast.Call) or any(k.arg == "inplace" for k in value.keywords):
+def _is_forgotten(site: Site, node: ast.expr | ast.stmt, old: str, new: str | None) -> bool:
+    """True where ``old`` was computed here, and nothing but the variable holds it."""
+    if isinstance(site.body.scope, ast.Module) or not is_unshared(site, old):
         return False
-    # Functions of the project, and modules, may hand back what they were given.
-    known = not isinstance(site.value(value.func), (Function, Object, Unknown))
-    return known and alias_root(site, value) is None
-
-
-def _later(site: Site, statement: ast.stmt) -> Iterator[ast.AST]:
-    """The nodes that may run after a statement, itself included where it is in a loop."""
-    end = statement.end_lineno or statement.lineno
-    loops = bool(site.facts.loops)
-    for node in nodes(site.body.scope):
-        if loops or getattr(node, "lineno", 0) > end:
-            yield node
-
-
-def _aliases(site: Site, names: set[str]) -> set[str]:
-    """Variables that were assigned from one of ``names`` or a view of it, or the other way."""
-    found: set[str] = set()
-    for node in nodes(site.body.scope):
-        if not isinstance(node, ast.Assign):
-            continue
-        root = alias_root(site, node.value)
-        for target in node.targets:
-            pair = {n.id for n in (root, target) if isinstance(n, ast.Name)}
-            if len(pair) == 2 and pair & names and isinstance(root, ast.Name):
-                tensor = may_be_tensor(site.value(root)) or root.id in names
-                found |= pair - names if tensor else set()
-    return found
-
-
-def _written(node: ast.AST) -> Iterator[ast.expr]:
-    match node:
-        case ast.AugAssign(target=target):
-            yield target
-        case ast.Assign(targets=targets):
-            yield from (t for t in targets if isinstance(t, ast.Subscript))
-        case ast.Call(func=function, args=arguments, keywords=keywords):
-            yield from (k.value for k in keywords if k.arg == "out")
-            if isinstance(function, ast.Attribute) and function.attr.endswith("_"):
-                yield from (function.value, *arguments[:1])
-            if any(k.arg == "inplace" for k in keywords):
-                yield from arguments[:1]
-
-
-def _gives_away(site: Site, node: ast.AST, names: set[str]) -> bool:
-    """True for a call of the project's own code, or of a module, with one of ``names``."""
-    if not isinstance(node, ast.Call):
+    made = _made(site, node, old)
+    if made is None:
         return False
-    given = [*node.args, *(keyword.value for keyword in node.keywords)]
-    return isinstance(site.value(node.func), (Function, Object)) and any(
-        isinstance(g, ast.Name) and g.id in names for g in given
+    loops = _loops_since(site, node, made)
+    end = _end(loops[-1] if loops else node)
+    inside = {id(part) for part in ast.walk(node)}
+    between = [n for n in site.body.names(old) if _end(made) <= _start(n) < end]
+    outside = [name for name in between if id(name) not in inside]
+    if not all(_keeps_nothing(site, name, node) for name in outside):
+        return False
+    later = [*_from(site, node, site.body.names(old))]
+    if new != old:
+        return not later and end == _end(node)
+    if any(_asks_which(site, name) for name in later):
+        return False
+    # Where autograd keeps the old tensor, writing into it makes the backward pass raise.
+    unseen = isinstance(made.value, ast.BinOp) and not outside
+    return unseen or not any(_is_written(site, name) for name in (*between, *later))
+
+
+def _keeps_nothing(site: Site, name: ast.Name, node: ast.AST) -> bool:
+    """True for a read that uses the tensor up, and for an assignment of another new one."""
+    if isinstance(name.ctx, ast.Load):
+        return _is_consumed(site, name)
+    binding = site.parent(name)
+    if not isinstance(binding, ast.Assign):
+        return False
+    return binding.value is node or _is_new(site, binding, name)
+
+
+def _made(site: Site, node: ast.AST, name: str) -> ast.Assign | None:
+    """The assignment of a new tensor that certainly ran before ``node``."""
+    inner = node
+    for outer in site.ancestors(node):
+        for field in _BLOCKS:
+            block = getattr(outer, field, None)
+            if not isinstance(block, list) or inner not in block:
+                continue
+            for before in reversed(block[: block.index(inner)]):
+                if isinstance(before, ast.Assign) and any(
+                    isinstance(target, ast.Name) and target.id == name for target in before.targets
+                ):
+                    return before if _is_new(site, before, before.targets[0]) else None
+        inner = outer
+    return None
+
+
+def _is_new(site: Site, assign: ast.Assign, target: ast.expr) -> bool:
+    leaf = isinstance(assign.value, ast.Call) and any(
+        keyword.arg == "requires_grad" for keyword in assign.value.keywords
+    )
+    return assign.targets == [target] and not leaf and is_fresh(site, assign.value)
+
+
+def _loops_since(site: Site, node: ast.AST, made: ast.AST | None) -> list[ast.AST]:
+    """The loops that come back to ``node`` without making the tensor anew, innermost first."""
+    around = set(site.ancestors(made)) if made is not None else set()
+    loops = [outer for outer in site.ancestors(node) if isinstance(outer, _LOOPS)]
+    return [loop for loop in loops if loop not in around]
+
+
+def _is_consumed(site: Site, node: ast.expr) -> bool:
+    """True where nothing keeps the tensor, and nobody sees which one it is."""
+    return read_into(site, node) == frozenset() and not _asks_which(site, node)
+
+
+def _asks_which(site: Site, node: ast.expr) -> bool:
+    """True for ``id(x)``, and for what says how a tensor was computed."""
+    match site.parent(node):
+        case ast.Call(func=ast.Name(id="id")) | ast.Attribute(attr="grad_fn" | "is_leaf"):
+            return True
+        case ast.Attribute(attr="requires_grad"):
+            return True
+    return False
+
+
+def _is_written(site: Site, name: ast.Name) -> bool:
+    """True where the tensor is written in place: autograd would see whether it is the old one."""
+    inner: ast.AST = name
+    for outer in site.ancestors(name):
+        match outer:
+            case ast.AugAssign(target=target) | ast.Subscript(value=target, ctx=ast.Store()):
+                if target is inner:
+                    return True
+            case ast.Call(func=ast.Attribute(attr=attr)) if attr.endswith("_"):
+                return True
+            case ast.keyword(arg="out"):
+                return True
+            case ast.stmt():
+                return False
+        inner = outer
+    return False
+
+
+def _is_only_read(site: Site, node: ast.expr | ast.stmt, new: str | None) -> bool:
+    """True where what runs after ``node`` only reads the result, and writes no tensor at all."""
+    scope = site.body.scope
+    if isinstance(scope, ast.Module) or any(isinstance(n, _OUTSIDE) for n in nodes(scope)):
+        return False
+    reads: list[ast.expr] = [node] if isinstance(node, ast.expr) and new is None else []
+    if new is not None:
+        if site.body.is_declared(new) or site.body.defines(new):
+            return False
+        reads += _from(site, node, site.loads(new))
+    return all(_is_consumed(site, read) for read in reads) and all(
+        _writes_nothing(site, part) for part in _from(site, node, nodes(scope))
     )
 
 
-def _hands_out(node: ast.AST, names: set[str], others: set[str]) -> bool:
-    """True where the caller gets both: it may see that they are one tensor, and write into it."""
-    if not isinstance(node, (ast.Return, ast.Yield)):
+def _from(site: Site, node: ast.AST, parts: Iterable[_Part]) -> Iterator[_Part]:
+    """What may run after ``node``: what stands behind it, and all of a loop around it."""
+    loops = _loops_since(site, node, None)
+    first = _start(loops[-1]) if loops else _end(node)
+    own = {id(part) for part in ast.walk(node)}
+    return (p for p in parts if hasattr(p, "lineno") and id(p) not in own and _start(p) >= first)
+
+
+def _writes_nothing(site: Site, node: ast.AST) -> bool:
+    if isinstance(node, (ast.Subscript, ast.Attribute)):
+        return isinstance(node.ctx, ast.Load)
+    if isinstance(node, (ast.AugAssign, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
         return False
-    given = {part.id for part in nodes(node) if isinstance(part, ast.Name)}
-    return bool(given & names) and bool(given & others)
+    return not isinstance(node, ast.Call) or _only_computes(site, node)
+
+
+def _only_computes(site: Site, call: ast.Call) -> bool:
+    if allocates(site, call):
+        return True
+    if isinstance(call.func, ast.Name):
+        return (site.dotted(call.func) or "") in READING_FUNCTIONS
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    tensors = owner is not None and all(isinstance(k, Tensor) for k in options(site.value(owner)))
+    name = getattr(call.func, "attr", "")
+    return tensors and name in READING_METHODS | VIEW_METHODS
+
+
+def _start(node: ast.AST) -> tuple[int, int]:
+    return (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
+
+
+def _end(node: ast.AST) -> tuple[int, int]:
+    return (getattr(node, "end_lineno", 0) or 0, getattr(node, "end_col_offset", 0) or 0)

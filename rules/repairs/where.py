@@ -13,7 +13,7 @@ from tclint.semantics.site import Site
 from ..decisions.tests import leaves
 from ..proofs.conditions import is_compiled_aside, is_compiled_only
 from ..proofs.verdict import Changes, Refused, Verdict, combine
-from .aliases import judge_new_tensor
+from .aliases import judge_copy
 from .arms import Numbers, judge_arm, judge_number, root_of
 from .compiled_assert import split
 from .conditions import condition, where_call
@@ -62,8 +62,8 @@ def _expression(site: Site, node: ast.IfExp, asked: ast.AST) -> Repair | Decline
         return test
     arms = [node.body, node.orelse]
     kept = outer.targets[0] if isinstance(outer, ast.Assign) else None
-    name = kept.id if isinstance(kept, ast.Name) else root_of(site, *arms)
-    verdict = _judge(site, node.test, arms, root_of(site, *arms), name)
+    name = kept.id if isinstance(kept, ast.Name) else None
+    verdict = _judge(site, node, arms, root_of(site, *arms), name)
     template, parts = where_call(site, test, arms, node.col_offset)
     return _repair(verdict, (Replace(node, template, parts),))
 
@@ -78,7 +78,7 @@ def _both(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> 
     if isinstance(test, Decline):
         return test
     arms = [last.value, other.value]
-    verdict = _judge(site, statement.test, arms, root_of(site, *arms), target.id)
+    verdict = _judge(site, statement, arms, root_of(site, *arms), target.id)
     template, parts = where_call(site, test, arms, statement.col_offset + len(target.id) + 3)
     lines = f"{target.id} = {template}"
     if verdict == UNKNOWN_DTYPE:
@@ -103,7 +103,7 @@ def _one(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> R
     if lost:
         return Decline(f"`{lost}` is read elsewhere, and would get another value")
     arms: list[ast.expr] = [last.value, ast.Name(target.id)]
-    verdict = _judge(site, statement.test, arms, target.id, target.id, numbers)
+    verdict = _judge(site, statement, arms, target.id, target.id, numbers)
     column = last.col_offset if flags else statement.col_offset
     template, parts = where_call(site, test, arms, column + len(target.id) + 3)
     kept = {f"line_{i}": s for i, s in enumerate(statement.body[:-1])}
@@ -134,22 +134,22 @@ def _for_floats(
 
 def _judge(
     site: Site,
-    test: ast.expr,
+    node: ast.If | ast.IfExp,
     arms: list[ast.expr],
     root: str,
-    name: str,
+    name: str | None,
     numbers: Numbers | None = None,
 ) -> Verdict:
-    """Judge that both ways are computed, and that ``name`` always holds a new tensor."""
+    """Judge that both ways are computed, and that ``name`` always gets a new tensor."""
     parts = [part for arm in arms for part in ast.walk(arm)]
     reads = [n for n in parts if isinstance(n, ast.Name) and n.id == root]
     if not reads:
         return Refused(_OTHER.reason)
     verdicts = [judge_arm(site, arm, root, numbers or {}) for arm in arms]
     verdicts += [judge_number(site, value, root, {}) for value in (numbers or {}).values()]
-    verdicts.append(judge_kind(site, test, reads[0]))
+    verdicts.append(judge_kind(site, node.test, reads[0]))
     if any(isinstance(arm, ast.Name) for arm in arms):
-        verdicts.append(judge_new_tensor(site, site.statement, {name}))
+        verdicts.append(judge_copy(site, node, root, name))
     return combine(verdicts)
 
 

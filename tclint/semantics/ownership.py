@@ -45,7 +45,7 @@ def is_fresh(site: Site, node: ast.expr) -> bool:
         case ast.UnaryOp(op=ast.USub() | ast.Invert(), operand=operand):
             return computes_with(site, operand)
         case ast.Call():
-            return _allocates(site, node)
+            return allocates(site, node)
     return False
 
 
@@ -124,14 +124,14 @@ def _is_only_read(site: Site, name: str, blocks: frozenset[ast.AST]) -> bool:
     pending, seen = [name], {name}
     while pending:
         variable = pending.pop()
-        if not _is_local(site, variable):
+        if not is_local(site, variable):
             return False
         for occurrence in site.body.names(variable):
             if isinstance(occurrence.ctx, ast.Store):
                 known = blocks_around(site, occurrence) <= blocks
                 shared = _bound_from(site, occurrence) if known else None
             else:
-                shared = _read_into(site, occurrence)
+                shared = read_into(site, occurrence)
             if shared is None:
                 return False
             pending += shared - seen
@@ -139,12 +139,16 @@ def _is_only_read(site: Site, name: str, blocks: frozenset[ast.AST]) -> bool:
     return True
 
 
-def _is_local(site: Site, name: str) -> bool:
-    scope = site.body.scope
-    parameters = {node.arg for node in ast.walk(scope) if isinstance(node, ast.arg)}
+def is_local(site: Site, name: str) -> bool:
+    """True for a variable that no caller gives, and that no nested or outer scope shares."""
+    parameters = {node.arg for node in ast.walk(site.body.scope) if isinstance(node, ast.arg)}
+    return name not in parameters and is_unshared(site, name)
+
+
+def is_unshared(site: Site, name: str) -> bool:
+    """True for a variable or parameter that no nested or outer scope shares."""
     return not (
-        name in parameters
-        or site.body.is_declared(name)
+        site.body.is_declared(name)
         or site.body.defines(name)
         or any(_is_nested(site, node) for node in site.body.names(name))
     )
@@ -186,7 +190,7 @@ def _unpacked_from(site: Site, targets: ast.Tuple) -> frozenset[str] | None:
     return None
 
 
-def _read_into(site: Site, node: ast.expr) -> frozenset[str] | None:
+def read_into(site: Site, node: ast.expr) -> frozenset[str] | None:
     """The variables that get the memory of ``node`` where it is used.
 
     None where it is written or let out, or where that is not known.
@@ -197,7 +201,7 @@ def _read_into(site: Site, node: ast.expr) -> frozenset[str] | None:
             return _attribute(site, parent, name)
         case ast.Subscript(value=inner, ctx=ast.Load()):
             if inner is node:
-                return _read_into(site, parent)
+                return read_into(site, parent)
             return _NOBODY if _is_tensor(site, inner) else None
         case ast.keyword(arg=keyword):
             call = site.parent(parent)
@@ -227,17 +231,17 @@ def _attribute(site: Site, attribute: ast.Attribute, name: str) -> frozenset[str
     if name in DESCRIPTIONS:
         return _NOBODY
     if name in VIEW_ATTRIBUTES:
-        return _read_into(site, attribute)
+        return read_into(site, attribute)
     call = site.parent(attribute)
     if not isinstance(call, ast.Call) or call.func is not attribute:
         return None
-    if name in READING_METHODS or _allocates(site, call):
+    if name in READING_METHODS or allocates(site, call):
         return _NOBODY
-    return _read_into(site, call) if name in VIEW_METHODS and not call.keywords else None
+    return read_into(site, call) if name in VIEW_METHODS and not call.keywords else None
 
 
 def _argument(site: Site, call: ast.Call) -> frozenset[str] | None:
-    if _allocates(site, call):
+    if allocates(site, call):
         return _NOBODY
     function = list(options(site.value(call.func)))
     name = function[0].name if len(function) == 1 and isinstance(function[0], External) else ""
@@ -253,7 +257,8 @@ def _compared(site: Site, ops: list[ast.cmpop], sides: list[ast.expr]) -> frozen
     return _NOBODY if all(computes_with(site, side) for side in sides) else None
 
 
-def _allocates(site: Site, call: ast.Call) -> bool:
+def allocates(site: Site, call: ast.Call) -> bool:
+    """True for a call of torch whose result has memory of its own."""
     if any(keyword.arg in (None, "out", "inplace") for keyword in call.keywords):
         return False
     dotted = site.dotted(call.func) or ""
