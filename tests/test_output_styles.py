@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 def config(root: Path, style: str, torch: tuple[int, int] = (2, 13)) -> Config:
-    return Config(root, Settings(torch, style), select=("TCL12",), compiled=("*:f",))
+    return Config(root, Settings(torch, side_effects=style), select=("TCL12",), compiled=("*:f",))
 
 
 def fixed(
