@@ -294,3 +294,45 @@ def test_bar_can_be_removed(tmp_path: Path) -> None:
     assert "    for i in range(3):\n" in fixed(
         tmp_path, code, "remove", unsafe=True, imports=imports
     )
+
+
+@pytest.mark.parametrize(
+    ("code", "wanted"),
+    [
+        pytest.param(
+            "def f(x):\n    import torch\n\n    print(x)\n    return torch.relu(x)\n",
+            "def f(x):\n    import torch\n\n    if not torch.compiler.is_compiling():\n"
+            "        print(x)\n    return torch.relu(x)\n",
+            id="the function imports torch",
+        ),
+        pytest.param(
+            "def g(x):\n    import torch\n\n"
+            "    def f(x):\n        print(x)\n        return x + 1\n\n"
+            "    return torch.compile(f)(x)\n",
+            "def g(x):\n    import torch\n\n    def f(x):\n"
+            "        if not torch.compiler.is_compiling():\n"
+            "            print(x)\n        return x + 1\n\n    return torch.compile(f)(x)\n",
+            id="the function around does",
+        ),
+        pytest.param(
+            "def f(x):\n    from torch import nn\n\n    print(x)\n    return nn.Linear(2, 2)(x)\n",
+            "def f(x):\n    import torch\n    from torch import nn\n\n"
+            "    if not torch.compiler.is_compiling():\n"
+            "        print(x)\n    return nn.Linear(2, 2)(x)\n",
+            id="the function imports something of torch",
+        ),
+        pytest.param(
+            "def f(x):\n    print(x)\n    import torch\n\n    return torch.relu(x)\n",
+            "def f(x):\n    print(x)\n    import torch\n\n    return torch.relu(x)\n",
+            id="the function imports it later",
+        ),
+        pytest.param(
+            "def f(x, torch):\n    import torch.nn\n\n    print(x)\n    return x + 1\n",
+            "def f(x, torch):\n    import torch.nn\n\n    print(x)\n    return x + 1\n",
+            id="the name is taken",
+        ),
+    ],
+)
+def test_a_file_that_loads_without_torch_still_does(tmp_path: Path, code: str, wanted: str) -> None:
+    doc = '"""May be loaded without torch."""\n\nimport os\n\n\n'
+    assert fixed(tmp_path, code, imports=doc) == wanted

@@ -6,11 +6,12 @@ import ast
 from typing import ClassVar, Final
 
 from tclint.diagnostics import Applicability, Confidence, Decline, Effect
-from tclint.lint.rewrite import Import, Repair, Replace
+from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import NameUsed
 from tclint.torch_api.moved import COMPILER_NAMES
 
+from ..output.torch_name import torch_name
 from .renaming import worth_saying
 
 _ARGUMENTS: Final = {"backend": "backend", "nopython": "fullgraph", "dynamic": "dynamic"}
@@ -107,14 +108,16 @@ def _repair(event: NameUsed, made: ast.Call) -> Repair | Decline:
         given.append(f"{_ARGUMENTS[name]}=${name}")
     if len(made.args) > 1:
         return Decline("it gets more than a backend by position")
-    spelled = event.site.spell("torch.compile")
-    imports = () if spelled else (Import("torch"),)
+    written = torch_name(event.site, "torch.compile")
+    if isinstance(written, Decline):
+        return written
+    spelled, imports = written
     whole: ast.Call = made
     match event.site.parent(made):
         case ast.Call(func=func, args=[target], keywords=[]) as applied if func is made:
             whole, parts["target"] = applied, target
             given.insert(0, "$target")
-    template = f"{spelled or 'torch.compile'}({', '.join(given)})"
+    template = f"{spelled}({', '.join(given)})"
     return Repair(
         "Use `torch.compile`",
         (Replace(whole, template, parts), *imports),

@@ -7,12 +7,12 @@ import re
 from typing import Final
 
 from tclint.diagnostics import Applicability, Decline
-from tclint.lint.rewrite import Import, Repair, Replace, Rewrite
+from tclint.lint.rewrite import Repair, Replace, Rewrite
 from tclint.semantics.events import NameUsed
-from tclint.semantics.site import Site
 from tclint.torch_api.moved import Moved
 
 from ..decisions.fallbacks import is_fallback
+from ..output.torch_name import torch_name
 from .leftover_import import leftover_import
 
 # What a condition mentions that asks which torch is there.
@@ -38,7 +38,10 @@ def worth_saying(event: NameUsed, moved: Moved) -> bool:
 
 def use_public_name(event: NameUsed, moved: Moved) -> Repair | Decline:
     """Replace the name, and give the call the device that the old name implied."""
-    spelled, imports = _spell(event.site, moved.new)
+    written = torch_name(event.site, moved.new)
+    if isinstance(written, Decline):
+        return written
+    spelled, imports = written
     call, named = event.call, moved.new.rpartition(".")[2].startswith("custom_")
     lacking = [k.arg for k in call.keywords if k.arg in moved.lacks] if call else []
     if lacking:
@@ -80,8 +83,3 @@ def _repair(event: NameUsed, moved: Moved, rewrites: tuple[Rewrite, ...]) -> Rep
         Applicability.UNSAFE,
         changes=_CHANGES if left is None else f"{_CHANGES}; other files cannot import it from here",
     )
-
-
-def _spell(site: Site, dotted: str) -> tuple[str, tuple[Rewrite, ...]]:
-    spelled = site.spell(dotted)
-    return (spelled, ()) if spelled else (dotted, (Import("torch"),))
