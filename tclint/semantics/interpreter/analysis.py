@@ -116,6 +116,7 @@ class Analysis:
         self._default_dtypes: dict[ModuleInfo, bool] = {}
         self._rooted: set[Root] = set()
         self._bodies: dict[ast.AST, Body] = {}
+        self._compiled: dict[ast.AST, Body] = {}
         self._globals: dict[ModuleInfo, Env] = {}
         self._class_variables: dict[ClassInfo, dict[str, ast.stmt]] = {}
         self._signatures: dict[ast.AST, Signature] = {}
@@ -129,7 +130,8 @@ class Analysis:
         self.closures, self.wrappers, self.memory, self.set_ups = {}, {}, {}, {}
         self.attributes, self.observed, self.answers, self.written = {}, {}, {}, []
         self.annotations, self.class_level = {}, {}
-        self._bodies, self._globals, self._named, self._resolved = {}, {}, {}, {}
+        self._bodies, self._compiled = {}, {}
+        self._globals, self._named, self._resolved = {}, {}, {}
 
     def emit(self, frame: Frame, event: type[Event], node: ast.AST, /, **fields: object) -> None:
         """Report an event unless nobody asks, it is silenced here, or it is known already."""
@@ -145,16 +147,23 @@ class Analysis:
             return
         self.events[event, node] = event(node=node, site=frame.site(), **fields)  # type: ignore[arg-type]
 
-    def body(self, module: ModuleInfo, function: FunctionInfo | None) -> Body:
-        """The shared record of a function's syntax and values."""
+    def body(
+        self, module: ModuleInfo, function: FunctionInfo | None, *, compiled: bool = False
+    ) -> Body:
+        """The shared record of a function's syntax and values.
+
+        What the values are in ``compiled`` code stands apart: code that sets up knows less of them,
+        and joined with what it knows they would be unknown.
+        """
         scope = function.node if function else module.tree
-        if scope not in self._bodies:
-            self._bodies[scope] = Body(module, function, scope)
-        return self._bodies[scope]
+        bodies = self._compiled if compiled else self._bodies
+        if scope not in bodies:
+            bodies[scope] = Body(module, function, scope)
+        return bodies[scope]
 
     def bodies(self) -> list[Body]:
-        """Everything that was walked, with the values seen there."""
-        return list(self._bodies.values())
+        """Everything that was walked, with the values seen in compiled code where it is that."""
+        return list({**self._bodies, **self._compiled}.values())
 
     def global_value(self, module: ModuleInfo, name: str) -> Value | None:
         """The value of a module's top-level name; None when the module does not bind it."""

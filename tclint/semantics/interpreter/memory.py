@@ -235,7 +235,7 @@ def walk(
 ) -> Value:
     """Walk a function's body with its parameters bound."""
     node = info.node
-    body = analysis.body(info.module, info)
+    body = analysis.body(info.module, info, compiled=region is not None)
     facts = Facts(default_off=default_off)
     outer = analysis.closures.get(node)
     frame = Frame(analysis, body, region, chain, env, _first_statement(node), outer, facts)

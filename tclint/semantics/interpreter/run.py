@@ -33,7 +33,7 @@ from tclint.source.file import SourceFile
 # is merely optimal or compilable. Each is asked apart: a pattern that starts with a word is found
 # much faster.
 _SETUP: Final = (
-    ("compile", re.compile(r"compile(?!able)(?<!\bre\.compile)(?<![Pp]recompile)")),
+    ("compile", re.compile(r"compile(?!able|r\.is_)(?<!\bre\.compile)(?<![Pp]recompile)")),
     ("optim", re.compile(r"optim(?!al|um|i[sz](?:ed|ing|ation))")),
     ("_dynamo", re.compile("_dynamo")),
 )
@@ -84,7 +84,8 @@ def _walk_root(analysis: Analysis, root: Root) -> None:
             return
         passed = _passed(analysis, function, env)  # before the function binds its parameters anew
         result = walk_once(analysis, info, env, region)
-        top = Frame(analysis, analysis.body(info.module, info), region, (), {}, info.node)
+        body = analysis.body(info.module, info, compiled=True)
+        top = Frame(analysis, body, region, (), {}, info.node)
         walk_wrappers(top, function, passed, (), result)
     except RecursionError:
         analysis.left_out[info] = None
