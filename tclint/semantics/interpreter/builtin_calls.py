@@ -58,6 +58,8 @@ def _number(kind: str) -> Builtin:
             case SymInt():
                 return SYMINT if kind == "int" else Static(kind)
             case Static():
+                if kind == "bool" and value.known:
+                    return Static(kind, bool(value.value), known=True)
                 return Static(kind)
         return UNKNOWN
 

@@ -181,7 +181,13 @@ def _identity(op: ast.cmpop, left: Value, right: Value) -> Value:
             return Static("bool", same, known=True)
         if not any(kind is NONE or kind == Static() or _vague(kind) for kind in kinds):
             return Static("bool", not same, known=True)
+    if _is_known_bool(left) and _is_known_bool(right):
+        return Static("bool", (left == right) is same, known=True)
     return Static("bool")
+
+
+def _is_known_bool(value: Value) -> bool:
+    return isinstance(value, Static) and value.known and value.type == "bool"
 
 
 def _vague(value: Value) -> bool:
@@ -329,7 +335,9 @@ def _comprehend(frame: Frame, generators: list[ast.comprehension], *nodes: ast.e
         assign(frame, generator.target, element_of(iterable))
         loops.append((generator, loop_source(iterable)))
         for condition in generator.ifs:
-            truth(frame, condition, "if")
+            if truth(frame, condition, "if") is False:
+                frame.restore(before)
+                return UNKNOWN  # the collection stays empty, and nothing of it is evaluated
             frame.env = refine(frame, frame.env, condition, outcome=True)
     results = [evaluate(frame, node) for node in nodes]
     for generator, over in loops:

@@ -58,8 +58,8 @@ def call_library(frame: Frame, node: ast.Call, name: str, arguments: Arguments) 
 
 def _called(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
     last = name.rpartition(".")[2]
-    if frame.region is not None and (name in COMPILING or last in COMPILING_NAMES):
-        return TRUE
+    if name in COMPILING or last in COMPILING_NAMES:
+        return _is_compiling(frame)
     if name in NOT_COMPILING:
         return FALSE
     if last in _LOGGERS:
@@ -78,6 +78,13 @@ def _called(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Va
         # At others the graph breaks, and what they answer is a number like any other.
         return Static("float") if last in ("random", "gauss") else UNKNOWN
     return Object(name, site=node) if last[:1].isupper() else UNKNOWN
+
+
+def _is_compiling(frame: Frame) -> Value:
+    """Known in compiled code, and at the top level of a module, which no compiled code runs."""
+    if frame.region is not None:
+        return TRUE
+    return Static("bool") if frame.body.function is not None else FALSE
 
 
 def _call_torch(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
