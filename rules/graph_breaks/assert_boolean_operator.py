@@ -6,8 +6,8 @@ from tclint.diagnostics import Effect
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import TensorAssert
 
-from ..proofs.conditions import caught, goes_on_after_tensor
-from ..proofs.splitting import untangle
+from ..proofs.conditions import goes_on_after_tensor
+from ..repairs.tensor_assert import repair_assert
 
 
 class AssertBooleanOperator(Rule[TensorAssert]):
@@ -25,7 +25,9 @@ class AssertBooleanOperator(Rule[TensorAssert]):
     `and` becomes two asserts with the same message, and so does a chain whose middle can be
     evaluated twice: eager code does the same in the same order. `or` becomes `|` where both sides
     are tensors without dimensions and evaluating the second can neither raise nor write;
-    otherwise it is declined. When such an assert fails, compiled code raises RuntimeError.
+    otherwise it is declined. Eager code keeps the assert as it is where the message is computed,
+    and where `|` would join two tensors that may be on two GPUs. Nothing is changed unless all of
+    the assert stays in the graph then. When it fails, compiled code raises RuntimeError.
 
     ## References
     - [Graph break GB0170](https://meta-pytorch.org/compile-graph-break-site/gb/gb0170.html)
@@ -111,6 +113,6 @@ def f(x):
             return None
         return Finding(
             "Python's operators ask for a tensor's truth before the assert does",
-            caught(site) or untangle(site, event.statement),
+            repair_assert(site, event.statement),
             test,
         )

@@ -6,8 +6,8 @@ from tclint.diagnostics import Effect
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import TensorAssert
 
-from ..proofs.asserts import repair_condition
 from ..proofs.conditions import HOST_FUNCTIONS, host_reads
+from ..repairs.tensor_assert import repair_assert
 
 
 class AssertHostRead(Rule[TensorAssert]):
@@ -24,9 +24,9 @@ class AssertHostRead(Rule[TensorAssert]):
     The read is dropped where only the truth matters, and in comparisons that come out the same:
     with a number that every dtype holds exactly, or of integers with integers.
     `torch.allclose(a, b)` becomes `torch.isclose(a, b).all()`, which it computes itself. Where a
-    tensor would round the other side, eager code stays as it is and compiled code compares in
-    float64. Unsafe where several reads are compared so, or shapes may differ. When such an assert
-    fails, compiled code raises RuntimeError; in a `try` the fix is declined.
+    tensor would round the other side, or may be complex, eager code stays as it is; compiled code
+    compares in float64. Unsafe where several reads are compared so, or shapes may differ. When
+    such an assert fails, compiled code raises RuntimeError; in a `try` the fix is declined.
 
     ## References
     - [Graph break GB0124](https://meta-pytorch.org/compile-graph-break-site/gb/gb0124.html)
@@ -123,5 +123,5 @@ def f(x):
                 continue
             message = f"`{site.text(call)}` reads a tensor on the host"
             ids = ("GB0033",) if function else ("GB0124",)
-            return Finding(message, repair_condition(site, event.statement), call, gb_ids=ids)
+            return Finding(message, repair_assert(site, event.statement), call, gb_ids=ids)
         return None

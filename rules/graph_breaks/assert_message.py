@@ -9,7 +9,8 @@ from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import TensorAssert
 
 from ..proofs.conditions import is_tensor_condition
-from ..proofs.messages import folded, guard
+from ..proofs.messages import folded
+from ..repairs.tensor_assert import repair_assert
 
 
 class AssertMessageNotLiteral(Rule[TensorAssert]):
@@ -113,4 +114,4 @@ def f(x):
             return None
         text = site.text(statement.msg)
         message = f"`{text}` is computed, so the assert cannot stay in the graph"
-        return Finding(message, guard(site, statement), statement.msg)
+        return Finding(message, repair_assert(site, statement), statement.msg)

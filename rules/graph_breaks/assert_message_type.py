@@ -9,7 +9,8 @@ from tclint.lint.rule import Bad, Finding, Good, Rule
 from tclint.semantics.events import TensorAssert
 
 from ..proofs.conditions import goes_on_after_tensor, is_tensor_condition
-from ..proofs.messages import folded, guard
+from ..proofs.messages import folded
+from ..repairs.tensor_assert import repair_assert
 
 
 class AssertMessageType(Rule[TensorAssert]):
@@ -83,4 +84,4 @@ def f(x):
             return None
         text = site.text(statement.msg)
         message = f"`{text}` is no string, so the compiled assert raises TypeError"
-        return Finding(message, guard(site, statement), statement.msg)
+        return Finding(message, repair_assert(site, statement), statement.msg)

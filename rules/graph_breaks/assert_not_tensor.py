@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Decline, Effect
-from tclint.lint.rewrite import Repair, Replace
+from tclint.diagnostics import Effect
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import TensorAssert
-from tclint.semantics.lattice import options, tensor_in
-from tclint.semantics.site import Site
-from tclint.semantics.values import NONE
+from tclint.semantics.lattice import tensor_in
 
-from ..proofs.conditions import caught, goes_on_after_tensor, tail
-from ..proofs.declared import takes_numbers
+from ..proofs.conditions import goes_on_after_tensor, tail
+from ..repairs.tensor_assert import repair_assert
 
 
 class AssertNotTensor(Rule[TensorAssert]):
@@ -28,7 +25,8 @@ class AssertNotTensor(Rule[TensorAssert]):
 
     ## Fix safety
     `torch.logical_not(t)` is true exactly where `not t` is, for every dtype (`~t` is not), and
-    eager code raises the same AssertionError. When the assert fails, compiled code raises
+    eager code raises the same AssertionError. What is only taken for a tensor, a parameter without
+    annotation for one, stays: it may be a list. When the assert fails, compiled code raises
     RuntimeError, as it does for every assert on a tensor; in a `try` the fix is declined.
 
     ## References
@@ -102,18 +100,5 @@ def f(x):
             return None
         if tensor_in(site.value(negation.operand)) is None or goes_on_after_tensor(site, test):
             return None
-        text = site.text(negation.operand)
-        return Finding(f"`not {text}` asks for a tensor's truth", _repair(site, negation), negation)
-
-
-def _repair(site: Site, negation: ast.UnaryOp) -> Repair | Decline:
-    refusal = caught(site) or takes_numbers(site, negation.operand)
-    if refusal is not None:
-        return refusal
-    if NONE in options(site.value(negation.operand)):
-        return Decline("the tensor may be None, which `torch.logical_not` does not take")
-    spelled = site.spell("torch.logical_not")
-    if spelled is None:
-        return Decline("the file does not import torch")
-    rewrite = Replace(negation, f"{spelled}($tensor)", {"tensor": negation.operand})
-    return Repair("Use `torch.logical_not`", (rewrite,))
+        text, repair = site.text(negation.operand), repair_assert(site, event.statement)
+        return Finding(f"`not {text}` asks for a tensor's truth", repair, negation)

@@ -4,58 +4,47 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Applicability, Decline
-from tclint.lint.rewrite import Repair, Replace
+from tclint.lint.rewrite import Replace
+from tclint.records import record
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import SymInt, Tensor
 
-from .conditions import caught, host_reads, is_compiled_only, read_source
+from .arguments import certain_tensor
+from .conditions import read_source
 from .declared import takes_numbers
 from .exactness import exact_comparison
-from .messages import nearest_literal, quoted
+from .purity import ORDER, is_ordering
 from .verdict import PROVED, Changes, Refused, Verdict, combine
 
 _ONE = Changes("a tensor of several elements raises an error with another text")
+COMPLEX = Changes("complex numbers raise an error of another type when they are compared")
 _WHOLE_DOUBLES = 2**53
+_GIVEN = (ast.Name, ast.Attribute, ast.Subscript)
 _INTEGER = Refused("`int` cuts the fraction off before it is compared")
 _EQUAL = Changes("tensors of different shapes broadcast or raise instead of being unequal")
 
 
-def repair_condition(site: Site, statement: ast.Assert) -> Repair | Decline:
-    """Drop every read in the test, if all of them may go."""
-    refusal = caught(site)
-    if refusal is not None:
-        return refusal
-    rewrites: list[Replace] = []
-    verdicts: list[Verdict] = []
-    for call in host_reads(site, statement.test):
-        rewrite, verdict = _drop(site, call)
-        rewrites.append(rewrite)
-        verdicts.append(verdict)
-    verdict = combine(verdicts)
-    if isinstance(verdict, Refused):
-        return Decline(verdict.why)
-    message = "Let the assert have the tensor"
-    if isinstance(verdict, Changes):
-        exactly = _in_compiled_code(site, statement, rewrites)
-        return exactly or Repair(message, tuple(rewrites), Applicability.UNSAFE, verdict.what)
-    return Repair(message, tuple(rewrites))
+@record(frozen=True)
+class Written:
+    """An expression as a template."""
+
+    template: str
+    parts: dict[str, ast.expr]
 
 
-def _in_compiled_code(site: Site, statement: ast.Assert, rewrites: list[Replace]) -> Repair | None:
-    """One comparison of a number that is read: eager code as it is, compiled code in doubles.
+def as_double(site: Site, test: ast.expr, reads: list[ast.Call]) -> Written | None:
+    """A comparison of one number that is read, for compiled code, in doubles.
 
     A double holds what a tensor of up to 32 bits holds, and rounds nothing past another number:
     with a number that it holds, too, comparisons come out as Python's.
     """
-    is_compiling, test = site.spell("torch.compiler.is_compiling"), statement.test
-    if is_compiling is None or is_compiled_only(site, statement) or len(rewrites) != 1:
+    if len(reads) != 1 or not isinstance(test, ast.Compare):
         return None
-    read = rewrites[0].node
-    if not isinstance(test, ast.Compare) or read not in (test.left, test.comparators[0]):
+    read = reads[0]
+    if read not in (test.left, test.comparators[0]):
         return None
-    known = read_source(site, read) if isinstance(read, ast.Call) else None
+    known = read_source(site, read)
     other = test.comparators[0] if read is test.left else test.left
     if known is None or known[0] not in ("item", "float") or not _is_double(site, other):
         return None
@@ -65,11 +54,7 @@ def _in_compiled_code(site: Site, statement: ast.Assert, rewrites: list[Replace]
     sides = [double, "$other"] if read is test.left else ["$other", double]
     condition = ast.unparse(ast.Compare(ast.Name("LEFT"), test.ops, [ast.Name("RIGHT")]))
     condition = condition.replace("LEFT", sides[0]).replace("RIGHT", sides[1])
-    text = f", {quoted(nearest_literal(site, statement))}" if statement.msg else ""
-    template = f"if {is_compiling}():\n    assert {condition}{text}\nelse:\n    $original"
-    parts: dict[str, ast.expr | ast.stmt] = {"source": known[1], "other": other}
-    rewrite = Replace(statement, template, {**parts, "original": statement})
-    return Repair("Let the assert of compiled code have the tensor", (rewrite,))
+    return Written(condition, {"source": known[1], "other": other})
 
 
 def _is_double(site: Site, node: ast.expr) -> bool:
@@ -79,14 +64,33 @@ def _is_double(site: Site, node: ast.expr) -> bool:
     return all(isinstance(kind, SymInt) for kind in options(site.value(node)))
 
 
-def _drop(site: Site, call: ast.Call) -> tuple[Replace, Verdict]:
+def drop(site: Site, call: ast.Call) -> tuple[Replace, Verdict]:
+    """Let the tensor have the place of a number that is read, and how far that is proved."""
     read = read_source(site, call)
     if read is None:
         return _function(site, call)
     via, source, tensor = read
     rewrite = Replace(call, "$source", {"source": source})
+    if via in ("float", "int") and not is_surely_tensor(site, source):
+        return rewrite, Refused(f"`{site.text(source)}` is not certainly a tensor")
     single = PROVED if tensor.rank == 0 or via == "bool" else _ONE
     return rewrite, combine([_conversion(via, tensor), _place(site, call, tensor), single])
+
+
+def is_surely_tensor(site: Site, node: ast.expr) -> bool:
+    """True for a tensor that is not just taken for one, as a parameter without annotation is."""
+    tensor = certain_tensor(site, node)
+    return tensor is not None and not (tensor.assumed and isinstance(node, _GIVEN))
+
+
+def is_real(site: Site, call: ast.Call, tensor: Tensor) -> bool:
+    """True for a number that is read from a tensor which is certainly not complex."""
+    if tensor.dtype is not None and tensor.dtype.category in ("bool", "int", "float"):
+        return True
+    read = read_source(site, call)
+    if read is None or read[0] in ("float", "int", "bool"):
+        return True  # they raise for complex numbers before anything is compared
+    return isinstance(read[1], ast.Call) and is_ordering(read[1])
 
 
 def _conversion(via: str, tensor: Tensor) -> Verdict:
@@ -103,7 +107,9 @@ def _place(site: Site, call: ast.Call, tensor: Tensor | None) -> Verdict:
     if isinstance(parent, (ast.Assert, ast.BoolOp)) or negated:
         return PROVED
     if isinstance(parent, ast.Compare) and tensor is not None:
-        return exact_comparison(site, parent, call, tensor)
+        verdict = exact_comparison(site, parent, call, tensor)
+        ordered = isinstance(parent.ops[0], ORDER) and not is_real(site, call, tensor)
+        return combine([verdict, COMPLEX]) if ordered else verdict
     return Refused("Python computes with the number")
 
 
@@ -123,6 +129,9 @@ def _function(site: Site, call: ast.Call) -> tuple[Replace, Verdict]:
         arguments += [f"{keyword.arg}=$k{i}" for i, keyword in enumerate(call.keywords)]
         return Replace(call, f"{spelled}({', '.join(arguments)}).all()", parts), place
     if name == "torch.is_nonzero" and len(parts) == 1:
+        given = next(iter(parts.values()))
+        if not is_surely_tensor(site, given):
+            return Replace(call, ""), Refused(f"`{site.text(given)}` is not certainly a tensor")
         return Replace(call, f"${next(iter(parts))}", parts), place
     if name == "torch.equal" and len(call.args) == 2:
         return Replace(call, "($a0 == $a1).all()", parts), combine([place, _EQUAL])

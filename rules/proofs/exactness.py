@@ -23,7 +23,7 @@ def exact_comparison(site: Site, test: ast.Compare, read: ast.expr, tensor: Tens
     the same, if the other side is a number that every dtype holds, or integers meet integers.
     """
     if len(test.ops) != 1 or not isinstance(test.ops[0], _COMPARISONS):
-        return Refused("the number is part of a comparison chain")
+        return Refused("the number is compared in a way that tensors are not")
     other = test.comparators[0] if test.left is read else test.left
     category = tensor.dtype.category if tensor.dtype else None
     if category == "complex":

@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Applicability, Decline
-from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Sequence, SymInt, Tensor
 
-from .conditions import caught
 from .plain_text import plain_text
-
-_GUARDED = """\
-if {guard}():
-    assert $test, {message}
-else:
-    assert $test, $message
-"""
 
 
 def folded(node: ast.expr) -> object:
@@ -40,22 +30,6 @@ def folded(node: ast.expr) -> object:
         if isinstance(left, str) and isinstance(right, int):
             return left * right
     return node
-
-
-def guard(site: Site, statement: ast.Assert) -> Repair | Decline:
-    """Give compiled code a literal message, and leave eager code as it is."""
-    assert statement.msg is not None
-    refusal = caught(site)
-    if refusal is not None:
-        return refusal
-    is_compiling = site.spell("torch.compiler.is_compiling")
-    if is_compiling is None:
-        return Decline("the file does not import torch")
-    text = nearest_literal(site, statement)
-    template = _GUARDED.format(guard=is_compiling, message=quoted(text))
-    parts = {"test": statement.test, "message": statement.msg}
-    rewrite = Replace(statement, template.rstrip("\n"), parts)
-    return Repair("Use a literal message in compiled code", (rewrite,), Applicability.SAFE)
 
 
 def nearest_literal(site: Site, statement: ast.Assert) -> str:

@@ -54,9 +54,12 @@ OPERATOR: tuple[Example, ...] = (
     ),
     Bad(
         _function("assert not ((x < 0).any() or (x > 9).any())"),
-        fixed=_function("assert not (x < 0).any()|assert not (x > 9).any()"),
+        fixed=_function(
+            "assert torch.logical_not((x < 0).any())|assert torch.logical_not((x > 9).any())"
+        ),
+        proves=("GB0170",),
         fails_on=f"[{NEGATIVE}, (torch.ones(3) * 10,)]",
-        title="a negated alternative, whose negations TCL110 rewrites",
+        title="a negated alternative",
     ),
     safe(
         "alternatives that are counts",
@@ -69,7 +72,23 @@ OPERATOR: tuple[Example, ...] = (
         "assert (x > 0).all() or x.shape[0] == 4",
         "not certainly a tensor",
     ),
-    declined("a negated chain", "assert not 0 < x.min() < 0.5", "cannot be split"),
+    safe(
+        "a negated chain",
+        "assert not 5 < x.max() < 9",
+        "assert torch.logical_not((5 < x.max()) & (x.max() < 9))",
+        "(torch.ones(3) * 6,)",
+    ),
+    safe(
+        "a mixture and a computed message",
+        'assert (x >= 0).all() and not ((x > 9).any() or (x == 5).all()), f"bad {x.min()}"',
+        "if torch.compiler.is_compiling():"
+        '|    assert (x >= 0).all(), "bad `x.min()`"'
+        '|    assert torch.logical_not((x > 9).any()), "bad `x.min()`"'
+        '|    assert torch.logical_not((x == 5).all()), "bad `x.min()`"'
+        "|else:"
+        '|    assert (x >= 0).all() and not ((x > 9).any() or (x == 5).all()), f"bad {x.min()}"',
+        f"[{NEGATIVE}, (torch.ones(3) * 10,), (torch.ones(3) * 5,)]",
+    ),
     declined("a random middle of a chain", "assert 0 <= torch.rand_like(x).min() < 2", "twice"),
     declined(
         "in a try",
@@ -82,10 +101,10 @@ OPERATOR: tuple[Example, ...] = (
 READ: tuple[Example, ...] = (
     Bad(
         _function("assert not (x < 0).any().item()"),
-        fixed=_function("assert not (x < 0).any()"),
+        fixed=_function("assert torch.logical_not((x < 0).any())"),
         proves=("GB0124",),
         fails_on=NEGATIVE,
-        title="a negated number, whose negation TCL110 rewrites",
+        title="a negated number",
     ),
     safe(
         "a count and a size",
