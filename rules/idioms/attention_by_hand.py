@@ -65,6 +65,15 @@ class AttentionByHand(Rule[Call]):
             "    return F.scaled_dot_product_attention(q, k, v, scale=1 / math.sqrt(4))\n",
             title="several statements",
         ),
+        Bad(
+            "\ndef f(q, k, v):\n    width = q.size(-1)\n    turned = k.transpose(-2, -1)\n"
+            "    scores = torch.matmul(q, turned)\n    scores = scores / math.sqrt(width)\n"
+            "    weights = F.softmax(scores, dim=-1)\n    return torch.matmul(weights, v)\n",
+            "torch.ones(3, 2, 5, 4).unbind()",
+            unsafe="\ndef f(q, k, v):\n    width = q.size(-1)\n"
+            "    return F.scaled_dot_product_attention(q, k, v, scale=1 / math.sqrt(width))\n",
+            title="the first product goes with the others",
+        ),
         Untouched(
             "\ndef f(q, k, v, mask):\n    scores = q @ k.transpose(-2, -1) + mask\n"
             "    return scores.softmax(-1) @ v\n",
@@ -122,7 +131,9 @@ def _repair(
         "scale": inner.scale,
     }
     function = f"torch.nn.functional.{_FUNCTION}"
-    fix = replaced(site, whole, function, arguments, _CHANGES, positional=3, more=inner.parts)
+    fix = replaced(
+        site, whole, function, arguments, _CHANGES, positional=3, more=inner.parts, leaves=True
+    )
     if isinstance(fix, Decline):
         return fix
     kept = (inner.query, inner.key, value, *inner.parts.values())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Final
 
 from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import Call
+from tclint.semantics.syntax import nodes
 
 from .losses import Loss, loss
 from .replacing import replaced
@@ -98,15 +100,18 @@ class CrossEntropyByHand(Rule[Call]):
 
 def _repair(event: Call, found: Loss) -> Repair | Decline:
     site = event.site
-    dropped = unused_without(site, found.whole, found.assignments(site))
     arguments = {"x": found.logits, "target": found.target}
     if found.weight is not None:
         arguments["weight"] = found.weight
+    needed = {n.id for part in arguments.values() for n in nodes(part) if isinstance(n, ast.Name)}
+    dropped = unused_without(site, found.whole, found.assignments(site), needed)
+    if isinstance(dropped, Decline):
+        return dropped
     for part in arguments.values():
         if not reaches(site, part, found.whole, dropped):
             return Decline(f"`{site.text(part)}` has changed when the loss is computed")
     function = "torch.nn.functional.cross_entropy"
-    fix = replaced(site, found.whole, function, arguments, _CHANGES, positional=2)
+    fix = replaced(site, found.whole, function, arguments, _CHANGES, positional=2, leaves=True)
     if isinstance(fix, Decline):
         return fix
     return removing(fix, dropped)

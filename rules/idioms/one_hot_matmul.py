@@ -71,6 +71,22 @@ class OneHotMatmul(Rule[Call]):
             reason="`index` has changed",
             inputs="(torch.tensor([0, 3, 1]), torch.ones(4, 3))",
         ),
+        Bad(
+            "\ndef f(index, weight):\n    classes = weight.shape[0]\n"
+            "    hot = F.one_hot(index, classes)\n    hot = hot.float()\n"
+            "    return hot @ weight\n",
+            "(torch.tensor([0, 3, 1]), torch.ones(4, 3))",
+            unsafe="\ndef f(index, weight):\n    return F.embedding(index, weight)\n",
+            title="what only the encoding needs goes with it",
+        ),
+        Untouched(
+            "\ndef classes(calls=[]):\n    calls.append(1)\n    return 4\n\n"
+            "def f(index, weight):\n    number = classes()\n"
+            "    return F.one_hot(index, number).float() @ weight\n",
+            reason="`number = classes()` would be computed for nothing",
+            inputs="(torch.tensor([0, 3, 1]), torch.ones(4, 3))",
+            title="a call that would serve nothing",
+        ),
         Good(
             "\ndef f(index, weight):\n    hot = F.one_hot(index, 4).float()\n"
             "    return hot * weight, weight @ hot\n",
@@ -108,7 +124,7 @@ def _repair(site: Site, index: ast.expr, product: Product) -> Repair | Decline:
         return Decline(f"`{site.text(index)}` has changed in between")
     arguments = {"index": index, "weight": weight}
     embedding = "torch.nn.functional.embedding"
-    fix = replaced(site, whole, embedding, arguments, _CHANGES, positional=2)
+    fix = replaced(site, whole, embedding, arguments, _CHANGES, positional=2, leaves=True)
     return (
         fix
         if isinstance(fix, Decline)

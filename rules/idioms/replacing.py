@@ -10,6 +10,7 @@ from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.site import Site
 
 from ..decisions.fallbacks import KEPT, is_fallback
+from .straight import without_leftovers
 
 
 def replaced(
@@ -21,11 +22,13 @@ def replaced(
     *,
     positional: int = 1,
     more: Mapping[str, ast.expr] | None = None,
+    leaves: bool = False,
 ) -> Repair | Decline:
     """The repair that calls ``function`` in the place of ``node``.
 
     So many arguments go by position, the others by their names. A text is put as it is, with the
-    expressions ``more`` in the place of their names.
+    expressions ``more`` in the place of their names. What served only ``node`` goes with it, unless
+    the caller, who knows more of it, ``leaves`` that.
     """
     spelled = site.spell(function)
     if spelled is None:
@@ -40,4 +43,5 @@ def replaced(
     template = f"{spelled}({', '.join(listed)})"
     rewrite = Replace(node, template, parts)
     short = spelled.rpartition("torch.")[2] if spelled.startswith("torch.") else spelled
-    return Repair(f"Use `{short}`", (rewrite,), Applicability.UNSAFE, changes)
+    fix = Repair(f"Use `{short}`", (rewrite,), Applicability.UNSAFE, changes)
+    return fix if leaves else without_leftovers(site, fix, node, [node], parts.values())

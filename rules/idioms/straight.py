@@ -6,12 +6,16 @@ import ast
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
+from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 
+from ..proofs.purity import is_pure
 from ..proofs.reaching import block_of, reads_until_rebound
 from .writing import is_written
+
+_DRAWING = ("_", "rrelu", "gumbel_softmax", "fractional_max_pool2d", "fractional_max_pool3d")
 
 
 def statement_of(site: Site, node: ast.AST) -> ast.stmt | None:
@@ -54,23 +58,44 @@ def definitions(site: Site, *reads: ast.expr) -> Iterator[ast.Assign]:
 
 
 def unused_without(
-    site: Site, place: ast.expr, candidates: Iterable[ast.Assign]
-) -> list[ast.Assign]:
-    """The assignments that serve nothing but ``place``, and each other."""
-    pending = sorted(dict.fromkeys(candidates), key=lambda one: one.lineno, reverse=True)
-    gone: set[ast.AST] = {*nodes(place)}
-    dropped: list[ast.Assign] = []
-    for assignment in pending:
+    site: Site, place: ast.expr, candidates: Iterable[ast.Assign], needed: Collection[str] = ()
+) -> list[ast.Assign] | Decline:
+    """The assignments that serve nothing but ``place``, each other, and so on up.
+
+    What the variables ``needed`` hold is. Declines where something would be computed for nothing
+    that may do more than compute.
+    """
+    pending = dict.fromkeys(candidates)
+    meant, gone, dropped = {*pending}, {*nodes(place)}, list[ast.Assign]()
+    while pending:
+        assignment = max(pending, key=lambda one: one.lineno)
+        del pending[assignment]
         reads = reads_until_rebound(site, assignment, ast.unparse(assignment.targets[0]))
-        if reads is not None and gone.issuperset(reads):
-            dropped.append(assignment)
-            gone.update(nodes(assignment))
+        if reads is None or not gone.issuperset(reads):
+            continue
+        if assignment not in meant and not _only_computes(site, assignment.value):
+            return Decline(f"`{site.text(assignment)}` would be computed for nothing")
+        dropped.append(assignment)
+        gone.update(nodes(assignment))
+        names = [n for n in nodes(assignment.value) if isinstance(n, ast.Name)]
+        found = (definition(site, n) for n in names if n.id not in needed)
+        pending.update((one, None) for one in found if one is not None and one not in dropped)
     return dropped
+
+
+def _only_computes(site: Site, node: ast.expr) -> bool:
+    """True for what is pure, and for functions of `F` that draw nothing."""
+    calls = [part for part in nodes(node) if isinstance(part, ast.Call)]
+    names = [site.dotted(call.func) or "" for call in calls]
+    functional = [name for name in names if name.startswith("torch.nn.functional.")]
+    if not functional or len(functional) < len(calls):
+        return is_pure(site, node)
+    return not any("drop" in name or name.endswith(_DRAWING) for name in functional)
 
 
 def without_leftovers(
     site: Site, fix: Repair, place: ast.expr, parts: Iterable[ast.expr], kept: Iterable[ast.expr]
-) -> Repair:
+) -> Repair | Decline:
     """The repair of ``place``, with the assignments removed that served only its ``parts``.
 
     What the variables of ``kept`` hold is needed still.
@@ -78,7 +103,8 @@ def without_leftovers(
     needed = {n.id for part in kept for n in nodes(part) if isinstance(n, ast.Name)}
     names = [n for part in parts for n in nodes(part) if isinstance(n, ast.Name)]
     found = definitions(site, *(name for name in names if name.id not in needed))
-    return removing(fix, unused_without(site, place, found))
+    dropped = unused_without(site, place, found, needed)
+    return dropped if isinstance(dropped, Decline) else removing(fix, dropped)
 
 
 def removing(fix: Repair, statements: Iterable[ast.stmt]) -> Repair:
