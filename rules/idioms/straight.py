@@ -58,15 +58,15 @@ def definitions(site: Site, *reads: ast.expr) -> Iterator[ast.Assign]:
 
 
 def unused_without(
-    site: Site, place: ast.expr, candidates: Iterable[ast.Assign], needed: Collection[str] = ()
+    site: Site, place: ast.expr, parts: Iterable[ast.Assign], needed: Collection[str] = ()
 ) -> list[ast.Assign] | Decline:
     """The assignments that serve nothing but ``place``, each other, and so on up.
 
-    What the variables ``needed`` hold is. Declines where something would be computed for nothing
-    that may do more than compute.
+    The ``parts`` are known to compute only; the variables ``needed`` are used still. Declines where
+    something would be computed for nothing that may do more than compute.
     """
-    pending = dict.fromkeys(candidates)
-    meant, gone, dropped = {*pending}, {*nodes(place)}, list[ast.Assign]()
+    meant, gone, dropped = {*parts}, {*nodes(place)}, list[ast.Assign]()
+    pending = dict.fromkeys([*meant, *_served(site, place, needed)])
     while pending:
         assignment = max(pending, key=lambda one: one.lineno)
         del pending[assignment]
@@ -77,10 +77,17 @@ def unused_without(
             return Decline(f"`{site.text(assignment)}` would be computed for nothing")
         dropped.append(assignment)
         gone.update(nodes(assignment))
-        names = [n for n in nodes(assignment.value) if isinstance(n, ast.Name)]
-        found = (definition(site, n) for n in names if n.id not in needed)
-        pending.update((one, None) for one in found if one is not None and one not in dropped)
+        found = _served(site, assignment.value, needed)
+        pending.update((one, None) for one in found if one not in dropped)
     return dropped
+
+
+def _served(site: Site, node: ast.expr, needed: Collection[str]) -> Iterator[ast.Assign]:
+    """The assignments of the variables that an expression reads."""
+    for name in nodes(node):
+        found = definition(site, name) if isinstance(name, ast.Name) else None
+        if found is not None and ast.unparse(found.targets[0]) not in needed:
+            yield found
 
 
 def _only_computes(site: Site, node: ast.expr) -> bool:
@@ -101,10 +108,17 @@ def without_leftovers(
     What the variables of ``kept`` hold is needed still.
     """
     needed = {n.id for part in kept for n in nodes(part) if isinstance(n, ast.Name)}
-    names = [n for part in parts for n in nodes(part) if isinstance(n, ast.Name)]
+    names = [part for part in map(_cast, parts) if isinstance(part, ast.Name)]
     found = definitions(site, *(name for name in names if name.id not in needed))
     dropped = unused_without(site, place, found, needed)
     return dropped if isinstance(dropped, Decline) else removing(fix, dropped)
+
+
+def _cast(node: ast.expr) -> ast.expr:
+    """What methods are called on: ``w`` in ``w.to(v.dtype)``."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        node = node.func.value
+    return node
 
 
 def removing(fix: Repair, statements: Iterable[ast.stmt]) -> Repair:
