@@ -10,7 +10,7 @@ from tclint.semantics.values import Function, Tensor
 
 from .parameters import number_parameter_of
 from .promotion import FLOAT_OF_INTEGER, ROUNDED, is_boolean, promotion
-from .verdict import PROVED, Changes, Refused, Verdict
+from .verdict import PROVED, Changes, Refused, Verdict, combine
 
 # name: the parameters after the tensor itself that take a 0-d tensor, by position and by name.
 _BINARY = ("other",)
@@ -28,6 +28,11 @@ _TAKES_TENSOR: dict[str, tuple[str, ...]] = {
     "masked_fill": ("mask", "value"),
     "where": ("condition", "input", "other"),
 }
+
+_ORDERED = frozenset("clamp clip clamp_min clamp_max".split())
+_UNORDERED = Changes(
+    "a boolean tensor is clamped instead of raising, a complex one raises otherwise"
+)
 
 
 def judge_argument(site: Site, use: ast.expr, read: Tensor) -> Verdict:
@@ -81,7 +86,13 @@ def _torch(
     tensor = certain_tensor(site, owner[0]) if owner else None
     if tensor is None:
         return Refused(f"`{site.text(call.func)}` is not certainly called with a tensor")
+    if name in _ORDERED and not _is_ordered(tensor):
+        return combine([promotion(tensor, read), _UNORDERED])
     return promotion(tensor, read)
+
+
+def _is_ordered(tensor: Tensor) -> bool:
+    return tensor.dtype is not None and tensor.dtype.category in ("int", "float")
 
 
 def _fill(call: ast.Call, use: ast.expr, read: Tensor) -> Verdict:

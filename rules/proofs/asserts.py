@@ -13,12 +13,11 @@ from tclint.semantics.values import SymInt, Tensor
 from .arguments import certain_tensor
 from .conditions import read_source
 from .declared import takes_numbers
-from .exactness import exact_comparison
+from .exactness import COMPLEX, exact_comparison
 from .purity import ORDER, is_ordering
 from .verdict import PROVED, Changes, Refused, Verdict, combine
 
 _ONE = Changes("a tensor of several elements raises an error with another text")
-COMPLEX = Changes("complex numbers raise an error of another type when they are compared")
 _WHOLE_DOUBLES = 2**53
 _GIVEN = (ast.Name, ast.Attribute, ast.Subscript)
 _INTEGER = Refused("`int` cuts the fraction off before it is compared")

@@ -10,34 +10,56 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static, SymInt, Tensor
 
+from .promotion import FLOAT_OF_INTEGER
 from .verdict import PROVED, Changes, Refused, Verdict
 
+COMPLEX = Changes("complex numbers raise an error of another type when they are compared")
 _HALF_MAX = 65504.0
+_SMALLEST = (0, 127)
+"""What every dtype of integers holds."""
+_RANGES = {
+    "bool": (-(2**63), 2**63 - 1),
+    "int64": (-(2**63), 2**63 - 1),
+    "int32": (-(2**31), 2**31 - 1),
+}
 _COMPARISONS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 def exact_comparison(site: Site, test: ast.Compare, read: ast.expr, tensor: Tensor) -> Verdict:
     """Judge `read == other` when the tensor takes the place of the number.
 
-    Python compares in double precision, torch rounds the other side to the tensor's dtype first:
-    the same, if the other side is a number that every dtype holds, or integers meet integers.
+    Python compares in double precision, torch brings the other side into the tensor's dtype first:
+    a float is rounded, an integer wraps around (``torch.tensor(2, dtype=torch.uint8) < 256`` is
+    False). The same, if the other side is a number that the dtype holds.
     """
     if len(test.ops) != 1 or not isinstance(test.ops[0], _COMPARISONS):
         return Refused("the number is compared in a way that tensors are not")
     other = test.comparators[0] if test.left is read else test.left
     category = tensor.dtype.category if tensor.dtype else None
+    if tensor.dtype == FLOAT_OF_INTEGER:
+        category = "int"
     if category == "complex":
         return Refused("complex numbers are compared differently")
     constant = _constant(other)
     if constant is not None:
+        if category != "float" and isinstance(constant, int) and not _holds(tensor, constant):
+            return Changes(f"`{site.text(other)}` may not fit the tensor's dtype")
         if _fits_every_dtype(constant):
             return PROVED
         return Changes(f"`{site.text(other)}` is rounded to the tensor's dtype")
-    if category == "int" and all(_is_integer(v) for v in options(site.value(other))):
+    wide = tensor.dtype is not None and tensor.dtype.symbol == "int64"
+    if wide and all(_is_integer(v) for v in options(site.value(other))):
         return PROVED
     if all(isinstance(v, (Static, SymInt)) for v in options(site.value(other))):
         return Changes(f"`{site.text(other)}` is rounded to the tensor's dtype")
     return Refused(f"`{site.text(other)}` is not known well enough to compare it on the device")
+
+
+def _holds(tensor: Tensor, number: int) -> bool:
+    """True when the tensor's dtype of integers holds a number; a boolean becomes one of int64."""
+    dtype = tensor.dtype.symbol if tensor.dtype else ""
+    low, high = _RANGES.get(dtype, _SMALLEST)
+    return low <= number <= high
 
 
 def _constant(node: ast.expr) -> float | None:
@@ -45,7 +67,7 @@ def _constant(node: ast.expr) -> float | None:
     inner = node.operand if isinstance(node, ast.UnaryOp) and negative else node
     if not isinstance(inner, ast.Constant) or not isinstance(inner.value, (int, float)):
         return None
-    return -float(inner.value) if negative else float(inner.value)
+    return -inner.value if negative else inner.value
 
 
 def _fits_every_dtype(number: float) -> bool:

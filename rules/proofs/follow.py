@@ -15,10 +15,11 @@ from tclint.semantics.values import DType
 from ..repairs.slice_store import store_by_mask
 from .arguments import certain_tensor
 from .contexts import judge
-from .exactness import exact_comparison
+from .exactness import COMPLEX, exact_comparison
 from .numbers import Number, arithmetic, is_number, negated
 from .positions import judge_row, picked
 from .promotion import ROUNDED
+from .purity import ORDER
 from .reaching import is_changed, may_be_read_before, reads_that_may_see
 from .twins import UNSURE, Twin, twin_of
 from .uses import Uses, uses_of
@@ -38,6 +39,8 @@ class Way:
 
     ``changed`` is true where the tensor that takes the number's place is changed by the rule's own
     rewriting, ``written`` where a statement of the program changes it in place (``n += 1``).
+    ``real`` says
+    that the number is certainly not complex.
     """
 
     site: Site
@@ -45,6 +48,7 @@ class Way:
     rewrites: dict[ast.AST, Replace] = field(default_factory=dict)
     changed: bool = False
     written: bool = False
+    real: bool = False
     kept: bool = False
     _seen: dict[ast.AST, list[Number]] = field(default_factory=dict)
     _blocks: frozenset[ast.AST] = frozenset()
@@ -170,7 +174,13 @@ class Way:
         verdict = exact_comparison(self.site, node, use, number.tensor)
         if verdict == PROVED and number.tensor.dtype == ROUNDED:
             verdict = Changes("the number is rounded to float32 before it is compared")
+        verdict = combine([verdict, self._ordered(node, number)])
         self._go_on(node, number.of(_BOOL), verdict)
+
+    def _ordered(self, node: ast.Compare, number: Number) -> Verdict:
+        """Complex numbers are not ordered: Python and torch say so with different exceptions."""
+        real = self.real or number.category in ("bool", "int", "float")
+        return PROVED if real or not isinstance(node.ops[0], ORDER) else COMPLEX
 
     def _augmented(
         self, statement: ast.AugAssign, target: ast.Name, use: ast.expr, number: Number
@@ -208,6 +218,9 @@ class Way:
         if isinstance(parent, _KEEPING) and self._is_inference():
             self.verdicts.append(Refused(_LEAVES))
             return
+        if isinstance(parent, ast.Compare) and parent.left is use:
+            # torch turns the comparison round for a number, and names the turned one.
+            self.verdicts.append(self._ordered(parent, number))
         self.verdicts.append(judge(self.site, use, number.tensor))
 
 

@@ -16,7 +16,7 @@ from .certainty import tensors_only
 from .declared import takes_numbers
 from .follow import Way
 from .numbers import Number, bound_of
-from .purity import cannot_raise
+from .purity import cannot_raise, is_ordering
 from .uses import Uses, uses_of
 from .verdict import PROVED, Changes, Refused, Verdict, combine
 
@@ -51,7 +51,7 @@ def repair_read(
     rank = combine([rank, tensors_only(site, event.source)])
     if uses.statement is not None:
         return _unused(event, uses, rank)
-    way = Way(site)
+    way = Way(site, real=isinstance(event.source, ast.Call) and is_ordering(event.source))
     way.follow(node, Number(read or event.tensor, bound_of(site, event.source)))
     verdict = combine([extra, rank, way.verdict()])
     if isinstance(verdict, Refused):

@@ -19,7 +19,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import NONE, Tensor
 
 from ..proofs.arguments import certain_tensor
-from ..proofs.asserts import COMPLEX, as_double, drop, is_surely_tensor
+from ..proofs.asserts import as_double, drop, is_surely_tensor
 from ..proofs.conditions import (
     HOST_FUNCTIONS,
     caught,
@@ -28,6 +28,7 @@ from ..proofs.conditions import (
     is_tensor_condition,
 )
 from ..proofs.declared import takes_numbers
+from ..proofs.exactness import COMPLEX
 from ..proofs.messages import folded, nearest_literal, quoted
 from ..proofs.promotion import is_boolean
 from ..proofs.purity import cannot_raise, compares, is_pure

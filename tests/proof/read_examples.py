@@ -55,8 +55,8 @@ ITEM: tuple[Example, ...] = (
     safe("a comparison", "return x > x.mean().item()", "return x > x.mean().detach()"),
     safe(
         "a bound of clamp",
-        "return torch.clamp(x, max=x.mean().item())",
-        "return torch.clamp(x, max=x.mean().detach())",
+        "y = x.float()|return torch.clamp(y, max=y.mean().item())",
+        "y = x.float()|return torch.clamp(y, max=y.mean().detach())",
     ),
     safe(
         "a value to fill with",
