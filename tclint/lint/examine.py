@@ -23,6 +23,7 @@ from tclint.lint.reading import Reader, project_of
 from tclint.lint.registry import known_rules, load_rules
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
+from tclint.lint.scripts import outside_script
 from tclint.lint.searches import packed
 from tclint.lint.selection import is_selected, selected_rules
 from tclint.lint.shards import Shard
@@ -32,6 +33,7 @@ from tclint.records import record
 from tclint.semantics.events import Event
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.run import interpret
+from tclint.semantics.interpreter.scripted import Scripted
 from tclint.semantics.project import Project
 from tclint.semantics.symbols import FunctionInfo
 from tclint.source.errors import FileError
@@ -124,15 +126,17 @@ class Examiner:
 
     def _judge(self, project: Project, shard: Shard) -> Iterator[_Judged]:
         analysis = interpret(project, shard, self._config, self._questions.events)
+        events = analysis.finish()
+        scripted = Scripted(analysis, filter(None, map(project.module_at, shard)))
         third_party = ThirdParty(analysis.bodies(), self._checked)
-        for event in analysis.finish():
+        for event in events:
             own = event.site.module.file.path in self._checked
             caller = None if own else third_party.caller(event)
             if own or caller is not None:
                 for rule in self._questions.about(event):
                     finding = _asked(rule, event, analysis)
                     if finding is not None:
-                        judged = _judged(rule, event, finding)
+                        judged = _judged(rule, event, outside_script(finding, event, scripted))
                         yield from [judged] if caller is None else _told(judged, event, caller)
         self._visited, self._left_out = analysis.visited, _left_out(analysis)
         # Frames and their analysis refer to each other, and no garbage collector runs.

@@ -109,6 +109,7 @@ class Analysis:
             tuple[FunctionInfo, tuple[bool, ...] | ClassInfo | None], dict[Any, Value]
         ] = {}
         self.set_ups: dict[FunctionInfo, SetUp] = {}
+        self.scripted: list[tuple[Value, ModuleInfo]] = []  # what is given to torch.jit.script
         self.written: list[tuple[ClassInfo, str, Value]] = []
         self.annotations: dict[ast.expr, Value] = {}
         self.literals: dict[tuple[type, object], Value] = {}
@@ -129,7 +130,7 @@ class Analysis:
         self.events, self.roots, self.optimizers, self._rooted = {}, [], {}, set()
         self.closures, self.wrappers, self.memory, self.set_ups = {}, {}, {}, {}
         self.attributes, self.observed, self.answers, self.written = {}, {}, {}, []
-        self.annotations, self.class_level = {}, {}
+        self.annotations, self.class_level, self.scripted = {}, {}, []
         self._bodies, self._compiled = {}, {}
         self._globals, self._named, self._resolved = {}, {}, {}
 

@@ -46,6 +46,7 @@ NOT_COMPILING: Final = frozenset(
         "torch.compiler.is_exporting", "torch._C._get_tracing_state",
     }
 )  # fmt: skip
+SCRIPT: Final = ("torch.jit.script", "torch.jit.script_if_tracing")
 _LOGGERS: Final = frozenset({"getLogger", "get_logger"})
 
 
@@ -62,6 +63,8 @@ def _called(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Va
         return _is_compiling(frame)
     if name in NOT_COMPILING:
         return FALSE
+    if name in SCRIPT and arguments.positional:
+        frame.analysis.scripted.append((arguments.positional[0], frame.body.module))
     if last in _LOGGERS:
         frame.analysis.emit(frame, Call, node, function=name, call=node)
         return Object(LOGGER, site=node)

@@ -35,6 +35,7 @@ from tclint.source.file import SourceFile
 _SETUP: Final = (
     ("compile", re.compile(r"compile(?!able|r\.is_)(?<!\bre\.compile)(?<![Pp]recompile)")),
     ("optim", re.compile(r"optim(?!al|um|i[sz](?:ed|ing|ation))")),
+    ("jit", re.compile(r"script(?:_if_tracing)?\(")),
     ("_dynamo", re.compile("_dynamo")),
 )
 # What is called, read backwards: names begin at a bracket then, of which there are few.
