@@ -24,6 +24,11 @@ def is_number_type(annotation: ast.expr) -> bool:
     return bool(names & _NUMBERS) and names <= _NUMBERS | _MAYBE
 
 
+def is_tensor_type(annotation: ast.expr) -> bool:
+    """True for ``torch.Tensor``, ``Tensor | float`` and their like."""
+    return any(name.endswith("Tensor") for name in _names(annotation))
+
+
 def is_device_type(annotation: ast.expr) -> bool:
     """True for ``torch.device``, ``str | None``, ``Union[str, torch.device]`` and their like."""
     names = set(_names(annotation)) - _MAYBE

@@ -8,7 +8,7 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Function, Tensor
 
-from .parameters import number_parameter_of
+from .parameters import number_parameter_of, parameter_of, takes_tensor
 from .promotion import FLOAT_OF_INTEGER, ROUNDED, is_boolean, promotion
 from .verdict import PROVED, Changes, Refused, Verdict, combine
 
@@ -53,6 +53,9 @@ def judge_argument(site: Site, use: ast.expr, read: Tensor) -> Verdict:
         declared = number_parameter_of(called.info, call, use)
         if declared:
             return Refused(f"`{site.text(call.func)}` declares `{declared}` as a Python number")
+        parameter = parameter_of(called.info, call, use)
+        if not parameter or not takes_tensor(called.info.node, parameter):
+            return Refused(f"`{site.text(call.func)}` may need a Python number")
         return Changes(f"`{site.text(call.func)}` is given a tensor instead of a Python number")
     return Refused(f"`{site.text(call.func)}` needs a Python number")
 

@@ -41,6 +41,35 @@ def tensors_only(site: Site, node: ast.expr) -> Verdict:
     return Changes(f"`{site.text(node)}` fails where it is no tensor but a numpy array")
 
 
+def may_be_number(site: Site, node: ast.expr) -> bool:
+    """True where ``node`` may as well be a Python number, which has none of a tensor's methods.
+
+    A variable may, whose attributes nobody asks for, and what operators compute from such.
+    """
+    tensors = all(isinstance(option, Tensor) for option in options(site.value(node)))
+    if not tensors or is_certain(site, node):
+        return False
+    match node:
+        case ast.Name(id=name):
+            latest = _latest(site, node)
+            if latest is not None:
+                return may_be_number(site, latest)
+            asked = (site.parent(load) for load in site.loads(name))
+            return not any(isinstance(outer, ast.Attribute) for outer in asked)
+        case ast.UnaryOp(operand=inner) | ast.Subscript(value=inner):
+            return may_be_number(site, inner)
+        case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
+            return may_be_number(site, left) and may_be_number(site, right)
+    return False
+
+
+def _latest(site: Site, name: ast.Name) -> ast.expr | None:
+    """What the function itself has certainly bound a variable to before it is read there."""
+    bound = [site.parent(store) for store in site.stores(name.id) if store.lineno < name.lineno]
+    always = [b for b in bound if isinstance(b, ast.Assign) and site.parent(b) is site.body.scope]
+    return max(always, key=lambda assign: assign.lineno).value if always else None
+
+
 def is_certain(site: Site, node: ast.expr) -> bool:
     """True where ``node`` is a tensor, or something else would have raised before."""
     return _is_certain(site, node, frozenset())

@@ -117,6 +117,8 @@ def _formatted(site: Site, field: ast.FormattedValue, read: Tensor) -> Verdict:
 
 
 def _container(site: Site, node: ast.expr, use: ast.expr) -> Verdict:
+    if isinstance(node, ast.Set) or (isinstance(node, ast.Dict) and use in node.keys):
+        return Refused("the number is found by its hash, which each tensor has for itself")
     if isinstance(site.parent(node), ast.Subscript):
         return Refused("the number indexes or slices")
     if isinstance(site.parent(node), (ast.Call, ast.keyword)):

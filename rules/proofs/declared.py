@@ -10,6 +10,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
 from .annotated import is_number_type
+from .certainty import may_be_number
 from .numbers import is_number
 from .parameters import is_number_literal, is_number_parameter
 
@@ -19,6 +20,8 @@ _DEPTH = 4
 def takes_numbers(site: Site, node: ast.expr) -> Decline | None:
     """Why nothing may stand for ``node`` that only tensors have; None where it is a tensor."""
     name = _declared(site, node, _DEPTH)
+    if not name and may_be_number(site, node):
+        return Decline(f"`{site.text(node)}` may be a Python number: nothing says it is a tensor")
     if not name or _is_asked_for(site, node, name):
         return None
     return Decline(f"`{name}` is declared as a Python number, and eager callers may pass one")

@@ -18,6 +18,13 @@ _TAKE_ANYTHING = {"copy", "functools", "logging", "typing", "warnings"}
 _NEEDS_NUMBERS = (sys.stdlib_module_names - _TAKE_ANYTHING) | {"numpy", "isinstance"}
 
 
+_SIZED = frozenset(
+    "arange empty expand full get interpolate linspace narrow new_empty new_full new_ones "
+    "new_zeros ones pad repeat reshape setdefault split unflatten upsample view zeros".split()
+)
+"""Functions and methods, of torch and of dicts, that need a number's value or its hash."""
+
+
 def why_expected(site: Site, use: ast.expr) -> str:
     """Why the number at ``use``, returned or put into a collection there, cannot be a tensor."""
     return _why(site, use, (), set())
@@ -76,10 +83,23 @@ def _takers(module: ModuleInfo, function: FunctionNode) -> Iterator[str]:
             continue
         kept = {target for node in ast.walk(caller) for target in _kept(node, name)}
         for node in ast.walk(caller):
-            if isinstance(node, ast.Call) and any(_is_result(a, name, kept) for a in node.args):
+            if isinstance(node, ast.Call):
                 dotted = _dotted(module, node.func)
-                if dotted.partition(".")[0] in _NEEDS_NUMBERS:
-                    yield dotted
+                needed = dotted.partition(".")[0] in _NEEDS_NUMBERS or _is_sized(node.func)
+                if needed and any(_is_result(a, name, kept) for a in _given(node)):
+                    yield dotted or ast.unparse(node.func)
+            elif isinstance(node, ast.Subscript) and _is_result(node.slice, name, kept):
+                yield f"{ast.unparse(node.value)}[...]"
+
+
+def _given(call: ast.Call) -> Iterator[ast.expr]:
+    """The arguments of a call, and the members of tuples and lists among them."""
+    for given in (*call.args, *(keyword.value for keyword in call.keywords)):
+        yield from given.elts if isinstance(given, (ast.Tuple, ast.List)) else [given]
+
+
+def _is_sized(function: ast.expr) -> bool:
+    return isinstance(function, ast.Attribute) and function.attr in _SIZED
 
 
 def _kept(node: ast.AST, function: str) -> Iterator[str]:

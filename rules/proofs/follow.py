@@ -192,7 +192,8 @@ class Way:
             self._ends(use, number)
             return
         made, verdict = arithmetic(self.site, statement.op, number, other, reflected=not own)
-        if made.category != number.category or may_be_read_before(self.site, statement, target.id):
+        certain = number.category is not None and made.category == number.category
+        if not certain or may_be_read_before(self.site, statement, target.id):
             # A number is replaced by `+=`, a tensor is written: whoever has it would see that.
             self.rewrites[statement] = _spelt_out(statement)
         else:

@@ -86,6 +86,8 @@ def call_method(
         return _like(tensor, tensor.dtype)
     if name == "to":
         return _like(tensor, tensor.dtype if _moves_only(arguments) else _asked_dtype(arguments))
+    if name == "type" and not node.args and not node.keywords:
+        return _PLAIN["str"]  # its name: "torch.cuda.FloatTensor"
     if name in ("type_as", "type"):
         return _like(tensor, _asked_dtype(arguments))
     if name in _SHAPE_INTS:
