@@ -12,7 +12,7 @@ from typing import Final
 
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Object, Static, SymInt, Tensor
+from tclint.semantics.values import DataScalar, Object, Static, SymInt, Tensor
 from tclint.torch_api import is_tensor_member
 
 from .uses import is_parameter
@@ -47,19 +47,29 @@ def may_be_number(site: Site, node: ast.expr) -> bool:
     A variable may, whose attributes nobody asks for, and what operators compute from such.
     """
     tensors = all(isinstance(option, Tensor) for option in options(site.value(node)))
-    if not tensors or is_certain(site, node):
-        return False
+    return tensors and not is_certain(site, node) and _is_like_number(site, node)
+
+
+def _is_like_number(site: Site, node: ast.expr) -> bool:
+    found = list(options(site.value(node)))
+    if not any(isinstance(option, Tensor) for option in found):
+        return all(isinstance(option, (Static, SymInt, DataScalar)) for option in found)
     match node:
         case ast.Name(id=name):
             latest = _latest(site, node)
             if latest is not None:
-                return may_be_number(site, latest)
+                return _is_like_number(site, latest)
             asked = (site.parent(load) for load in site.loads(name))
             return not any(isinstance(outer, ast.Attribute) for outer in asked)
-        case ast.UnaryOp(operand=inner) | ast.Subscript(value=inner):
-            return may_be_number(site, inner)
+        case ast.UnaryOp(operand=inner):
+            return _is_like_number(site, inner)
+        case ast.Subscript(value=inner, slice=index):
+            one = not isinstance(index, (ast.Slice, ast.Tuple))
+            return one and _is_like_number(site, inner)
         case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
-            return may_be_number(site, left) and may_be_number(site, right)
+            return _is_like_number(site, left) and _is_like_number(site, right)
+        case ast.Attribute(attr=name):
+            return not is_tensor_member(name) and not is_certain(site, node)
     return False
 
 

@@ -109,11 +109,19 @@ def _formatted(site: Site, field: ast.FormattedValue, read: Tensor) -> Verdict:
     """``f"{t:.2f}"`` writes a 0-d tensor like its number, and is made after the graph has run."""
     text = enclosing_text(site, field)
     exact = read.rank == 0 and read.dtype not in (FLOAT_OF_INTEGER, ROUNDED)
-    if text is None or field.conversion != -1 or not exact:
+    if text is None or field.conversion != -1 or not exact or _is_for_integers(field, read):
         return Refused("the number is formatted")
     if not is_handed_out(site, text):
         return Refused("the number is formatted into a text that this code goes on to use")
     return PROVED
+
+
+def _is_for_integers(field: ast.FormattedValue, read: Tensor) -> bool:
+    """True for a format such as ``04d``, which raises for a float."""
+    last = [*ast.walk(field.format_spec)][-1] if field.format_spec is not None else None
+    code = last.value[-1:] if isinstance(last, ast.Constant) and isinstance(last.value, str) else ""
+    whole = read.dtype is not None and read.dtype.category in ("int", "bool")
+    return code in tuple("bcdnoxX") and not whole
 
 
 def _container(site: Site, node: ast.expr, use: ast.expr) -> Verdict:

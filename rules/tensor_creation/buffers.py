@@ -12,7 +12,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
 from tclint.semantics.values import Tensor
 
-from .init_end import first_argument, why_no_place, why_not_constant_there
+from .init_end import first_argument, why_no_place, why_not_constant_there, why_not_set_there
 from .placement import FROM_DATA, arguments, is_device, keyword, number_type
 from .python_data import is_empty
 from .reading import why_not_only_read
@@ -55,7 +55,7 @@ def make_buffer(event: TensorFactory) -> Repair | Decline:
     obstacle = why_no_place(site, cls, init, function) or why_not_only_read(site, whole)
     obstacle = obstacle or _why_not_yet_known(event)
     if init is not None and not obstacle:
-        obstacle = why_not_constant_there(event.call, init)
+        obstacle = why_not_constant_there(event.call, init) or why_not_set_there(event.call, init)
     if obstacle:
         return Decline(obstacle)
     name = _name(site, whole, cls)

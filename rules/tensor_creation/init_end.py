@@ -31,6 +31,52 @@ def why_no_place(
     return ""
 
 
+def why_not_set_there(call: ast.Call, init: FunctionInfo) -> str:
+    """Which attribute of the call some way through ``__init__`` does not set; empty for none."""
+    own = first_argument(init)
+    for node in ast.walk(call):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name == own:
+                known = init.cls is not None and _is_of_class(init.cls, attribute)
+                if not known and not _sets(init.node.body, own, attribute):
+                    return f"`{own}.{attribute}` is not set on every way through `__init__`"
+    return ""
+
+
+def _is_of_class(cls: ClassInfo, attribute: str) -> bool:
+    return any(
+        isinstance(part, ast.Name) and part.id == attribute and isinstance(part.ctx, ast.Store)
+        for statement in cls.node.body
+        if isinstance(statement, (ast.Assign, ast.AnnAssign))
+        for part in ast.walk(statement)
+    )
+
+
+def _sets(block: object, own: str, attribute: str) -> bool:
+    """True where a block of statements, run to its end, has certainly set the attribute."""
+    return isinstance(block, list) and any(_set_by(part, own, attribute) for part in block)
+
+
+def _set_by(statement: ast.stmt, own: str, attribute: str) -> bool:
+    match statement:
+        case ast.If(body=body, orelse=orelse):
+            return _sets(body, own, attribute) and _sets(orelse, own, attribute)
+        case ast.With(body=body):
+            return _sets(body, own, attribute)
+        case ast.Assign(targets=targets):
+            return any(_is_own(part, own, attribute) for t in targets for part in ast.walk(t))
+        case ast.AnnAssign(target=target, value=ast.expr()):
+            return _is_own(target, own, attribute)
+    return False
+
+
+def _is_own(node: ast.AST, own: str, attribute: str) -> bool:
+    match node:
+        case ast.Attribute(value=ast.Name(id=name), attr=attr, ctx=ast.Store()):
+            return name == own and attr == attribute
+    return False
+
+
 def why_not_constant_there(call: ast.Call, init: FunctionInfo) -> str:
     """Which name of the call is another one in ``__init__``; empty for none."""
     local = {n.arg for n in ast.walk(init.node) if isinstance(n, ast.arg)} - {first_argument(init)}
