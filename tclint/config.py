@@ -97,7 +97,7 @@ class TorchSources:
 
     target: str = "the newest that tclint knows"
     oldest: str = ""
-    stated: frozenset[str] = frozenset()
+    stated: tuple[str, ...] = ()
     problems: tuple[tuple[str, str], ...] = ()
     files: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
@@ -265,9 +265,9 @@ def _stated(config: Config, values: dict[str, Any], where: str) -> Config:
     """Note where the versions of torch among ``values`` come from."""
     torch = config.torch
     if "target-torch" in values:
-        torch = replace(torch, target=where, stated=torch.stated | {"target-torch"})
+        torch = replace(torch, target=where, stated=(*torch.stated, "target-torch"))
     if "min-torch" in values:
-        torch = replace(torch, oldest=where, stated=torch.stated | {"min-torch"})
+        torch = replace(torch, oldest=where, stated=(*torch.stated, "min-torch"))
     return replace(config, torch=torch)
 
 
@@ -281,7 +281,7 @@ def _agreeing(config: Config, where: str) -> Config:
     oldest, target = settings.min_torch, settings.target_torch
     if oldest is None or oldest <= target:
         return config
-    if {"target-torch", "min-torch"} <= torch.stated:
+    if {"target-torch", "min-torch"} <= {*torch.stated}:
         raise ConfigError(
             f"{where}: min-torch {shown(oldest)} is newer than target-torch {shown(target)}"
         )
@@ -296,7 +296,7 @@ def _agreeing(config: Config, where: str) -> Config:
 def _inferring(config: Config, top: Path | None) -> Config:
     """Look up in the project's files what nobody set of torch's versions."""
     torch, settings = config.torch, config.settings
-    if {"target-torch", "min-torch"} <= torch.stated:
+    if {"target-torch", "min-torch"} <= {*torch.stated}:
         return config
     root, environment = config.root, config.python_environment
     found = infer(root, lambda: installed_torch(root, environment), top)

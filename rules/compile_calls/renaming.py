@@ -28,7 +28,7 @@ def worth_saying(event: NameUsed, moved: Moved) -> bool:
     site = event.site
     if site.module.name.partition(".")[0] == "torch":
         return False
-    if site.settings.target_torch < moved.since or site.facts.tries:
+    if site.settings.oldest_torch < moved.since or site.facts.tries:
         return False
     if is_fallback(site, moved.new):
         return False

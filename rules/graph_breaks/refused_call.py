@@ -94,8 +94,6 @@ class RefusedCall(Rule[Call]):
         found = skipped_by_dynamo(name)
         if found is None or name in _ELSEWHERE or _is_context(event.site, event.call):
             return None
-        if found.traced_from and found.traced_from <= event.site.settings.target_torch:
-            return None
         end = consequence(event.site)
         drawn = name == "random.random" and is_drawn_if_needed(event.site, event.call)
         return Finding(
@@ -103,6 +101,7 @@ class RefusedCall(Rule[Call]):
             Decline(way_out(name)) if drawn else _repair(event, name),
             gb_ids=loop_ids(event.site, found.gb_id),
             confidence=Confidence.LOW if drawn else None,
+            before=found.traced_from,
         )
 
 

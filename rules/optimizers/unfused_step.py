@@ -88,7 +88,7 @@ class UnfusedStep(Rule[OptimizerInit]):
     def check(self, event: OptimizerInit) -> Finding | None:
         """Look for an optimizer that nobody has chosen an implementation for."""
         since = _FUSED_SINCE.get(event.optimizer)
-        if since is None or event.compiled_step or event.site.settings.target_torch < since:
+        if since is None or event.compiled_step:
             return None
         given = {keyword.arg for keyword in event.call.keywords}
         if given & _CHOICES or len(event.call.args) > 2 or not _compiles(event.site):
@@ -97,6 +97,7 @@ class UnfusedStep(Rule[OptimizerInit]):
             "its step is neither compiled nor fused: `fused=True` updates all parameters at once",
             fix=_DECLINED,
             confidence=Confidence.LOW,
+            since=since,
         )
 
 

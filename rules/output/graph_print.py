@@ -15,7 +15,6 @@ from .place import why_not_alone
 from .torch_name import torch_name
 
 PRINT = "torch._higher_order_ops.print"
-SINCE = (2, 11)
 _CONVERSIONS = {-1: "", 115: "!s", 114: "!r", 97: "!a"}
 
 
@@ -56,8 +55,6 @@ def graph_print(event: SideEffectCall) -> Repair | Decline:
 
 def _obstacle(event: SideEffectCall) -> str | None:
     site, call = event.site, event.call
-    if site.settings.target_torch < SINCE:
-        return f"`{PRINT}` needs torch {SINCE[0]}.{SINCE[1]}"
     if event.sink != "print" or site.dotted(call.func) != "print":
         return f"`{PRINT}` can only stand for `print`"
     if event.statement is None:

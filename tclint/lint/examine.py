@@ -29,6 +29,7 @@ from tclint.lint.selection import is_selected, selected_rules
 from tclint.lint.shards import Shard
 from tclint.lint.silence import Silencer
 from tclint.lint.third_party import Caller, ThirdParty, told_at
+from tclint.lint.versions import for_oldest, in_range
 from tclint.records import record
 from tclint.semantics.events import Event
 from tclint.semantics.interpreter.analysis import Analysis
@@ -179,11 +180,12 @@ def _excerpts(kept: Sequence[_Judged]) -> dict[str, Excerpts]:
 
 def _asked(rule: Rule[Any], event: Event, analysis: Analysis) -> Finding | None:
     try:
-        return rule.check(event)
+        finding = rule.check(event)
     except RecursionError:
         if event.site.function is not None:
             analysis.left_out[event.site.function] = None
         return None
+    return None if finding is None else in_range(finding, event.site.settings)
 
 
 def _left_out(analysis: Analysis) -> dict[Path, FileError]:
@@ -215,7 +217,7 @@ def _no_garbage_collection() -> Iterator[None]:
 def _judged(rule: Rule[Any], event: Event, finding: Finding) -> _Judged:
     site = event.site
     file = site.module.file
-    fix = keeping_comments(finding.fix, file)
+    fix = keeping_comments(for_oldest(finding.fix, site), file)
     repair = fix if isinstance(fix, Repair) else None
     gb_ids = rule.gb_ids if finding.gb_ids is None else finding.gb_ids
     diagnostic = Diagnostic(

@@ -12,6 +12,7 @@ from tclint.lint.options import Option
 from tclint.lint.rewrite import Repair
 from tclint.records import record
 from tclint.semantics.events import Event
+from tclint.torch_bounds.releases import Version
 
 E = TypeVar("E", bound=Event)
 
@@ -83,7 +84,8 @@ class Finding:
     why there is none, or None where the rule never fixes. ``effect`` and ``gb_ids`` default to the
     rule's first effect and to its ids. A ``confidence`` of None lets the engine derive it: from
     how sure the analysis is of the values and of the region. ``related`` are other places where
-    the effect shows.
+    the effect shows. ``since`` is the first torch on which it holds, and ``before`` the first on
+    which it holds no more: the engine compares them with the versions that the project is for.
     """
 
     message: str
@@ -93,6 +95,8 @@ class Finding:
     gb_ids: tuple[str, ...] | None = None
     confidence: Confidence | None = None
     related: tuple[ast.expr | ast.stmt, ...] = ()
+    since: Version | None = None
+    before: Version | None = None
 
 
 class Rule(ABC, Generic[E]):

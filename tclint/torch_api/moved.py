@@ -82,7 +82,7 @@ COMPILER_NAMES: Final[dict[str, Moved]] = {
             "allow_in_graph": (2, 1),
             "assume_constant_result": (2, 1),
             "disable": (2, 1),
-            "is_compiling": (2, 2),
+            "is_compiling": (2, 3),
             "list_backends": (2, 1),
             "reset": (2, 1),
             "set_stance": (2, 6),
@@ -90,10 +90,10 @@ COMPILER_NAMES: Final[dict[str, Moved]] = {
         }.items()
     },
     "torch._dynamo.external_utils.is_compiling": Moved(
-        "torch.compiler.is_compiling", (2, 2), same=True
+        "torch.compiler.is_compiling", (2, 3), same=True
     ),
     "torch._utils.is_compiling": Moved(
-        "torch.compiler.is_compiling", (2, 2), warns=True, same=True
+        "torch.compiler.is_compiling", (2, 3), warns=True, same=True
     ),
     "torch._inductor.cudagraph_mark_step_begin": Moved(
         "torch.compiler.cudagraph_mark_step_begin", (2, 2), same=True

@@ -26,7 +26,7 @@ _ENTRY: Final = re.compile(
     re.MULTILINE,
 )
 _YAML: Final = re.compile(rb"^(?:version|metadata|package|packages):", re.MULTILINE)
-_CONFLICT: Final = re.compile(rb"^(?:<<<<<<<|>>>>>>>) ", re.MULTILINE)
+_CONFLICTS: Final = (b"\n<<<<<<< ", b"\n>>>>>>> ")
 
 
 def _toml(data: bytes) -> Iterator[str]:
@@ -81,6 +81,6 @@ def locked(file: Path) -> list[Version]:
     data = read_bytes(file)
     if b"\0" in data:
         raise BoundsError("is not text: it has a NUL byte")
-    if _CONFLICT.search(data):
+    if any(mark in data or data.startswith(mark[1:]) for mark in _CONFLICTS):
         raise BoundsError("has the marks of a merge that is not done")
     return sorted({minor_version(text) for text in LOCKS[file.name](data)})

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote
 
 from tclint.records import record
 from tclint.torch_bounds.releases import Allowed, BoundsError
@@ -86,7 +85,7 @@ def requirement(text: str) -> Requirement | None:
     """
     wheel = _WHEEL.search(text)
     if wheel is not None:
-        version = unquote(wheel["version"])
+        version = wheel["version"].replace("%2B", "+")
         return Requirement(f"torch {version}", (f"=={version}",))
     if IS_TORCH.match(text) is None:
         return None

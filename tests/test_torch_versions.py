@@ -1,0 +1,225 @@
+"""Fixes and findings for each version of torch that a project is for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tclint.config import NEWEST_TORCH, Config, Settings
+from tclint.diagnostics import Confidence
+from tclint.fix.apply import fix_files
+from tclint.lint import examine
+from tclint.lint.engine import check_files
+from tclint.lint.registry import load_rules
+from tclint.lint.rewrite import AddArgument, Insert, Repair, Replace
+from tclint.lint.rule import PRELUDE, Bad
+from tclint.lint.versions import Written, names_written
+from tclint.torch_api.moved import AUTOCAST_NAMES, COMPILER_NAMES
+from tclint.torch_api.since import OLDER, method_since, since
+
+if TYPE_CHECKING:
+    from tclint.diagnostics import Decline, Diagnostic
+    from tclint.semantics.site import Site
+
+MODULE = "import torch\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n"
+PRINTS = MODULE + "        print(x.shape)\n        return x\n"
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """All code that rules give as examples of what they fix."""
+    folder = tmp_path_factory.mktemp("examples")
+    files = []
+    for rule in load_rules():
+        for number, example in enumerate(e for e in rule.examples if isinstance(e, Bad)):
+            files.append(folder / f"{rule.code}_{number}.py".lower())
+            files[-1].write_text(PRELUDE + example.code, encoding="utf-8")
+    return files
+
+
+def _config(folder: Path, **versions: Any) -> Config:
+    settings = Settings(**versions)
+    return Config(root=folder, compiled=("*:*",), min_confidence="low", settings=settings)
+
+
+def _all_written(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> set[Written]:
+    """The names of torch's that fixes write into files."""
+    found: set[Written] = set()
+
+    def collect(fix: Repair | Decline | None, site: Site) -> Repair | Decline | None:
+        for rewrite in fix.rewrites if isinstance(fix, Repair) else ():
+            if isinstance(rewrite, (Replace, Insert, AddArgument)):
+                found.update(replace(w, node=None) for w in names_written(fix, rewrite, site))
+        return fix
+
+    monkeypatch.setattr(examine, "for_oldest", collect)
+    for file in files:
+        for style in ("guard", "graph-print"):
+            check_files([file], _config(file.parent, side_effects=style))
+    return found
+
+
+def test_of_every_name_that_a_fix_writes_it_is_known_since_when_torch_has_it(
+    examples: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = _all_written(examples, monkeypatch)
+    assert {"torch.compiler.is_compiling", "torch.where"} <= {w.name for w in written}
+    unknown = sorted(str(w) for w in written if not w.is_method and w.first is None)
+    assert unknown == []
+
+
+@pytest.mark.parametrize("oldest", [(1, 8), (1, 13), (2, 1), (2, 4)])
+def test_no_fix_writes_what_the_oldest_torch_lacks(
+    examples: list[Path], tmp_path: Path, oldest: tuple[int, int]
+) -> None:
+    config = _config(tmp_path, min_torch=oldest)
+    too_new = set()
+    fixes = 0
+    for file in examples:
+        for fixed in fix_files([file], config, unsafe=True).changed:
+            fixes += len(fixed.fixes)
+            new = _names_in(fixed.after) - _names_in(fixed.before)
+            too_new |= {name for name in new if (since(name) or NEWEST_TORCH) > oldest}
+    assert too_new == set()
+    assert fixes > 50
+
+
+def _names_in(text: str) -> set[str]:
+    """The dotted names of torch's in a file, found without what fixes are made with."""
+    known = {"F": "torch.nn.functional", "nn": "torch.nn", "torch": "torch"}
+    tree = ast.parse(text)
+    inner = {node.value for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return {
+        name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node not in inner
+        for name in _dotted(node, known)
+    }
+
+
+def _dotted(node: ast.expr, known: dict[str, str]) -> Iterator[str]:
+    head, _, rest = ast.unparse(node).partition(".")
+    if head in known and rest.replace(".", "").isidentifier():
+        yield f"{known[head]}.{rest}"
+
+
+def test_public_names_are_recommended_from_the_release_on_that_has_them() -> None:
+    for moved in (*AUTOCAST_NAMES.values(), *COMPILER_NAMES.values()):
+        first = since(moved.new)
+        assert first is not None
+        assert first <= moved.since
+
+
+def test_the_older_names_are_older() -> None:
+    for new, old in OLDER.items():
+        first, before = since(new), since(old)
+        assert first is not None
+        assert before is not None
+        assert before <= first
+
+
+def test_the_table_knows_functions_methods_and_their_arguments() -> None:
+    assert since("torch.where") == (1, 0)
+    assert since("torch.compiler.is_compiling") == (2, 3)
+    assert since("torch.nn.modules.linear.Linear") == (1, 0)
+    assert since("torch.optim.SGD", "lr") == (1, 0)
+    assert since("torch.optim.SGD", "fused") == (2, 3)
+    assert since("torch.nn.functional.rms_norm", "eps") == (2, 4)
+    assert since("torch.made_up") is None
+    assert method_since("logical_and") == (1, 5)
+    assert method_since("register_buffer", "persistent") == (1, 6)
+    assert method_since("append_to_nothing") is None
+
+
+def _found(tmp_path: Path, code: str, rule: str, **versions: Any) -> Diagnostic:
+    file = tmp_path / "net.py"
+    file.write_text(code, encoding="utf-8")
+    results = check_files([file], _config(tmp_path, **versions)).results
+    (found,) = [r.diagnostic for r in results if r.diagnostic.code == rule]
+    return found
+
+
+def _fixed(tmp_path: Path, code: str, **versions: Any) -> str:
+    file = tmp_path / "net.py"
+    file.write_text(code, encoding="utf-8")
+    (fixed,) = fix_files([file], _config(tmp_path, **versions), unsafe=True).changed
+    return fixed.after
+
+
+def test_a_fix_spells_a_name_as_the_oldest_torch_knows_it(tmp_path: Path) -> None:
+    assert "if not torch._dynamo.is_compiling():" in _fixed(tmp_path, PRINTS, min_torch=(2, 1))
+    assert "if not torch.compiler.is_compiling():" in _fixed(tmp_path, PRINTS, min_torch=(2, 3))
+
+
+def test_the_older_spelling_is_found_by_no_rule(tmp_path: Path) -> None:
+    fixed = _fixed(tmp_path, PRINTS, min_torch=(2, 1))
+    (tmp_path / "net.py").write_text(fixed, encoding="utf-8")
+    run = check_files([tmp_path / "net.py"], _config(tmp_path, min_torch=(2, 1)))
+    assert run.results == ()
+    newer = check_files([tmp_path / "net.py"], _config(tmp_path, min_torch=(2, 3)))
+    assert [r.diagnostic.code for r in newer.results] == ["TCL421"]
+
+
+def test_a_fix_that_the_oldest_torch_cannot_run_is_declined_with_the_name(tmp_path: Path) -> None:
+    declined = _found(tmp_path, PRINTS, "TCL120", min_torch=(1, 13)).declined
+    assert declined is not None
+    assert declined.reason == (
+        "`torch.compiler.is_compiling` needs torch 2.3; "
+        "this project also runs on torch 1.13 (`min-torch`)"
+    )
+    declined = _found(tmp_path, PRINTS, "TCL120", target_torch=(2, 0)).declined
+    assert declined is not None
+    assert declined.reason.endswith("this project runs on torch 2.0 (`target-torch`)")
+
+
+def test_an_argument_that_is_younger_than_its_function_is_declined(examples: list[Path]) -> None:
+    (file,) = [file for file in examples if file.stem == "tcl512_0"]
+    for oldest, fixable in (((2, 2), False), ((2, 3), True)):
+        results = check_files([file], _config(file.parent, min_torch=oldest)).results
+        (found,) = [r.diagnostic for r in results if r.diagnostic.code == "TCL512"]
+        reason = found.declined.reason if found.declined else ""
+        assert (found.fixable is not None) == fixable
+        assert reason.startswith("`torch.optim.SGD(fused=...)` needs torch 2.3") != fixable
+
+
+def test_an_argument_as_old_as_its_function_is_not_named() -> None:
+    assert str(Written("torch.compile", "dynamic")) == "torch.compile"
+
+
+def _results(tmp_path: Path, code: str, **versions: Any) -> tuple[Any, ...]:
+    file = tmp_path / "net.py"
+    file.write_text(code, encoding="utf-8")
+    return tuple(check_files([file], _config(tmp_path, **versions)).results)
+
+
+def test_a_finding_that_holds_on_older_versions_only_says_so(tmp_path: Path) -> None:
+    code = "import random\nimport torch\n\n\ndef f(x):\n    return x * random.random()\n"
+    found = _found(tmp_path, code, "TCL180", target_torch=(2, 16), min_torch=(2, 13))
+    assert found.message.endswith("(torch < 2.15)")
+    assert found.confidence is Confidence.LOW
+    assert not _found(tmp_path, code, "TCL180").message.endswith(")")
+    newer = _results(tmp_path, code, target_torch=(2, 16), min_torch=(2, 15))
+    assert newer == ()
+
+
+def test_a_finding_that_holds_on_newer_versions_only_says_so(tmp_path: Path) -> None:
+    code = (
+        "import torch\n\nmodel = torch.compile(torch.nn.Linear(2, 2))\n"
+        "optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)\n"
+    )
+    found = _found(tmp_path, code, "TCL507", min_torch=(1, 13))
+    assert found.message.endswith("(torch >= 2.0)")
+    assert not _found(tmp_path, code, "TCL507", min_torch=(2, 0)).message.endswith(")")
+
+
+def test_what_is_not_known_is_not_taken_for_there() -> None:
+    assert not Written("torch.made_up").is_in((2, 1))
+    assert not Written("torch.nn.functional.rms_norm").is_in((2, 3))
+    assert Written("torch.nn.functional.rms_norm").is_in((2, 4))
+    assert Written("popleft", is_method=True).is_in((1, 0))
+    assert not Written("compile", is_method=True).is_in((2, 0))
