@@ -43,12 +43,12 @@ EAGER = program("SGD(model.parameters(), lr=0.5)", compiled="").replace(
     "def f(x):\n    return torch.relu(x)\n\n\ndef train(x):\n    model(f(x))",
 )
 
-_GROUPED = (
-    'SGD([{{"params": [model.weight], "lr": {one}}}, {{"params": [model.bias]}}], lr={other})'
-)
 _GROUPS = Bad(
-    code=program(_GROUPED.format(one="0.25", other="0.5")),
-    unsafe=program(_GROUPED.format(one="torch.tensor(0.25)", other="torch.tensor(0.5)")),
+    code=program('SGD([{"params": [model.weight], "lr": 0.25}, {"params": [model.bias]}], lr=0.5)'),
+    unsafe=program(
+        'SGD(\n    [{"params": [model.weight], "lr": torch.tensor(0.25)}, '
+        '{"params": [model.bias]}],\n    lr=torch.tensor(0.5),\n)'
+    ),
     inputs=STEPS,
     proves=("recompile",),
     title="parameter groups",

@@ -35,6 +35,22 @@ def with_argument(call: cst.Call, value: cst.BaseExpression, keyword: str | None
     return call.with_changes(args=[*args[:-1], *_appended(args[-1], new, between)])
 
 
+def laid_out_like(new: cst.Call, old: cst.Call) -> cst.Call:
+    """A call with its arguments on rows of their own, where those of ``old`` are."""
+    between = _between(old) if old.args else _BLANK
+    if not new.args or not isinstance(between, cst.ParenthesizedWhitespace):
+        return new
+    ends = isinstance(old.args[-1].comma, cst.Comma)
+    end = _after_comma(old.args[-1]) if ends else old.args[-1].whitespace_after_arg
+    args = [arg.with_changes(comma=_comma(between), whitespace_after_arg=_NONE) for arg in new.args]
+    last = args[-1].with_changes(comma=_comma(end) if ends else cst.MaybeSentinel.DEFAULT)
+    args[-1] = last if ends else last.with_changes(whitespace_after_arg=end)
+    before = old.whitespace_before_args
+    if isinstance(before, cst.ParenthesizedWhitespace):
+        before = _plain(before)
+    return new.with_changes(args=args, whitespace_before_args=before)
+
+
 def _argument(value: cst.BaseExpression, keyword: str | None) -> cst.Arg:
     new = cst.Arg(value)
     if keyword is not None:

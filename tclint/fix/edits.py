@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Decline, Edit, Position, Span
 from tclint.fix.imports import import_edit
+from tclint.fix.layout import broken, shape_of
 from tclint.fix.obstacle import ObstacleError
 from tclint.fix.quotes import quote_of
 from tclint.fix.reduce import Stretch, changed_stretches
@@ -67,6 +68,7 @@ def _local_edits(file: SourceFile, tree: ast.Module, rewrites: Sequence[Local]) 
     code = rewrite_module(plan)
     if not code.startswith(snippet.header):
         raise ObstacleError("LibCST does not reproduce this function")
+    code = broken(code, snippet.header + snippet.text, shape_of(file, snippet.step))
     _check_syntax(code)
     _check_comments(snippet, code, rewrites)
     after = code[len(snippet.header) :]

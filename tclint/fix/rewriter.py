@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from tclint.fix import template
-from tclint.fix.arguments import with_argument
+from tclint.fix.arguments import laid_out_like, with_argument
 from tclint.fix.block import Block, Change, inline, split
 from tclint.fix.obstacle import ObstacleError
 from tclint.fix.precedence import may_stand_bare
@@ -121,6 +121,8 @@ class _Rewriter(Parenthesizer):
         self.done.add(node)
         parts = self._parts(replace.parts, replace.node)
         new = template.expression(replace.template, parts, self._style(replace))
+        if isinstance(new, cst.Call) and isinstance(node, cst.Call):
+            new = laid_out_like(new, node)
         lpar, rpar = list(node.lpar), list(node.rpar)
         if isinstance(node, (cst.Tuple, cst.GeneratorExp)) and lpar:
             lpar, rpar = lpar[:-1], rpar[1:]

@@ -47,13 +47,17 @@ class Parsed:
 
 @record(frozen=True, eq=False)
 class Snippet:
-    """Whole lines of a file, parsed: ``start`` is their offset, ``header`` what was put before."""
+    """Whole lines of a file, parsed: ``start`` is their offset, ``header`` what was put before.
+
+    ``step`` is one step of indentation.
+    """
 
     file: SourceFile
     text: str
     start: int
     first_row: int
     header: str
+    step: str
     parsed: Parsed
 
     def expression(self, node: ast.expr) -> cst.BaseExpression:
@@ -105,8 +109,9 @@ def cut(file: SourceFile, tree: ast.Module, nodes: Sequence[AstNode]) -> Snippet
     run = run_around(file, tree, nodes)
     text = "".join(file.lines[run.first - 1 : run.last])
     start = sum(map(len, file.lines[: run.first - 1]))
-    header = _header(file, run)
-    return Snippet(file, text, start, run.first, header, parse(header + text))
+    step = _unit(file, run.scope)
+    header = _header(file, run, step)
+    return Snippet(file, text, start, run.first, header, step, parse(header + text))
 
 
 @lru_cache(maxsize=_KEPT_SNIPPETS)
@@ -166,13 +171,13 @@ def _extent(
     return start, end
 
 
-def _header(file: SourceFile, run: Run) -> str:
+def _header(file: SourceFile, run: Run, step: str) -> str:
     """Lines that teach LibCST the file's style, and open a block where the run is indented.
 
     Whatever the fix takes out, a block of which the run is only a part does not get empty.
     """
     end = newline(file)
-    header = f"if 1:{end}{_unit(file, run.scope)}pass{end}"
+    header = f"if 1:{end}{step}pass{end}"
     if run.indentation:
         header += f"if 1:{end}"
         if run.is_part:

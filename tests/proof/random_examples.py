@@ -55,7 +55,7 @@ NUMPY: tuple[Example, ...] = (
         "decided by a variable",
         "np.random.uniform(0, 1)",
         "skip = self.training and self.kept and p < self.rate|if not skip:|    x = layer(x)",
-        "(self.training and self.kept and self.rate > 0.0)",
+        "(\n                self.training and self.kept and self.rate > 0.0\n            )",
     ),
     _kept("an array of one number", "x = layer(x) * np.random.rand(1).item()"),
     _kept("a permutation", "x = layer(x)[np.random.permutation(4)]", "GB0294"),
