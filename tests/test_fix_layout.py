@@ -132,3 +132,9 @@ def test_rows_of_a_call_stay_rows(tmp_path: Path) -> None:
         'torch.amp.GradScaler(\n            "cuda",\n            init_scale=2.0**16,\n'
         "            growth_factor=2.0,\n        )\n" in after
     )
+
+
+def test_a_call_around_brackets_of_several_rows_is_laid_out_anew() -> None:
+    before = "assert (\n    first_of_all[keys]\n    == second\n).all()\n"
+    after = "check((\n    first_of_all[keys]\n    == second\n).all())\n"
+    assert broken(after, before, Shape(100)) == "check((first_of_all[keys] == second).all())\n"

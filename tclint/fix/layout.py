@@ -94,17 +94,21 @@ def broken(code: str, before: str, shape: Shape) -> str:
         rows = lines[logical.first - 1 : logical.last]
         if all(known[row] for row in rows) or not logical.tokens:
             continue
-        too_long = (
-            len(row.rstrip("\r\n")) > shape.length for row in rows if row.strip() not in seen
-        )
-        if shape.strict or any(too_long):
+        added = [row.rstrip("\r\n") for row in rows if row.strip() not in seen]
+        too_long = any(len(row) > shape.length for row in added)
+        if shape.strict or too_long or any(map(_opens_twice, added)):
             end = rows[-1][len(rows[-1].rstrip("\r\n")) :]
             new = [line + end for line in _Breaker(shape).statement(logical)]
-            if shape.strict or max(map(len, new)) < max(map(len, rows)):
+            if shape.strict or not too_long or max(map(len, new)) < max(map(len, rows)):
                 changes.append((logical.first, logical.last, new))
     for first, last, new in reversed(changes):
         lines[first - 1 : last] = new
     return "".join(lines)
+
+
+def _opens_twice(row: str) -> bool:
+    """True for a call around what had brackets of its own, whose rows fit neither."""
+    return len(row) > 1 and _OPENING.issuperset(row[-2:])
 
 
 def _logical_lines(code: str) -> Iterator[_Logical]:
