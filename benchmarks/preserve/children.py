@@ -1,0 +1,61 @@
+"""Run a function in a forked child with limits, and bring its result back."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import resource
+import signal
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+SECONDS = 20
+MEMORY = 6 << 30
+
+
+class ChildError(Exception):
+    """Raised when a child dies, takes too long, or fails outside of the program that it runs."""
+
+
+def in_child(call: Callable[[], Any], seconds: int = SECONDS) -> Any:
+    """What a call returns in a child, which works in a folder of its own.
+
+    Raises:
+        ChildError: there is no result.
+    """
+    source, sink = os.pipe()
+    with tempfile.TemporaryDirectory() as folder:
+        child = os.fork()
+        if child == 0:
+            os.close(source)
+            _work(call, sink, folder, seconds)
+        os.close(sink)
+        with os.fdopen(source, "rb") as stream:
+            data = stream.read()
+        _, status = os.waitpid(child, 0)
+    if status or not data:
+        raise ChildError(f"the child ended with status {status}")
+    good, value = pickle.loads(data)
+    if not good:
+        raise ChildError(value)
+    return value
+
+
+def _work(call: Callable[[], Any], sink: int, folder: str, seconds: int) -> None:
+    """Never returns: a forked copy must not go on with what its parent does."""
+    try:
+        os.chdir(folder)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(seconds)
+        quiet = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(quiet, 2)
+        try:
+            answer = (True, call())
+        except Exception as error:  # noqa: BLE001 (told to the parent)
+            answer = (False, f"{type(error).__name__}: {error}")
+        with os.fdopen(sink, "wb") as stream:
+            stream.write(pickle.dumps(answer))
+    finally:
+        os._exit(0)

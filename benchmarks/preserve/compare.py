@@ -1,0 +1,128 @@
+"""Hold a fixed program against the one that was found."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from benchmarks.preserve.children import ChildError, in_child
+from benchmarks.preserve.drive import SCRIPT, Events, Parameter, observed
+from benchmarks.preserve.engine import Judged, judged
+from benchmarks.preserve.programs import Program
+from benchmarks.preserve.seen import unlike
+
+# An unsafe fix may change numbers, as it says; it may not break the program.
+_CRASHES = ("TypeError", "AttributeError", "NameError", "UnboundLocalError", "ImportError",
+            "IndexError", "KeyError", "ModuleNotFoundError", "SyntaxError", "RuntimeError")
+_ORDINARY = ("float32", "plain", "float64", "negative", "zero")
+Seen = Mapping[str, Events]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What a fix changed: by which rules, in which use, and how."""
+
+    kind: str
+    codes: str
+    use: str
+    what: str
+
+
+def difference(one: Seen, other: Seen) -> tuple[str, str] | None:
+    """The first use in which two runs differ, and how."""
+    for use, events in one.items():
+        told = _events_differ(use, events, other[use])
+        if told is not None:
+            return use, told
+    return None
+
+
+def crash(one: Seen, other: Seen) -> tuple[str, str] | None:
+    """The first ordinary use in which only the other run raises what no fix may raise."""
+    for use in _ORDINARY:
+        before = {name: value for name, value in one[use]}
+        for name, value in other[use]:
+            raised = _raised(value)
+            if raised in _CRASHES and name in before and _raised(before[name]) is None:
+                return use, f"{name}: {raised}: {value[2]}"
+            if raised in _CRASHES and name not in before:
+                last = name.partition(":")[0]
+                if _raised(before.get(last)) is None:
+                    return use, f"{name}: {raised}: {value[2]}"
+    return None
+
+
+def _raised(value: Any) -> str | None:
+    return value[1] if isinstance(value, tuple) and value and value[0] == "raised" else None
+
+
+def _events_differ(use: str, one: Events, other: Events) -> str | None:
+    for (name, value), (other_name, other_value) in zip(one, other, strict=False):
+        if _never_worked(use, value):
+            return None
+        if name != other_name:
+            return f"{name}: {str(value)[:120]} becomes {other_name}: {str(other_value)[:120]}"
+        found = unlike(value, other_value, name)
+        if found is not None:
+            return found
+    return None if len(one) == len(other) else "one of them does more"
+
+
+def _never_worked(use: str, value: Any) -> bool:
+    """What TorchScript does not take, and what has no values to read: fixes there are free."""
+    raised = _raised(value)
+    return raised is not None and (use == SCRIPT or "meta" in value[2])
+
+
+def observe(program: Program, text: str) -> Seen:
+    """What a text does in every use, in a child of its own."""
+    found: Seen = in_child(lambda: observed(text, program.parameters, module=program.module))
+    return found
+
+
+def differences(program: Program, seen: Judged) -> list[Difference]:
+    """What the fixes of a program change that they may not change."""
+    found: list[Difference] = []
+    for arm in (seen.safe, seen.unsafe):
+        found += [Difference("error", arm.codes, "fix", error) for error in arm.errors]
+    changed = [arm for arm in (seen.safe, seen.unsafe) if arm.text != seen.found.text]
+    if not changed:
+        return found
+    before = observe(program, seen.found.text)
+    if seen.safe in changed:
+        told = _held(program, before, seen.safe.text, difference)
+        if told:
+            found.append(Difference("safe", seen.safe.codes, *told))
+    if seen.unsafe in changed and seen.unsafe.text != seen.safe.text:
+        told = _held(program, before, seen.unsafe.text, crash)
+        if told:
+            found.append(Difference("unsafe", seen.unsafe.codes, *told))
+    return found
+
+
+def _held(program: Program, before: Seen, text: str, how: Any) -> tuple[str, str] | None:
+    try:
+        told: tuple[str, str] | None = how(before, observe(program, text))
+    except ChildError as error:
+        return "all", f"the fixed program {error}"
+    return told
+
+
+def differences_of(program: Program, text: str) -> list[Difference]:
+    """What fixing another text of a program changes."""
+    return differences(program, judged([text])[0])
+
+
+def warm() -> None:
+    """Load, before anything is forked, what torch loads at first use."""
+    torch.set_num_threads(1)
+    text = "import torch\nfrom torch import nn\n\n\nclass f(nn.Module):\n"
+    text += "    def forward(self, x: torch.Tensor):\n        return x * 2\n"
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        observed(text, [Parameter("V")], module=True)
+    judged([text])
