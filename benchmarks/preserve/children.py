@@ -50,6 +50,7 @@ def _work(call: Callable[[], Any], sink: int, folder: str, seconds: int) -> None
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(seconds)
         quiet = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(quiet, 1)
         os.dup2(quiet, 2)
         try:
             answer = (True, call())

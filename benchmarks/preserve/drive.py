@@ -80,7 +80,7 @@ class _Session:
         """Run the program from its beginning, and use what it defines."""
         _seed()
         try:
-            target = _loaded(source)
+            target = loaded(source)
             if isinstance(target, type):
                 target = target()
             if self.use.treat is not None:
@@ -186,7 +186,7 @@ def _compiled(source: str) -> types.CodeType:
     return compile(source, f"{NAME}.py", "exec")
 
 
-def _loaded(source: str) -> Any:
+def loaded(source: str) -> Any:
     module = sys.modules[NAME] = types.ModuleType(NAME)
     module.__file__ = f"{NAME}.py"
     linecache.cache[module.__file__] = (len(source), None, source.splitlines(True), module.__file__)

@@ -1,0 +1,156 @@
+"""Where ``check`` names no graph break, is there none? Programs held against Dynamo's own record.
+
+A program is asked as found, after its safe fixes and after its unsafe ones. Only breaks count that
+a rule exists for: Dynamo gives each kind of break a number, and rules name theirs.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import types
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from benchmarks.preserve.children import ChildError, in_child
+from benchmarks.preserve.drive import NAME, loaded
+from benchmarks.preserve.engine import Judged, judged
+from benchmarks.preserve.inputs import argument
+from benchmarks.preserve.drive import Parameter
+from benchmarks.preserve.programs import programs
+from benchmarks.preserve.shrink import shrunk
+from tclint.lint.registry import load_rules
+from tclint.lint.rule import PRELUDE
+from tclint.verify.oracles import CountingBackend, watch
+
+SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A text that defines ``f``, and the arguments of its calls: kinds of them, or their source."""
+
+    name: str
+    text: str
+    arguments: tuple[Parameter, ...] | str
+
+
+@dataclass(frozen=True, slots=True)
+class Silent:
+    """A break that nobody was told of."""
+
+    subject: Subject
+    arm: str
+    text: str
+    gb_id: str
+    row: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What one subject came to: texts that were asked, those without a finding, silent breaks."""
+
+    asked: int
+    quiet: int
+    silent: tuple[Silent, ...]
+    beyond: tuple[Silent, ...]
+
+
+def examples() -> Iterator[Subject]:
+    """The examples of all rules that leave compiling to others."""
+    for rule in load_rules():
+        for number, one in enumerate(rule.examples, 1):
+            if "compile(" not in one.code and "torch.compile" not in one.code:
+                yield Subject(f"{rule.code} example {number}", PRELUDE + one.code, one.inputs)
+
+
+def generated(count: int, seed: int, start: int = 0) -> Iterator[Subject]:
+    """Programs of the grammar."""
+    for one in programs(count, seed, start):
+        yield Subject(f"program {one.number}", one.text, one.parameters)
+
+
+def heard(subjects: Sequence[Subject]) -> list[Heard]:
+    """Ask about some subjects, checked and fixed together."""
+    seen = judged([one.text for one in subjects])
+    return [_heard(one, arms) for one, arms in zip(subjects, seen, strict=True)]
+
+
+def _heard(subject: Subject, seen: Judged) -> Heard:
+    arms = {"found": seen.found, "fixed": seen.safe, "fixed unsafely": seen.unsafe}
+    texts = {arm.text: (name, arm) for name, arm in reversed(arms.items())}
+    quiet = [(name, arm) for name, arm in texts.values() if not arm.breaks]
+    silent: list[Silent] = []
+    for name, arm in quiet:
+        for gb_id, row, reason in _breaks(subject, arm.text):
+            silent.append(Silent(subject, name, arm.text, gb_id, row, reason))
+    known = {gb_id for rule in load_rules() for gb_id in rule.gb_ids}
+    return Heard(
+        len(texts),
+        len(quiet),
+        tuple(one for one in silent if one.gb_id in known),
+        tuple(one for one in silent if one.gb_id not in known),
+    )
+
+
+def _breaks(subject: Subject, text: str) -> list[tuple[str, int, str]]:
+    try:
+        found: list[tuple[str, int, str]] = in_child(lambda: _compiled(subject, text), SECONDS)
+    except ChildError:
+        return []
+    return found
+
+
+def _compiled(subject: Subject, text: str) -> list[tuple[str, int, str]]:
+    """What breaks when a text that runs eagerly is compiled and called (child process only)."""
+    logging.disable(logging.WARNING)
+    if not _runs(subject, text, lambda f: f):
+        return []
+    torch._dynamo.reset()
+    with watch() as trace:
+        _runs(subject, text, lambda f: torch.compile(f, backend=CountingBackend()))
+    own = [one for one in trace.breaks if not one.by_torch]
+    return [(one.gb_id or "", one.row, one.reason.split("\n")[0]) for one in own]
+
+
+def _runs(subject: Subject, text: str, treat: Callable[[Any], Any]) -> bool:
+    torch.manual_seed(0)
+    try:
+        target = loaded(text)
+        function = treat(target() if isinstance(target, type) else target)
+        for given in _calls(subject.arguments, sys.modules[NAME]):
+            result = function(*given)
+            if isinstance(result, types.GeneratorType):
+                return False
+    except Exception:  # noqa: BLE001 (what does not run is not asked about)
+        return False
+    return True
+
+
+def _calls(arguments: tuple[Parameter, ...] | str, module: types.ModuleType) -> list[Any]:
+    if isinstance(arguments, str):
+        value = eval(arguments, dict(vars(module)))
+        return value if isinstance(value, list) else [value]
+    return [
+        [argument(one.kind, "plain", call, place) for place, one in enumerate(arguments)]
+        for call in range(2)
+    ]
+
+
+def small(one: Silent) -> Silent:
+    """The same silence in as few statements as show it."""
+
+    def again(text: str) -> list[Silent]:
+        try:
+            found = heard([replace(one.subject, text=text)])[0]
+        except SyntaxError:
+            return []
+        return [other for other in (*found.silent, *found.beyond)
+                if other.gb_id == one.gb_id and (other.arm == "found") == (one.arm == "found")]
+
+    text = shrunk(one.subject.text, lambda text: bool(again(text)))
+    return next(iter(again(text)), one)
