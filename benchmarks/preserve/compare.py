@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import gc
+import os
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -17,10 +20,33 @@ from benchmarks.preserve.programs import Program
 from benchmarks.preserve.seen import unlike
 
 # An unsafe fix may change numbers, as it says; it may not break the program.
-_CRASHES = ("TypeError", "AttributeError", "NameError", "UnboundLocalError", "ImportError",
-            "IndexError", "KeyError", "ModuleNotFoundError", "SyntaxError", "RuntimeError")
+_CRASHES = (
+    "TypeError",
+    "AttributeError",
+    "NameError",
+    "UnboundLocalError",
+    "ImportError",
+    "IndexError",
+    "KeyError",
+    "ModuleNotFoundError",
+    "SyntaxError",
+    "RuntimeError",
+)
 _ORDINARY = ("float32", "plain", "float64", "negative", "zero")
+_WARMING = """\
+import torch
+from torch import nn
+
+
+class f(nn.Module):
+    def forward(self, x: torch.Tensor, y):
+        print(x)
+        z = torch.zeros(4).to(x.device) + x.sum() * x[0].item()
+        z[z > 1] = 0
+        return torch.where(z > 0, z, y) * x.numpy().sum()
+"""
 Seen = Mapping[str, Events]
+Judge = Callable[[Seen, Seen], tuple[str, str] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +71,7 @@ def difference(one: Seen, other: Seen) -> tuple[str, str] | None:
 def crash(one: Seen, other: Seen) -> tuple[str, str] | None:
     """The first ordinary use in which only the other run raises what no fix may raise."""
     for use in _ORDINARY:
-        before = {name: value for name, value in one[use]}
+        before = dict(one[use])
         for name, value in other[use]:
             raised = _raised(value)
             if raised in _CRASHES and name in before and _raised(before[name]) is None:
@@ -105,24 +131,35 @@ def differences(program: Program, seen: Judged) -> list[Difference]:
     return found
 
 
-def _held(program: Program, before: Seen, text: str, how: Any) -> tuple[str, str] | None:
+def _held(program: Program, before: Seen, text: str, how: Judge) -> tuple[str, str] | None:
     try:
-        told: tuple[str, str] | None = how(before, observe(program, text))
+        told = how(before, observe(program, text))
     except ChildError as error:
         return "all", f"the fixed program {error}"
-    return told
+    # What differs from one run to the next of the program as found says nothing about fixes.
+    return told if told and difference(before, observe(program, program.text)) is None else None
 
 
 def differences_of(program: Program, text: str) -> list[Difference]:
     """What fixing another text of a program changes."""
-    return differences(program, judged([text])[0])
+    return differences(replace(program, text=text), judged([text])[0])
 
 
 def warm() -> None:
     """Load, before anything is forked, what torch loads at first use."""
     torch.set_num_threads(1)
-    text = "import torch\nfrom torch import nn\n\n\nclass f(nn.Module):\n"
-    text += "    def forward(self, x: torch.Tensor):\n        return x * 2\n"
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        observed(text, [Parameter("V")], module=True)
-    judged([text])
+    with tempfile.TemporaryDirectory() as folder, _inside(folder):
+        observed(_WARMING, [Parameter("V"), Parameter("V", declared=False)], module=True)
+    judged([_WARMING])
+    gc.collect()
+    gc.freeze()
+
+
+@contextlib.contextmanager
+def _inside(folder: str) -> Iterator[None]:
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
-import gc
 import inspect
 import io
 import linecache
 import logging
-import os
 import pickle
 import random
 import re
@@ -42,7 +40,7 @@ Events = list[tuple[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """What is passed where: a kind of value, or whatever a caller may try where none is declared."""
+    """What is passed: a kind of value, or whatever a caller may try where none is declared."""
 
     kind: str
     declared: bool = True
@@ -95,8 +93,9 @@ class _Session:
             self.note("state_dict", _attempt(lambda: dict(target.state_dict())))
             self.note("module", module_state(target))
         self.note("globals", _globals())
-        self.note("random state", (torch.get_rng_state().sum().item(), random.random(),
-                                   np.random.rand()))
+        self.note(
+            "random state", (torch.get_rng_state().sum().item(), random.random(), np.random.rand())
+        )
 
     def _call(self, target: Any, call: int) -> None:
         leaves = [self._argument(one, call, place) for place, one in enumerate(self.parameters)]
@@ -206,8 +205,13 @@ def _signature(target: Any) -> list[str]:
 def _globals() -> Any:
     module = sys.modules[NAME]
     kept = {k: v for k, v in vars(module).items() if not k.startswith("__")}
-    return frozen({k: v for k, v in kept.items() if not callable(v) and k != "f"
-                   and not isinstance(v, types.ModuleType)})
+    return frozen(
+        {
+            k: v
+            for k, v in kept.items()
+            if not callable(v) and k != "f" and not isinstance(v, types.ModuleType)
+        }
+    )
 
 
 def _seed() -> None:
@@ -252,8 +256,11 @@ def _without_heads(module: Any) -> Any:
 
 
 def _with_pre_hook(module: Any) -> Any:
-    module.register_forward_pre_hook(lambda _, args: tuple(
-        a + 1 if isinstance(a, torch.Tensor) and a.dtype != torch.bool else a for a in args))
+    module.register_forward_pre_hook(
+        lambda _, args: tuple(
+            a + 1 if isinstance(a, torch.Tensor) and a.dtype != torch.bool else a for a in args
+        )
+    )
     return module
 
 
@@ -333,7 +340,7 @@ _EVERYTHING = (
     Use("no_grad", around=torch.no_grad),
     Use("inference_mode", "plain", around=torch.inference_mode),
     Use("arguments written before backward", between=_given_written),
-    Use(SCRIPT, "plain", treat=lambda f: _scripted(f), overwrite=False),
+    Use(SCRIPT, "plain", treat=_scripted, overwrite=False),
 )
 
 
@@ -346,7 +353,6 @@ def uses(parameters: Sequence[Parameter], *, module: bool) -> list[Use]:
 def observed(source: str, parameters: Sequence[Parameter], *, module: bool) -> dict[str, Events]:
     """What every use of a program shows; runs in a folder of its own."""
     torch.set_num_threads(1)
-    gc.disable()
     seen: dict[str, Events] = {}
     for use in uses(parameters, module=module):
         with _written() as text:
@@ -359,4 +365,4 @@ def observed(source: str, parameters: Sequence[Parameter], *, module: bool) -> d
 
 
 def _files() -> list[Path]:
-    return sorted(one for one in Path(os.getcwd()).iterdir() if one.is_file())
+    return sorted(one for one in Path.cwd().iterdir() if one.is_file())

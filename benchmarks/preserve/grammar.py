@@ -88,8 +88,9 @@ class Writer:
         if kind == _WRITTEN:
             filled = [one for one in (*_TENSORS, HERO) if self.reach.get(one)]
             parts = self.reach.get("P")
-            return self._pick("P" if parts and self.chance.random() < 0.6 else
-                              self.chance.choice(filled))
+            return self._pick(
+                "P" if parts and self.chance.random() < 0.6 else self.chance.choice(filled)
+            )
         names = self.reach.get(kind)
         if not names:
             return self.expand(f"any_{kind.lower()}", _DEEPEST)

@@ -25,7 +25,7 @@ NUMBERS = {"nan": math.nan, "inf": math.inf, "zero": 0.0, "negative": -2.0, "lar
 
 
 def argument(kind: str, variant: str, call: int, place: int) -> Any:
-    """A value for a parameter of a kind: V vector, M matrix, S 0-d, B mask, I index, N, K numbers."""
+    """A value of a kind: V vector, M matrix, S 0-d, B mask, I index, N and K numbers."""
     if kind == "N":
         return NUMBERS.get(variant, 0.5)
     if kind == "K":
@@ -40,7 +40,9 @@ def argument(kind: str, variant: str, call: int, place: int) -> Any:
     dtype = DTYPES.get(variant, torch.float32)
     tensor = torch.tensor(FILLS.get(variant, values), dtype=torch.float32).to(dtype)
     if kind == "M":
-        tensor = torch.stack([tensor, tensor * 2 if dtype != torch.bool else tensor, tensor, tensor])
+        tensor = torch.stack(
+            [tensor, tensor * 2 if dtype != torch.bool else tensor, tensor, tensor]
+        )
     tensor = _shaped(tensor, kind, variant)
     gradient = variant in ("float32", "float64", "nan", "inf", "zero", "negative", "large")
     return tensor.requires_grad_(True) if gradient else tensor

@@ -12,12 +12,26 @@ from benchmarks.preserve.drive import Parameter
 from benchmarks.preserve.grammar import HERO, Writer
 from benchmarks.preserve.phrases import GRAMMAR, HELPERS, IMPORTS
 
-_NAMES = {"V": "x", "M": "m", "S": "s", "B": "mask", "I": "idx", "N": "rate", "K": "steps", "D": "dev"}
+_NAMES = {
+    "V": "x",
+    "M": "m",
+    "S": "s",
+    "B": "mask",
+    "I": "idx",
+    "N": "rate",
+    "K": "steps",
+    "D": "dev",
+}
 _HINTS = {"N": "float", "K": "int"}
 _DECORATORS = (
-    "", "", "", "", "", "", "", "", "@torch.no_grad()\n", "@torch.inference_mode()\n", "@wrapped\n",
-    "@functools.lru_cache(None)\n", "@torch.autocast('cpu', torch.bfloat16)\n", "@torch.enable_grad()\n",
-)  # fmt: skip
+    *[""] * 8,
+    "@torch.no_grad()\n",
+    "@torch.inference_mode()\n",
+    "@wrapped\n",
+    "@functools.lru_cache(None)\n",
+    "@torch.autocast('cpu', torch.bfloat16)\n",
+    "@torch.enable_grad()\n",
+)
 _WRAPPED = """def wrapped(function):
     @functools.wraps(function)
     def call(*args, **kwargs):
@@ -25,9 +39,11 @@ _WRAPPED = """def wrapped(function):
 
     return call"""
 _BASES = {
-    "Base": "class Base(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.base = 1\n",
+    "Base": "class Base(nn.Module):\n    def __init__(self):\n"
+    "        super().__init__()\n        self.base = 1\n",
     "Lone": "class Lone(nn.Module):\n    made = 0\n",
 }
+_STAR = "*args"
 _METHODS = (
     "def read(self, t):\n    return t.sum().item()",
     "def read(self, t):\n    return t[0].item()",
@@ -65,10 +81,12 @@ def program(number: int, seed: int = 0) -> Program:
         writer.reach["V"].sort(key="x".__eq__)
     writer.bind(HERO, writer.chance.choice(writer.reach["V"]))
     body = writer.expand("body")
-    listed = _signature(kinds, names, declared, body, chance)
+    listed = _signature(kinds, names, declared, chance)
+    if listed == _STAR:
+        body = f"{', '.join(names)}, = args\n{body}"
     text = _module(body, listed, chance) if module else _function(body, listed, chance)
     parameters = tuple(Parameter(k, d) for k, d in zip(kinds, declared, strict=True))
-    return Program(number, _whole(text, chance), parameters, module)
+    return Program(number, _whole(text), parameters, module)
 
 
 def programs(count: int, seed: int, start: int = 0) -> Iterator[Program]:
@@ -95,7 +113,9 @@ def _named(kinds: Sequence[str]) -> Iterator[str]:
 
 
 def _signature(
-    kinds: Sequence[str], names: Sequence[str], declared: Sequence[bool], body: str,
+    kinds: Sequence[str],
+    names: Sequence[str],
+    declared: Sequence[bool],
     chance: random.Random,
 ) -> str:
     listed = [
@@ -103,20 +123,18 @@ def _signature(
         for kind, name, known in zip(kinds, names, declared, strict=True)
     ]
     if not any(declared) and chance.random() < 0.2:
-        return "*args"
+        return _STAR
     if kinds[-1] in "NK" and chance.random() < 0.3:
         listed[-1] += " = 1" if ":" in listed[-1] else "=1"
     return ", ".join(listed)
 
 
-def _unpacked(body: str, listed: str) -> str:
-    return f"x, *rest = args\n{body}" if listed == "*args" else body
-
-
 def _function(body: str, listed: str, chance: random.Random) -> str:
     decorator = chance.choice(_DECORATORS)
     head = f"{_WRAPPED}\n\n\n" if "@wrapped" in decorator else ""
-    body = textwrap.indent(_unpacked(body, listed), "    ")
+    body = textwrap.indent(body, "    ")
+    if chance.random() < 0.04:  # a module that loads torch where it needs it
+        body = f"    import torch\n{body}"
     return f"{head}{decorator}def f({listed}):\n{body}"
 
 
@@ -153,17 +171,14 @@ def _module(body: str, listed: str, chance: random.Random) -> str:
     parts = [
         "def __init__(self):\n" + textwrap.indent("\n".join(setup), "    "),
         *used.values(),
-        f"{decorator}def forward({listed}):\n"
-        + textwrap.indent(_unpacked(body, "*args" if "*args" in listed else ""), "    "),
+        f"{decorator}def forward({listed}):\n" + textwrap.indent(body, "    "),
     ]
     inside = textwrap.indent("\n\n".join(parts), "    ")
     return f"{head}class f({base}):\n{slots}{inside}"
 
 
-def _whole(text: str, chance: random.Random) -> str:
+def _whole(text: str) -> str:
     """With the imports and definitions of the names that it uses."""
-    if chance.random() < 0.05:  # a module that loads torch where it needs it
-        text = text.replace("def f(", "def f(", 1)
     helpers: list[str] = []
     wanted, seen = text, set()
     while True:
@@ -174,5 +189,7 @@ def _whole(text: str, chance: random.Random) -> str:
         wanted = "\n".join(HELPERS[name] for name in new)
         helpers = [HELPERS[name] for name in new] + helpers
     whole = "\n\n\n".join([*helpers, text])
-    imports = [line for n, line in IMPORTS.items() if n == "torch" or re.search(rf"(?<![.\w]){n}\b", whole)]
-    return "\n".join(imports) + "\n\n\n" + whole + "\n"
+    local = "\n    import torch\n" in whole
+    used = [n for n in IMPORTS if re.search(rf"(?<![.\w]){n}\b", whole) and n != "torch"]
+    first = "from __future__ import annotations" if local else IMPORTS["torch"]
+    return "\n".join([first, *(IMPORTS[n] for n in used)]) + "\n\n\n" + whole + "\n"

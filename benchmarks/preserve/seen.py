@@ -43,14 +43,21 @@ def module_state(module: torch.nn.Module, depth: int = 0) -> tuple[Any, ...]:
     own = {k: v for k, v in vars(module).items() if not k.startswith("_")}
     layers = vars(module).get("_modules", {})
     held = (vars(module).get("_parameters", {}), vars(module).get("_buffers", {}))
-    return (frozen(own, depth), *(frozen(dict(one), depth) for one in held),
-            *((name, frozen(layer, depth)) for name, layer in layers.items()))
+    return (
+        frozen(own, depth),
+        *(frozen(dict(one), depth) for one in held),
+        *((name, frozen(layer, depth)) for name, layer in layers.items()),
+    )
 
 
 def _tensor(value: torch.Tensor) -> Any:
     kind = type(value).__name__
-    facts = (str(value.dtype), tuple(value.shape), f"requires_grad={value.requires_grad}",
-             f"inference={value.is_inference()}")
+    facts = (
+        str(value.dtype),
+        tuple(value.shape),
+        f"requires_grad={value.requires_grad}",
+        f"inference={value.is_inference()}",
+    )
     if value.is_meta or value.layout is not torch.strided:
         return (kind, *facts, str(value.device), str(value.layout))
     with torch.no_grad():

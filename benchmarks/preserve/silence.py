@@ -16,10 +16,9 @@ from typing import Any
 import torch
 
 from benchmarks.preserve.children import ChildError, in_child
-from benchmarks.preserve.drive import NAME, loaded
+from benchmarks.preserve.drive import NAME, Parameter, loaded
 from benchmarks.preserve.engine import Judged, judged
 from benchmarks.preserve.inputs import argument
-from benchmarks.preserve.drive import Parameter
 from benchmarks.preserve.programs import programs
 from benchmarks.preserve.shrink import shrunk
 from tclint.lint.registry import load_rules
@@ -52,12 +51,38 @@ class Silent:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What one subject came to: texts that were asked, those without a finding, silent breaks."""
+    """What subjects came to: texts that were asked, those without a finding, silent breaks.
 
-    asked: int
-    quiet: int
-    silent: tuple[Silent, ...]
-    beyond: tuple[Silent, ...]
+    ``beyond`` are the breaks of kinds that no rule names.
+    """
+
+    asked: int = 0
+    quiet: int = 0
+    silent: tuple[Silent, ...] = ()
+    beyond: tuple[Silent, ...] = ()
+
+    def and_(self, other: Heard) -> Heard:
+        """What these and other subjects came to."""
+        return Heard(
+            self.asked + other.asked,
+            self.quiet + other.quiet,
+            self.silent + other.silent,
+            self.beyond + other.beyond,
+        )
+
+    def lines(self, subjects: int) -> Iterator[str]:
+        """The figures."""
+        yield f"programs                          {subjects}"
+        yield f"different texts of them           {self.asked}"
+        yield f"without a graph-break finding     {self.quiet}"
+        yield f"breaks in these, a rule exists    {len(self.silent)}"
+        yield f"breaks in these, no rule          {len(self.beyond)}"
+
+
+ABOUT = """\
+The examples of all rules and programs of the grammar, as found, after safe and after unsafe fixes.
+Where `check` names no graph break, the text is compiled and called, and Dynamo's record read.
+"""
 
 
 def examples() -> Iterator[Subject]:
@@ -74,10 +99,12 @@ def generated(count: int, seed: int, start: int = 0) -> Iterator[Subject]:
         yield Subject(f"program {one.number}", one.text, one.parameters)
 
 
-def heard(subjects: Sequence[Subject]) -> list[Heard]:
+def heard(subjects: Sequence[Subject]) -> Heard:
     """Ask about some subjects, checked and fixed together."""
-    seen = judged([one.text for one in subjects])
-    return [_heard(one, arms) for one, arms in zip(subjects, seen, strict=True)]
+    total = Heard()
+    for subject, seen in zip(subjects, judged([one.text for one in subjects]), strict=True):
+        total = total.and_(_heard(subject, seen))
+    return total
 
 
 def _heard(subject: Subject, seen: Judged) -> Heard:
@@ -146,11 +173,25 @@ def small(one: Silent) -> Silent:
 
     def again(text: str) -> list[Silent]:
         try:
-            found = heard([replace(one.subject, text=text)])[0]
+            found = heard([replace(one.subject, text=text)])
         except SyntaxError:
             return []
-        return [other for other in (*found.silent, *found.beyond)
-                if other.gb_id == one.gb_id and (other.arm == "found") == (one.arm == "found")]
+        return [
+            other
+            for other in (*found.silent, *found.beyond)
+            if other.gb_id == one.gb_id and (other.arm == "found") == (one.arm == "found")
+        ]
 
     text = shrunk(one.subject.text, lambda text: bool(again(text)))
     return next(iter(again(text)), one)
+
+
+def shown(one: Silent) -> Iterator[str]:
+    """A break that nobody was told of, in its program."""
+    lines = one.text.splitlines()
+    place = lines[one.row - 1].strip() if 0 < one.row <= len(lines) else "elsewhere"
+    yield f"### silent: {one.subject.name}, {one.arm}, {one.gb_id}"
+    yield f"{one.reason}: `{place}`"
+    yield "```python"
+    yield one.text.removeprefix(PRELUDE).strip()
+    yield "```"

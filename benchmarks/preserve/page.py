@@ -1,0 +1,47 @@
+"""The page with the figures: each command writes the part that it measured."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+INTRODUCTION = """\
+# Do fixes keep what programs do?
+
+<!-- Written by `make bench-preserve`; do not edit. -->
+
+Programs are made by a grammar, each from its number: functions and modules that read, check, print,
+count, branch, store, view and write tensors in many forms. tclint fixes each, and every program
+that a fix changes runs as found and as fixed, in processes of their own, in these ways:
+
+- several dtypes, empty, expanded and strided inputs, NaN, infinities and numbers out of range, one
+  tensor for all arguments, numpy arrays, lists, numbers and None where no type is declared
+- under autocast, `no_grad`, `inference_mode`, another default dtype and another default device
+- modules in half and double precision, copied, pickled, subclassed, hooked, with their layers
+  replaced; whatever TorchScript takes, scripted
+- with arguments, buffers or parameters written before `backward()`
+
+After a safe fix each of these agrees bit for bit: results with their types, dtypes and sharing of
+memory, what arguments hold afterwards, gradients, exceptions with text and moment, output and
+files, state, signatures, globals and the random generators. Unsafe fixes may differ as they say,
+but may not crash on ordinary tensors. Free to differ are what torch says of reads, and calls that
+as found fail for want of values (meta tensors) or of TorchScript.
+"""
+
+
+def update(path: Path, heading: str, lines: Sequence[str]) -> None:
+    """Write one part of the page, and leave the others as they are."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    parts = {part.split("\n")[0]: part.strip() for part in text.split("\n## ")[1:]}
+    parts[heading] = "\n".join([heading, "", *lines])
+    whole = "\n".join([INTRODUCTION, *(f"## {part}\n" for part in parts.values())])
+    path.write_text(whole, encoding="utf-8")
+
+
+def fixes_table(fixes: Counter[tuple[str, str]]) -> Iterator[str]:
+    """How often each rule's fixes were applied, safe and unsafe."""
+    yield "| rule | safe fixes | unsafe fixes |"
+    yield "| --- | --- | --- |"
+    for code in sorted({code for code, _ in fixes}):
+        yield f"| [{code}](rules/{code}.md) | {fixes[code, 'safe']} | {fixes[code, 'unsafe']} |"

@@ -1,0 +1,72 @@
+"""Fixes keep what programs of the grammar do; `python -m benchmarks.preserve` runs thousands."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch", reason="programs are run")
+
+from benchmarks.preserve.compare import differences, warm
+from benchmarks.preserve.drive import Parameter
+from benchmarks.preserve.engine import Arm, Judged, judged
+from benchmarks.preserve.programs import Program, program, programs
+from benchmarks.preserve.shrink import shrunk
+
+KEEPS = "import torch\n\n\ndef f(x: torch.Tensor):\n    {}\n"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _loaded() -> None:
+    warm()
+
+
+def _held(found: str, fixed: str) -> list[str]:
+    subject = Program(0, found, (Parameter("V"),), module=False)
+    arms = Judged(Arm(found), Arm(fixed), Arm(fixed))
+    return [one.what for one in differences(subject, arms)]
+
+
+def test_a_slice_of_the_programs_is_kept() -> None:
+    made = [*programs(150, seed=7)]
+    seen = judged([one.text for one in made])
+    assert [
+        (one.number, told, arms.safe.text)
+        for one, arms in zip(made, seen, strict=True)
+        for told in differences(one, arms)
+    ] == []
+
+
+def test_a_number_makes_the_same_program_each_time() -> None:
+    assert [program(n).text for n in range(20)] == [program(n).text for n in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("found", "fixed"),
+    [
+        ("return x * x[0].item()", "return x * x[0].double()"),
+        ("return x.clone()", "return x"),
+        ("return x * 2", "return x.detach() * 2"),
+        ("print('a'); return x", "return x"),
+        ("assert x.sum() > 0, 'a'; return x", "assert x.sum() > 0, 'b'; return x"),
+        ("x.add_(1); return x * 2", "return (x + 1) * 2"),
+        ("torch.rand(1); return x", "return x"),
+        ("n = x[0].item(); x.add_(1); return x * n", "n = x[0]; x.add_(1); return x * n"),
+        ("return x.sum().item()", "return x.sum()"),
+    ],
+)
+def test_what_a_caller_can_tell_is_a_difference(found: str, fixed: str) -> None:
+    assert _held(KEEPS.format(found), KEEPS.format(found)) == []
+    assert _held(KEEPS.format(found), KEEPS.format(fixed)) != []
+
+
+def test_what_is_kept_for_the_gradient_counts() -> None:
+    found = KEEPS.format("n = x.detach()[0].item(); return x * n")
+    fixed = KEEPS.format("n = x.detach()[0]; return x * n")
+    assert _held(found, fixed) != []
+
+
+def test_a_failing_program_shrinks_to_the_statements_that_fail() -> None:
+    text = KEEPS.format("y = x + 1\n    if x is not None:\n        print('bad')\n    return y")
+    assert shrunk(text, lambda one: "print('bad')" in one) == (
+        "def f(x: torch.Tensor):\n    print('bad')"
+    )
