@@ -6,7 +6,6 @@ import os
 import pickle
 import resource
 import signal
-import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -19,21 +18,20 @@ class ChildError(Exception):
 
 
 def in_child(call: Callable[[], Any], seconds: int = SECONDS) -> Any:
-    """What a call returns in a child, which works in a folder of its own.
+    """What a call returns in a child.
 
     Raises:
         ChildError: there is no result.
     """
     source, sink = os.pipe()
-    with tempfile.TemporaryDirectory() as folder:
-        child = os.fork()
-        if child == 0:
-            os.close(source)
-            _work(call, sink, folder, seconds)
-        os.close(sink)
-        with os.fdopen(source, "rb") as stream:
-            data = stream.read()
-        _, status = os.waitpid(child, 0)
+    child = os.fork()
+    if child == 0:
+        os.close(source)
+        _work(call, sink, seconds)
+    os.close(sink)
+    with os.fdopen(source, "rb") as stream:
+        data = stream.read()
+    _, status = os.waitpid(child, 0)
     if status or not data:
         raise ChildError(f"the child ended with status {status}")
     good, value = pickle.loads(data)
@@ -42,10 +40,9 @@ def in_child(call: Callable[[], Any], seconds: int = SECONDS) -> Any:
     return value
 
 
-def _work(call: Callable[[], Any], sink: int, folder: str, seconds: int) -> None:
+def _work(call: Callable[[], Any], sink: int, seconds: int) -> None:
     """Never returns: a forked copy must not go on with what its parent does."""
     try:
-        os.chdir(folder)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(seconds)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import gc
-import os
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import torch
 
-from benchmarks.preserve.children import ChildError, in_child
+from benchmarks.preserve.children import SECONDS, ChildError, in_child
 from benchmarks.preserve.drive import SCRIPT, Events, Parameter, observed
 from benchmarks.preserve.engine import Judged, judged
 from benchmarks.preserve.programs import Program
@@ -46,7 +43,6 @@ class f(nn.Module):
         return torch.where(z > 0, z, y) * x.numpy().sum()
 """
 Seen = Mapping[str, Events]
-Judge = Callable[[Seen, Seen], tuple[str, str] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,39 +101,64 @@ def _never_worked(use: str, value: Any) -> bool:
     return raised is not None and (use == SCRIPT or "meta" in value[2])
 
 
-def observe(program: Program, text: str) -> Seen:
-    """What a text does in every use, in a child of its own."""
+def differences(program: Program, seen: Judged) -> list[Difference]:
+    """What the fixes of a program change that they may not change; each text in its own child.
+
+    Raises:
+        ChildError: the program as found does not end.
+    """
+    found = [
+        Difference("error", arm.codes, "fix", error)
+        for arm in (seen.safe, seen.unsafe)
+        for error in arm.errors
+    ]
+
+    @functools.cache
+    def look(text: str) -> Seen:
+        return _looked(program, text)
+
+    # What differs from one run to the next of the program as found says nothing about fixes.
+    told = [*_told(seen, look)]
+    if told and difference(look(seen.found.text), _looked(program, seen.found.text)) is None:
+        found += told
+    return found
+
+
+def doubtful(programs: Sequence[Program], seen: Sequence[Judged]) -> list[bool]:
+    """Which programs to look at closely: all run in one child, which costs a third of the time."""
+
+    def differ(program: Program, arms: Judged) -> bool:
+        look = functools.cache(
+            lambda text: observed(text, program.parameters, module=program.module)
+        )
+        return bool(arms.safe.errors or arms.unsafe.errors or [*_told(arms, look)])
+
+    def run() -> list[bool]:
+        return [differ(*pair) for pair in zip(programs, seen, strict=True)]
+
+    try:
+        found: list[bool] = in_child(run, SECONDS * len(programs))
+    except ChildError:
+        return [True for _ in programs]
+    return found
+
+
+def _told(seen: Judged, look: Callable[[str], Seen]) -> Iterator[Difference]:
+    for kind, arm, how in (("safe", seen.safe, difference), ("unsafe", seen.unsafe, crash)):
+        if arm.text == seen.found.text or (kind == "unsafe" and arm.text == seen.safe.text):
+            continue
+        before = look(seen.found.text)
+        try:
+            told = how(before, look(arm.text))
+        except ChildError as error:
+            told = ("all", f"the fixed program {error}")
+        if told:
+            yield Difference(kind, arm.codes, *told)
+
+
+def _looked(program: Program, text: str) -> Seen:
     found: Seen = in_child(lambda: observed(text, program.parameters, module=program.module))
     return found
-
-
-def differences(program: Program, seen: Judged) -> list[Difference]:
-    """What the fixes of a program change that they may not change."""
-    found: list[Difference] = []
-    for arm in (seen.safe, seen.unsafe):
-        found += [Difference("error", arm.codes, "fix", error) for error in arm.errors]
-    changed = [arm for arm in (seen.safe, seen.unsafe) if arm.text != seen.found.text]
-    if not changed:
-        return found
-    before = observe(program, seen.found.text)
-    if seen.safe in changed:
-        told = _held(program, before, seen.safe.text, difference)
-        if told:
-            found.append(Difference("safe", seen.safe.codes, *told))
-    if seen.unsafe in changed and seen.unsafe.text != seen.safe.text:
-        told = _held(program, before, seen.unsafe.text, crash)
-        if told:
-            found.append(Difference("unsafe", seen.unsafe.codes, *told))
-    return found
-
-
-def _held(program: Program, before: Seen, text: str, how: Judge) -> tuple[str, str] | None:
-    try:
-        told = how(before, observe(program, text))
-    except ChildError as error:
-        return "all", f"the fixed program {error}"
-    # What differs from one run to the next of the program as found says nothing about fixes.
-    return told if told and difference(before, observe(program, program.text)) is None else None
 
 
 def differences_of(program: Program, text: str) -> list[Difference]:
@@ -148,18 +169,7 @@ def differences_of(program: Program, text: str) -> list[Difference]:
 def warm() -> None:
     """Load, before anything is forked, what torch loads at first use."""
     torch.set_num_threads(1)
-    with tempfile.TemporaryDirectory() as folder, _inside(folder):
-        observed(_WARMING, [Parameter("V"), Parameter("V", declared=False)], module=True)
+    observed(_WARMING, [Parameter("V"), Parameter("V", declared=False)], module=True)
     judged([_WARMING])
     gc.collect()
     gc.freeze()
-
-
-@contextlib.contextmanager
-def _inside(folder: str) -> Iterator[None]:
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)

@@ -9,10 +9,12 @@ import inspect
 import io
 import linecache
 import logging
+import os
 import pickle
 import random
 import re
 import sys
+import tempfile
 import types
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -219,6 +221,7 @@ def _seed() -> None:
     np.random.seed(0)
     random.seed(0)
     torch.set_default_dtype(torch.float32)
+    torch.set_grad_enabled(True)
 
 
 @contextlib.contextmanager
@@ -351,18 +354,23 @@ def uses(parameters: Sequence[Parameter], *, module: bool) -> list[Use]:
 
 
 def observed(source: str, parameters: Sequence[Parameter], *, module: bool) -> dict[str, Events]:
-    """What every use of a program shows; runs in a folder of its own."""
-    torch.set_num_threads(1)
+    """What every use of a program shows, in a folder of its own."""
     seen: dict[str, Events] = {}
-    for use in uses(parameters, module=module):
-        with _written() as text:
-            session = _Session(use, parameters, text)
-            session.play(source)
-            session.note("end", "")
-        session.events += [(f"file {one.name}", one.read_text()) for one in _files()]
-        seen[use.name] = session.events
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            for use in uses(parameters, module=module):
+                seen[use.name] = _events(use, source, parameters)
+        finally:
+            os.chdir(before)
     return seen
 
 
-def _files() -> list[Path]:
-    return sorted(one for one in Path.cwd().iterdir() if one.is_file())
+def _events(use: Use, source: str, parameters: Sequence[Parameter]) -> Events:
+    with _written() as text:
+        session = _Session(use, parameters, text)
+        session.play(source)
+        session.note("end", "")
+    files = sorted(one for one in Path.cwd().iterdir() if one.is_file())
+    return [*session.events, *((f"file {one.name}", one.read_text()) for one in files)]

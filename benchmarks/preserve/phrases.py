@@ -826,8 +826,10 @@ _CHECKS: dict[str, Sequence[str]] = {
         "torch._assert_async(<V>.sum() > -1e9)",
         "if not <test>:\n    raise RuntimeError('bad')",
         "if <cond>:\n    warnings.warn('odd value')",
-        "if torch.compiler.is_compiling():\n    assert <cond><message>\n"
-        "else:\n    assert <cond><message>",
+        (
+            "if torch.compiler.is_compiling():\n    assert <cond><message>\n"
+            "else:\n    assert <cond><message>"
+        ),
         "try:\n    assert <cond><message>\nexcept AssertionError:\n    print('caught')",
         "torch._check(<V>.max().item() < 1e9)",
         "if <test>:\n    raise ValueError()",
@@ -1126,8 +1128,10 @@ _LOOPS: dict[str, Sequence[str]] = {
         "logp = F.log_softmax(<M>, dim=-1)\n<+S> = -logp[range(4), <I>].mean()",
         "<+S> = F.nll_loss(torch.log(F.softmax(<M>, 1)), <I>)",
         "w = torch.softmax(<M> @ <M>.t() / math.sqrt(4), dim=-1)\n<+M> = w @ <M>",
-        "scores = <M> @ <M>.transpose(-2, -1)\nscores = scores / 2.0\n"
-        "w = scores.softmax(-1)\n<+M> = w @ <M>",
+        (
+            "scores = <M> @ <M>.transpose(-2, -1)\nscores = scores / 2.0\n"
+            "w = scores.softmax(-1)\n<+M> = w @ <M>"
+        ),
         "e = <V>.exp()\n<+V> = e / e.sum()",
         "m = <V1>.max()\n<+S> = m + (<V1> - m).exp().sum().log()",
         "p = <V>.softmax(0)\n<+S> = -(p * p.log()).sum()",
@@ -1165,8 +1169,10 @@ _STATE: dict[str, Sequence[str]] = {
         "self.history.append(<V>)",
         "self.count = self.count + 1\nif self.count > 1:\n    <arm>",
         "if self.kept is None:\n    self.kept = torch.zeros(4)\n<+V> = self.kept + <V>",
-        "if self.cache is None:\n    self.cache = torch.arange(4).to(<V>.device)\n"
-        "<+V> = <V> * self.cache",
+        (
+            "if self.cache is None:\n    self.cache = torch.arange(4).to(<V>.device)\n"
+            "<+V> = <V> * self.cache"
+        ),
         "self.w.data.mul_(0.5)",
         "with torch.no_grad():\n    self.w.add_(1)",
         "self.buf[0] = <number>",
@@ -1266,8 +1272,10 @@ _WHOLE: dict[str, Sequence[str]] = {
         "<walk>",
         "with torch.no_grad():\n    <keep>\n<result>",
         "with torch.inference_mode():\n    <make>\n    <keep>\n<result>",
-        "with torch.autocast('cpu', torch.bfloat16):\n    <make>\n    <keep>\n    <check?>\n"
-        "<result>",
+        (
+            "with torch.autocast('cpu', torch.bfloat16):\n    <make>\n    <keep>\n    <check?>\n"
+            "<result>"
+        ),
         "<make?>\nif <test>:\n    <keep>\n    <write>\n    <result>\n<result>",
         "def inner(t):\n    <inner_body>\n<+V> = inner(<V>)\n<write?>\n<result>",
         "<make?>\nfor k in range(2):\n    <keep>\n    <write>\n    <+V> = <tensor>\n<result>",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from benchmarks.preserve.children import ChildError
-from benchmarks.preserve.compare import Difference, differences, differences_of
+from benchmarks.preserve.compare import Difference, differences, differences_of, doubtful
 from benchmarks.preserve.engine import judged
 from benchmarks.preserve.programs import Program, programs
 from benchmarks.preserve.shrink import shrunk
@@ -60,12 +60,13 @@ def measured(stretch: Stretch) -> Totals:
     """Fix and run the programs of a stretch."""
     made = [*programs(stretch.count, stretch.seed, stretch.start)]
     totals = Totals(len(made))
-    for program, seen in zip(made, judged([one.text for one in made]), strict=True):
+    arms = judged([one.text for one in made])
+    for program, seen, doubt in zip(made, arms, doubtful(made, arms), strict=True):
         totals.changed += seen.safe.text != seen.found.text
         totals.changed_further += seen.unsafe.text != seen.safe.text
         totals.fixes.update((f.diagnostic.code, f.applicability.value) for f in seen.unsafe.fixes)
         try:
-            found = differences(program, seen)
+            found = differences(program, seen) if doubt else []
         except ChildError:
             totals.unended += 1
             continue
