@@ -10,7 +10,7 @@ PYTEST_FLAGS ?= -n 2
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-static test-all lint format docs docs-check site wheel compiled clean \
-	bench-analysis bench-models bench-speed bench-repair bench-packages
+	bench-analysis bench-models bench-speed bench-repair bench-packages bench-preserve
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' $(MAKEFILE_LIST) | expand -t 20
@@ -114,6 +114,10 @@ bench-packages: $(INSTALLED) ## fix the sources of whole packages, and hold ever
 	done
 	$(FIX_PACKAGES)
 	$(FIX_PACKAGES) --unsafe-fixes
+
+bench-preserve: $(INSTALLED) ## hold what programs do after fixing against what they did
+	$(BIN)/python -m benchmarks.preserve --programs 5000 --markdown docs/benchmark-preserve.md
+	$(BIN)/python -m benchmarks.preserve --silence --markdown docs/benchmark-preserve.md
 
 bench-%: $(INSTALLED) ## bench-NAME runs benchmarks/NAME.py
 	$(BIN)/python -m benchmarks.$*

@@ -25,8 +25,9 @@ that a fix changes runs as found and as fixed, in processes of their own, in the
 After a safe fix each of these agrees bit for bit: results with their types, dtypes and sharing of
 memory, what arguments hold afterwards, gradients, exceptions with text and moment, output and
 files, state, signatures, globals and the random generators. Unsafe fixes may differ as they say,
-but may not crash on ordinary tensors. Free to differ are what torch says of reads, and calls that
-as found fail for want of values (meta tensors) or of TorchScript.
+but may not crash on ordinary tensors. Free to differ are what torch says of reads and
+of arguments that it refuses, and calls that as found fail for want of values (meta tensors) or of
+TorchScript.
 """
 
 

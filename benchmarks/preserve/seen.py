@@ -10,6 +10,8 @@ import numpy as np
 import torch
 
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
+# Torch's words for an argument that it refuses name the function and all that it might take.
+_REFUSED = re.compile(r"received an invalid combination of arguments|argument '\w+'.* must be")
 _DEEPEST = 5
 
 
@@ -22,7 +24,8 @@ def frozen(value: object, depth: int = 0) -> Any:
     if isinstance(value, (bool, int, float, complex, str, bytes, type(None))):
         return (type(value).__name__, _ADDRESS.sub("0x", repr(value)))
     if isinstance(value, BaseException):
-        return ("raised", type(value).__name__, _ADDRESS.sub("0x", str(value)))
+        refused = isinstance(value, TypeError) and _REFUSED.search(str(value))
+        return ("raised", type(value).__name__, "" if refused else _ADDRESS.sub("0x", str(value)))
     if depth > _DEEPEST:
         return (type(value).__name__,)
     if isinstance(value, dict):
