@@ -18,7 +18,7 @@ from tclint.source.file import SourceFile
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    Rule = Callable[[ast.AST], "tuple[str, Repair] | None"]
+    Rule = Callable[[ast.AST], "tuple[str, Repair | None] | None"]
 
 PATH = Path("m.py")
 
@@ -58,7 +58,7 @@ def checker(rule: Rule) -> Callable[..., Run]:
     return check
 
 
-def _result(file: SourceFile, node: ast.AST, code: str, repair: Repair) -> Result:
+def _result(file: SourceFile, node: ast.AST, code: str, repair: Repair | None) -> Result:
     assert isinstance(node, (ast.expr, ast.stmt))
     diagnostic = Diagnostic(
         code,
@@ -68,8 +68,8 @@ def _result(file: SourceFile, node: ast.AST, code: str, repair: Repair) -> Resul
         Confidence.HIGH,
         file.path,
         file.span(node),
-        fixable=repair.applicability,
-        fix_message=repair.message,
+        fixable=repair.applicability if repair else None,
+        fix_message=repair.message if repair else None,
     )
     return Result(diagnostic, repair, file)
 
@@ -219,3 +219,29 @@ def test_fix_that_would_not_compile_takes_no_other_one_with_it() -> None:
 
 def test_text_that_never_compiled_is_fixed_all_the_same() -> None:
     assert _after(_fix("return f(1)\n", rename("f", "h"))) == "return h(1)\n"
+
+
+def test_a_fix_whose_own_text_breaks_the_graph_still_is_declined() -> None:
+    half = rename("a", "b")
+
+    def rule(node: ast.AST) -> tuple[str, Repair | None] | None:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "b":
+            return "TCL901", None
+        return half(node)
+
+    run = _fix("x = a(1)\n", rule)
+    assert run.changed == ()
+    (declined,) = run.declined
+    assert declined.diagnostic.code == "TCL900"
+    assert "still break there (TCL901)" in declined.decline.reason
+
+
+def test_a_break_beside_what_a_fix_wrote_is_not_held_against_it() -> None:
+    half = rename("a", "c")
+
+    def rule(node: ast.AST) -> tuple[str, Repair | None] | None:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "b":
+            return "TCL901", None
+        return half(node)
+
+    assert _after(_fix("x = b(a(1))\n", rule)) == "x = b(c(1))\n"

@@ -8,7 +8,7 @@ from collections import defaultdict
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final
 
-from tclint.diagnostics import Applicability, Decline
+from tclint.diagnostics import Applicability, Confidence, Decline, Effect
 from tclint.fix.conflicts import Group, apply_edits, choose, flatten
 from tclint.fix.edits import edits_for
 from tclint.fix.guards import joined_guards
@@ -69,6 +69,11 @@ class _File:
         )
         self.text = text
 
+    def wrote(self, diagnostic: Diagnostic, present: SourceFile) -> list[AppliedFix]:
+        """The fixes that wrote the code that a finding in the present text is about."""
+        makers = self._ledger.makers(present.offset(diagnostic.span.start))
+        return [self._fixes[number] for number in sorted(makers)]
+
     def join_guards(self) -> None:
         """Let guards that fixes put next to each other be one."""
         present = SourceFile.from_text(self.original.path, self.text)
@@ -124,7 +129,8 @@ def fix_files(
 ) -> FixRun:
     """Apply the fixes that ``config`` allows; nothing is written.
 
-    What a check with this configuration does not show is not fixed either.
+    What a check with this configuration does not show is not fixed either. A fix whose own text
+    breaks the graph in the end, since nothing takes that break away, is declined.
 
     Args:
         paths: the files to fix.
@@ -136,10 +142,61 @@ def fix_files(
         among: the findings that are asked about, others are neither fixed nor told; all by default.
     """
     checker = check or _engine()
-    progress = _Progress(dict(overlay or {}))
+    useless: dict[FixKey, Declined] = {}
+
+    def allowed(key: FixKey) -> bool:
+        return key not in useless and (allow is None or allow(key))
+
+    while True:
+        progress = _Progress(dict(overlay or {}))
+        run = _fix_all(paths, config, progress, checker, allowed, among, unsafe=unsafe)
+        found = _useless(run, progress)
+        if found.keys() <= useless.keys():
+            break
+        useless |= found
+    remaining = _with_problems(_among(run, among, progress), progress)
+    declined = (*progress.declined, *useless.values())
+    return FixRun(_changed(progress), remaining, declined)
+
+
+def _useless(run: Run, progress: _Progress) -> dict[FixKey, Declined]:
+    """The fixes of breaks in whose text the graph breaks when nothing is left to fix.
+
+    What a check is not sure of does not count: it may be kept for other inputs, in eager code.
+    """
+    found: dict[FixKey, Declined] = {}
+    for result in run.results:
+        diagnostic = result.diagnostic
+        file = progress.files.get(diagnostic.path)
+        if file is None or diagnostic.path in progress.problems or not _surely_breaks(diagnostic):
+            continue
+        for fix in file.wrote(diagnostic, result.file):
+            if _surely_breaks(fix.diagnostic):
+                why = f"the graph would still break there ({diagnostic.code})"
+                found[fix.key] = Declined(fix.diagnostic, Decline(why))
+    return found
+
+
+def _surely_breaks(diagnostic: Diagnostic) -> bool:
+    unsure = diagnostic.confidence is Confidence.LOW
+    return diagnostic.effect is Effect.GRAPH_BREAK and not unsure
+
+
+def _fix_all(
+    paths: Sequence[Path],
+    config: Config,
+    progress: _Progress,
+    checker: Checker,
+    allow: Callable[[FixKey], bool],
+    among: Collection[FixKey] | None,
+    *,
+    unsafe: bool,
+) -> Run:
+    """Apply what may be applied until nothing is left; the check of the texts that come of it."""
     passes, fewest = 0, None
     while True:
-        run = _among(checker(paths, config, progress.texts), among, progress)
+        everything = checker(paths, config, progress.texts)
+        run = _among(everything, among, progress)
         if progress.known is None:
             progress.known = frozenset(key_of(result.diagnostic) for result in run.results)
         wanted = _wanted(run, config, progress, unsafe=unsafe, allow=allow)
@@ -153,8 +210,7 @@ def fix_files(
         changed = [_fix_file(path, results, progress) for path, results in wanted.items()]
         if not any(changed):
             break
-    remaining = _with_problems(run, progress)
-    return FixRun(_changed(progress), remaining, tuple(progress.declined))
+    return everything
 
 
 def _among(run: Run, among: Collection[FixKey] | None, progress: _Progress) -> Run:
@@ -178,7 +234,7 @@ def _wanted(
     progress: _Progress,
     *,
     unsafe: bool,
-    allow: Callable[[FixKey], bool] | None,
+    allow: Callable[[FixKey], bool],
 ) -> dict[Path, list[Result]]:
     """The findings to fix, by file."""
     levels = {Applicability.SAFE, Applicability.UNSAFE} if unsafe else {Applicability.SAFE}
@@ -188,7 +244,7 @@ def _wanted(
         fixable = applicability_of(code, result.diagnostic.fixable, config)
         if result.repair is None or fixable not in levels or path in progress.problems:
             continue
-        if allow is None or allow(_key(result, progress)):
+        if allow(_key(result, progress)):
             wanted[path].append(result)
     return wanted
 

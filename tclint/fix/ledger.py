@@ -52,12 +52,21 @@ class Ledger:
 
     def wrote(self, offset: int) -> bool:
         """True where the present text comes from a fix."""
+        piece = self._at(offset)
+        return piece is not None and piece.text is not None
+
+    def makers(self, offset: int) -> Makers:
+        """The numbers of the fixes that wrote what stands at a place of the present text."""
+        piece = self._at(offset)
+        return frozenset() if piece is None or piece.text is None else piece.makers
+
+    def _at(self, offset: int) -> Piece | None:
         place = 0
         for piece in self._pieces:
             place += piece.size
             if offset < place:
-                return piece.text is not None
-        return False
+                return piece
+        return None
 
     def edits(self) -> Iterator[tuple[Edit, Makers]]:
         """The edits that make the present text of the first one, in order."""
