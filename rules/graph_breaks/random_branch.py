@@ -24,7 +24,7 @@ class RandomBranch(Rule[TensorBranch]):
     Reports branches in compiled code on a tensor that `torch.rand` or its kin drew there, and on
     numbers of `random.uniform`, `random.randint` and `random.randrange`: LayerDrop, stochastic
     depth written with `if`. `random.random` and numpy's numbers break the graph where they are
-    drawn (TCL180, TCL181). Behind `rate > 0.0 and` the confidence is low.
+    drawn (TCL180, TCL181). Behind `rate != 0.0 and` the confidence is low.
 
     ## Why it hurts
     Dynamo does not know the number while tracing, so the graph ends at the `if`. LayerDrop stands
@@ -32,10 +32,11 @@ class RandomBranch(Rule[TensorBranch]):
     is `0.0` is not compiled for a number that is never needed.
 
     ## Fix safety
-    `self.layerdrop > 0.0` is asked first: no random number is below a rate of zero, so eager code
-    does the same. That is safe where the number is drawn before, and unsafe where the comparison
-    itself draws it: with a rate of zero it is not drawn any more. Models that are compiled with a
-    positive rate break as before.
+    `self.layerdrop != 0.0` is asked first: no random number is below a rate of zero, so eager code
+    does the same, and what the comparison says of other rates, or of None, it still says. That is
+    safe where the number is drawn before, and unsafe where the comparison itself draws it: with a
+    rate of zero it is not drawn any more. Models that are compiled with a positive rate break as
+    before.
 
     ## References
     - [Graph break GB0170](https://meta-pytorch.org/compile-graph-break-site/gb/gb0170.html)
@@ -77,7 +78,7 @@ class f(nn.Module):
         for layer in self.layers:
             if self.training:
                 p = torch.rand([])
-                if self.layerdrop > 0.0 and p < self.layerdrop:
+                if self.layerdrop != 0.0 and p < self.layerdrop:
                     continue
             x = layer(x)
         return x

@@ -7,11 +7,13 @@ from typing import Final
 
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Tensor
+from tclint.semantics.values import External, Function, Object, Tensor, Value
 
 from ..decisions.gradients import WAY_OUT
 from ..decisions.origins import is_made_here
+from ..proofs.arguments import certain_tensor
 
 _CHANGES: Final = (
     "in compiled code the tensor keeps the gradients that it had: a result needs none where no "
@@ -29,7 +31,7 @@ def switch_in_eager(site: Site, owner: ast.expr, tensor: Tensor) -> Repair | Dec
         return Decline(WAY_OUT)
     reads = site.loads(owner.id)
     rebound = len(site.stores(owner.id)) > 1
-    if any(_is_asked(site, read) or (not rebound and _gets_out(site, read)) for read in reads):
+    if any(_is_asked(site, read) or _gets_out(site, read, rebound=rebound) for read in reads):
         return Decline(f"the gradient of `{owner.id}` can be seen later; {WAY_OUT}")
     spelled = site.spell("torch.compiler.is_compiling")
     if spelled is None:
@@ -52,9 +54,46 @@ def _is_asked(site: Site, read: ast.expr) -> bool:
     return any((site.dotted(call.func) or "").startswith("torch.autograd.") for call in calls)
 
 
-def _gets_out(site: Site, read: ast.expr) -> bool:
-    """True where the tensor itself is returned, or kept under another name."""
+def _gets_out(site: Site, read: ast.expr, *, rebound: bool) -> bool:
+    """True where somebody may keep the tensor, or take gradients with respect to it.
+
+    A variable that is bound again may hold another tensor where it is returned or named anew.
+    """
     parent = site.parent(read)
-    if isinstance(parent, ast.Assign):
-        return not isinstance(parent.targets[0], ast.Subscript)
-    return isinstance(parent, _KEEPING)
+    match parent:
+        case ast.Assign(targets=[ast.Subscript(value=owner)]):
+            return certain_tensor(site, owner) is None
+        case ast.Assign(targets=[ast.Attribute()]):
+            return True
+        case ast.Assign():
+            return not rebound
+        case ast.Call(func=function) if function is not read:
+            return _may_take_gradients(site, function)
+        case ast.keyword():
+            call = site.parent(parent)
+            return not isinstance(call, ast.Call) or _may_take_gradients(site, call.func)
+    return isinstance(parent, _KEEPING) and not rebound
+
+
+def _may_take_gradients(site: Site, function: ast.expr) -> bool:
+    """True for a function that keeps tensors (`append`), or whose code speaks of gradients."""
+    if (site.dotted(function) or "").startswith(("torch.", "builtins.")):
+        return False
+    if isinstance(function, ast.Attribute) and certain_tensor(site, function.value) is not None:
+        return False
+    return not all(map(_ignores_gradients, options(site.value(function))))
+
+
+def _ignores_gradients(called: Value) -> bool:
+    if isinstance(called, Object) and called.cls is None:
+        return called.is_module
+    if isinstance(called, Function):
+        return not _speaks_of_gradients(called.info.node)
+    if isinstance(called, Object) and called.cls is not None:
+        return not _speaks_of_gradients(called.cls.node)
+    return isinstance(called, External)
+
+
+def _speaks_of_gradients(code: ast.AST) -> bool:
+    names = (getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(code))
+    return any(name in _LOOKS for name in names)

@@ -17,8 +17,8 @@ from ..proofs.purity import is_pure
 from ..proofs.uses import uses_of
 
 _MESSAGE = (
-    "Ask first whether the rate is positive: where it is 0.0 the graph stays whole, and where it "
-    "is positive it breaks as before"
+    "Ask first whether the rate is zero: where it is 0.0 the graph stays whole, and where it is "
+    "positive it breaks as before"
 )
 _FEWER = "where the rate is 0.0, the random number is not drawn, so later ones are others"
 _ZERO = (ast.Gt, ast.NotEq)
@@ -83,7 +83,10 @@ def is_guarded(site: Site, found: Comparison) -> bool:
 
 
 def ask_rate_first(site: Site, found: Comparison) -> Repair | Decline:
-    """Put ``rate > 0.0`` before the comparison."""
+    """Put ``rate != 0.0`` before the comparison.
+
+    Whatever the rate may be, also None, `!=` raises nothing: the comparison still does.
+    """
     node, rate = found.node, found.rate
     if not is_pure(site, rate):
         return Decline(f"`{site.text(rate)}` may do more than give a number")
@@ -92,10 +95,10 @@ def ask_rate_first(site: Site, found: Comparison) -> Repair | Decline:
     if not _only_asked(site, node):
         return Decline("the comparison's result is used for more than its truth")
     outer = site.parent(node)
-    rewrite = Replace(node, "$rate > 0.0 and $test", {"rate": rate, "test": node})
+    rewrite = Replace(node, "$rate != 0.0 and $test", {"rate": rate, "test": node})
     if isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.And):
         parts = {f"flag_{i}": value for i, value in enumerate(outer.values)}
-        flags = (f"$rate > 0.0 and ${n}" if v is node else f"${n}" for n, v in parts.items())
+        flags = (f"$rate != 0.0 and ${n}" if v is node else f"${n}" for n, v in parts.items())
         rewrite = Replace(outer, " and ".join(flags), {**parts, "rate": rate})
     if found.inline:
         return Repair(_MESSAGE, (rewrite,), Applicability.UNSAFE, _FEWER)

@@ -112,7 +112,7 @@ DROPS: tuple[Example, ...] = (
     Bad(
         _layers("if self.training and torch.rand([]) < self.layerdrop:|    continue"),
         unsafe=_layers(
-            "if self.training and self.layerdrop > 0.0 and torch.rand([]) < self.layerdrop:"
+            "if self.training and self.layerdrop != 0.0 and torch.rand([]) < self.layerdrop:"
             "|    continue"
         ),
         proves=("GB0170", "GB7000"),
@@ -127,25 +127,25 @@ DROPS: tuple[Example, ...] = (
     _dropped(
         "a test of both",
         "p = torch.rand([])|if self.training and (p < self.layerdrop):  # skip|    continue",
-        "p = torch.rand([])|if self.training and self.layerdrop > 0.0 and p < self.layerdrop:"
+        "p = torch.rand([])|if self.training and self.layerdrop != 0.0 and p < self.layerdrop:"
         "  # skip|    continue",
     ),
     _dropped(
         "a test of three",
         "p = torch.rand([])|if self.training and p < self.layerdrop and x.ndim:|    continue",
-        "p = torch.rand([])|if self.training and self.layerdrop > 0.0 and p < self.layerdrop "
+        "p = torch.rand([])|if self.training and self.layerdrop != 0.0 and p < self.layerdrop "
         "and x.ndim:|    continue",
     ),
     _dropped(
         "the rate first",
         "p = torch.rand([])|if self.layerdrop > p:|    continue",
-        "p = torch.rand([])|if self.layerdrop > 0.0 and self.layerdrop > p:|    continue",
+        "p = torch.rand([])|if self.layerdrop != 0.0 and self.layerdrop > p:|    continue",
     ),
     _dropped(
         "a variable between",
         "p = torch.rand([])|skip = self.training and p < self.layerdrop"
         "|if not skip or synced:|    x = x + 1|if skip:|    x = x - 1",
-        "p = torch.rand([])|skip = self.training and self.layerdrop > 0.0 and p < self.layerdrop"
+        "p = torch.rand([])|skip = self.training and self.layerdrop != 0.0 and p < self.layerdrop"
         "|if not skip or synced:|    x = x + 1|if skip:|    x = x - 1",
     ),
     _dropped(
@@ -153,13 +153,13 @@ DROPS: tuple[Example, ...] = (
         "skip = False|if self.training:|    p = torch.rand([])|    skip = p < self.layerdrop"
         "|if not skip or synced:|    x = x + 1|if skip:|    x = x - 1",
         "skip = False|if self.training:|    p = torch.rand([])"
-        "|    skip = self.layerdrop > 0.0 and p < self.layerdrop"
+        "|    skip = self.layerdrop != 0.0 and p < self.layerdrop"
         "|if not skip or synced:|    x = x + 1|if skip:|    x = x - 1",
     ),
     _dropped(
         "a number of Python's",
         "p = random.uniform(0, 1)|if self.training and p < self.layerdrop:|    continue",
-        "p = random.uniform(0, 1)|if self.training and self.layerdrop > 0.0 "
+        "p = random.uniform(0, 1)|if self.training and self.layerdrop != 0.0 "
         "and p < self.layerdrop:|    continue",
     ),
     _still_dropped(
