@@ -332,3 +332,18 @@ def test_each_phase_is_told_where_no_terminal_is(tmp_path: Path) -> None:
     lines = [line.partition("] ")[2] for line in done.stderr.splitlines()]
     assert lines == ["program.py:both: before: breaks and results", "program.py:both: fixes"]
     assert "nothing to apply" in done.stdout
+
+
+def test_eager_code_that_gets_slower_fails_the_run(tmp_path: Path) -> None:
+    before = put(tmp_path)
+    slow = dedent(PROGRAM).replace("    y = x * 2\n    if", "    y = sum([x] * 999)\n    if")
+    after = replace(
+        before, target="program.py:chatty", overlay={str(tmp_path / "program.py"): slow}
+    )
+    sides = [replace(before, name="before", target="program.py:chatty"), after]
+    report = verify_sides("chatty", sides, Options("eager", device="cpu"))
+    (eager,) = report.eager
+    assert eager.ratio is not None
+    assert eager.ratio > 1
+    assert any(one.startswith("eager code is slower: ") for one in complaints(report))
+    assert exit_code([report]) == 1

@@ -1,17 +1,30 @@
-"""A bar on standard error for commands that do a few long things, one after the other."""
+"""A bar on standard error for commands that do a few long things, one after the other.
+
+Where no terminal is, each of these things gets a line.
+"""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+from tclint.cli.terminal import note
+
+
+def timed_lines() -> Callable[[str], None]:
+    """Gives what to tell each thing that is begun: a line, with the seconds since now."""
+    start = time.monotonic()
+    return lambda doing: note(f"[{time.monotonic() - start:5.1f} s] {doing}")
 
 
 @contextmanager
 def progress_bar(total: int) -> Iterator[Callable[[int, str], None]]:
-    """Show a bar where someone is watching; gives what to tell the number done and what goes on."""
+    """Show how far things are; gives what to tell the number done and what goes on."""
     if not sys.stderr.isatty():
-        yield lambda done, doing: None
+        tell = timed_lines()
+        yield lambda done, doing: tell(doing)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from tclint.cli.progress import timed_lines
 from tclint.cli.terminal import note
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ def run_jobs(
     """Verify the jobs one by one; each thing that takes long gets a line on standard error."""
     from tclint.verify.session import verify_job
 
-    reports, start = [], time.monotonic()
+    reports, say = [], timed_lines()
     with orderly_end():
         for job in jobs:
 
             def tell(doing: str, name: str = job.name) -> None:
-                note(f"[{time.monotonic() - start:5.1f} s] {name}: {doing}")
+                say(f"{name}: {doing}")
 
             reports.append(verify_job(job, Path.cwd(), comparison, config, tell))
     return tuple(reports)

@@ -16,7 +16,7 @@ def over_budget(report: TargetReport, budget: Budget) -> tuple[str, ...]:
 def recompile_count(arm: Arm) -> int:
     """Recompiles of the run that showed more of them."""
     seen = len(arm.probe.recompiles) if arm.probe else 0
-    return max([seen, *(len(speed.recompiles) for speed in arm.speeds)])
+    return max([seen, *(len(one.recompiles) for one in arm.numbers)])
 
 
 def _exceeded(report: TargetReport, budget: Budget) -> Iterator[str]:

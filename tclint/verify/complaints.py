@@ -29,7 +29,8 @@ def _complaints(report: TargetReport) -> Iterator[str]:
             yield f"{what}: {equality.detail}"
     for one in report.after.untimed:
         if one.fault:
-            yield f"compiled code fails{f' ({one.mode})' if one.mode else ''}: {one.reason}"
+            failed = "compiled code" if "time limit" in one.reason else "compiled code fails"
+            yield f"{failed}{f' ({one.mode})' if one.mode else ''}: {one.reason}"
     if report.distributed is not None:
         yield from _distributed(report.distributed)
 

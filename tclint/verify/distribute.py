@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from random import SystemRandom
 from tempfile import TemporaryDirectory
-from typing import Protocol
+from typing import Any, Protocol
 
 from tclint.verify.arms import REGIONAL, Options, Side, request_for
 from tclint.verify.process import Child, ChildError
@@ -85,7 +85,7 @@ def _launch(side: Side, options: Options, desk: Path, size: int, parallel: str) 
 
 
 def _ask_all(
-    children: Sequence[Child], request: dict[str, object], patience: float
+    children: Sequence[Child], request: dict[str, Any], patience: float
 ) -> tuple[Rank, ...]:
     def ask(number: int) -> Rank:
         try:

@@ -30,6 +30,8 @@ _DROPPED = ("TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE", "TORCH_LOGS", "TORCH
 _NCCL_GAVE_UP = re.compile(r"OpType=(\w+).*?ran for (\d+) milliseconds before timing out", re.S)
 _DUMPED_FRAME = re.compile(r'File "(.+?)", line (\d+)')
 
+Hear = Callable[[dict[str, Any]], None]
+
 
 class ChildError(Exception):
     """The child could not answer; ``failure`` says why.
@@ -91,8 +93,11 @@ class Child:
         """End the child."""
         self.kill()
 
-    def ask(self, op: str, **request: Any) -> dict[str, Any]:
-        """Send a request and wait for its answer; raises ChildError."""
+    def ask(self, op: str, hear: Hear | None = None, **request: Any) -> dict[str, Any]:
+        """Send a request and wait for its answer; raises ChildError.
+
+        ``hear`` is told what the child says before it is done.
+        """
         stdin = self._process.stdin
         assert stdin is not None
         try:
@@ -100,7 +105,7 @@ class Child:
             stdin.flush()
         except BrokenPipeError:
             raise ChildError(self._death()) from None
-        answer = self._answer()
+        answer = self._answer(hear)
         if "failure" in answer:
             raise ChildError(Failure(**answer["failure"]), self._so_far)
         result: dict[str, Any] = answer["ok"]
@@ -109,11 +114,6 @@ class Child:
     def hurry(self, seconds: float) -> None:
         """Leave the child no more than so much time from now on."""
         self._deadline = min(self._deadline, time.monotonic() + seconds)
-
-    def renew(self) -> None:
-        """Start the time limit anew."""
-        self._started = time.monotonic()
-        self._deadline = self._started + self._limit
 
     def kill(self) -> None:
         """Kill the child and everything that it started."""
@@ -124,7 +124,7 @@ class Child:
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
-    def _answer(self) -> dict[str, Any]:
+    def _answer(self, hear: Hear | None) -> dict[str, Any]:
         self._so_far: dict[str, Any] | None = None
         try:
             while True:
@@ -132,6 +132,8 @@ class Child:
                 if "so_far" not in answer:
                     return answer
                 self._so_far = answer["so_far"]
+                if hear is not None:
+                    hear(answer["so_far"])
         except ChildError as failed:
             raise ChildError(failed.failure, self._so_far) from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +118,7 @@ def time_arms(
             timed = tuple(_without(arm, Untimed(mode, NO_TIME)) for arm in timed)
             continue
         tell(f"speed, {named(options.backend, mode)}")
-        timed = _time_mode(sides, timed, options, desk, mode)
+        timed = _time_mode(sides, timed, options, desk, mode, tell)
         if worth_repeating(timed, mode) and not options.out_of_time:
             tell(f"speed once more, {named(options.backend, mode)}")
             timed = _time_again(sides, timed, options, desk, mode)
@@ -138,6 +138,8 @@ def _time_again(
             if isinstance(result, Untimed):
                 return arms
             ready[number] = result
+            if not _warmed(result, arms[number], silent)[1]:
+                return arms
         try:
             eager, compiled = _sample(ready, options)
         except ChildError:
@@ -155,7 +157,12 @@ def _repeated(speed: Speed, mode: str, eager: list[float], compiled: list[float]
 
 
 def _time_mode(
-    sides: Sequence[Side], arms: tuple[Arm, ...], options: Options, desk: Path, mode: str
+    sides: Sequence[Side],
+    arms: tuple[Arm, ...],
+    options: Options,
+    desk: Path,
+    mode: str,
+    tell: Tell,
 ) -> tuple[Arm, ...]:
     timed = list(arms)
     with ExitStack() as stack:
@@ -169,6 +176,10 @@ def _time_mode(
             if isinstance(result, _Ready):
                 profile = str(trace / "profile.json") if trace else ""
                 ready[number] = replace(result, profile=profile)
+        for number in list(ready):
+            timed[number], warm = _warmed(ready[number], timed[number], tell)
+            if not warm:
+                del ready[number]
         try:
             speeds = _race(ready, options, mode) if ready else {}
         except ChildError as failed:
@@ -177,6 +188,23 @@ def _time_mode(
     for number, speed in speeds.items():
         timed[number] = replace(timed[number], speeds=(*arms[number].speeds, speed))
     return tuple(timed)
+
+
+def _warmed(one: _Ready, arm: Arm, tell: Tell) -> tuple[Arm, bool]:
+    """Warm an arm up; where that fails the arm keeps what had been compiled again by then."""
+
+    def hear(so_far: dict[str, Any]) -> None:
+        count = len(so_far["recompiles"])
+        tell(f"{count} recompile{'' if count == 1 else 's'} while warming up")
+
+    try:
+        one.child.ask("warm_up", hear)
+    except ChildError as failed:
+        again = rebuild(Compiled, {**asdict(one.compiled), **(failed.so_far or {})})
+        said = Untimed(one.compiled.mode, failed.failure.message, failed.failure.kind in _FAULTS)
+        known = (*(c for c in arm.compiled if c.mode != again.mode), again)
+        return _without(replace(arm, compiled=known), said), False
+    return arm, True
 
 
 def _without(arm: Arm, reason: Untimed) -> Arm:
@@ -197,7 +225,11 @@ def _prepare(
 ) -> _Ready | Untimed:
     assert arm.probe is not None
     probe, request = arm.probe, request_for(side, options, desk)
-    more = {"backend": options.backend, "mode": mode, "whole": not probe.itself}
+    more: dict[str, Any] = {
+        "backend": options.backend,
+        "mode": mode,
+        "whole": not probe.itself,
+    }
     try:
         answer = child.ask("prepare", **request, **more)
     except ChildError as failed:
@@ -219,8 +251,6 @@ def _race(ready: dict[int, _Ready], options: Options, mode: str) -> dict[int, Sp
 
 def _sample(ready: dict[int, _Ready], options: Options) -> tuple[_Samples, _Samples]:
     """Time the arms in alternation, so that a drifting clock or a busy machine hits all alike."""
-    for arm in ready.values():
-        arm.child.ask("warm_up")
     eager: dict[int, list[float]] = {number: [] for number in ready}
     compiled: dict[int, list[float]] = {number: [] for number in ready}
     for turn in range(options.rounds):

@@ -87,12 +87,16 @@ class Untimed:
 
 @record(frozen=True)
 class Compiled:
-    """The first call of what the chosen backend made of a target, compared with an eager call."""
+    """The first call of what the chosen backend made of a target, compared with an eager call.
+
+    ``recompiles`` are those of the calls that warmed it up.
+    """
 
     mode: str
     backend: str
     like_eager: Equality
     cold_start: float
+    recompiles: tuple[Recompile, ...] = ()
 
 
 @record(frozen=True)
@@ -114,12 +118,13 @@ class Arm:
     @property
     def numbers(self) -> tuple[Compiled, ...]:
         """What each mode computed, of all that compiled: timed ones need no entry of their own."""
-        known = {one.mode for one in self.compiled}
-        timed = [speed for speed in self.speeds if speed.mode not in known]
-        return (
-            *self.compiled,
-            *(Compiled(speed.mode, "", speed.like_eager, speed.cold_start) for speed in timed),
-        )
+        known = {one.mode: one for one in self.compiled}
+        for speed in self.speeds:
+            backend = known[speed.mode].backend if speed.mode in known else ""
+            known[speed.mode] = Compiled(
+                speed.mode, backend, speed.like_eager, speed.cold_start, speed.recompiles
+            )
+        return tuple(known.values())
 
     @property
     def no_speed(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import torch._dynamo.utils as dynamo_utils
 from tclint.verify import oracles
 from tclint.verify.arms import REGIONAL
 from tclint.verify.equality import compare, unknown
-from tclint.verify.events import Equality
+from tclint.verify.events import Equality, Recompile
 from tclint.verify.measure import (
     calls_per_sample,
     host_syncs,
@@ -124,14 +125,21 @@ class Timed:
         load_state(subject, self._desk)
         return subject
 
-    def warm_up(self) -> None:
-        """Call until calls stop compiling, and find out how many calls make a sample."""
+    def warm_up(self, say: Callable[[tuple[Recompile, ...]], None]) -> None:
+        """Call until calls stop compiling, and find out how many calls make a sample.
+
+        ``say`` is told the recompiles so far after each call that compiled.
+        """
         # Steady state begins when calls stop compiling; CUDA graphs record on the early calls.
         quiet = 0
         for _ in range(_MOST_WARM_UPS):
             before = len(dynamo_utils.get_compilation_metrics())
             self._call()
-            quiet = quiet + 1 if len(dynamo_utils.get_compilation_metrics()) == before else 0
+            quiet += 1
+            if len(dynamo_utils.get_compilation_metrics()) != before:
+                quiet = 0
+                self._trace.refresh()
+                say(self._trace.recompiles)
             if quiet == _QUIET_CALLS:
                 break
         self._subject.call_eager()

@@ -27,6 +27,7 @@ from tclint.verify.results import Failure
 from tclint.verify.targets import parse_target
 
 if TYPE_CHECKING:
+    from tclint.verify.events import Recompile
     from tclint.verify.results import Probe
     from tclint.verify.subject import Making
     from tclint.verify.timing import EagerTimed, Timed
@@ -107,9 +108,13 @@ class Service:
         return {"problem": problem, "cold_start": timed.cold_start, "like_eager": like_eager}
 
     def warm_up(self, request: Request) -> Answer:
-        """Call until calls stop compiling."""
+        """Call until calls stop compiling; tell what has been compiled again."""
         del request
-        self._ready().warm_up()
+
+        def say(recompiles: tuple[Recompile, ...]) -> None:
+            self._say({"recompiles": _plain(recompiles)})
+
+        self._ready().warm_up(say)
         return {}
 
     def prepare_eager(self, request: Request) -> Answer:

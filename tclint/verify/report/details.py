@@ -110,9 +110,8 @@ def _probe_lines(report: TargetReport, probe: Probe, base: Path) -> Iterator[str
     for frame in probe.eager_frames:
         where = place(frame.filename, frame.row, base)
         yield f"  {where}: all of {frame.function} runs eagerly: {frame.reason}"
-    speed = report.after.speed
-    recompiles = speed.recompiles if speed is not None else ()
-    for again in recompiles or probe.recompiles:
+    real = next((one.recompiles for one in report.after.numbers if one.recompiles), ())
+    for again in real or probe.recompiles:
         limit = " (limit reached: runs eagerly)" if again.limit_reached else ""
         yield f"  {place(again.filename, again.row, base)}: recompiles: {again.reason}{limit}"
     yield from _sync_lines("eager", probe.syncs, base)
