@@ -8,11 +8,14 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from tclint.diagnostics import Confidence, Diagnostic, Effect, Position, Span
+from tclint.verify.budgets import recompile_count
+from tclint.verify.complaints import complaints
 from tclint.verify.events import Break, Equality, Frame, Recompile, Sync
 from tclint.verify.join import match_lines
 from tclint.verify.report import as_github, as_html, as_json, as_junit, text
 from tclint.verify.results import (
     Arm,
+    Compiled,
     Distributed,
     Failure,
     Probe,
@@ -23,7 +26,14 @@ from tclint.verify.results import (
 )
 from tclint.verify.session import exit_code
 from tclint.verify.speed import Kernels, Memory, Speed, Timing
-from tclint.verify.verdict import judge_modes, judge_speed, timing, worth_repeating
+from tclint.verify.verdict import (
+    judge_eager,
+    judge_modes,
+    judge_pair,
+    judge_speed,
+    timing,
+    worth_repeating,
+)
 
 SAME = Equality("identical")
 HERE = Path("/project")
@@ -326,3 +336,62 @@ def test_launches_are_told_where_cuda_graphs_make_them_fewer() -> None:
 
 def test_what_torch_asks_for_itself_is_no_missed_finding() -> None:
     assert match_lines("after", [broken(3, by_torch=True)], []) == ()
+
+
+def eager(before: float, after: float, *, again: float | None = None) -> TargetReport:
+    """Both arms with eager code at so many milliseconds, in a second pair of processes too."""
+    compiled = at(1.0)
+    speeds = [
+        Speed(1.0, at(ms), compiled, Memory(), None, (), SAME, eager_again=at(second))
+        for ms, second in ((before, before), (after, after if again is None else again))
+    ]
+    both = (Arm("before", probe(), (speeds[0],)), Arm("after", probe(), (speeds[1],)))
+    return TargetReport("m", both, SAME, eager=judge_eager(both, ("default",)))
+
+
+def at(milliseconds: float) -> Timing:
+    return timing([milliseconds * (1 + n / 1000) for n in range(15)])
+
+
+def test_eager_code_fails_the_run_only_where_it_is_slower_by_more_than_the_noise() -> None:
+    (said,) = complaints(eager(0.15, 0.18))
+    assert said.startswith("eager code is slower: 1.20 times what it was (0.151 → 0.181 ms, 95%: ")
+    assert complaints(eager(0.15, 2.5))[0].startswith("eager code is slower: 16.67 times")
+    assert complaints(eager(0.18, 0.15)) == ()
+    assert complaints(eager(0.15, 0.152)) == ()  # two processes of one program
+    assert complaints(eager(0.002, 0.0024)) == ()  # a few guards
+    assert complaints(eager(0.15, 0.18, again=0.15)) == ()
+
+
+def test_eager_times_that_scatter_tell_only_what_is_plain() -> None:
+    def scattered(milliseconds: float) -> Timing:
+        return timing([milliseconds * (1 + n / 5) for n in range(15)])
+
+    assert judge_pair(scattered(1.0), scattered(1.7), None, None).ratio is None
+    assert judge_pair(scattered(1.0), scattered(9.0), None, None).ratio == 9.0
+
+
+def test_what_the_time_limit_left_out_fails_the_run() -> None:
+    whole = TargetReport("m", (Arm("after", probe()),), SAME)
+    assert complaints(whole) == ()
+    cut = replace(whole, unfinished=("compiled code, max-autotune",))
+    assert complaints(cut) == ("the time limit was reached before: compiled code, max-autotune",)
+
+
+def test_an_arm_that_time_ran_out_on_keeps_what_was_compiled_again() -> None:
+    again = (Recompile("2/1", "lr == 0.1", "/project/model.py", 3),) * 8
+    known = Compiled("default", "inductor", SAME, 12.5, again)
+    arm = Arm(
+        "after", probe(), untimed=(Untimed("default", "time", fault=True),), compiled=(known,)
+    )
+    report = TargetReport("m", (arm,), SAME)
+    assert recompile_count(arm) == 8
+    assert "model.py:3: recompiles: lr == 0.1" in text.render([report], HERE)
+    assert "compiled numbers (inductor): identical" in text.render([report], HERE)
+
+
+def test_a_rank_that_compiles_nothing_fails_the_run() -> None:
+    ranks = (Rank(0, nothing_compiled="a reason"),)
+    found = Distributed(1, "gloo", "ddp", ranks)
+    report = TargetReport("m", (Arm("after", probe()),), SAME, distributed=found)
+    assert complaints(report) == ("rank 0: nothing was compiled: a reason",)

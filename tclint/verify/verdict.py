@@ -87,8 +87,11 @@ def judge_pair(
 
     A difference that is not plain has to show in a second pair of processes as well.
     """
+    # However much times scatter: where nearly all of one are far above those of the other, they do
+    # not do so by chance.
+    far = max(new.lower / old.upper, old.lower / new.upper) > _PLAIN
     for one in (old, new, old_again, new_again):
-        if one is not None and one.spread > _NOISIEST * one.median:
+        if one is not None and one.spread > _NOISIEST * one.median and not far:
             return Speedup("", None, "the times scatter too much")
     low, high = interval(new, old)
     names = f"{old.median:.3g} → {new.median:.3g} ms"
