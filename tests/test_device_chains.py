@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
 from tclint.config import Config
 from tclint.fix.apply import fix_files
@@ -61,7 +63,7 @@ def test_the_same_bits_and_strides(tmp_path: Path, before: str) -> None:
 
 NUMBERS = {
     "torch.tensor(1, device=x.device).to(torch.int8)": (
-        "torch.full((), 1, device=x.device).to(torch.int8)"
+        "torch.ones((), device=x.device, dtype=torch.long).to(torch.int8)"
     ),
     "torch.tensor(2, device=x.device).to(x)": "torch.full((), 2, device=x.device).to(x)",
 }
@@ -81,3 +83,47 @@ def test_an_annotation_proves_no_number(tmp_path: Path) -> None:
     config = Config(tmp_path, select=("TCL310",), compiled=("*:f",))
     assert not fix_files([path], config).changed
     assert "torch.full((), n" in fix_files([path], config, unsafe=True).changed[0].after
+
+
+@pytest.mark.parametrize(
+    ("code", "fixed"),
+    [
+        ("torch.tensor(0.0, device=x.device)", "torch.zeros((), device=x.device)"),
+        ("torch.tensor([1.0], device=x.device)", "torch.ones(1, device=x.device)"),
+        ("torch.tensor(0, device=x.device)", "torch.zeros((), device=x.device, dtype=torch.long)"),
+        (
+            "torch.tensor(1, dtype=x.dtype, device=x.device)",
+            "torch.ones((), dtype=x.dtype, device=x.device)",
+        ),
+        (
+            "torch.tensor(0, dtype=maybe, device=x.device)",
+            "torch.full((), 0, dtype=maybe, device=x.device)",
+        ),
+        (
+            "torch.tensor(0.0, dtype=maybe, device=x.device)",
+            "torch.zeros((), dtype=maybe, device=x.device)",
+        ),
+        ("torch.tensor(-0.0, device=x.device)", "torch.full((), -0.0, device=x.device)"),
+        ("torch.tensor(2, device=x.device)", "torch.full((), 2, device=x.device)"),
+    ],
+)
+def test_zeros_and_ones_are_written_as_people_write_them(
+    tmp_path: Path, code: str, fixed: str
+) -> None:
+    text = "import torch\n\n\ndef f(x: torch.Tensor, maybe=None):\n"
+    before = f"{text}    return x + {code}\n"
+    path = tmp_path / "m.py"
+    path.write_text(before, encoding="utf-8")
+    after = fix_files([path], Config(tmp_path, compiled=("*:f",)), unsafe=True).changed[0].after
+    assert after == f"{text}    return x + {fixed}\n"
+    for given in ({}, {"maybe": torch.float64}):
+        one, two = (_run(program, given) for program in (before, after))
+        assert one.dtype == two.dtype
+        assert torch.equal(one, two)
+
+
+def _run(program: str, given: dict[str, Any]) -> torch.Tensor:
+    scope: dict[str, Any] = {}
+    exec(program, scope)
+    result: torch.Tensor = scope["f"](torch.ones(2, dtype=torch.int32), **given)
+    return result

@@ -62,17 +62,10 @@ def make_on_device(event: TensorFactory, where: Target) -> Repair | Decline:
         return Decline("made with the other dtype at once, its values could be rounded differently")
     rewrites: list[Rewrite] = []
     if event.function in FROM_DATA:
-        spelled, boolean = event.site.spell("torch.full"), event.site.spell("torch.bool")
-        if not is_number(event) or spelled is None:
+        filled = _filled(event, where)
+        if filled is None:
             return Decline(_FROM_HOST)
-        data, number = event.call.args[0], number_of(event)
-        size = "()" if number is data else "(1,)"
-        rewrites = [Replace(event.call.func, spelled), AddArgument(event.call, size)]
-        if number is not None and number is not data:
-            rewrites.append(Replace(data, "$number", {"number": number}))
-        if _is_bool_by_value(event, where, number):
-            # In TorchScript, which may get the module elsewhere, `torch.full` makes integers of it.
-            rewrites.append(AddArgument(event.call, str(boolean), keyword="dtype"))
+        rewrites += filled
     if event.moved is not None:
         moved = event.moved.func
         made = moved.value if isinstance(moved, ast.Attribute) else event.call
@@ -81,6 +74,55 @@ def make_on_device(event: TensorFactory, where: Target) -> Repair | Decline:
     changes = "; ".join(_changes(event, where))
     level = Applicability.UNSAFE if changes else Applicability.SAFE
     return Repair("Create it on the device", tuple(rewrites), level, changes)
+
+
+def _filled(event: TensorFactory, where: Target) -> list[Rewrite] | None:
+    """The rewrites that fill a tensor of one element with its number; None for more data."""
+    site, call = event.site, event.call
+    if not is_number(event):
+        return None
+    data, number = call.args[0], number_of(event)
+    function = _filler(event, where, number)
+    spelled = site.spell(f"torch.{function}")
+    if spelled is None:
+        return None
+    is_scalar = number is data
+    rewrites: list[Rewrite] = [Replace(call.func, spelled)]
+    if function == "full":
+        rewrites.append(AddArgument(call, "()" if is_scalar else "(1,)"))
+        if number is not None and not is_scalar:
+            rewrites.append(Replace(data, "$number", {"number": number}))
+    else:
+        rewrites.append(Replace(data, "()" if is_scalar else "1"))
+    # In TorchScript, which may get the module elsewhere, `torch.full` makes integers of booleans.
+    if _is_bool_by_value(event, where, number):
+        rewrites.append(AddArgument(call, str(site.spell("torch.bool")), keyword="dtype"))
+    elif function != "full" and _is_integer_by_value(event, where, number):
+        rewrites.append(AddArgument(call, str(site.spell("torch.long")), keyword="dtype"))
+    return rewrites
+
+
+def _filler(event: TensorFactory, where: Target, number: ast.expr | None) -> str:
+    """`zeros` and `ones` for literals, where a dtype of None cannot mean another one to them."""
+    value = number.value if isinstance(number, ast.Constant) else None
+    if not isinstance(value, (bool, int, float)) or value not in (0, 1):
+        return "full"
+    given = where.dtype or keyword(event.call, "dtype")
+    if type(value) is not float and given is not None and not _is_dtype(event, given):
+        return "full"
+    return "ones" if value else "zeros"
+
+
+def _is_dtype(event: TensorFactory, node: ast.expr) -> bool:
+    is_of_torch = (event.site.dotted(node) or "").startswith("torch.")
+    return is_of_torch or (isinstance(node, ast.Attribute) and node.attr == "dtype")
+
+
+def _is_integer_by_value(event: TensorFactory, where: Target, number: ast.expr | None) -> bool:
+    """True where only the number says that the tensor holds integers."""
+    if where.converts or keyword(event.call, "dtype") is not None:
+        return False
+    return isinstance(number, ast.Constant) and type(number.value) is int
 
 
 def _is_bool_by_value(event: TensorFactory, where: Target, number: ast.expr | None) -> bool:

@@ -70,7 +70,7 @@ def f(x):
 """,
             fixed="""
 def f(x):
-    y = x * torch.full((), 0.1, device=x.device) + torch.full((1,), 0, device=x.device)
+    y = x * torch.full((), 0.1, device=x.device) + torch.zeros(1, device=x.device, dtype=torch.long)
     return y + torch.full((), 2, device=x.device)
 """,
             title="single numbers",
@@ -95,12 +95,12 @@ def f(x, device):
             fixed="""
 def f(x, device):
     x = x + torch.zeros(3).to(device)
-    return x, torch.full((), True, dtype=torch.bool, device=x.device)
+    return x, torch.ones((), dtype=torch.bool, device=x.device)
 """,
             unsafe="""
 def f(x, device):
     x = x + torch.zeros(3, device=device)
-    return x, torch.full((), True, dtype=torch.bool, device=x.device)
+    return x, torch.ones((), dtype=torch.bool, device=x.device)
 """,
             inputs='(torch.ones(4, 3), "cpu")',
             title="what may be no device, and a bool",
