@@ -149,6 +149,11 @@ def _call_external(frame: Frame, node: ast.Call, callee: External, arguments: Ar
     builtin = BUILTINS.get(name)
     if builtin is not None:
         return builtin(frame, node, arguments)
+    if name.startswith("torch.Tensor.") and arguments.positional:
+        owner, *others = arguments.positional
+        if isinstance(owner, Tensor):
+            rest = Arguments(tuple(others), arguments.keywords, arguments.exact)
+            return call_method(frame, node, owner, name.removeprefix("torch.Tensor."), rest)
     setup = library_setup(frame, node, name, arguments)
     if setup is not None:
         return setup

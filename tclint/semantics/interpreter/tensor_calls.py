@@ -19,6 +19,7 @@ from tclint.semantics.values import (
     UNKNOWN,
     DataScalar,
     DType,
+    External,
     NDArray,
     Sequence,
     Static,
@@ -60,6 +61,8 @@ _SIZED_METHODS: Final = _VIEWING_METHODS | frozenset(
         "new_full",
     }
 )
+_GIVING_TENSORS: Final = ("branch", "copy", "sizes")
+"""Reads whose calls give tensors, not what was read."""
 _SIZED_FUNCTIONS: Final = frozenset(
     {
         "torch.chunk", "torch.topk", "torch.roll", "torch.narrow", "torch.tile", "torch.reshape",
@@ -73,7 +76,9 @@ def call_method(
 ) -> Value:
     """The result of ``tensor.name(...)``; host reads are reported."""
     via = torch_api.reads_host(name)
-    if via is not None and via != "copy":
+    if via in _GIVING_TENSORS:
+        _read_on_the_way(frame, node, tensor, via, arguments)
+    elif via is not None:
         return _read(frame, node, tensor, name, via)
     frame.analysis.emit(
         frame, Call, node, function=f"torch.Tensor.{name}", call=node,
@@ -84,12 +89,8 @@ def call_method(
         return _like(tensor, _CASTS[name])
     if name in _KEEPING:
         return _like(tensor, tensor.dtype)
-    if name == "to":
-        return _like(tensor, tensor.dtype if _moves_only(arguments) else _asked_dtype(arguments))
-    if name == "type" and not node.args and not node.keywords:
-        return _PLAIN["str"]  # its name: "torch.cuda.FloatTensor"
-    if name in ("type_as", "type"):
-        return _like(tensor, _asked_dtype(arguments))
+    if name in ("to", "type", "type_as"):
+        return _converted(tensor, node, name, arguments)
     if name in _SHAPE_INTS:
         bare = name in ("size", "stride") and not node.args
         return _PLAIN["size"] if bare else SYMINT
@@ -180,8 +181,7 @@ def report_dynamic_shape(
 
 
 def _read(frame: Frame, node: ast.Call, tensor: Tensor, name: str, via: str) -> Value:
-    # Without a dot the method was kept in a variable: that is the closest to the tensor's name.
-    source = node.func.value if isinstance(node.func, ast.Attribute) else node.func
+    source = _owner(frame, node)
     host_read(frame, node, name if via == "bool" and name != "bool" else via, source, tensor)
     if via == "numpy":
         return NDArray(from_tensor=True)
@@ -189,6 +189,32 @@ def _read(frame: Frame, node: ast.Call, tensor: Tensor, name: str, via: str) -> 
         category = tensor.dtype.category if tensor.dtype else None
         return DataScalar(category, tensor.dtype)
     return DataScalar(_READ_TYPES.get(via))
+
+
+def _converted(tensor: Tensor, node: ast.Call, name: str, arguments: Arguments) -> Value:
+    if name == "type" and not node.args and not node.keywords:
+        return _PLAIN["str"]  # its name: "torch.cuda.FloatTensor"
+    keeps = name == "to" and _moves_only(arguments)
+    return _like(tensor, tensor.dtype if keeps else _asked_dtype(arguments))
+
+
+def _read_on_the_way(
+    frame: Frame, node: ast.Call, tensor: Tensor, via: str, arguments: Arguments
+) -> None:
+    """What is read by a call that gives a tensor."""
+    if via == "sizes":
+        read_sizes(frame, node, arguments)
+    elif via == "branch":
+        host_read(frame, node, via, _owner(frame, node), tensor)
+
+
+def _owner(frame: Frame, node: ast.Call) -> ast.expr:
+    """The expression of the tensor that a method is called on."""
+    unbound = frame.body.values.get(node.func)
+    if isinstance(unbound, External) and node.args:
+        return node.args[0]  # torch.Tensor.item(t)
+    # Without a dot the method was kept in a variable: that is the closest to the tensor's name.
+    return node.func.value if isinstance(node.func, ast.Attribute) else node.func
 
 
 def _like(tensor: Tensor, dtype: DType | None) -> Tensor:
@@ -246,7 +272,7 @@ def _returned(
     frame: Frame, node: ast.Call, key: str, operands: tuple[Value, ...], kind: str | None
 ) -> Value:
     if kind is None:
-        return UNKNOWN
+        return handed_on(key, operands) or UNKNOWN
     if not _is_known(node, key, operands):
         passed_on = handed_on(key, operands)
         if passed_on is not None:
