@@ -185,9 +185,14 @@ def config_in(folder: Path) -> Path | None:
 
 
 def read_config(
-    file: Path, known_codes: Collection[str] | None = None, top: Path | None = None
+    file: Path,
+    known_codes: Collection[str] | None = None,
+    top: Path | None = None,
+    project: Path | None = None,
 ) -> Config:
     """Read one configuration file, and those that it extends.
+
+    It configures the files in ``project``, which need not be where the file lies.
 
     Raises:
         ConfigError: one cannot be read or says something it must not.
@@ -199,7 +204,7 @@ def read_config(
             check_codes(stated, known_codes)
         _check_contradictions(stated, str(source))
         base = _put_over(base, values, str(source))
-    return _inferring(base, top)
+    return _inferring(base, top, project)
 
 
 def _layers(file: Path) -> list[tuple[Path, dict[str, Any]]]:
@@ -293,13 +298,14 @@ def _agreeing(config: Config, where: str) -> Config:
     return replace(config, settings=settings, torch=torch)
 
 
-def _inferring(config: Config, top: Path | None) -> Config:
+def _inferring(config: Config, top: Path | None, project: Path | None = None) -> Config:
     """Look up in the project's files what nobody set of torch's versions."""
     torch, settings = config.torch, config.settings
     if {"target-torch", "min-torch"} <= {*torch.stated}:
         return config
-    root, environment = config.root, config.python_environment
-    found = infer(root, lambda: installed_torch(root, environment), top)
+    environment, project = config.python_environment, project or config.root
+    beside = config.root if environment else project
+    found = infer(project, lambda: installed_torch(beside, environment), top)
     torch = replace(torch, problems=found.problems, files=found.files, folders=found.folders)
     if "target-torch" not in torch.stated:
         settings = replace(settings, target_torch=found.target.version)

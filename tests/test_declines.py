@@ -34,16 +34,18 @@ OBSTACLES = re.compile(r"obstacle|prepare|why|lost|refusal|blocks")
 EXPECTED = re.compile(r"# (TCL\d+): (.+)$")
 STYLE = re.compile(r"^# side-effects: ([\w-]+)", re.MULTILINE)
 TORCH = re.compile(r"^# target-torch: (\d+)\.(\d+)", re.MULTILINE)
+OLDEST = re.compile(r"^# min-torch: (\d+)\.(\d+)", re.MULTILINE)
 
 Lines = dict[str, set[int]]
 
 
 def _config(path: Path) -> Config:
     text = path.read_text(encoding="utf-8")
-    style, torch = STYLE.search(text), TORCH.search(text)
+    style, torch, oldest = STYLE.search(text), TORCH.search(text), OLDEST.search(text)
     settings = Settings(
         side_effects=style[1] if style else "guard",
         target_torch=(int(torch[1]), int(torch[2])) if torch else NEWEST_TORCH,
+        min_torch=(int(oldest[1]), int(oldest[2])) if oldest else None,
     )
     return Config(root=path.parent, compiled=("*:*",), min_confidence="low", settings=settings)
 

@@ -483,6 +483,16 @@ def test_settings_tell_where_the_versions_come_from(tmp_path: Path) -> None:
     assert 'min-torch = "2.0"  # command line\n' in shown
 
 
+def test_a_configuration_that_lies_elsewhere_is_not_where_the_project_is(tmp_path: Path) -> None:
+    write(tmp_path / "shared" / "tclint.toml", "")
+    write(tmp_path / "shared" / "requirements.txt", "torch>=2.6\n")
+    write(tmp_path / "project" / "requirements.txt", "torch>=2.1\n")
+    named = str(tmp_path / "shared" / "tclint.toml")
+    options = ("check", "--show-settings", "--config", named, ".")
+    shown = tclint(*options, cwd=tmp_path / "project").stdout
+    assert 'min-torch = "2.1"  # `torch>=2.1` in requirements.txt\n' in shown
+
+
 def test_the_current_folder_may_be_anywhere(tmp_path: Path) -> None:
     folder = tmp_path / "p"
     write(folder / "requirements.txt", "torch>>2\n")

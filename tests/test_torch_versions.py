@@ -223,3 +223,13 @@ def test_what_is_not_known_is_not_taken_for_there() -> None:
     assert Written("torch.nn.functional.rms_norm").is_in((2, 4))
     assert Written("popleft", is_method=True).is_in((1, 0))
     assert not Written("compile", is_method=True).is_in((2, 0))
+
+
+def test_a_setting_that_only_the_oldest_torch_lacks_says_on_which(tmp_path: Path) -> None:
+    code = "import torch\n\ntorch._dynamo.config.recompile_limit = 4\n"
+    found = _found(tmp_path, code, "TCL424", min_torch=(2, 6))
+    assert found.message.endswith("(torch < 2.7)")
+    assert found.confidence is Confidence.LOW
+    assert _results(tmp_path, code, min_torch=(2, 7)) == ()
+    older = _found(tmp_path, code, "TCL424", target_torch=(2, 6))
+    assert "2.6: this raises AttributeError" in older.message

@@ -8,6 +8,7 @@ from typing import ClassVar
 from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rule import Finding, Good, Rule, Untouched
 from tclint.semantics.events import CompileCall
+from tclint.torch_api.since import since
 
 from .arguments import names_for, version_of
 from .nearest import nearest
@@ -19,7 +20,8 @@ class UnknownCompileArgument(Rule[CompileCall]):
     """A keyword argument that torch.compile does not take.
 
     What it does:
-        Reports keyword arguments of `torch.compile` that the targeted torch does not have.
+        Reports keyword arguments of `torch.compile` that the targeted torch does not have, and with
+        low confidence those that only the oldest torch of the project lacks.
 
     Why it hurts:
         `torch.compile` raises `TypeError: compile() got an unexpected keyword argument`. `nopython`
@@ -70,6 +72,13 @@ class UnknownCompileArgument(Rule[CompileCall]):
                     "and raises TypeError",
                     fix=Decline(_advice(keyword, known)),
                     confidence=Confidence.HIGH,
+                )
+            first = since("torch.compile", keyword)
+            if first is not None and first > event.site.settings.oldest_torch:
+                return Finding(
+                    f"torch.compile takes no argument `{keyword}` and raises TypeError",
+                    fix=Decline("ask for the version before: older ones of torch lack it"),
+                    before=first,
                 )
         return None
 

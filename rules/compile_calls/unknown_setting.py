@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from tclint.diagnostics import Applicability, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import NameUsed
 from tclint.torch_api.compile_names import compile_names
+from tclint.torch_api.since import since
+from tclint.torch_bounds import shown
 
 from .nearest import Nearest, nearest
+
+# Before, who wanted the module imported it; what it had then is not known.
+_ATTRIBUTE_SINCE: Final = (2, 1)
 
 
 class UnknownCompilerSetting(Rule[NameUsed]):
@@ -20,8 +24,9 @@ class UnknownCompilerSetting(Rule[NameUsed]):
 
     What it does:
         Reports names in `torch._dynamo.config`, `torch._inductor.config` and
-        `torch._functorch.config` that the targeted torch does not have. Uses in a `try`, or below
-        an `if` that asks for a version or for the attribute, are left alone.
+        `torch._functorch.config` that the targeted torch does not have, and with low confidence
+        those that only the oldest torch of the project lacks. Uses in a `try`, or below an `if`
+        that asks for a version or for the attribute, are left alone.
 
     Why it hurts:
         Reading or setting one raises `AttributeError: torch._dynamo.config.NAME does not exist`.
@@ -82,10 +87,12 @@ class UnknownCompilerSetting(Rule[NameUsed]):
     def check(self, event: NameUsed) -> Finding | None:
         """Compare the name with those of the targeted torch."""
         version = event.site.settings.target_torch
-        found = _setting(event, compile_names(version).settings)
-        if found is None:
+        module, _, name = event.name.rpartition(".")
+        known = compile_names(version).settings.get(module)
+        if known is None or _is_asked_for(event, name):
             return None
-        module, name, known = found
+        if name in known:
+            return _younger(event)
         close = nearest(name, (k for k in known if not k.startswith("_")))
         clear = close is not None and close.clear
         ending = f"; {close.question}" if close and clear else ""
@@ -97,20 +104,29 @@ class UnknownCompilerSetting(Rule[NameUsed]):
         )
 
 
-def _setting(
-    event: NameUsed, settings: Mapping[str, frozenset[str]]
-) -> tuple[str, str, frozenset[str]] | None:
-    """The module, the unknown name and the known ones."""
-    module, _, name = event.name.rpartition(".")
-    known = settings.get(module)
-    if known is None or name in known or event.site.facts.tries:
+def _younger(event: NameUsed) -> Finding | None:
+    """A setting that came after the oldest torch of the project."""
+    first, oldest = since(event.name), event.site.settings.oldest_torch
+    if first is None or first <= max(oldest, _ATTRIBUTE_SINCE):
         return None
+    module, _, name = event.name.rpartition(".")
+    return Finding(
+        f"`{module}` has no `{name}` in torch {shown(oldest)}: this raises AttributeError",
+        fix=Decline("ask for the attribute before: older versions of torch lack it"),
+        before=first,
+    )
+
+
+def _is_asked_for(event: NameUsed, name: str) -> bool:
+    """Whether the code around expects that the setting may be missing."""
+    if event.site.facts.tries:
+        return True
     for outer in event.site.ancestors(event.expression):
         if isinstance(outer, (ast.If, ast.IfExp)):
             test = ast.unparse(outer.test)
             if name in test or "ersion" in test or "hasattr" in test:
-                return None
-    return module, name, known
+                return True
+    return False
 
 
 def _repair(event: NameUsed, close: Nearest) -> Repair | Decline:

@@ -110,7 +110,7 @@ def _configure(overrides: Overrides, start: Path) -> Config:
 def _base(overrides: Overrides, start: Path, file: str | None) -> Config:
     if overrides.isolated:
         return Config(start.resolve())
-    return load_config(start) if file is None else read_config(Path(file))
+    return load_config(start) if file is None else read_config(Path(file), project=start)
 
 
 def _is_file(entry: str) -> bool:

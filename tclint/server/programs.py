@@ -103,7 +103,7 @@ def config_for(path: Path, folder: Path | None, settings: Settings) -> Config:
     if named is not None:
         if not named.is_file():
             raise ConfigError(f"the editor's setting tclint.configuration: {named} is no file")
-        config = read_config(named)
+        config = read_config(named, project=folder or path.parent)
     elif find_config(path) is None and folder is not None:
         config = load_config(folder)
     else:
