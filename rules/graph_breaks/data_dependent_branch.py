@@ -52,7 +52,8 @@ class DataDependentBranch(Rule[TensorBranch]):
     one way keeps the tensor as it is and somebody else may hold it (the caller, a container, a
     view): `torch.where` makes a new one, and what is written into either stays there. Where each
     way registers the same buffer anew, compiled code chooses the tensor, and asserts that shape
-    and dtype agree.
+    and dtype agree. A test whether a mask selects anything goes (unsafe) where it only guards a
+    number that is written by that mask.
 
     ## References
     - [Graph break GB0170](https://meta-pytorch.org/compile-graph-break-site/gb/gb0170.html)

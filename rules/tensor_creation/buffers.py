@@ -34,8 +34,15 @@ def is_constant_data(event: TensorFactory) -> bool:
     if is_empty(event):
         return False
     return _is_module(event.site, cls) and (
-        event.function == "torch.tensor" or isinstance(call.args[0], _LISTS)
+        event.function == "torch.tensor" or _is_list(call.args[0])
     )
+
+
+def _is_list(node: ast.expr) -> bool:
+    """True for ``[0.1, 0.2]`` and ``[0.1] * 10``."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return _is_list(node.left) or _is_list(node.right)
+    return isinstance(node, _LISTS)
 
 
 def device_of(event: TensorFactory) -> ast.expr | None:

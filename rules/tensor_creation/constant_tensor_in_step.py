@@ -26,7 +26,9 @@ class ConstantTensorInStep(Rule[TensorFactory]):
     The tensor becomes a buffer with `persistent=False`, so that the state dict stays as it is. The
     `.to(device)` that stays behind costs nothing once the module is on that device. The fix is
     unsafe: `half()` converts the buffer, and a module built on the meta device has to fill it in.
-    It is declined where the tensor is changed, kept or returned, or `__init__` is no place for it.
+    It is declined where the tensor is changed, kept or returned (functions of the project that
+    take it are followed), or where `__init__` is no place for it: it may end early, or set the
+    data on some of its ways only.
 
     ## References
     - [`register_buffer`](https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html)

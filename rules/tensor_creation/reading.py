@@ -6,10 +6,11 @@ import ast
 
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Object, Tensor
+from tclint.semantics.values import Function, Object, Tensor
 
 from ..proofs.purity import VIEWS
 from ..proofs.uses import uses_of
+from .helpers import only_reads
 
 _COMPUTED = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.FormattedValue)
 _FACTS = frozenset("shape dtype device ndim is_cuda requires_grad".split())
@@ -77,8 +78,10 @@ def _why_not_argument(site: Site, node: ast.expr, call: ast.AST | None, keyword:
         return _why_not_read(site, call) if is_view else ""
     if isinstance(call.func, ast.Attribute) and _is_tensor(site, call.func.value):
         return ""
-    layers = options(site.value(call.func))
+    layers = list(options(site.value(call.func)))
     if all(isinstance(o, Object) and o.is_module and o.cls is None for o in layers):
+        return ""
+    if all(isinstance(o, Function) and only_reads(o.info, call, node) for o in layers):
         return ""
     return f"`{site.text(call.func)}` may change the tensor"
 

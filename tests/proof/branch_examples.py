@@ -314,6 +314,11 @@ CHOICES: tuple[Example, ...] = (
         'x = x * 1|m = x < 0|x[m] = float("-inf")  # rare',
     ),
     _chosen_unsafely(
+        "a mask whose elements are counted",
+        "x = x * 1|m = x < 0|if m.sum() > 0:|    x.masked_fill_(m, -1.0)",
+        "x = x * 1|m = x < 0|x.masked_fill_(m, -1.0)",
+    ),
+    _chosen_unsafely(
         "a mask that is written out",
         "x = x * 1|if torch.any(x < 0):|    x[x < 0] = 0",
         "x = x * 1|x[x < 0] = 0",
