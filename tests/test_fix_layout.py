@@ -42,6 +42,7 @@ short = call(
 joined = call(
     one, two
 )
+call(condition_of_the_check, "the first part of a message that is written in two, " "and its second part is here, so that no row is long enough.")
 x = y[index_of_the_first_dimension_of_it, index_of_the_second_dimension_of_it, index_of_the_third_one_of_it]
 """
 

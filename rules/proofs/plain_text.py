@@ -12,18 +12,29 @@ _LONGEST: Final = 48
 _PERCENT: Final = re.compile(r"%(?:\((\w+)\))?[#0\- +]*(?:\d+)?(?:\.\d+)?([a-zA-Z%])")
 # They change how a value is shown, not what it is.
 _CONVERSIONS: Final = ("str", "repr", "int", "float", "bool", "list", "tuple")
+# Where the values begin that a message adds to what it states, and what asks for a value behind it.
+_CLAUSE: Final = re.compile(
+    r"[,;:(]\s+|\.\s+(?=[A-Z])|\s\(|,?\s+(?:but )?(?:got|found|was|is)\b[\s:=]*$"
+)
+_DANGLING: Final = re.compile(
+    r"\b(?:a|an|the|of|in|to|for|with|than|and|or|not|by|at|from|be|has|have|must|expected)$", re.I
+)
 _COPIES: Final = ("item", "tolist", "detach", "cpu", "numpy", "float")
 _QUOTES: Final = ("`", "'", '"')
 
 
 def plain_text(message: ast.expr) -> str | None:
-    """What a message says, with the source of each value in its place; None where that is nothing.
+    """What a message says without its values; None where that is nothing.
 
-    Somebody reads it who knows neither the values nor that there was a template.
+    Somebody reads it who knows neither the values nor that there was a template: what comes after
+    the statement ("..., got {n}") goes, and a value that the sentence needs is named by its source.
     """
     parts = _parts(message)
     if parts is None or not any(re.search(r"[^\W\d_]", p) for p in parts if isinstance(p, str)):
         return None
+    stated = _stated(parts)
+    if stated is not None:
+        return stated
     text = ""
     for part in parts:
         if isinstance(part, str):
@@ -33,6 +44,20 @@ def plain_text(message: ast.expr) -> str | None:
         else:
             text += _named(part, text)
     return text
+
+
+def _stated(parts: Sequence[str | ast.expr]) -> str | None:
+    """What is said before the first value, where that stands by itself."""
+    first = next((i for i, part in enumerate(parts) if not isinstance(part, str)), len(parts))
+    before = "".join(part for part in parts[:first] if isinstance(part, str))
+    behind = [part for part in parts[first + 1 :] if not isinstance(part, str) or part.strip(" .!")]
+    if first == len(parts) or not before:
+        return None
+    *clauses, last = _CLAUSE.split(before)
+    text = (clauses[0] if clauses else last).strip(" :=")
+    if not clauses and (behind or _DANGLING.search(text)):
+        return None
+    return text if len(text.split()) > 1 else None
 
 
 def _is_named_already(value: ast.expr, before: str) -> bool:

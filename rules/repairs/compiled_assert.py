@@ -19,7 +19,6 @@ _MESSAGE = (
     "Assert it in compiled code, which then raises RuntimeError with a literal message; eager code "
     "stays as it is"
 )
-_WIDTH = 100
 _MIXED = "the test joins tensors and other values in a way that asserts cannot follow"
 
 
@@ -36,20 +35,18 @@ def assert_when_compiled(site: Site, statement: ast.If) -> Repair | Decline:
     asserted = _opposites(site, tensors)
     if isinstance(asserted, Decline):
         return asserted
-    message = quoted(_message(site, raised, statement.test))
+    message, literal = _message(site, raised, statement.test)
     indent = "        " if flags else "    "
     lines = [f"if {names[0]}():"]
     if flags:
         lines.append("    if " + " and ".join(f"$flag_{i}" for i in range(len(flags))) + ":")
-    for template, named in asserted:
-        written = len(template) + sum(len(site.text(node)) for node in named.values())
-        broken = statement.col_offset + len(f"{indent}{names[1]}{message}") + written > _WIDTH
-        given = f"\n{indent}    {template},\n{indent}    {message},\n{indent}" if broken else ""
-        lines.append(f"{indent}{names[1]}({given or f'{template}, {message}'})")
+    for template, _ in asserted:
+        lines.append(f"{indent}{names[1]}({template}, {message})")
     lines += ["else:", "    $original"]
     parts: dict[str, ast.expr | ast.stmt] = {f"flag_{i}": flag for i, flag in enumerate(flags)}
     for _, named in asserted:
         parts |= named
+    parts |= literal
     rewrite = Replace(statement, "\n".join(lines), {**parts, "original": statement})
     return Repair(_MESSAGE, (rewrite,))
 
@@ -120,13 +117,18 @@ def _leaves(test: ast.expr) -> Iterator[tuple[ast.expr, bool]]:
         yield test, False
 
 
-def _message(site: Site, raised: ast.Raise, test: ast.expr) -> str:
-    """The nearest literal to what the exception says."""
+def _message(
+    site: Site, raised: ast.Raise, test: ast.expr
+) -> tuple[str, dict[str, ast.expr | ast.stmt]]:
+    """What the exception says, or the literal nearest to it, as a template with its part."""
     error = raised.exc
     if isinstance(error, ast.Call) and error.args:
-        text = literal_of(site, error.args[0])
+        given = error.args[0]
+        if isinstance(given, ast.Constant) and isinstance(given.value, str):
+            return "$message", {"message": given}
+        text = literal_of(site, given)
         if text is not None:
-            return text
+            return quoted(text), {}
     kind = error.func if isinstance(error, ast.Call) else error
     name = ast.unparse(kind) if kind is not None else "check failed"
-    return f"{name}: {' '.join(site.text(test).split())}"
+    return quoted(f"{name}: {' '.join(site.text(test).split())}"), {}

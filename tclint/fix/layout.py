@@ -45,6 +45,7 @@ _PRIORITY: Final[dict[str, int]] = {
 }
 _COMMA: Final = 20
 _COMPREHENSION: Final = 22
+_STRING: Final = 15
 _LENGTH: Final = 100
 
 
@@ -235,7 +236,9 @@ class _Breaker:
             return [indent + _text(tokens)]
         opening = self._bracket(indent, tokens)
         if opening is None:
-            return [indent + _text(tokens)]
+            places = [place for place, priority in _delimiters(tokens) if priority == _STRING]
+            ways = zip([0, *places], [*places, len(tokens)], strict=True)
+            return [indent + _text(tokens[start:end]) for start, end in ways]
         closing = _match(tokens, opening)
         is_literal = opening == 0 or not _is_operand(tokens[opening - 1].text)
         body = self._body(indent + self._shape.step, tokens[opening + 1 : closing], is_literal)
@@ -309,6 +312,8 @@ def _delimiters(tokens: Tokens) -> Iterator[tuple[int, int]]:
             yield place, _COMPREHENSION
             looping, operand = True, False
             continue
+        if depth == 0 and place and _is_string(text) and _is_string(tokens[place - 1].text):
+            yield place, _STRING
         if depth == 0 and text == "lambda":
             return  # all that follows is its own
         if depth == 0 and text in _PRIORITY and (operand or text in ("if", "else")):
@@ -320,6 +325,10 @@ def _delimiters(tokens: Tokens) -> Iterator[tuple[int, int]]:
             text in _PRIORITY or text in _OPENING or text in _ASSIGNING or keyword.iskeyword(text)
         )
         operand = operand or text in ("None", "True", "False")
+
+
+def _is_string(text: str) -> bool:
+    return text[-1] in "'\""
 
 
 def _last_bracket(tokens: Tokens) -> int | None:

@@ -166,7 +166,7 @@ MESSAGE: tuple[Example, ...] = tuple(
             'f"bad {[float(row.sum()) for row in x if row.sum() > 100]}"',
             '"bad ..."',
         ),
-        ("a value that is named", 'f"bad shape: {x.shape}, {x.ndim=}"', '"bad shape, x.ndim"'),
+        ("a value that is named", 'f"bad shape: {x.shape}, {x.ndim=}"', '"bad shape"'),
         ("no words", 'f"{x.min()} {x.max()}"', '"assertion failed: (x > 0).all()"'),
     )
 )

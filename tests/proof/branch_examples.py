@@ -49,8 +49,8 @@ GUARDS: tuple[Example, ...] = (
     _asserted(
         "either of two",
         "if x.isnan().any() or not (x >= 0).all():|    raise ValueError('bad ' 'numbers')",
-        "    torch._assert_async(torch.logical_not(x.isnan().any()), 'bad numbers')"
-        "|    torch._assert_async((x >= 0).all(), 'bad numbers')",
+        "    torch._assert_async(torch.logical_not(x.isnan().any()), 'bad ' 'numbers')"
+        "|    torch._assert_async((x >= 0).all(), 'bad ' 'numbers')",
     ),
     _asserted(
         "statements before it raises",
