@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tclint.config import NEWEST_TORCH, Config, Settings
+from tclint.config import NEWEST_TORCH, SIDE_EFFECT_STYLES, Config, Settings
 from tclint.diagnostics import Confidence
 from tclint.fix.apply import fix_files
 from tclint.lint import examine
@@ -59,7 +59,7 @@ def _all_written(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> set[Writ
 
     monkeypatch.setattr(examine, "for_oldest", collect)
     for file in files:
-        for style in ("guard", "graph-print"):
+        for style in SIDE_EFFECT_STYLES:
             check_files([file], _config(file.parent, side_effects=style))
     return found
 
@@ -131,6 +131,8 @@ def test_the_table_knows_functions_methods_and_their_arguments() -> None:
     assert since("torch.optim.SGD", "fused") == (2, 3)
     assert since("torch.nn.functional.rms_norm", "eps") == (2, 4)
     assert since("torch.made_up") is None
+    assert since("torch.nn.functional.made_up") is None
+    assert since("torch._dynamo.config.recompile_limit.bit_length") == (2, 7)
     assert method_since("logical_and") == (1, 5)
     assert method_since("register_buffer", "persistent") == (1, 6)
     assert method_since("append_to_nothing") is None
@@ -187,8 +189,13 @@ def test_an_argument_that_is_younger_than_its_function_is_declined(examples: lis
         assert reason.startswith("`torch.optim.SGD(fused=...)` needs torch 2.3") != fixable
 
 
-def test_an_argument_as_old_as_its_function_is_not_named() -> None:
-    assert str(Written("torch.compile", "dynamic")) == "torch.compile"
+def test_a_call_that_is_there_needs_no_newer_torch_for_its_old_arguments(
+    examples: list[Path],
+) -> None:
+    (file,) = [file for file in examples if file.stem == "tcl230_0"]
+    results = check_files([file], _config(file.parent, min_torch=(1, 8))).results
+    (found,) = [r.diagnostic for r in results if r.diagnostic.code == "TCL230"]
+    assert found.fixable is not None
 
 
 def _results(tmp_path: Path, code: str, **versions: Any) -> tuple[Any, ...]:

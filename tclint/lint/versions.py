@@ -56,9 +56,7 @@ class Written:
 
     def __str__(self) -> str:
         spelled = f".{self.name}" if self.is_method else self.name
-        if self.argument is None or self.first == replace(self, argument=None).first:
-            return spelled
-        return f"{spelled}({self.argument}=...)"
+        return f"{spelled}({self.argument}=...)" if self.argument else spelled
 
 
 def in_range(finding: Finding, settings: Settings) -> Finding | None:
@@ -164,12 +162,15 @@ def _argument(
     function: ast.expr, argument: str | None, known: Mapping[str, str], parts: Parts, site: Site
 ) -> Iterator[Written]:
     name = _dotted(function, known, parts, site)
-    if argument is None:
-        return
     if name is None and isinstance(function, ast.Attribute):
-        yield Written(function.attr, argument, is_method=True)
+        written = Written(function.attr, argument, is_method=True)
     elif name is not None and _is_torch(name):
-        yield Written(name, argument)
+        written = Written(name, argument)
+    else:
+        return
+    # The call may be the user's: then the torch that has the function is there.
+    if argument is not None and written.first != replace(written, argument=None).first:
+        yield written
 
 
 def _dotted(node: ast.expr, known: Mapping[str, str], parts: Parts, site: Site) -> str | None:

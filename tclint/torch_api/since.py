@@ -24,18 +24,30 @@ _OWNERS: Final = ("torch.Tensor", "torch.nn.Module", "torch.optim.Optimizer")
 
 
 def since(dotted: str, argument: str | None = None) -> Version | None:
-    """The first release with a name of torch's, or with an argument of it; None if not known."""
-    name = canonical(dotted)
-    first = _table().get(name)
+    """The first release with a name of torch's, or with an argument of it; None if not known.
+
+    What an object has, such as a method of a setting's value, is as old as the object.
+    """
+    name, table = canonical(dotted), _table()
+    first = table.get(name)
+    owner = name.rpartition(".")[0]
+    if first is None and owner and owner not in _owners():
+        return since(owner)
     if first is None or argument is None:
         return first
-    return max(first, _table().get(f"{name}({argument})", first))
+    return max(first, table.get(f"{name}({argument})", first))
 
 
 def method_since(name: str, argument: str | None = None) -> Version | None:
     """The first release in which tensors, modules or optimizers have a method; None if never."""
     found = [since(f"{owner}.{name}", argument) for owner in _OWNERS]
     return min((version for version in found if version is not None), default=None)
+
+
+@cache
+def _owners() -> frozenset[str]:
+    """The modules and classes whose names are all in the table."""
+    return frozenset({"torch", *(name.rpartition(".")[0] for name in _table())})
 
 
 @cache
