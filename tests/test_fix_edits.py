@@ -652,3 +652,21 @@ def test_import_and_rewrite_are_one_group() -> None:
     node = _find(source, ast.parse(source), "np.prod")
     result = _carry_out(source, Replace(_expression(node), "math.prod"), Import("math"))
     assert result == "import math\n\nimport numpy as np\n\n\ndef f(s):\n    return math.prod(s)\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "after"),
+    [
+        ("def f():\n    a\n\n    b\n\n    c\n", "def f():\n    a\n\n    c\n"),
+        ("def f():\n    a\n    b\n\n    c\n", "def f():\n    a\n\n    c\n"),
+        ("def f():\n    a\n\n    b\n    c\n", "def f():\n    a\n\n    c\n"),
+        ("def f():\n    a\n\n    b\n\n\nc\n", "def f():\n    a\n\n\nc\n"),
+        (
+            "def f():\n    a\n\n    # why\n    b\n\n    c\n",
+            "def f():\n    a\n\n    # why\n\n    c\n",
+        ),
+        ("a\n\nb\n\nc\n", "a\n\nc\n"),
+    ],
+)
+def test_a_statement_that_goes_leaves_no_gap(source: str, after: str) -> None:
+    assert _fix(source, ("b;", "", {})) == after

@@ -48,18 +48,40 @@ class Block:
         """Start empty."""
         self.statements: list[Statement] = []
         self.waiting: list[cst.EmptyLine] = []
+        self._removed = False
 
     def append(self, statement: Statement) -> None:
         """Add a statement below the lines that wait."""
-        if self.waiting:
-            lines = [*self.waiting, *statement.leading_lines]
+        if self.waiting or self._removed:
+            lines = self._above(statement.leading_lines)
             statement = statement.with_changes(leading_lines=lines)
-            self.waiting = []
+            self.waiting, self._removed = [], False
         self.statements.append(statement)
+
+    def footer(self, below: Sequence[cst.EmptyLine], *, ends: bool) -> list[cst.EmptyLine]:
+        """The lines at the end: where it ``ends`` there, none is free above what was removed."""
+        waiting = self.waiting
+        if self._removed and ends:
+            while waiting and waiting[-1].comment is None:
+                waiting = waiting[:-1]
+        return [*waiting, *below]
+
+    def _above(self, own: Sequence[cst.EmptyLine]) -> list[cst.EmptyLine]:
+        """The lines above a statement: a removed one leaves no gap of its own."""
+        waiting = self.waiting
+        if not self._removed or not own or own[0].comment is not None:
+            return [*waiting, *own]
+        if not waiting:
+            # It stood right below its neighbour, or at the top of the block.
+            return [*own] if self.statements else [*own[_blank_prefix(own) :]]
+        while waiting and waiting[-1].comment is None:
+            waiting = waiting[:-1]
+        return [*waiting, *own]
 
     def change(self, statement: Statement, change: Change) -> None:
         """Add what becomes of a statement that has its lines for itself."""
         leading = list(statement.leading_lines)
+        self._removed = self._removed or (change.main == [] and not change.before + change.after)
         if change.before:
             blank = _blank_prefix(leading)
             self.waiting += leading[:blank]

@@ -143,8 +143,13 @@ class _Rewriter(Parenthesizer):
             self._append(block, old, new)
         if not block.statements and isinstance(updated, cst.IndentedBlock):
             block.append(cst.SimpleStatementLine([cst.Pass()]))
-        footer = [*block.waiting, *updated.footer]
+        ends = not (self._plan.snippet.goes_on and self._is_outermost(original))
+        footer = block.footer(updated.footer, ends=ends)
         return updated.with_changes(body=block.statements, footer=footer)
+
+    def _is_outermost(self, block: cst.Module | cst.IndentedBlock) -> bool:
+        module = self._plan.snippet.parsed.module
+        return block is module or getattr(module.body[-1], "body", None) is block
 
     def _append(self, block: Block, old: cst.BaseStatement, new: cst.BaseStatement) -> None:
         """Add what becomes of one statement, or of several that share a line."""

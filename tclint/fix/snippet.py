@@ -60,6 +60,15 @@ class Snippet:
     step: str
     parsed: Parsed
 
+    @property
+    def goes_on(self) -> bool:
+        """True where a statement of the same block follows at once."""
+        row = self.first_row + len(split_lines(self.text))
+        if row > len(self.file.lines):
+            return False
+        line, own = self.file.lines[row - 1], self.file.lines[row - 2]
+        return bool(line.strip()) and indentation(line) == indentation(own)
+
     def expression(self, node: ast.expr) -> cst.BaseExpression:
         """The LibCST node of an expression."""
         found = self.parsed.expressions.get(self._corners(node))
