@@ -104,14 +104,20 @@ def _goes_to_device(event: TrainingCall) -> bool:
 
 
 def _is_batch(event: TrainingCall, loop: ast.For) -> bool:
-    """True for a variable that the loop binds and nothing but this statement binds anew."""
+    """True for a variable that the loop binds and nothing has bound anew at this statement."""
     match event.call.func:
         case ast.Attribute(value=ast.Name(id=name)):
             stores = event.site.stores(name)
-            inside = {*ast.walk(loop.target), *ast.walk(event.site.statement)}
-            bound = any(store in ast.walk(loop.target) for store in stores)
-            return bound and all(store in inside for store in stores)
+            targets = {*ast.walk(loop.target)}
+            others = [store for store in stores if store not in targets]
+            start, end = _begin(loop), _begin(event.site.statement)
+            rebound = any(start < _begin(store) < end for store in others)
+            return not targets.isdisjoint(stores) and not rebound
     return False
+
+
+def _begin(node: ast.stmt | ast.expr) -> tuple[int, int]:
+    return node.lineno, node.col_offset
 
 
 def _is_pinned(site: Site, iterable: ast.expr) -> bool:

@@ -56,6 +56,8 @@ def repair_read(
     verdict = combine([extra, rank, way.verdict()])
     if isinstance(verdict, Refused):
         return Decline(verdict.why)
+    if event.via == "int" and way.kept and isinstance(way.verdict(), Changes):
+        return Decline("`int` makes a size or an index here, for code that is not followed")
     return _keep(event, template, way, verdict)
 
 
