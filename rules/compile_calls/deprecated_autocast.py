@@ -19,8 +19,9 @@ class DeprecatedAutocastName(Rule[NameUsed]):
     What it does:
         Reports `torch.cuda.amp.autocast`, `GradScaler`, `custom_fwd` and `custom_bwd`, the same
         of `torch.cpu.amp`, and questions such as `torch.is_autocast_cpu_enabled()`, where the
-        targeted torch is 2.4 or later. Uses in a `try`, or below an `if` that asks for a version
-        or an attribute, are left alone: they are there for an older torch.
+        oldest torch of the project (`min-torch`) is 2.4 or later. Uses in a `try`, or below an
+        `if` that asks for a version or an attribute, are left alone: they are there for an older
+        torch.
 
     Why it hurts:
         Each use warns, and the names will go. Making the context costs more, too: to enter and
