@@ -19,8 +19,8 @@ class PrivateCompilerName(Rule[NameUsed]):
         Reports `torch._dynamo.disable`, `allow_in_graph`, `reset`, `is_compiling`,
         `list_backends`, `assume_constant_result`, `substitute_in_graph` and `set_stance`,
         `torch._utils.is_compiling` and `torch._inductor.cudagraph_mark_step_begin`, where
-        `torch.compiler` has them in each torch that the project is for (`min-torch`). Uses in a `try`, or below an `if` that asks for a version or an
-        attribute, are left alone.
+        `torch.compiler` has them in each torch that the project is for (`min-torch`). Uses in a
+        `try`, or below an `if` that asks for a version or an attribute, are left alone.
 
     Why it hurts:
         What starts with an underscore may change in any release, and loading it takes time: the
