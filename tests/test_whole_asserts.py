@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,9 @@ INPUTS = [
 ]  # fmt: skip
 
 
+CAUGHT = (ArithmeticError, AssertionError, LookupError, RuntimeError, TypeError, ValueError)
+
+
 def fixed(folder: Path, text: str) -> tuple[str, list[str]]:
     """A program after `fix`, and the graph breaks that `check` finds in it then."""
     path = folder / "program.py"
@@ -125,9 +129,10 @@ def outcome(text: str, inputs: tuple[Any, ...]) -> str:
     function = loaded(text)
     try:
         result = repr(function(*inputs))
-    except (ArithmeticError, AssertionError, LookupError, RuntimeError, TypeError) as error:
+    except CAUGHT as error:
         result = f"{type(error).__name__}: {error}"
-    return f"{result} after {len(function.__globals__['CALLS'])} calls"
+    calls = vars(sys.modules[function.__module__])["CALLS"]
+    return f"{result} after {len(calls)} calls"
 
 
 @pytest.mark.parametrize("test", (*REPAIRED, *DECLINED))
@@ -173,3 +178,140 @@ def test_a_fixed_assert_fails_in_compiled_code_where_it_fails_in_eager_code(
         except (RuntimeError, AssertionError):
             failed = True
         assert failed is ("Error" in outcome(text, inputs)), (inputs, after)
+
+
+# Asserts in all kinds of places and spellings, of `x` and `y`.
+PLACED = (
+    ("for i in range(2):\n    assert (x > 0).all() and (y > 0).all(), f'bad {i}'"),
+    ("with torch.no_grad():\n    assert (x > 0).all() and (y > 0).all(), f'bad {x}'"),
+    "if x.ndim == 1: assert (x > 0).all() and (y > 0).all(), f'bad {x}'",
+    "z = 1; assert (x > 0).all() and (y > 0).all(), f'bad {z}'",
+    "assert (x > 0).all() and (y > 0).all(), f'bad {x}'; z = 1",
+    "assert (x > 0).all() and (y > 0).all(), f'bad {x}'  # why",
+    ("assert (\n    (x > 0).all()  # first\n    and (y > 0).all()\n), f'bad {x}'"),
+    ("assert (\n    (x > 0).all()\n    and (y > 0).all()\n), (\n    'long '\n    f'bad {x}'\n)"),
+    ("if x.ndim == 7:\n    pass\nelse:\n    assert (x > 0).all() and (y > 0).all(), f'bad {x}'"),
+    (
+        "if x.ndim == 7:\n"
+        "    pass\n"
+        "elif x.ndim == 1:\n"
+        "    assert (x > 0).all() and (y > 0).all(), f'bad {x}'"
+    ),
+    (
+        "def g(x, y):\n"
+        "    assert (x > 0).all() and (y > 0).all(), f'bad {x}'\n"
+        "    return x\n"
+        "x = g(x, y)"
+    ),
+    (
+        "try:\n"
+        "    assert (x > 0).all() and (y > 0).all(), f'bad {x}'\n"
+        "except AssertionError:\n"
+        "    x = x + 1"
+    ),
+    ("try:\n    assert (x > 0).all() and (y > 0).all(), f'bad {x}'\nfinally:\n    x = x + 1"),
+    ("g = lambda: (x > 0).all()\nassert g() and (y > 0).all(), f'bad {x}'"),
+    "assert (m := x.min()) > 0 and m < 9, f'bad {m}'",
+    ("assert (m := x.min()) > 0 and m < 9\nx = x + m"),
+    ("assert (x > 0).all() or (m := x.min()) > -99\nx = x + 1"),
+    ("if torch.compiler.is_compiling():\n    assert (x > 0).all() and (y > 0).all(), f'bad {x}'"),
+    (
+        "if not torch.compiler.is_compiling():\n"
+        "    assert (x > 0).all() and (y > 0).all(), f'bad {x}'"
+    ),
+    (
+        "if not torch.compiler.is_compiling():\n"
+        "    return x\n"
+        "assert (x > 0).all() and (y > 0).all(), f'bad {x}'"
+    ),
+    ("if torch.compiler.is_compiling():\n    assert (x > 0).all() or (x < -5).all(), f'bad {x}'"),
+    ("if torch.compiler.is_compiling():\n    assert x.max().item() < 0.1 + 3, f'bad {x}'"),
+    ("if torch.compiler.is_compiling():\n    assert (x > 0).all(), 42"),
+    ("if torch.compiler.is_compiling():\n    if (x < 0).any():\n        raise ValueError('bad')"),
+    "assert not (x < 0).any() and x.max().item() < 9.5, f'bad {x.max().item():.2f}'",
+    "assert 0 < x.min() < 9, 'bad %f' % x.min()",
+    "assert not (0 < -x.min() < 9), 'bad {}'.format(x.min())",
+    ("msg = 'bad'\nassert (x > 0).all() and (y > 0).all(), msg"),
+    "assert isinstance(x, torch.Tensor) and (x > 0).all() and (y > 0).all(), f'bad {x}'",
+    "assert y is not None and (y > 0).all() and (x > 0).all(), f'{y}'",
+    "assert x.min() == y.min() == x.max(), f'{x}'",
+    "assert 0 < x.shape[0] < 9 and (x > 0).all() and (y > 0).all()",
+    "assert x.sum() in (3, 4)",
+    "assert x is not y and (x > 0).all() and (y > 0).all(), f'{x}'",
+    "assert torch.all(x > 0) and torch.any(y > 0), f'{x}'",
+    "assert ((x > 0).all() if x.ndim == 1 else (y > 0).all()) and (y > 0).all(), f'bad {x}'",
+    "assert (x > 0).all() * (y > 0).all(), f'bad {x}'",
+    "assert (x > 0).all() and (y > 0).all(), f'costs $5 {x} {{}}'",
+    'assert (x > 0).all() and (y > 0).all(), f"it\'s \\"{x}\\""',
+    "assert not bool((x < 0).any()) or bool((y > 0).all()), f'bad {x}'",
+    "assert ((x > 0).all() and ((y > 0).all()))",
+    "assert not (torch.isnan(x).any() or torch.isinf(x).any()), f'bad {x}'",
+    "assert (x > 0).all() and (y > 0).all(), ('bad', x)",
+    "assert x.sum().item() == 3.0 and (y > 0).all(), f'bad {x}'",
+    "assert (x > 0).all() and (y > 0).all(), 'a' * 120 + str(x)",
+)
+SPELLED = """\
+import torch
+from torch import nn
+
+CALLS = []
+LIMIT = 9
+
+
+class Bounds:
+    def __init__(self):
+        self.high = torch.tensor(9.0)
+
+    @property
+    def low(self):
+        CALLS.append("low")
+        return torch.tensor(-1.0)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("least", torch.tensor(0.0))
+        self.bounds = Bounds()
+
+    @property
+    def most(self):
+        CALLS.append("most")
+        return torch.tensor(9.0)
+
+    def forward(self, x, y, flag=True):
+        assert {test}
+        return x * 2 + y
+
+
+f = Net()
+"""
+TESTS = (
+    "self.least < x.min() < 9, f'bad {self.training}'",
+    "-9 < x.min() < self.most, f'bad {x}'",
+    "x.min() < self.most < 99, f'bad {x}'",
+    "-9 < self.bounds.low < x.min()",
+    "(x > 0).all() and not (y < 0).any(), f'bad {self.training}'",
+    "not flag or (x > 0).all() and (y > 0).all()",
+    "(flag or (x > 0).all()) and (y > 0).all(), f'{x}'",
+    "not (flag and (x < 0).any()), 'bad'",
+    "not (flag and (x < 0).any() and (y < 0).any()), f'{x}'",
+    "LIMIT > x.max() > 0, f'{x}'",
+    "not flag or (x > 0).all() or (x < -5).all()",
+    "self.training and (x > 0).all() and (y > 0).all()",
+)
+
+
+@pytest.mark.parametrize("body", (*PLACED, *TESTS))
+def test_check_says_what_breaks_after_fixing_and_eager_code_is_the_same(
+    body: str, tmp_path: Path
+) -> None:
+    if body in TESTS:
+        text = SPELLED.replace("{test}", body)
+    else:
+        text = SPELLED.partition("class Bounds")[0] + "def f(x: torch.Tensor, y: torch.Tensor):\n"
+        text += "".join(f"    {line}\n" for line in (*body.split("\n"), "return x * 2 + y"))
+    after, left = fixed(tmp_path, text)
+    for inputs in INPUTS[:9]:
+        assert outcome(after, inputs) == outcome(text, inputs), after
+    assert breaks(after, *INPUTS[0]) is bool(left), after

@@ -58,6 +58,8 @@ def goes_on_after_tensor(site: Site, node: ast.expr) -> bool:
         return not is_plain(node.operand) and is_tensor_condition(site, node.operand)
     if isinstance(node, ast.Compare):
         return len(node.ops) > 1 and is_tensor_condition(site, node)
+    if isinstance(node, ast.IfExp):
+        return is_tensor_condition(site, node.body) or goes_on_after_tensor(site, node.orelse)
     if not isinstance(node, ast.BoolOp):
         return False
     *first, last = node.values

@@ -6,6 +6,7 @@ import ast
 
 from tclint.semantics.lattice import tensor_in
 from tclint.semantics.site import Site
+from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import Object, Tensor
 
 _REDUCTIONS = frozenset(
@@ -36,11 +37,33 @@ ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 def is_pure(site: Site, node: ast.expr) -> bool:
     """True when evaluating ``node`` only computes: no call that could write, draw or print."""
-    return all(
+    return not any(_is_property(site, part) for part in ast.walk(node)) and all(
         not isinstance(part, (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom))
         or (isinstance(part, ast.Call) and _pure_call(site, part))
         for part in ast.walk(node)
     )
+
+
+def _is_property(site: Site, node: ast.AST) -> bool:
+    """True for a method of the program that runs when an attribute is read."""
+    if not isinstance(node, ast.Attribute):
+        return False
+    owner = site.value(node.value)
+    if not isinstance(owner, Object) or owner.cls is None:
+        return False
+    parent = site.parent(node)
+    is_called = isinstance(parent, ast.Call) and parent.func is node
+    return not is_called and any(node.attr in cls.methods for cls in _family(owner.cls))
+
+
+def _family(cls: ClassInfo) -> list[ClassInfo]:
+    """A class and its bases of the same file."""
+    found = [cls]
+    for one in found:  # grows while it is walked
+        names = (base.id for base in one.bases if isinstance(base, ast.Name))
+        known = (one.module.classes.get(name) for name in names)
+        found += [base for base in known if base is not None and base not in found]
+    return found
 
 
 def _pure_call(site: Site, call: ast.Call) -> bool:
@@ -112,8 +135,8 @@ def _is_there(site: Site, node: ast.Attribute) -> bool:
     match site.value(node.value):
         case Tensor():
             return node.attr in _PLAIN_ATTRIBUTES
-        case Object(cls=cls) if cls is not None:
-            return node.attr not in cls.methods and isinstance(site.value(node), Tensor)
+        case Object():
+            return not _is_property(site, node) and isinstance(site.value(node), Tensor)
     return False
 
 

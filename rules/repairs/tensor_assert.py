@@ -142,6 +142,8 @@ class _Test:
                 return [c for value in values for c in self._conditions(value, negated)]
             case ast.BoolOp():
                 return [self._alternatives(test, negated)]
+            case ast.IfExp():
+                raise _RefusedError(Decline("an `if` with an assert in each arm says the same"))
             case ast.Compare() if not negated:
                 self._makes("Split the assert")
                 return self._pairs(test)
@@ -158,6 +160,8 @@ class _Test:
                 return any(map(self._asks, first)) or self._goes_on(last, negated)
             case ast.Compare(ops=[_, _, *_]):
                 return self._asks(test)
+            case ast.IfExp(body=body, orelse=orelse):
+                return self._asks(body) or self._goes_on(orelse, negated)
         return False
 
     def _asks(self, node: ast.expr) -> bool:

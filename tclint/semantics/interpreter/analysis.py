@@ -138,7 +138,7 @@ class Analysis:
         """Report an event unless nobody asks, it is silenced here, or it is known already."""
         if frame.region is None and event not in SETUP_EVENTS:
             return
-        if frame.quiet and event.__name__ in frame.quiet:
+        if frame.quiet and _is_quiet(frame.quiet, event.__name__, fields):
             frame.quieted += 1
             return
         if event not in self.wanted:
@@ -297,6 +297,11 @@ class Analysis:
             )
             self.events[OptimizerInit, optimizer.call] = event
         return list(self.events.values())
+
+
+def _is_quiet(quiet: frozenset[str], name: str, fields: dict[str, object]) -> bool:
+    """True for an event that is silenced altogether, or in the way that it comes about."""
+    return name in quiet or f"{name}.{fields.get('via') or fields.get('kind')}" in quiet
 
 
 def _rewritten(first: Value, later: Value) -> Value:

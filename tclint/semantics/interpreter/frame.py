@@ -34,7 +34,8 @@ class Frame:
     """The state of walking one function body.
 
     ``live`` is false after a statement that never falls through. ``quiet`` names the events that
-    are not reported at the moment (inside an ``assert``, a ``raise``, the arguments of a
+    are not reported at the moment, or ``HostRead.item`` for those that come about in one way
+    (inside an ``assert``, a ``raise``, the arguments of a
     ``print``); ``quieted`` counts them. ``numpy_uses`` collects places where a numpy loop variable
     is needed as a Python number. ``moves`` are the ``.to()`` calls around calls being evaluated;
     ``tracked`` the variables with attributes that are followed (``self`` of ``self.cache``),
