@@ -13,6 +13,7 @@ from ..decisions.guesses import is_folded, is_likely_number
 from ..decisions.reads import WAY_OUT, WHAT, kind_of, member, takes_tensor
 from ..decisions.wording import consequence, loop_ids, short
 from ..proofs.reads import is_captured, is_judged_elsewhere
+from ..repairs.counted_loop import count_with_range
 from ..repairs.slice_store import store_by_mask
 
 _TRACED_IF_CAPTURED = frozenset({"size", "sizes", "slice"})
@@ -35,8 +36,9 @@ class HiddenHostRead(Rule[HostRead]):
     ## Fix safety
     A number that is stored into a slice is stored by a mask: `x[torch.arange(len(x)) < n] = 0`.
     That is safe where the bounds are counts or positions, and unsafe for others: a negative one
-    would count from the end of a slice. Nothing else is fixed: where the number could come from
-    instead is not to be seen.
+    would count from the end of a slice. A loop over `torch.arange(n)` whose variable is only a
+    position counts with `range(n)`. Nothing else is fixed: where the number could come from instead
+    is not to be seen.
 
     ## References
     - [Graph break GB0033](https://meta-pytorch.org/compile-graph-break-site/gb/gb0033.html)
@@ -50,6 +52,24 @@ class HiddenHostRead(Rule[HostRead]):
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0033", "GB0124", "GB7000")
     examples = (
+        Bad(
+            """
+def f(x: torch.Tensor):
+    y = x * 2
+    for i in torch.arange(3, device=x.device):
+        y = y + x[i] * y[i, 0]
+    return y
+""",
+            fixed="""
+def f(x: torch.Tensor):
+    y = x * 2
+    for i in range(3):
+        y = y + x[i] * y[i, 0]
+    return y
+""",
+            proves=("GB0124",),
+            title="positions of a loop",
+        ),
         Bad(
             "\ndef f(x):\n    y = x.reshape(-1, 3) * 2\n"
             "    y[:, : (y > 1).sum()] = 0\n    return y\n",
@@ -126,4 +146,5 @@ def _repair(event: HostRead) -> Repair | Decline:
         stored = store_by_mask(event.site, event.source, event.site.statement)
         if isinstance(stored, Repair):
             return stored
-    return Decline(WAY_OUT.get(kind_of(event), "compute it outside of compiled code"))
+    counted = count_with_range(event.site, event.source) if event.via == "index" else None
+    return counted or Decline(WAY_OUT.get(kind_of(event), "compute it outside of compiled code"))

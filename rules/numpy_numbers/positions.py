@@ -12,6 +12,7 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static
 
+from ..proofs.numbers import constant
 from ..proofs.verdict import PROVED, Changes, Refused, Verdict, combine
 from .lengths import is_integer, least
 from .names import library
@@ -61,7 +62,7 @@ def use_arange(event: TensorIndex, ranges: Sequence[ast.expr]) -> Repair | Decli
         call = range_call(site, node)
         if call is None:
             return Decline(f"`{site.text(node)}` is not made here")
-        verdicts.append(_bounds(site, call))
+        verdicts.append(judge_bounds(site, call))
         names = [f"$bound{place}" for place in range(len(call.args))]
         parts = {f"bound{place}": bound for place, bound in enumerate(call.args)}
         template = f"{name}({', '.join(names)}, device=$tensor.device)"
@@ -93,7 +94,8 @@ def _is_plain(node: ast.expr) -> bool:
     return isinstance(node, ast.Name)
 
 
-def _bounds(site: Site, call: ast.Call) -> Verdict:
+def judge_bounds(site: Site, call: ast.Call) -> Verdict:
+    """Judge that `torch.arange` and `range` count the same with the arguments of a call."""
     if call.keywords or any(isinstance(a, ast.Starred) for a in call.args):
         return Refused("its bounds are not all written out")
     if not all(is_integer(site, bound) for bound in call.args):
@@ -102,4 +104,17 @@ def _bounds(site: Site, call: ast.Call) -> Verdict:
         bound = least(site, call.args[0])
         if bound is not None and bound >= 0:
             return PROVED
+    if _goes_up(site, call.args):
+        return PROVED
     return Changes("`torch.arange` raises for a negative length, where a range is empty")
+
+
+def _goes_up(site: Site, bounds: list[ast.expr]) -> bool:
+    """True for written bounds from low to high."""
+    known = [constant(site, bound) for bound in bounds]
+    match known:
+        case [int(first), int(last)]:
+            return first <= last
+        case [int(first), int(last), int(step)]:
+            return step > 0 and first <= last
+    return False
