@@ -67,7 +67,7 @@ def f(x: torch.Tensor):
         y = y + x[i] * y[i, 0]
     return y
 """,
-            proves=("GB0124",),
+            proves=("GB7000",),
             title="positions of a loop",
         ),
         Bad(
