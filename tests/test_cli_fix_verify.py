@@ -59,6 +59,8 @@ def test_confirmed_fixes_are_written_in_the_files_that_the_target_loads(project:
     assert shown.returncode == 1
     assert shown.stdout.startswith("--- a/program.py\n")
     assert "GB0059 is gone" in shown.stderr
+    told = [line.partition("] ")[2] for line in shown.stderr.splitlines()]
+    assert {"net: before", "net: 2 of 2 fixes", "net: speed of eager code"} <= set(told)
     assert "not executed by the target; kept because it is safe" in shown.stderr
     assert (project / "program.py").read_text() == PROGRAM
 
