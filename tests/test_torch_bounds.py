@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tclint.config import Config, ConfigError, load_config, requirement_problems, with_overrides
 from tclint.server.programs import Programs
 from tclint.server.settings import Settings
 from tclint.torch_bounds import NEWEST_TORCH
+from tclint.torch_bounds.infer import METADATA
+from tclint.torch_bounds.locks import LOCKS
 
 from .cli_runs import tclint
 
@@ -414,6 +420,32 @@ def test_a_file_that_cannot_be_understood_is_one_warning_and_the_default(
     assert problem in said
     newest = ".".join(map(str, NEWEST_TORCH))
     assert f"assuming target-torch {newest} (the newest that tclint knows)" in said
+
+
+def test_what_python_thinks_of_a_setup_py_is_not_said(tmp_path: Path) -> None:
+    text = "if 1 is 1:\n    setup(install_requires=['torch>=2.0'])\n"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        config = _project(tmp_path, {"setup.py": text})
+    assert _versions(config)[0] == (2, 0)
+
+
+NAMES = (*METADATA, *LOCKS, "requirements.txt", "environment.yml")
+PIECES = (
+    *"[]{}()\"'=<>~^!*,;|:@#-\\\n \0\ufeffé",
+    *("torch", "pytorch", "torch>=2", "2.1", "9" * 30, "[[package]]\n", "[project]\n", "version"),
+    *("name = ", "dependencies", "- ", "-r ", "-c ", "torch-1-x.whl", "pip:", "setup(", "default"),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(NAMES), st.lists(st.sampled_from(PIECES), max_size=25))
+def test_no_file_ends_the_run(name: str, pieces: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder) / name, "".join(pieces))
+        config = load_config(Path(folder))
+    assert config.settings.oldest_torch <= config.settings.target_torch
+    assert len(requirement_problems(config)) <= 1
 
 
 def test_one_broken_file_does_not_silence_the_others(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import configparser
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -58,7 +59,9 @@ def setup_py(file: Path) -> list[Statement]:
     if not names_torch(text):
         return []
     try:
-        tree = ast.parse(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the user's escapes and comparisons
+            tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise BoundsError(f"cannot be parsed: {error}") from error
     names = _bound(tree)
