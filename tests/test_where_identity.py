@@ -43,6 +43,7 @@ KEPT = {
     "autograd": ("kept = (y * y).sum()", "y += 1"),
     "a generator": ("kept = (row for row in y)", "y += 1\n    kept = next(kept)"),
     "a match": ("match y:\n        case kept:\n            pass", "kept.add_(1)"),
+    "the names of the function": ("kept = dict(locals())", 'kept["y"].add_(1)'),
     "nobody": ("kept = y.sum() + y", "kept = kept * y"),
     "nobody, and it is written": ("kept = 1", "y += 1"),
 }

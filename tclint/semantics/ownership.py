@@ -148,7 +148,8 @@ def is_local(site: Site, name: str) -> bool:
 def is_unshared(site: Site, name: str) -> bool:
     """True for a variable or parameter that no nested or outer scope shares."""
     return not (
-        site.body.is_declared(name)
+        any(map(site.body.names, _OPENED))
+        or site.body.is_declared(name)
         or site.body.defines(name)
         or any(_is_nested(site, node) for node in site.body.names(name))
     )
