@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections import defaultdict
 from dataclasses import field, replace
@@ -13,6 +14,7 @@ from tclint.fix.conflicts import Group, apply_edits, choose, flatten
 from tclint.fix.edits import edits_for
 from tclint.fix.guards import joined_guards
 from tclint.fix.ledger import Ledger
+from tclint.fix.leftovers import leftover_imports
 from tclint.fix.results import AppliedFix, Declined, FixedFile, FixKey, FixRun, key_of
 from tclint.lint.selection import applicability_of
 from tclint.records import record
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from tclint.config import Config
     from tclint.diagnostics import Diagnostic, Edit, Span
+    from tclint.fix.guards import Change
     from tclint.lint.engine import Result, Run
 
     Checker = Callable[[Sequence[Path], Config, Mapping[Path, str] | None], Run]
@@ -41,6 +44,7 @@ class _File:
         self.original, self.text = file, file.text
         self._ledger = Ledger(file)
         self._fixes: list[AppliedFix] = []
+        self._latest: frozenset[int] = frozenset()
 
     def key(self, diagnostic: Diagnostic, present: SourceFile) -> FixKey:
         """What a finding in the present text is called."""
@@ -58,6 +62,7 @@ class _File:
         What is not among the ``known`` findings came up by fixing.
         """
         makers: dict[Edit, frozenset[int]] = defaultdict(frozenset)
+        first = len(self._fixes)
         for result, group in chosen:
             for edit in group.edits:
                 makers[edit] |= {len(self._fixes)}
@@ -68,6 +73,7 @@ class _File:
             for edit, made_by in makers.items()
         )
         self.text = text
+        self._latest = frozenset(range(first, len(self._fixes)))
 
     def wrote(self, diagnostic: Diagnostic, present: SourceFile) -> list[AppliedFix]:
         """The fixes that wrote the code that a finding in the present text is about."""
@@ -81,12 +87,19 @@ class _File:
         def wrote(row: int, column: int) -> bool:
             return self._ledger.wrote(present.offset(present.position(row, column)))
 
-        changes = joined_guards(self.text, wrote)
+        self._change(joined_guards(self.text, wrote), frozenset())
+
+    def drop_imports(self, before: str, needed: Callable[[str], bool]) -> None:
+        """Take out the imports that the last fixes left without a use."""
+        self._change(leftover_imports(before, self.text, needed), self._latest)
+
+    def _change(self, changes: Sequence[Change], makers: frozenset[int]) -> None:
+        """Change the text on behalf of some fixes, and of those that wrote there."""
         text = self.text
         for start, end, content in sorted(changes, reverse=True):
             text = text[:start] + content + text[end:]
         if changes and _problem(text, self.original) is None:
-            self._ledger.enter((*change, frozenset[int]()) for change in changes)
+            self._ledger.enter((*change, makers) for change in changes)
             self.text = text
 
     def fixed(self) -> FixedFile:
@@ -110,6 +123,7 @@ class _Progress:
     ``known`` are the findings of the first pass.
     """
 
+    paths: Sequence[Path]
     texts: dict[Path, str]
     known: frozenset[FixKey] | None = None
     files: dict[Path, _File] = field(default_factory=dict)
@@ -148,7 +162,7 @@ def fix_files(
         return key not in useless and (allow is None or allow(key))
 
     while True:
-        progress = _Progress(dict(overlay or {}))
+        progress = _Progress(paths, dict(overlay or {}))
         run = _fix_all(paths, config, progress, checker, allowed, among, unsafe=unsafe)
         found = _useless(run, progress)
         if found.keys() <= useless.keys():
@@ -293,8 +307,31 @@ def _fix_file(path: Path, results: Sequence[Result], progress: _Progress) -> boo
     repaired.enter(text, file, made, progress.known or ())
     if file.path.suffix != ".ipynb":  # what looks adjacent there may stand in two cells
         repaired.join_guards()
+        repaired.drop_imports(file.text, _needed_elsewhere(path, progress))
     progress.texts[path] = repaired.text
     return True
+
+
+def _needed_elsewhere(path: Path, progress: _Progress) -> Callable[[str], bool]:
+    """A test whether another file may import a name from this one."""
+
+    def needed(name: str) -> bool:
+        mention = re.compile(
+            rf"\b{re.escape(path.stem)}\s+import\b|\b{re.escape(path.stem)}\.{name}\b"
+        )
+        word = re.compile(rf"\b{name}\b")
+        for other in progress.paths:
+            if other == path:
+                continue
+            try:
+                text = progress.texts.get(other) or other.read_text("utf-8", "replace")
+            except OSError:
+                continue
+            if mention.search(text) and word.search(text):
+                return True
+        return path.name == "__init__.py"
+
+    return needed
 
 
 def _applied(result: Result, origin: Callable[[Span], Span]) -> AppliedFix:

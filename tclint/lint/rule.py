@@ -70,7 +70,7 @@ import warnings
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import nn  # noqa: F401
 
 logger = logging.getLogger(__name__)
 """
