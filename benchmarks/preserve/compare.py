@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.preserve.children import SECONDS, ChildError, in_child
+from benchmarks.preserve.children import SECONDS, ChildError, TooLongError, at_most, in_child
 from benchmarks.preserve.drive import SCRIPT, Events, Parameter, observed
 from benchmarks.preserve.engine import Judged, judged
 from benchmarks.preserve.programs import Program
@@ -131,7 +131,11 @@ def doubtful(programs: Sequence[Program], seen: Sequence[Judged]) -> list[bool]:
         look = functools.cache(
             lambda text: observed(text, program.parameters, module=program.module)
         )
-        return bool(arms.safe.errors or arms.unsafe.errors or [*_told(arms, look)])
+        try:
+            with at_most(SECONDS):
+                return bool(arms.safe.errors or arms.unsafe.errors or [*_told(arms, look)])
+        except TooLongError:
+            return True
 
     def run() -> list[bool]:
         return [differ(*pair) for pair in zip(programs, seen, strict=True)]

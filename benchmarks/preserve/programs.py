@@ -86,7 +86,7 @@ def program(number: int, seed: int = 0) -> Program:
         body = f"{', '.join(names)}, = args\n{body}"
     text = _module(body, listed, chance) if module else _function(body, listed, chance)
     parameters = tuple(Parameter(k, d) for k, d in zip(kinds, declared, strict=True))
-    return Program(number, _whole(text), parameters, module)
+    return Program(number, whole(text), parameters, module)
 
 
 def programs(count: int, seed: int, start: int = 0) -> Iterator[Program]:
@@ -177,7 +177,7 @@ def _module(body: str, listed: str, chance: random.Random) -> str:
     return f"{head}class f({base}):\n{slots}{inside}"
 
 
-def _whole(text: str) -> str:
+def whole(text: str, imports: Sequence[str] = ()) -> str:
     """With the imports and definitions of the names that it uses."""
     helpers: list[str] = []
     wanted, seen = text, set()
@@ -188,8 +188,9 @@ def _whole(text: str) -> str:
         seen.update(new)
         wanted = "\n".join(HELPERS[name] for name in new)
         helpers = [HELPERS[name] for name in new] + helpers
-    whole = "\n\n\n".join([*helpers, text])
-    local = "\n    import torch\n" in whole
-    used = [n for n in IMPORTS if re.search(rf"(?<![.\w]){n}\b", whole) and n != "torch"]
+    defined = "\n\n\n".join([*helpers, text])
+    local = "\n    import torch\n" in defined
+    used = [n for n in IMPORTS if re.search(rf"(?<![.\w]){n}\b", defined) and n != "torch"]
     first = "from __future__ import annotations" if local else IMPORTS["torch"]
-    return "\n".join([first, *(IMPORTS[n] for n in used)]) + "\n\n\n" + whole + "\n"
+    lines = dict.fromkeys([first, *(IMPORTS[n] for n in used), *imports])
+    return "\n".join(lines) + "\n\n\n" + defined + "\n"

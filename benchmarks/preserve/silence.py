@@ -25,7 +25,7 @@ from tclint.lint.registry import load_rules
 from tclint.lint.rule import PRELUDE
 from tclint.verify.oracles import CountingBackend, watch
 
-SECONDS = 60
+SECONDS = 30
 
 
 @dataclass(frozen=True, slots=True)
