@@ -19,6 +19,7 @@ from typing import TypeVar
 from benchmarks.preserve import silence
 from benchmarks.preserve.compare import warm
 from benchmarks.preserve.page import fixes_table, update
+from benchmarks.preserve.real import functions
 from benchmarks.preserve.totals import Stretch, Totals, measured, shown
 
 BATCH = 25
@@ -34,6 +35,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--small", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--real", action="store_true", help="mutate functions of torch instead")
     parser.add_argument("--silence", action="store_true", help="look for breaks left unnamed")
     parser.add_argument("--markdown", type=Path, help="the page to write the figures to")
     options = parser.parse_args()
@@ -43,9 +45,11 @@ def main() -> int:
 
 def _programs(options: argparse.Namespace) -> int:
     totals, began = Totals(), time.monotonic()
+    if options.real:
+        functions()  # found once, for all processes
     end = options.start + (options.programs or 5000)
     stretches = [
-        Stretch(options.seed, start, min(BATCH, end - start), options.small)
+        Stretch(options.seed, start, min(BATCH, end - start), options.small, options.real)
         for start in range(options.start, end, BATCH)
     ]
     for part in _each(measured, stretches, options.jobs):
@@ -56,7 +60,8 @@ def _programs(options: argparse.Namespace) -> int:
     print(*lines, *fixes_table(totals.fixes), sep="\n")
     if options.markdown:
         told = ["```text", *lines, "```", "", *fixes_table(totals.fixes)]
-        update(options.markdown, f"Programs of seed {options.seed}", told)
+        what = "Mutated functions of torch" if options.real else "Programs"
+        update(options.markdown, f"{what} of seed {options.seed}", told)
     return bool(totals.failures)
 
 

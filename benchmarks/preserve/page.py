@@ -12,7 +12,8 @@ INTRODUCTION = """\
 <!-- Written by `make bench-preserve`; do not edit. -->
 
 Programs are made by a grammar, each from its number: functions and modules that read, check, print,
-count, branch, store, view and write tensors in many forms. tclint fixes each, and every program
+count, branch, store, view and write tensors in many forms. Others are functions of torch's own
+Python sources with such pieces put into them (`--real`). tclint fixes each, and every program
 that a fix changes runs as found and as fixed, in processes of their own, in these ways:
 
 - several dtypes, empty, expanded and strided inputs, NaN, infinities and numbers out of range, one

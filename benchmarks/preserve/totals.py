@@ -11,6 +11,7 @@ from benchmarks.preserve.children import ChildError
 from benchmarks.preserve.compare import Difference, differences, differences_of, doubtful
 from benchmarks.preserve.engine import judged
 from benchmarks.preserve.programs import Program, programs
+from benchmarks.preserve.real import real_programs
 from benchmarks.preserve.shrink import shrunk
 
 
@@ -48,17 +49,26 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Programs with consecutive numbers; ``small``: whether failing ones are to be shrunk."""
+    """Programs with consecutive numbers; ``small``: whether failing ones are to be shrunk.
+
+    ``real``: mutated functions of packages, instead of programs made from nothing.
+    """
 
     seed: int
     start: int
     count: int
     small: bool
+    real: bool = False
+
+    def programs(self) -> list[Program]:
+        """Its programs, those aside that are no Python."""
+        made = real_programs if self.real else programs
+        return [*made(self.count, self.seed, self.start)]
 
 
 def measured(stretch: Stretch) -> Totals:
     """Fix and run the programs of a stretch."""
-    made = [*programs(stretch.count, stretch.seed, stretch.start)]
+    made = stretch.programs()
     totals = Totals(len(made))
     arms = judged([one.text for one in made])
     for program, seen, doubt in zip(made, arms, doubtful(made, arms), strict=True):
