@@ -31,7 +31,7 @@ def argument(kind: str, variant: str, call: int, place: int) -> Any:
     if kind == "K":
         return int(variant != "zero") * (1 + call)
     if kind == "D":
-        return ("cpu", torch.float64, torch.ones(1))[call % 3]
+        return {"strided": torch.float64, "expanded": torch.ones(1)}.get(variant, "cpu")
     values = VALUES[(call + place) % 3]
     if kind == "B":
         return torch.tensor(values) > 1 if variant != "zero" else torch.zeros(4).bool()
