@@ -134,10 +134,8 @@ def is_captured(event: HostRead) -> bool:
 
 
 def is_judged_elsewhere(event: HostRead) -> bool:
-    """True inside an assert or a call that writes output: those have rules of their own."""
+    """True inside a call that writes output: that has rules of its own."""
     site = event.site
-    if isinstance(site.statement, ast.Assert):
-        return True
     around = site.ancestors(event.node)
     return any(isinstance(a, ast.Call) and _writes_output(site, a) for a in around)
 
