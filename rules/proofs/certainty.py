@@ -118,7 +118,9 @@ def _is_certain_name(site: Site, node: ast.Name, seen: frozenset[str]) -> bool:
             return False
         if not _is_certain(site, parent.value, seen):
             return False
-    return not is_parameter(site, node.id) or _has_been_used(site, node)
+    if is_parameter(site, node.id):
+        return _has_been_used(site, node)
+    return bool(site.stores(node.id))  # else it belongs to an outer scope
 
 
 def _has_been_used(site: Site, node: ast.Name) -> bool:

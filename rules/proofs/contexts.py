@@ -9,6 +9,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
 from .arguments import certain_tensor, judge_argument
+from .callers import why_not_followed
 from .expected import why_expected
 from .promotion import FLOAT_OF_INTEGER, ROUNDED, is_boolean, promotion
 from .strings import enclosing_text, is_handed_out
@@ -34,7 +35,7 @@ def judge(site: Site, use: ast.expr, read: Tensor) -> Verdict:
     if isinstance(parent, ast.FormattedValue):
         return _formatted(site, parent, read)
     if isinstance(parent, ast.Return):
-        why = why_expected(site, use)
+        why = why_expected(site, use) or why_not_followed(site)
         return Refused(why) if why else Changes(f"the function's result {_TYPE}")
     if isinstance(parent, (ast.Dict, ast.List, ast.Tuple, ast.Set)):
         return _container(site, parent, use)

@@ -50,7 +50,7 @@ def repair_read(
     rank: Verdict = PROVED if event.tensor.rank == 0 else _ONE
     rank = combine([rank, tensors_only(site, event.source)])
     if uses.statement is not None:
-        return _unused(event, uses, rank)
+        return _unused(event, uses, rank if template == "$source" else combine([extra, rank]))
     way = Way(site, real=isinstance(event.source, ast.Call) and is_ordering(event.source))
     way.follow(node, Number(read or event.tensor, bound_of(site, event.source)))
     verdict = combine([extra, rank, way.verdict()])

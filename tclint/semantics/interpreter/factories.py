@@ -11,7 +11,7 @@ from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.iteration import element_of
 from tclint.semantics.interpreter.narrowing import path_of
-from tclint.semantics.interpreter.operators import INT64, named_dtype
+from tclint.semantics.interpreter.operators import INT64, held, named_dtype
 from tclint.semantics.interpreter.tensor_calls import read_size_keyword, read_sizes
 from tclint.semantics.lattice import tensor_in
 from tclint.semantics.syntax import nodes
@@ -199,5 +199,5 @@ def create_parameter(frame: Frame, node: ast.Call, name: str, arguments: Argumen
         constant=is_constant(frame, node),
     )  # fmt: skip
     data = tensor_in(arguments.positional[0]) if arguments.positional else None
-    dtype = data.dtype if data else None
+    dtype = held(data.dtype) if data else None
     return Tensor(data.rank if data else None, dtype, role="parameter", why="parameter")

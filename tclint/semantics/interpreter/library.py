@@ -12,6 +12,7 @@ from tclint.semantics.interpreter.expressions import host_read
 from tclint.semantics.interpreter.factories import create_module, create_parameter, create_tensor
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
+from tclint.semantics.interpreter.operators import held
 from tclint.semantics.interpreter.sinks import LOGGER
 from tclint.semantics.interpreter.tensor_calls import call_function_of_torch
 from tclint.semantics.lattice import is_static, tensor_in
@@ -96,7 +97,7 @@ def _call_torch(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -
     if name in ("torch.nn.Buffer", "torch.nn.parameter.Buffer"):
         data = tensor_in(arguments.positional[0]) if arguments.positional else None
         known = data or Tensor()
-        return Tensor(known.rank, known.dtype, None, role="buffer", why="registered buffer")
+        return Tensor(known.rank, held(known.dtype), None, role="buffer", why="registered buffer")
     if torch_api.factory(name) is not None:
         if torch_api.skipped_by_dynamo(name) is not None or "generator" in arguments.keywords:
             given = arguments.positional

@@ -12,7 +12,7 @@ from tclint.semantics.interpreter.expressions import element_of_mapping, host_re
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.narrowing import path_of
-from tclint.semantics.interpreter.operators import elements
+from tclint.semantics.interpreter.operators import elements, held
 from tclint.semantics.lattice import bounded, is_tensor, join, tensor_in
 from tclint.semantics.values import (
     NONE,
@@ -239,7 +239,8 @@ def _module_method(frame: Frame, owner: Object, name: str, arguments: Arguments)
             role = "buffer" if name == "register_buffer" else "parameter"
             tensor = tensor_in(value)
             known = tensor or Tensor()
-            stored = Tensor(known.rank, known.dtype, None, role=role, why=f"registered {role}")
+            dtype = held(known.dtype)
+            stored = Tensor(known.rank, dtype, None, role=role, why=f"registered {role}")
             if value is not NONE or role == "buffer":
                 frame.analysis.record_attribute(
                     owner.cls, str(key.value), join((stored, NONE)) if value is NONE else stored

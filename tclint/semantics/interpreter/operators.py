@@ -79,6 +79,13 @@ def derived(dtype: DType | None, how: str, category: str | None = None) -> DType
     return _symbol(f"~{how}({dtype.symbol})", category)
 
 
+def held(dtype: DType | None) -> DType | None:
+    """The element type of what a module holds: ``module.half()`` converts all but integers."""
+    if dtype is None or dtype.category in ("bool", "int"):
+        return dtype
+    return derived(dtype, "held", dtype.category)
+
+
 def _symbol(text: str, category: str | None) -> DType | None:
     return DType(text, category) if len(text) <= _LONGEST_SYMBOL else None
 
