@@ -42,12 +42,12 @@ class AssertBooleanOperator(Rule[TensorAssert]):
     examples = (
         Bad(
             """
-def f(x):
+def f(x: torch.Tensor):
     assert (x >= 0).all() and (x < 9).all(), "out of range"
     return x * 2
 """,
             fixed="""
-def f(x):
+def f(x: torch.Tensor):
     assert (x >= 0).all(), "out of range"
     assert (x < 9).all(), "out of range"
     return x * 2
@@ -57,12 +57,12 @@ def f(x):
         ),
         Bad(
             """
-def f(x):
+def f(x: torch.Tensor):
     assert 0 <= x.min() < 9
     return x * 2
 """,
             fixed="""
-def f(x):
+def f(x: torch.Tensor):
     assert 0 <= x.min()
     assert x.min() < 9
     return x * 2
@@ -73,12 +73,12 @@ def f(x):
         ),
         Bad(
             """
-def f(x):
+def f(x: torch.Tensor):
     assert (x >= 0).all() or (x < -9).all()
     return x * 2
 """,
             fixed="""
-def f(x):
+def f(x: torch.Tensor):
     assert (x >= 0).all() | (x < -9).all()
     return x * 2
 """,
@@ -88,7 +88,7 @@ def f(x):
         ),
         Untouched(
             """
-def f(x):
+def f(x: torch.Tensor):
     assert (x >= 0).all() or (x / x.max() < 2).all()
     return x * 2
 """,
@@ -98,7 +98,7 @@ def f(x):
         ),
         Good(
             """
-def f(x):
+def f(x: torch.Tensor):
     assert x.ndim == 2 and (x >= 0).all()
     return x * 2
 """,

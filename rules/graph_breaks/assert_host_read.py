@@ -42,12 +42,12 @@ class AssertHostRead(Rule[TensorAssert]):
     examples = (
         Bad(
             """
-def f(x):
+def f(x: torch.Tensor):
     assert x.max().item() < 10, "too big"
     return x * 2
 """,
             fixed="""
-def f(x):
+def f(x: torch.Tensor):
     assert x.max() < 10, "too big"
     return x * 2
 """,
@@ -56,12 +56,12 @@ def f(x):
         ),
         Bad(
             """
-def f(x):
+def f(x: torch.Tensor):
     assert bool((x >= 0).all())
     return x * 2
 """,
             fixed="""
-def f(x):
+def f(x: torch.Tensor):
     assert (x >= 0).all()
     return x * 2
 """,
@@ -70,12 +70,12 @@ def f(x):
         ),
         Bad(
             """
-def f(x):
+def f(x: torch.Tensor):
     assert torch.allclose(x, x.round(), atol=0.1)
     return x * 2
 """,
             fixed="""
-def f(x):
+def f(x: torch.Tensor):
     assert torch.isclose(x, x.round(), atol=0.1).all()
     return x * 2
 """,
@@ -84,12 +84,12 @@ def f(x):
         ),
         Bad(
             """
-def f(x):
+def f(x: torch.Tensor):
     assert x.max().item() < 0.1
     return x * 2
 """,
             fixed="""
-def f(x):
+def f(x: torch.Tensor):
     if torch.compiler.is_compiling():
         assert x.max().double() < 0.1
     else:
@@ -103,14 +103,14 @@ def f(x):
         ),
         Untouched(
             """
-def f(x):
+def f(x: torch.Tensor):
     assert x.max().item() * 2 < 10
     return x * 2
 """,
             reason="Python computes with the number",
             proves=("GB0124",),
         ),
-        Good("\ndef f(x):\n    assert x.max() < 10\n    return x * 2\n"),
+        Good("\ndef f(x: torch.Tensor):\n    assert x.max() < 10\n    return x * 2\n"),
     )
 
     def check(self, event: TensorAssert) -> Finding | None:

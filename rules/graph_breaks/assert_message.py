@@ -42,12 +42,12 @@ class AssertMessageNotLiteral(Rule[TensorAssert]):
     examples = (
         Bad(
             """
-def f(x):
+def f(x: torch.Tensor):
     assert (x >= 0).all(), f"negative: {x.min()}"
     return x * 2
 """,
             fixed="""
-def f(x):
+def f(x: torch.Tensor):
     if torch.compiler.is_compiling():
         assert (x >= 0).all(), "negative: `x.min()`"
     else:
@@ -62,7 +62,7 @@ def f(x):
 MESSAGE = "negative"
 
 
-def f(x):
+def f(x: torch.Tensor):
     assert (x >= 0).all(), MESSAGE
     return x * 2
 """,
@@ -70,7 +70,7 @@ def f(x):
 MESSAGE = "negative"
 
 
-def f(x):
+def f(x: torch.Tensor):
     if torch.compiler.is_compiling():
         assert (x >= 0).all(), "negative"
     else:
@@ -83,7 +83,7 @@ def f(x):
         ),
         Untouched(
             """
-def f(x):
+def f(x: torch.Tensor):
     try:
         assert (x >= 0).all(), f"negative: {x.min()}"
     except AssertionError:
@@ -96,7 +96,7 @@ def f(x):
         ),
         Good(
             """
-def f(x):
+def f(x: torch.Tensor):
     assert (x >= 0).all(), "x must not be " + "negative"
     assert x.ndim == 2, f"bad shape {x.shape}"
     return x * 2

@@ -39,12 +39,12 @@ class AssertMessageType(Rule[TensorAssert]):
     examples = (
         Bad(
             """
-def f(x):
+def f(x: torch.Tensor):
     assert (x >= 0).all(), ("negative", 1)
     return x * 2
 """,
             fixed="""
-def f(x):
+def f(x: torch.Tensor):
     if torch.compiler.is_compiling():
         assert (x >= 0).all(), "('negative', 1)"
     else:
@@ -56,12 +56,12 @@ def f(x):
         ),
         Bad(
             """
-def f(x):
+def f(x: torch.Tensor):
     assert (x >= 0).all(), 42
     return x * 2
 """,
             fixed="""
-def f(x):
+def f(x: torch.Tensor):
     if torch.compiler.is_compiling():
         assert (x >= 0).all(), "42"
     else:
@@ -71,7 +71,9 @@ def f(x):
             proves=("raises",),
             fails_on="(-torch.ones(3),)",
         ),
-        Good("\ndef f(x):\n    assert (x >= 0).all(), 'negative'\n    return x * 2\n"),
+        Good(
+            "\ndef f(x: torch.Tensor):\n    assert (x >= 0).all(), 'negative'\n    return x * 2\n"
+        ),
     )
 
     def check(self, event: TensorAssert) -> Finding | None:

@@ -42,12 +42,12 @@ class AssertNotTensor(Rule[TensorAssert]):
     examples = (
         Bad(
             """
-def f(x):
+def f(x: torch.Tensor):
     assert not torch.isnan(x).any(), "nan in x"
     return x * 2
 """,
             fixed="""
-def f(x):
+def f(x: torch.Tensor):
     assert torch.logical_not(torch.isnan(x).any()), "nan in x"
     return x * 2
 """,
@@ -56,12 +56,12 @@ def f(x):
         ),
         Bad(
             """
-def f(x):
+def f(x: torch.Tensor):
     assert x.ndim == 2 and not (x > 5).sum()
     return x * 2
 """,
             fixed="""
-def f(x):
+def f(x: torch.Tensor):
     assert x.ndim == 2 and torch.logical_not((x > 5).sum())
     return x * 2
 """,
@@ -71,7 +71,7 @@ def f(x):
         ),
         Untouched(
             """
-def f(x):
+def f(x: torch.Tensor):
     try:
         assert not (x < 0).any()
     except AssertionError:
@@ -84,7 +84,7 @@ def f(x):
         ),
         Good(
             """
-def f(x):
+def f(x: torch.Tensor):
     assert torch.isfinite(x).all(), "x is not finite"
     assert not isinstance(x, list)
     return x * 2

@@ -60,7 +60,7 @@ def f(x: torch.Tensor):
         y = y + x[i] * y[i, 0]
     return y
 """,
-            fixed="""
+            unsafe="""
 def f(x: torch.Tensor):
     y = x * 2
     for i in range(3):

@@ -32,8 +32,9 @@ class ItemInCompiledRegion(Rule[HostRead]):
     whose dtype it cannot change, and the arithmetic gives the same bits: in float64, one operation
     of float32 values that meets float32, whole numbers that are counts. It is unsafe where a dtype,
     a rounding, or the type of something stored or returned may change, where a parameter without
-    annotation may be a numpy array, and declined where Python needs a number: a branch, a size, a
-    result or an argument that is declared as a number. Results are bit-equal, with one exception:
+    annotation may be a numpy array, where the variable holds a plain number on other paths
+    (`torch.jit.script` takes one type), and declined where Python needs a number: a branch, a size,
+    a result or an argument that is declared as a number. Results are bit-equal, with one exception:
     on a GPU, `tensor / number` multiplies by the reciprocal and `tensor / tensor` divides, so the
     last bit can differ (H200, float32: in 9 to 24% of the elements; half types: in none).
 

@@ -11,6 +11,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import SymInt, Tensor
 
 from .arguments import certain_tensor
+from .certainty import is_certain
 from .conditions import read_source
 from .declared import takes_numbers
 from .exactness import COMPLEX, exact_comparison
@@ -19,7 +20,6 @@ from .verdict import PROVED, Changes, Refused, Verdict, combine
 
 _ONE = Changes("a tensor of several elements raises an error with another text")
 _WHOLE_DOUBLES = 2**53
-_GIVEN = (ast.Name, ast.Attribute, ast.Subscript)
 _INTEGER = Refused("`int` cuts the fraction off before it is compared")
 _EQUAL = Changes("tensors of different shapes broadcast or raise instead of being unequal")
 
@@ -78,8 +78,7 @@ def drop(site: Site, call: ast.Call) -> tuple[Replace, Verdict]:
 
 def is_surely_tensor(site: Site, node: ast.expr) -> bool:
     """True for a tensor that is not just taken for one, as a parameter without annotation is."""
-    tensor = certain_tensor(site, node)
-    return tensor is not None and not (tensor.assumed and isinstance(node, _GIVEN))
+    return certain_tensor(site, node) is not None and is_certain(site, node)
 
 
 def is_real(site: Site, call: ast.Call, tensor: Tensor) -> bool:

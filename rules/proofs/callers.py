@@ -68,13 +68,18 @@ def _uses(call: ast.Call, parents: dict[ast.AST, ast.AST]) -> Iterator[ast.expr]
 
 
 def _computes(site: Site, use: ast.expr, parents: dict[ast.AST, ast.AST]) -> bool:
-    """True for an operand of arithmetic, of a comparison, or of a function of torch."""
+    """True for an operand of arithmetic, of a comparison, or of a function of torch.
+
+    Arithmetic with a constant only makes another number.
+    """
     parent = parents[use]
     match parent:
-        case ast.BinOp(op=op):
-            return isinstance(op, _ARITHMETIC)
-        case ast.AugAssign(op=op, value=value):
-            return isinstance(op, _ARITHMETIC) and value is use
+        case ast.BinOp(left=left, op=op, right=right):
+            number = isinstance(right if left is use else left, ast.Constant)
+            return isinstance(op, _ARITHMETIC) and not number
+        case ast.AugAssign(target=target, op=op, value=value):
+            named = isinstance(target, ast.Name)
+            return isinstance(op, _ARITHMETIC) and value is use and not named
         case ast.Compare() | ast.Return():
             return True
         case ast.Call(func=function):

@@ -22,11 +22,12 @@ from .promotion import ROUNDED
 from .purity import ORDER
 from .reaching import is_changed, may_be_read_before, reads_that_may_see
 from .twins import UNSURE, Twin, twin_of
-from .uses import Uses, uses_of
+from .uses import Uses, is_parameter, uses_of
 from .verdict import PROVED, Changes, Refused, Verdict, combine
 
 _BOOL = DType("bool", "bool")
 _KEPT = "the number is kept in another place and changed in place"
+_ONE_TYPE = Changes("`torch.jit.script` takes no value that is a tensor here and a number there")
 _LEAVES = "the number leaves a block where tensors may be made under `inference_mode`"
 _KEEPING = (ast.Assign, ast.Dict, ast.List, ast.Tuple, ast.Set, ast.Call, ast.keyword, ast.Return)
 _ROUNDS = 3
@@ -78,6 +79,9 @@ class Way:
             self.verdicts.append(Refused(f"{uses.lost}, so its uses cannot be followed"))
             return
         assert isinstance(statement, ast.Assign)
+        others = [s for s in self.site.stores(target.id) if s is not target]
+        if is_parameter(self.site, target.id) or not all(is_changed(self.site, s) for s in others):
+            self.verdicts.append(_ONE_TYPE)
         self._reads(statement, target.id, number)
 
     def _reads(self, statement: ast.stmt, name: str, number: Number) -> None:
@@ -105,6 +109,7 @@ class Way:
                 self.kept = True
                 self.follow(use, number)
             case ast.IfExp(body=body, orelse=orelse) if use in (body, orelse):
+                self.verdicts.append(_ONE_TYPE)
                 self.follow(parent, replace(number, certain=False))
             case ast.AugAssign(target=ast.Name() as target):
                 self._augmented(parent, target, use, number)
@@ -192,6 +197,7 @@ class Way:
             self._ends(use, number)
             return
         made, verdict = arithmetic(self.site, statement.op, number, other, reflected=not own)
+        verdict = verdict if own else combine([verdict, _ONE_TYPE])
         certain = number.category is not None and made.category == number.category
         if not certain or may_be_read_before(self.site, statement, target.id):
             # A number is replaced by `+=`, a tensor is written: whoever has it would see that.

@@ -16,7 +16,7 @@ from ..numpy_numbers.lengths import is_integer
 from ..numpy_numbers.names import builtin
 from ..numpy_numbers.positions import judge_bounds
 from ..proofs.certainty import is_certain
-from ..proofs.verdict import Changes
+from ..proofs.verdict import PROVED, Changes, Verdict, combine
 
 _MESSAGE: Final = "Count with `range`"
 _LISTS: Final = ("torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ParameterList")
@@ -41,12 +41,22 @@ def count_with_range(site: Site, index: ast.expr) -> Repair | Decline | None:
     spelled = builtin(site, "range")
     if isinstance(spelled, Decline):
         return spelled
-    verdict = judge_bounds(site, ast.Call(call.func, call.args, []))
+    bounds = judge_bounds(site, ast.Call(call.func, call.args, []))
+    verdict = combine([bounds, *(_dimensions(site, load) for load in site.loads(index.id))])
     parts = {f"bound_{place}": bound for place, bound in enumerate(call.args)}
     counted = Replace(call, f"{spelled[0]}({', '.join(f'${name}' for name in parts)})", parts)
     if isinstance(verdict, Changes):
         return Repair(_MESSAGE, (counted,), Applicability.UNSAFE, verdict.what)
     return Repair(_MESSAGE, (counted,))
+
+
+def _dimensions(site: Site, load: ast.Name) -> Verdict:
+    """A tensor without dimensions refuses a number in other words than a tensor."""
+    outer = next(node for node in site.ancestors(load) if isinstance(node, ast.Subscript))
+    indexed = options(site.value(outer.value))
+    known = all(value.rank for value in indexed if isinstance(value, Tensor))
+    text = site.text(outer.value)
+    return PROVED if known else Changes(f"the error has another text if `{text}` has no dimensions")
 
 
 def _loop(site: Site, index: ast.expr) -> ast.For | None:

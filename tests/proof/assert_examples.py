@@ -10,7 +10,7 @@ NEGATIVE = "(-torch.ones(4, 3),)"
 
 def _function(body: str) -> str:
     lines = "\n".join(f"    {line}" for line in body.split("|"))
-    return f"\ndef f(x):\n{lines}\n    return x * 2\n"
+    return f"\ndef f(x: torch.Tensor):\n{lines}\n    return x * 2\n"
 
 
 def safe(title: str, before: str, after: str, fails_on: str, gb_id: str = "GB0170") -> Bad:

@@ -28,7 +28,7 @@ ARITHMETIC: tuple[Example, ...] = (
         "double precision throughout",
         "y = x.double()|n = y.sum().item()|m = (n * 0.1 + 1e-9) * 3|return y.reshape(-1) / m",
     ),
-    _kept(
+    _changed(
         "a sum over a loop in double precision",
         "y = x.double()|total = 0.0|for _ in range(3):|    total += y.sum().item()|    y = y * 2"
         "|return y.reshape(-1) + total",
@@ -44,11 +44,11 @@ ARITHMETIC: tuple[Example, ...] = (
         "y = x.float()|a, b = y.max().item(), y.min().item()|return (y - b) / (a - b)",
     ),
     _kept("compared first", "y = x.float()|return y * (y.sum().item() > 0.5)"),
-    _kept(
+    _changed(
         "another number on another path",
         "y = x.float()|s = 1.0|if x.ndim:|    s = y.max().item()|return y * s",
     ),
-    _kept(
+    _changed(
         "either of two",
         "y = x.float()|s = y.max().item() if x.ndim else 1.0|return y * s",
     ),
