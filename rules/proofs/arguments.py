@@ -33,6 +33,9 @@ _ORDERED = frozenset("clamp clip clamp_min clamp_max".split())
 _UNORDERED = Changes(
     "a boolean tensor is clamped instead of raising, a complex one raises otherwise"
 )
+_NAN_BOUND = Changes(
+    "a bound that is NaN may clamp otherwise, depending on torch and the processor"
+)
 
 
 def judge_argument(site: Site, use: ast.expr, read: Tensor) -> Verdict:
@@ -89,13 +92,15 @@ def _torch(
     tensor = certain_tensor(site, owner[0]) if owner else None
     if tensor is None:
         return Refused(f"`{site.text(call.func)}` is not certainly called with a tensor")
-    if name in _ORDERED and not _is_ordered(tensor):
-        return combine([promotion(tensor, read), _UNORDERED])
-    return promotion(tensor, read)
+    return combine([promotion(tensor, read), _ordered(name, tensor)])
 
 
-def _is_ordered(tensor: Tensor) -> bool:
-    return tensor.dtype is not None and tensor.dtype.category in ("int", "float")
+def _ordered(name: str, tensor: Tensor) -> Verdict:
+    """Clamping compares, which some numbers and dtypes take badly."""
+    category = tensor.dtype.category if tensor.dtype else None
+    if name not in _ORDERED or category == "int":
+        return PROVED
+    return _NAN_BOUND if category == "float" else _UNORDERED
 
 
 def _fill(call: ast.Call, use: ast.expr, read: Tensor) -> Verdict:

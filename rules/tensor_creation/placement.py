@@ -56,7 +56,13 @@ class Target:
             added.append(AddArgument(factory, f'"cuda:{self.device.value}"', keyword="device"))
         else:
             added.append(AddArgument(factory, "$device", {"device": self.device}, "device"))
-        return added
+        # Either may raise: what was evaluated first, still is.
+        both = self.device is not None and self.dtype is not None
+        return sorted(added, key=_position) if both else added
+
+
+def _position(added: AddArgument) -> tuple[int, int]:
+    return max((part.lineno, part.col_offset) for part in added.parts.values())
 
 
 def target(event: TensorFactory) -> Target | Refused | None:

@@ -53,7 +53,7 @@ ITEM: tuple[Example, ...] = (
         'logs = {}|logs["top"] = x.max().detach()|return x * 2',
     ),
     safe("a comparison", "return x > x.mean().item()", "return x > x.mean().detach()"),
-    safe(
+    unsafe(
         "a bound of clamp",
         "y = x.float()|return torch.clamp(y, max=y.mean().item())",
         "y = x.float()|return torch.clamp(y, max=y.mean().detach())",
