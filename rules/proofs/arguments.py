@@ -29,6 +29,7 @@ _TAKES_TENSOR: dict[str, tuple[str, ...]] = {
     "where": ("condition", "input", "other"),
 }
 
+_KEEPS = frozenset("add append appendleft extend insert put setdefault update".split())
 _ORDERED = frozenset("clamp clip clamp_min clamp_max".split())
 _UNORDERED = Changes(
     "a boolean tensor is clamped instead of raising, a complex one raises otherwise"
@@ -60,6 +61,8 @@ def judge_argument(site: Site, use: ast.expr, read: Tensor) -> Verdict:
         if not parameter or not takes_tensor(called.info.node, parameter):
             return Refused(f"`{site.text(call.func)}` may need a Python number")
         return Changes(f"`{site.text(call.func)}` is given a tensor instead of a Python number")
+    if isinstance(call.func, ast.Attribute) and call.func.attr in _KEEPS:
+        return Refused(f"`{site.text(call.func)}` keeps the number for code that is not followed")
     return Refused(f"`{site.text(call.func)}` needs a Python number")
 
 
