@@ -47,7 +47,11 @@ def test_settings_are_shown_as_toml_that_can_be_read_again(project: Path) -> Non
     assert 'ignore = ["TCL2"]\n' in done.stdout
     (project / "again.toml").write_text(done.stdout, encoding="utf-8")
     again = tclint("check", "--show-settings", "--config", "again.toml", cwd=project)
-    assert again.stdout.splitlines()[1:] == done.stdout.splitlines()[1:]
+    # What is inferred is now said by the file, so that the source of it is another.
+    values = [
+        [line.partition("  #")[0] for line in run.stdout.splitlines()] for run in (done, again)
+    ]
+    assert values[1][1:] == values[0][1:]
 
 
 class Watching:

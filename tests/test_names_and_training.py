@@ -284,23 +284,26 @@ y: GradScaler
             "import torch\nfrom torch.cuda.amp import GradScaler\n\nx = {new}\ny: GradScaler\n",
         ),
         (f"import torch\n{OLD} as cast\n\nx = cast()\n", "import torch\n\nx = {new}\n"),
+        (
+            f"import torch\n{OLD}\n\nx = autocast()\ny = autocast()\n",
+            "import torch\n\nx = {new}\ny = {new}\n",
+        ),
     ],
-    ids=["alone", "the only import", "among others", "under another name"],
+    ids=["alone", "the only import", "among others", "under another name", "several uses"],
 )
-def test_an_import_goes_with_its_only_use(before: str, after: str, tmp_path: Path) -> None:
+def test_an_import_goes_with_its_last_use(before: str, after: str, tmp_path: Path) -> None:
     assert fixed(before, tmp_path / "program.py") == after.format(new='torch.amp.autocast("cuda")')
 
 
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        (f"import torch\n{OLD}\n\nx = autocast()\ny = autocast()\n", "program.py"),
         (f"import torch\n{OLD}  # noqa: F401\n\nx = autocast()\n", "program.py"),
         (f'import torch\n{OLD}\n\n__all__ = ["autocast"]\nx = autocast()\n', "program.py"),
         (f"import torch\n{OLD}\n\nx = autocast()\n", "__init__.py"),
         (f"import torch\n{OLD}\n\nx = autocast()\n\n\ndef f(x: autocast): ...\n", "program.py"),
     ],
-    ids=["several uses", "a comment", "__all__", "a package", "an annotation"],
+    ids=["a comment", "__all__", "a package", "an annotation"],
 )
 def test_an_import_that_others_may_need_stays(text: str, name: str, tmp_path: Path) -> None:
     after = fixed(text, tmp_path / name)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import ast
-
-from tclint.diagnostics import Decline, Effect
+from tclint.diagnostics import Effect
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import HostRead
 
 from ..proofs.reads import is_captured, is_judged_elsewhere, repair_read
-from ..repairs.hoist import hoist_read
 
 
 class ItemInCompiledRegion(Rule[HostRead]):
@@ -37,11 +34,6 @@ class ItemInCompiledRegion(Rule[HostRead]):
     a result or an argument that is declared as a number. Results are bit-equal, with one exception:
     on a GPU, `tensor / number` multiplies by the reciprocal and `tensor / tensor` divides, so the
     last bit can differ (H200, float32: in 9 to 24% of the elements; half types: in none).
-
-    A read that nothing can replace, at the top of the `forward` of a module inside another, moves
-    to the callers in the same file, where it breaks fewer frames: `forward` gets an optional
-    parameter, and reads by itself where nobody passes it. That is unsafe: signatures of modules are
-    public, and what replaces the module or hooks into it knows nothing of the parameter.
 
     ## References
     - [Graph break GB0124](https://meta-pytorch.org/compile-graph-break-site/gb/gb0124.html)
@@ -135,8 +127,5 @@ def f(x: torch.Tensor):
         """Report the call unless it is traced or an outer rule judges the statement."""
         if event.via != "item" or is_captured(event) or is_judged_elsewhere(event):
             return None
-        site, node = event.site, event.node
-        fix = repair_read(event)
-        if isinstance(fix, Decline) and isinstance(node, ast.expr):
-            fix = hoist_read(site, node) or fix
-        return Finding(f"`{site.text(node)}` reads a tensor on the host", fix)
+        text = event.site.text(event.node)
+        return Finding(f"`{text}` reads a tensor on the host", repair_read(event))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
 
 from tclint.diagnostics import Applicability, Decline
@@ -29,6 +30,7 @@ _ZEROS_AND_ONES = frozenset("zeros ones eye empty".split())
 _FLOATS = frozenset("float double half float16 float32 float64 bfloat16".split())
 _LONGS = frozenset({"long", "int64"})
 _INTEGERS = 2**63
+_FLOAT32 = 3.4028234663852886e38
 _TINY = 127  # every dtype holds these, but for the sign
 _SMALL = 256  # every floating-point dtype of torch's with at least 16 bits holds these exactly
 _DEVICE_MATTERS = frozenset({"requires_grad", "pin_memory", "out", "generator"})
@@ -167,15 +169,19 @@ def _holds(event: TensorFactory, number: ast.expr) -> bool:
     if all(isinstance(value, (int, float)) and abs(value) <= _TINY for value in values):
         return True
     dtype = (event.site.dotted(given) or "").removeprefix("torch.")
-    return dtype in _FLOATS or (dtype in _LONGS and number_type(event.site, number) != "float")
+    whole = dtype in _LONGS and number_type(event.site, number) != "float"
+    return (dtype in _FLOATS or whole) and not _may_be_huge(number, values)
 
 
 def _may_be_huge(number: ast.expr, values: set[object]) -> bool:
-    """True for an integer beyond 64 bits, and for powers whose value is not worked out."""
+    """True for numbers that a fill refuses: beyond 64 bits or float32; powers may be any."""
+    floats = [value for value in values if isinstance(value, float)]
     powers = (ast.Pow, ast.LShift)
     raised = any(isinstance(p, ast.BinOp) and isinstance(p.op, powers) for p in ast.walk(number))
     integers = [value for value in values if isinstance(value, int)]
-    return any(abs(value) >= _INTEGERS for value in integers) or (raised and not integers)
+    beyond = any(abs(value) >= _INTEGERS for value in integers)
+    beyond = beyond or any(_FLOAT32 < abs(value) < math.inf for value in floats)
+    return beyond or (raised and not integers)
 
 
 def _whole(event: TensorFactory) -> bool:
