@@ -96,9 +96,8 @@ def _events_differ(use: str, one: Events, other: Events) -> str | None:
 
 
 def _never_worked(use: str, value: Any) -> bool:
-    """What TorchScript does not take, and what has no values to read: fixes there are free."""
-    raised = _raised(value)
-    return raised is not None and (use == SCRIPT or "meta" in value[2])
+    """What TorchScript does not take: fixes there are free."""
+    return use == SCRIPT and _raised(value) is not None
 
 
 def differences(program: Program, seen: Judged) -> list[Difference]:

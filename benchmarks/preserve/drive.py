@@ -339,7 +339,6 @@ _EVERYTHING = (
     *(Use(variant, variant) for variant in VARIANTS),
     Use("autocast", around=lambda: torch.autocast("cpu", torch.bfloat16)),
     Use("default dtype float64", "plain", around=_default_dtype),
-    Use("default device meta", "plain", around=lambda: torch.device("meta")),
     Use("no_grad", around=torch.no_grad),
     Use("inference_mode", "plain", around=torch.inference_mode),
     Use("arguments written before backward", between=_given_written),

@@ -18,7 +18,7 @@ that a fix changes runs as found and as fixed, in processes of their own, in the
 
 - several dtypes, empty, expanded and strided inputs, NaN, infinities and numbers out of range, one
   tensor for all arguments, numpy arrays, lists, numbers and None where no type is declared
-- under autocast, `no_grad`, `inference_mode`, another default dtype and another default device
+- under autocast, `no_grad`, `inference_mode` and another default dtype
 - modules in half and double precision, copied, pickled, subclassed, hooked, with their layers
   replaced; whatever TorchScript takes, scripted
 - with arguments, buffers or parameters written before `backward()`
@@ -27,8 +27,7 @@ After a safe fix each of these agrees bit for bit: results with their types, dty
 memory, what arguments hold afterwards, gradients, exceptions with text and moment, output and
 files, state, signatures, globals and the random generators. Unsafe fixes may differ as they say,
 but may not crash on ordinary tensors. Free to differ are what torch says of reads and
-of arguments that it refuses, and calls that as found fail for want of values (meta tensors) or of
-TorchScript.
+of arguments that it refuses, and calls that as found fail for want of TorchScript.
 """
 
 
