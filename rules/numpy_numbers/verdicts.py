@@ -97,7 +97,7 @@ def _number(site: Site, end: End) -> Verdict:
             return PROVED if same else Changes("the number is shown without its numpy type")
         case ast.Attribute(attr=name):
             return Refused(f"`.{name}` belongs to numpy's scalars")
-        case ast.Assign(targets=[ast.Subscript(value=owner)]) if _is_tensor(site, owner):
+        case ast.Assign(targets=[ast.Subscript(value=owner)]) if is_certain(site, owner):
             return PROVED
     call = call_around(site, end.use)
     if call is not None:
@@ -133,13 +133,9 @@ def _is_same_for_both(site: Site, call: ast.Call) -> bool:
 
 
 def _with_tensor(site: Site, other: ast.expr) -> Verdict:
-    if _is_tensor(site, other):
+    if is_certain(site, other):
         return PROVED
     return Changes(f"`{site.text(other)}` meets a Python number instead of a numpy scalar")
-
-
-def _is_tensor(site: Site, node: ast.expr) -> bool:
-    return is_certain(site, node)
 
 
 def _index(site: Site, subscript: ast.Subscript) -> Verdict:
@@ -190,7 +186,7 @@ def _argument(site: Site, call: ast.Call, end: End) -> Verdict:
 
 
 def _is_method_of_tensor(site: Site, call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and _is_tensor(site, call.func.value)
+    return isinstance(call.func, ast.Attribute) and is_certain(site, call.func.value)
 
 
 def _stored(site: Site, end: End) -> Verdict:

@@ -10,7 +10,6 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import SymInt, Tensor
 
-from .arguments import certain_tensor
 from .certainty import is_certain
 from .conditions import read_source
 from .declared import takes_numbers
@@ -70,15 +69,10 @@ def drop(site: Site, call: ast.Call) -> tuple[Replace, Verdict]:
         return _function(site, call)
     via, source, tensor = read
     rewrite = Replace(call, "$source", {"source": source})
-    if via in ("float", "int") and not is_surely_tensor(site, source):
+    if via in ("float", "int") and not is_certain(site, source):
         return rewrite, Refused(f"`{site.text(source)}` is not certainly a tensor")
     single = PROVED if tensor.rank == 0 or via == "bool" else _ONE
     return rewrite, combine([_conversion(via, tensor), _place(site, call, tensor), single])
-
-
-def is_surely_tensor(site: Site, node: ast.expr) -> bool:
-    """True for a tensor that is not just taken for one, as a parameter without annotation is."""
-    return certain_tensor(site, node) is not None and is_certain(site, node)
 
 
 def is_real(site: Site, call: ast.Call, tensor: Tensor) -> bool:
@@ -128,7 +122,7 @@ def _function(site: Site, call: ast.Call) -> tuple[Replace, Verdict]:
         return Replace(call, f"{spelled}({', '.join(arguments)}).all()", parts), place
     if name == "torch.is_nonzero" and len(parts) == 1:
         given = next(iter(parts.values()))
-        if not is_surely_tensor(site, given):
+        if not is_certain(site, given):
             return Replace(call, ""), Refused(f"`{site.text(given)}` is not certainly a tensor")
         return Replace(call, f"${next(iter(parts))}", parts), place
     if name == "torch.equal" and len(call.args) == 2:

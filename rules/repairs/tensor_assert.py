@@ -19,7 +19,8 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import NONE, Tensor
 
 from ..proofs.arguments import certain_tensor
-from ..proofs.asserts import as_double, drop, is_surely_tensor
+from ..proofs.asserts import as_double, drop
+from ..proofs.certainty import is_certain
 from ..proofs.conditions import (
     HOST_FUNCTIONS,
     caught,
@@ -210,7 +211,7 @@ class _Test:
             return refusal
         if NONE in options(self.site.value(node)):
             return Decline("the tensor may be None, which `torch.logical_not` does not take")
-        if not is_surely_tensor(self.site, node):
+        if not is_certain(self.site, node):
             return Decline(f"`{self.site.text(node)}` is not certainly a tensor")
         return None
 
@@ -322,7 +323,7 @@ class _Test:
 
     def _why_not_flat(self, node: ast.expr) -> Decline | None:
         tensor = certain_tensor(self.site, node)
-        if tensor is not None and tensor.rank == 0 and is_surely_tensor(self.site, node):
+        if tensor is not None and tensor.rank == 0 and is_certain(self.site, node):
             return None
         text = self.site.text(node)
         return Decline(f"`{text}` is not certainly a tensor without dimensions")
