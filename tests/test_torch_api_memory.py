@@ -17,6 +17,8 @@ from tclint.torch_api.memory import (
     ALLOCATING_FUNCTIONS,
     ALLOCATING_METHODS,
     DESCRIPTIONS,
+    KEEPING_NO_ARGUMENT,
+    KEEPING_RESULT,
     READING_METHODS,
     VIEW_METHODS,
 )
@@ -132,3 +134,28 @@ def test_a_reading_method_gives_no_tensor(name: str) -> None:
         except TypeError:
             continue
         assert not [*_tensors(value)]
+
+
+@pytest.mark.parametrize("name", sorted(KEEPING_NO_ARGUMENT))
+def test_autograd_keeps_what_the_table_says(name: str) -> None:
+    assert not _keeps(name, 0)
+    assert _keeps(name, 1) == (name in KEEPING_RESULT)
+
+
+@pytest.mark.parametrize("name", ["abs", "clamp", "erf", "log", "nan_to_num", "sin", "square"])
+def test_autograd_keeps_the_argument_of_what_is_not_in_the_table(name: str) -> None:
+    assert name not in KEEPING_NO_ARGUMENT
+    assert _keeps(name, 0)
+
+
+def _keeps(name: str, place: int) -> bool:
+    """True where a write into the argument, or the result, makes the backward pass raise."""
+    given = torch.tensor([0.1, 0.2], requires_grad=True) * 1
+    result = getattr(torch, name)(given, *([2] if name == "clamp" else []))
+    with torch.no_grad():
+        (given, result)[place].add_(0)
+    try:
+        result.sum().backward()
+    except RuntimeError:
+        return True
+    return False

@@ -24,9 +24,6 @@ _ASKS = {
     "compare": "a chain of comparisons asks",
     "match": "a `case` asks",
 }
-_OUTPUT = "an `if` that is there only for output belongs under `if not torch.compiler.is_compiling`"
-_MATCH = "`match` compares in Python, one case after the other; `torch.where` chooses on the device"
-_OPERATOR = "Python's operator asks for the truth; `&`, `|` and `torch.logical_not` do not"
 
 
 class DataDependentBranch(Rule[TensorBranch]):
@@ -50,10 +47,12 @@ class DataDependentBranch(Rule[TensorBranch]):
     is. Unsafe where the gradient of the way that is not taken may be NaN (0 comes back for it, and
     0 times an infinite factor is NaN: so is a factor that no literal gives). Unsafe, too, where
     one way keeps the tensor as it is and somebody else may hold it (the caller, a container, a
-    view): `torch.where` makes a new one, and what is written into either stays there. Where each
-    way registers the same buffer anew, compiled code chooses the tensor, and asserts that shape
-    and dtype agree. A test whether a mask selects anything goes (unsafe) where it only guards a
-    number that is written by that mask.
+    view): `torch.where` makes a new one, and what is written into either stays there. Unsafe, too,
+    where autograd now keeps the condition or the tensor (for `clamp`, not for `neg`) and somebody
+    else may write into it before the backward pass, which then raises; where the function itself
+    may do so, the branch stays. Where each way registers the same buffer anew, compiled code
+    chooses the tensor, and asserts that shape and dtype agree. A test whether a mask selects
+    anything goes (unsafe) where it only guards a number that is written by that mask.
 
     ## References
     - [Graph break GB0170](https://meta-pytorch.org/compile-graph-break-site/gb/gb0170.html)
@@ -70,7 +69,7 @@ class DataDependentBranch(Rule[TensorBranch]):
         Bad(
             """
 def f(x: torch.Tensor):
-    x = x.float()
+    x = x.float() * 2
     if x.dtype == torch.float32 and not torch.isfinite(x).all():
         limit = torch.finfo(x.dtype).max - 1000
         x = torch.clamp(x, min=-limit, max=limit)
@@ -78,7 +77,7 @@ def f(x: torch.Tensor):
 """,
             fixed="""
 def f(x: torch.Tensor):
-    x = x.float()
+    x = x.float() * 2
     if x.dtype == torch.float32:
         limit = torch.finfo(x.dtype).max - 1000
         x = torch.where(torch.isfinite(x).all(), x, torch.clamp(x, min=-limit, max=limit))
@@ -86,6 +85,24 @@ def f(x: torch.Tensor):
 """,
             inputs="[(torch.ones(4, 3),), (torch.full((2,), torch.inf),)]",
             proves=("GB0170", "host-sync"),
+        ),
+        Bad(
+            """
+def f(x: torch.Tensor):
+    x = x.float()
+    if (x > 2).any():
+        x = torch.clamp(x, max=2)
+    return x + 1
+""",
+            unsafe="""
+def f(x: torch.Tensor):
+    x = x.float()
+    x = torch.where((x > 2).any(), torch.clamp(x, max=2), x)
+    return x + 1
+""",
+            inputs="[(torch.ones(4, 3),), (torch.full((2,), 3.0),)]",
+            proves=("GB0170", "host-sync"),
+            title="autograd keeps the caller's tensor",
         ),
         Untouched(
             "\ndef f(x):\n    if x.isnan().any():\n        print('NaN')\n    return x * 2\n",

@@ -101,4 +101,4 @@ def _repair(event: Call, node: ast.Call, total: Operation, x: ast.expr) -> Repai
     keep = total.argument(1, "keepdim")
     if keep is not None:
         arguments["keepdim"] = keep
-    return replaced(event.site, node, "torch.logsumexp", arguments, _CHANGES)
+    return replaced(event.site, node, "torch.logsumexp", arguments, _CHANGES, keeps=[x])

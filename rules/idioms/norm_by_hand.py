@@ -108,7 +108,16 @@ def _repair(event: Call, found: Norm) -> Repair | Decline:
         "eps": found.eps,
     }
     function = f"torch.nn.functional.{found.function}"
-    fix = replaced(site, found.whole, function, arguments, _CHANGES, positional=2, leaves=True)
+    fix = replaced(
+        site,
+        found.whole,
+        function,
+        arguments,
+        _CHANGES,
+        positional=2,
+        leaves=True,
+        keeps=[found.x] if found.function == "layer_norm" else [],
+    )
     if isinstance(fix, Decline):
         return fix
     return without_leftovers(site, fix, found.whole, found.parts, (found.x, found.eps))

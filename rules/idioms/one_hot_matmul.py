@@ -124,7 +124,9 @@ def _repair(site: Site, index: ast.expr, product: Product) -> Repair | Decline:
         return Decline(f"`{site.text(index)}` has changed in between")
     arguments = {"index": index, "weight": weight}
     embedding = "torch.nn.functional.embedding"
-    fix = replaced(site, whole, embedding, arguments, _CHANGES, positional=2, leaves=True)
+    fix = replaced(
+        site, whole, embedding, arguments, _CHANGES, positional=2, leaves=True, keeps=[index]
+    )
     return (
         fix
         if isinstance(fix, Decline)

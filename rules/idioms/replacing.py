@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.site import Site
 
 from ..decisions.fallbacks import KEPT, is_fallback
+from ..proofs.verdict import Changes, Refused
+from ..repairs.kept import judge_kept
 from .straight import without_leftovers
 
 
@@ -23,12 +25,14 @@ def replaced(
     positional: int = 1,
     more: Mapping[str, ast.expr] | None = None,
     leaves: bool = False,
+    keeps: Sequence[ast.expr] = (),
 ) -> Repair | Decline:
     """The repair that calls ``function`` in the place of ``node``.
 
     So many arguments go by position, the others by their names. A text is put as it is, with the
     expressions ``more`` in the place of their names. What served only ``node`` goes with it, unless
-    the caller, who knows more of it, ``leaves`` that.
+    the caller, who knows more of it, ``leaves`` that. Autograd ``keeps`` some arguments of the call
+    for the backward pass, of which it kept only copies before.
     """
     spelled = site.spell(function)
     if spelled is None:
@@ -43,5 +47,17 @@ def replaced(
     template = f"{spelled}({', '.join(listed)})"
     rewrite = Replace(node, template, parts)
     short = spelled.rpartition("torch.")[2] if spelled.startswith("torch.") else spelled
-    fix = Repair(f"Use `{short}`", (rewrite,), Applicability.UNSAFE, changes)
+    kept = judge_kept(site, node, keeps, _variable(site, node))
+    if isinstance(kept, Refused):
+        return Decline(kept.why)
+    told = f"{changes}; {kept.what}" if isinstance(kept, Changes) else changes
+    fix = Repair(f"Use `{short}`", (rewrite,), Applicability.UNSAFE, told)
     return fix if leaves else without_leftovers(site, fix, node, [node], parts.values())
+
+
+def _variable(site: Site, node: ast.expr) -> str | None:
+    """The variable that is given the value of ``node``, and nothing else."""
+    match site.parent(node):
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return name
+    return None

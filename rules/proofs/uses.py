@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 
 from tclint.records import record
+from tclint.semantics.ownership import is_nested
 from tclint.semantics.site import Site
 
 from .reaching import reads_until_rebound
-
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 @record(frozen=True)
@@ -90,19 +89,9 @@ def _hidden(site: Site, name: str) -> str:
         return f"`{name}` belongs to an outer scope"
     if site.body.defines(name):
         return f"`{name}` is a definition or an import, too"
-    if any(_is_nested(site, node) for node in site.body.names(name)):
+    if any(is_nested(site, node) for node in site.body.names(name)):
         return f"`{name}` is used in a nested function"
     return ""
-
-
-def _is_nested(site: Site, node: ast.AST) -> bool:
-    """True in a function or class inside the function, its decorators and defaults included."""
-    outer = site.parent(node)
-    while outer is not None and outer is not site.body.scope:
-        if isinstance(outer, _SCOPES):
-            return True
-        outer = site.parent(outer)
-    return False
 
 
 def _dict_entry(site: Site, table: ast.Dict, node: ast.expr) -> Uses:

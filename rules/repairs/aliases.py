@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
+from tclint.records import record
 from tclint.semantics.lattice import options
 from tclint.semantics.ownership import allocates, is_fresh, is_local, is_unshared, read_into
 from tclint.semantics.site import Site
@@ -29,8 +30,7 @@ def judge_copy(site: Site, node: ast.expr | ast.stmt, old: str, new: str | None)
     """
     if _is_forgotten(site, node, old, new) or _is_only_read(site, node, new):
         return PROVED
-    later = [] if new is None else [*_from(site, node, site.body.names(new))]
-    if any(_is_written(site, name) for name in later):
+    if is_written_later(site, node, new):
         return Refused(f"`{new}` is written in place")
     return Changes(
         f"`{new or old}` is a new tensor also where it stays as it is: what else holds `{old}` "
@@ -38,38 +38,78 @@ def judge_copy(site: Site, node: ast.expr | ast.stmt, old: str, new: str | None)
     )
 
 
+def is_written_later(site: Site, node: ast.expr | ast.stmt, name: str | None) -> bool:
+    """True where what runs after ``node`` writes into the tensor of a variable."""
+    later = () if name is None else runs_after(site, node, site.body.names(name))
+    return any(_is_written(site, one) for one in later)
+
+
 def is_own(site: Site, name: str) -> bool:
     """True for a variable that holds nothing but results of operations of this function."""
     stores = [site.parent(store) for store in site.stores(name)]
-    return is_local(site, name) and all(
+    if not stores or not is_local(site, name):
+        return False
+    return all(
         isinstance(store, ast.AugAssign)
         or (isinstance(store, ast.Assign) and is_fresh(site, store.value))
         for store in stores
     )
 
 
+def is_let_go(site: Site, node: ast.expr | ast.stmt, old: str, new: str | None) -> bool:
+    """True where ``old`` was computed here, and nothing but autograd holds it after ``node``."""
+    history = _history(site, node, old)
+    if history is None:
+        return False
+    return new == old or _is_last(site, node, history, old)
+
+
 def _is_forgotten(site: Site, node: ast.expr | ast.stmt, old: str, new: str | None) -> bool:
-    """True where ``old`` was computed here, and nothing but the variable holds it."""
-    if isinstance(site.body.scope, ast.Module) or not is_unshared(site, old):
-        return False
-    made = _made(site, node, old)
-    if made is None:
-        return False
-    loops = _loops_since(site, node, made)
-    end = _end(loops[-1] if loops else node)
-    inside = {id(part) for part in ast.walk(node)}
-    between = [n for n in site.body.names(old) if _end(made) <= _start(n) < end]
-    outside = [name for name in between if id(name) not in inside]
-    if not all(_keeps_nothing(site, name, node) for name in outside):
-        return False
-    later = [*_from(site, node, site.body.names(old))]
-    if new != old:
-        return not later and end == _end(node)
+    """True where ``old`` was computed here, and nobody can tell whether it is still in use."""
+    history = _history(site, node, old)
+    if history is None or new != old:
+        return history is not None and _is_last(site, node, history, old)
+    later = [*runs_after(site, node, site.body.names(old))]
     if any(_asks_which(site, name) for name in later):
         return False
     # Where autograd keeps the old tensor, writing into it makes the backward pass raise.
-    unseen = isinstance(made.value, ast.BinOp) and not outside
-    return unseen or not any(_is_written(site, name) for name in (*between, *later))
+    unseen = isinstance(history.made.value, ast.BinOp) and not history.outside
+    return unseen or not any(_is_written(site, name) for name in (*history.between, *later))
+
+
+@record()
+class _History:
+    """How a variable got a new tensor, and its uses since then, which keep nothing of it.
+
+    ``outside`` are those of them that are no part of the node in question; ``end`` is where the
+    last of them may stand.
+    """
+
+    made: ast.Assign
+    between: list[ast.Name]
+    outside: list[ast.Name]
+    end: tuple[int, int]
+
+
+def _history(site: Site, node: ast.expr | ast.stmt, name: str) -> _History | None:
+    """The history of a variable that alone holds its tensor at ``node``; None for others."""
+    if isinstance(site.body.scope, ast.Module) or not is_unshared(site, name):
+        return None
+    made = _made(site, node, name)
+    if made is None:
+        return None
+    loops = _loops_since(site, node, made)
+    end = _end(loops[-1] if loops else node)
+    inside = {id(part) for part in ast.walk(node)}
+    between = [n for n in site.body.names(name) if _end(made) <= _start(n) < end]
+    outside = [one for one in between if id(one) not in inside]
+    alone = all(_keeps_nothing(site, one, node) for one in outside)
+    return _History(made, between, outside, end) if alone else None
+
+
+def _is_last(site: Site, node: ast.AST, history: _History, name: str) -> bool:
+    """True where nothing of the function uses the variable after ``node``."""
+    return history.end == _end(node) and not [*runs_after(site, node, site.body.names(name))]
 
 
 def _keeps_nothing(site: Site, name: ast.Name, node: ast.AST) -> bool:
@@ -155,13 +195,13 @@ def _is_only_read(site: Site, node: ast.expr | ast.stmt, new: str | None) -> boo
     if new is not None:
         if site.body.is_declared(new) or site.body.defines(new):
             return False
-        reads += _from(site, node, site.loads(new))
+        reads += runs_after(site, node, site.loads(new))
     return all(_is_consumed(site, read) for read in reads) and all(
-        _writes_nothing(site, part) for part in _from(site, node, nodes(scope))
+        _writes_nothing(site, part) for part in runs_after(site, node, nodes(scope))
     )
 
 
-def _from(site: Site, node: ast.AST, parts: Iterable[_Part]) -> Iterator[_Part]:
+def runs_after(site: Site, node: ast.AST, parts: Iterable[_Part]) -> Iterator[_Part]:
     """What may run after ``node``: what stands behind it, and all of a loop around it."""
     loops = _loops_since(site, node, None)
     first = _start(loops[-1]) if loops else _end(node)

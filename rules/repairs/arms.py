@@ -8,6 +8,7 @@ import math
 from tclint.semantics.lattice import may_be_tensor, options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static, SymInt
+from tclint.torch_api.memory import KEEPING_NO_ARGUMENT, KEEPING_RESULT
 
 from ..proofs.numbers import constant
 from ..proofs.verdict import PROVED, Changes, Refused, Verdict, combine
@@ -29,6 +30,17 @@ _STEEP_FACTOR = (
 )
 
 Numbers = dict[str, ast.expr]
+
+
+def keeps(node: ast.expr, root: str) -> bool:
+    """True where autograd keeps the tensor ``root`` itself for the gradient of ``node``."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr=name), args=given):
+            operands = (owner, *given)
+            direct = any(isinstance(one, ast.Name) and one.id == root for one in operands)
+            kept = direct and name not in KEEPING_NO_ARGUMENT
+            return kept or any(keeps(one, root) for one in operands)
+    return any(keeps(one, root) for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
 
 
 def judge_arm(site: Site, node: ast.expr, root: str, numbers: Numbers) -> Verdict:
@@ -56,6 +68,12 @@ def judge_arm(site: Site, node: ast.expr, root: str, numbers: Numbers) -> Verdic
         case ast.Call(func=ast.Attribute()):
             return _call(site, node, root, numbers)
     return Refused(f"`{site.text(node)}` may raise, or change the shape or dtype of `{root}`")
+
+
+def is_kept_result(node: ast.expr) -> bool:
+    """True where autograd keeps the very tensor that ``node`` gives."""
+    function = node.func if isinstance(node, ast.Call) else None
+    return isinstance(function, ast.Attribute) and function.attr in KEEPING_RESULT
 
 
 def _factor(value: float | None) -> Verdict:

@@ -18,9 +18,10 @@ from ..proofs.conditions import is_compiled_aside, is_compiled_only
 from ..proofs.promotion import is_boolean
 from ..proofs.purity import is_pure
 from ..proofs.shapes import same_dtype, same_shape
-from ..proofs.verdict import Changes, Refused
+from ..proofs.verdict import Changes, Refused, combine
 from .aliases import is_own
-from .arms import judge_arm
+from .arms import judge_arm, keeps
+from .kept import judge_kept
 
 _MESSAGE: Final = "Compute it for all elements, and store those of the mask"
 _FLOATS: Final = (
@@ -53,7 +54,7 @@ def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
     name = site.text(target.value)
     mask, text = site.text(target.slice), ast.unparse(whole)
     store = f"{name}.copy_({spelled}({mask}, {text}, {name}))"
-    return _repair(site, statement, store, whole, reads.found[0])
+    return _repair(site, statement, store, whole, reads.found[0], name)
 
 
 def _stored(statement: ast.stmt) -> tuple[ast.Subscript, ast.expr, ast.operator | None] | None:
@@ -105,16 +106,20 @@ def _obstacle(site: Site, target: ast.Subscript, reads: _Reads) -> str:
 
 
 def _repair(
-    site: Site, statement: ast.stmt, store: str, computed: ast.expr, root: ast.expr
+    site: Site, statement: ast.stmt, store: str, computed: ast.expr, root: ast.expr, target: str
 ) -> Repair | Decline:
     assert isinstance(root, ast.Name)
     if isinstance(computed, ast.Name):  # only moved: no arithmetic that could change the dtype
         return Repair(_MESSAGE, (Replace(statement, store),))
-    verdict = judge_arm(site, computed, root.id, {})
+    verdict, is_float = judge_arm(site, computed, root.id, {}), _is_float(site, root)
+    if is_float and not isinstance(verdict, Refused) and keeps(computed, root.id):
+        if root.id == target:
+            return Decline(f"the backward pass needs what `{target}` held before the store")
+        verdict = combine([verdict, judge_kept(site, statement, [root], None)])
     if isinstance(verdict, Refused):
         return Decline(verdict.why)
     rewrite, message = Replace(statement, store), _MESSAGE
-    if not _is_float(site, root):
+    if not is_float:
         spelled = site.spell("torch.compiler.is_compiling")
         if spelled is None or is_compiled_only(site, statement):
             return Decline(f"`{root.id}` is not certainly a floating-point tensor")

@@ -13,12 +13,14 @@ from tclint.semantics.site import Site
 from ..decisions.tests import leaves
 from ..proofs.conditions import is_compiled_aside, is_compiled_only
 from ..proofs.verdict import Changes, Refused, Verdict, combine
-from .aliases import judge_copy
-from .arms import Numbers, judge_arm, judge_number, root_of
+from .aliases import is_written_later, judge_copy
+from .arms import Numbers, is_kept_result, judge_arm, judge_number, keeps, root_of
 from .compiled_assert import split
-from .conditions import condition, where_call
+from .conditions import Condition, condition, where_call
+from .kept import judge_kept
 from .kinds import UNKNOWN_DTYPE, judge_kind, others_read
 
+_ANOTHER = Changes("the write into the result no longer makes the backward pass raise")
 Parts = dict[str, ast.expr | ast.stmt]
 _STEP = "    "
 _MESSAGE = "Compute both ways and let `torch.where` choose on the device"
@@ -61,11 +63,13 @@ def _expression(site: Site, node: ast.IfExp, asked: ast.AST) -> Repair | Decline
     if isinstance(test, Decline):
         return test
     arms = [node.body, node.orelse]
-    kept = outer.targets[0] if isinstance(outer, ast.Assign) else None
-    name = kept.id if isinstance(kept, ast.Name) else None
-    verdict = _judge(site, node, arms, root_of(site, *arms), name)
+    target = outer.targets[0] if isinstance(outer, ast.Assign) else None
+    name = target.id if isinstance(target, ast.Name) else None
+    root = root_of(site, *arms)
+    verdict = _judge(site, node, arms, root, name)
+    kept = _judge_kept(site, node, test, arms, root, name)
     template, parts = where_call(site, test, arms, node.col_offset)
-    return _repair(verdict, (Replace(node, template, parts),))
+    return _repair(combine([verdict, kept]), (Replace(node, template, parts),))
 
 
 def _both(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> Repair | Decline:
@@ -78,12 +82,14 @@ def _both(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> 
     if isinstance(test, Decline):
         return test
     arms = [last.value, other.value]
-    verdict = _judge(site, statement, arms, root_of(site, *arms), target.id)
+    root = root_of(site, *arms)
+    verdict = _judge(site, statement, arms, root, target.id)
+    kept = _judge_kept(site, statement, test, arms, root, target.id)
     template, parts = where_call(site, test, arms, statement.col_offset + len(target.id) + 3)
     lines = f"{target.id} = {template}"
     if verdict == UNKNOWN_DTYPE:
-        return _for_floats(site, statement, root_of(site, *arms), lines, parts)
-    return _repair(verdict, (Replace(statement, lines, parts),))
+        return _for_floats(site, statement, root, lines, parts)
+    return _repair(combine([verdict, kept]), (Replace(statement, lines, parts),))
 
 
 def _one(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> Repair | Decline:
@@ -104,6 +110,7 @@ def _one(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> R
         return Decline(f"`{lost}` is read elsewhere, and would get another value")
     arms: list[ast.expr] = [last.value, ast.Name(target.id)]
     verdict = _judge(site, statement, arms, target.id, target.id, numbers)
+    needed = _judge_kept(site, statement, test, arms, target.id, target.id)
     column = last.col_offset if flags else statement.col_offset
     template, parts = where_call(site, test, arms, column + len(target.id) + 3)
     kept = {f"line_{i}": s for i, s in enumerate(statement.body[:-1])}
@@ -111,6 +118,7 @@ def _one(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> R
     asked = {f"flag_{i}": flag for i, flag in enumerate(flags)}
     if verdict == UNKNOWN_DTYPE:
         return _for_floats(site, statement, target.id, whole, {**parts, **kept, **asked}, asked)
+    verdict = combine([verdict, needed])
     if flags:
         ask = Replace(statement.test, " and ".join(f"${name}" for name in asked), asked)
         return _repair(verdict, (ask, Replace(last.value, template, parts)))
@@ -150,6 +158,24 @@ def _judge(
     verdicts.append(judge_kind(site, node.test, reads[0]))
     if any(isinstance(arm, ast.Name) for arm in arms):
         verdicts.append(judge_copy(site, node, root, name))
+    return combine(verdicts)
+
+
+def _judge_kept(
+    site: Site,
+    node: ast.If | ast.IfExp,
+    test: Condition,
+    arms: list[ast.expr],
+    root: str,
+    name: str | None,
+) -> Verdict:
+    """Judge what the backward pass needs now: the condition, and what both ways compute with."""
+    kept: list[ast.expr] = [*test.parts.values()] if len(test.parts) == 1 else []
+    parts = [part for arm in arms if keeps(arm, root) for part in ast.walk(arm)]
+    kept += [part for part in parts if isinstance(part, ast.Name) and part.id == root][:1]
+    verdicts = [judge_kept(site, node, kept, name)]
+    if any(is_kept_result(arm) for arm in arms) and is_written_later(site, node, name):
+        verdicts.append(_ANOTHER)
     return combine(verdicts)
 
 

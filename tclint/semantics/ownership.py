@@ -151,11 +151,12 @@ def is_unshared(site: Site, name: str) -> bool:
         any(map(site.body.names, _OPENED))
         or site.body.is_declared(name)
         or site.body.defines(name)
-        or any(_is_nested(site, node) for node in site.body.names(name))
+        or any(is_nested(site, node) for node in site.body.names(name))
     )
 
 
-def _is_nested(site: Site, node: ast.AST) -> bool:
+def is_nested(site: Site, node: ast.AST) -> bool:
+    """True in a function or class inside the function, its decorators and defaults included."""
     return any(
         isinstance(outer, _NESTED) and outer is not site.body.scope
         for outer in site.ancestors(node)

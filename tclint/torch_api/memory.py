@@ -65,3 +65,8 @@ READING_FUNCTIONS: Final = frozenset(
     "bool complex float hasattr id int isinstance len print repr str type".split()
 )
 """Builtins that give no tensor and keep nothing."""
+
+KEEPING_RESULT: Final = frozenset("exp expm1 reciprocal relu rsqrt sigmoid sqrt tan tanh".split())
+"""Functions of one tensor of which autograd keeps what they gave, and nothing else."""
+KEEPING_NO_ARGUMENT: Final = KEEPING_RESULT | frozenset("neg negative".split())
+"""Functions of one tensor of which autograd does not keep what they were given."""
