@@ -25,7 +25,8 @@ class AssertNotTensor(Rule[TensorAssert]):
 
     ## Fix safety
     `torch.logical_not(t)` is true exactly where `not t` is, for every dtype (`~t` is not), and
-    eager code raises the same AssertionError. What is only taken for a tensor, a parameter without
+    eager code raises the same AssertionError. `(x != -1).all()` says the same as `not (x ==
+    -1).any()`, for NaN as well. What is only taken for a tensor, a parameter without
     annotation for one, stays: it may be a list. When the assert fails, compiled code raises
     RuntimeError, as it does for every assert on a tensor; in a `try` the fix is declined.
 
@@ -68,6 +69,22 @@ def f(x: torch.Tensor):
             proves=("GB0170",),
             fails_on="[(torch.ones(4),), (torch.ones(2, 2) * 6,)]",
             title="a count, after a condition on the shape",
+        ),
+        Bad(
+            """
+def f(x: torch.Tensor):
+    assert not torch.any(x == -1), "missing"
+    return x * 2
+""",
+            fixed="""
+def f(x: torch.Tensor):
+    assert (x != -1).all(), "missing"
+    return x * 2
+""",
+            proves=("GB0170",),
+            inputs="[(torch.ones(3),), (torch.ones(0),), (torch.tensor([float('nan')]),)]",
+            fails_on="(-torch.ones(3),)",
+            title="a comparison that has an opposite",
         ),
         Untouched(
             """

@@ -61,10 +61,11 @@ def _stated(parts: Sequence[str | ast.expr]) -> str | None:
 
 
 def _is_named_already(value: ast.expr, before: str) -> bool:
-    """True behind the value's own name: in ``f"size {size}"`` and ``f"{x.size=}"``."""
-    last = re.search(r"(\w+)\s*[:=]?\s*$", before)
+    """True behind the value's own name: in ``f"size {size}"`` and ``f"all sizes {all_sizes}"``."""
     name = value.attr if isinstance(value, ast.Attribute) else getattr(value, "id", "")
-    return last is not None and last[1] == name
+    said, words = before.rstrip(" :="), name.strip("_").replace("_", " ")
+    last = re.search(rf"\b{re.escape(words)}$", said.replace("_", " "), re.I) if words else None
+    return last is not None
 
 
 def _parts(message: ast.expr) -> list[str | ast.expr] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 
 from tclint.diagnostics import Decline
@@ -13,6 +14,7 @@ from ..proofs.arguments import certain_tensor
 from ..proofs.conditions import is_compiled_only, is_plain, is_tensor_condition
 from ..proofs.declared import takes_numbers
 from ..proofs.messages import literal_of, quoted
+from .opposites import opposite
 
 _CAUGHT = "the `try` around it would get RuntimeError from compiled code instead"
 _MESSAGE = (
@@ -97,11 +99,10 @@ def _opposites(site: Site, tensors: Sequence[ast.expr]) -> list[Asserted] | Decl
 def _opposite(site: Site, leaf: ast.expr, negated: bool, number: str) -> Asserted:
     if negated:
         return f"$tensor_{number}", {f"tensor_{number}": leaf}
-    if isinstance(leaf, ast.Compare) and isinstance(leaf.ops[0], (ast.Eq, ast.NotEq)):
-        # Unlike `<` and `>=`, these two are opposites for NaN as well.
-        operator = "!=" if isinstance(leaf.ops[0], ast.Eq) else "=="
-        sides = {f"left_{number}": leaf.left, f"right_{number}": leaf.comparators[0]}
-        return f"$left_{number} {operator} $right_{number}", sides
+    found = opposite(site, leaf)
+    if found is not None:
+        sides = {f"{name}_{number}": part for name, part in found.parts.items()}
+        return re.sub(r"(\$\w+)", rf"\1_{number}", found.template), sides
     spelled = site.spell("torch.logical_not")
     return f"{spelled}($tensor_{number})", {f"tensor_{number}": leaf}
 

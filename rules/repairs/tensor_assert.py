@@ -34,6 +34,7 @@ from ..proofs.messages import folded, nearest_literal, quoted
 from ..proofs.promotion import is_boolean
 from ..proofs.purity import cannot_raise, compares, is_pure
 from ..proofs.verdict import PROVED, Changes, Refused, Verdict, combine
+from .opposites import certain_opposite
 
 _OPERATORS: Final[dict[type[ast.cmpop], str]] = {
     ast.Eq: "==",
@@ -192,14 +193,26 @@ class _Test:
         if not negated:
             return written
         self._refuse(self._why_no_tensor(node))
-        spelled = self._spelled("torch.logical_not")
+        negation = self._opposite(node)
+        if negation:
+            self.messages.append("Ask for the opposite")
+        else:
+            negation = f"{self._spelled('torch.logical_not')}({written})"
+            self.messages.append("Use `torch.logical_not`")
         outer = self.site.parent(node)
         assert isinstance(outer, (ast.expr, ast.stmt))
         if isinstance(outer, ast.UnaryOp):
             self.rewrites = [r for r in self.rewrites if r.node is not node]
-            self.rewrites.append(Replace(outer, f"{spelled}({written})", self.parts))
-        self.messages.append("Use `torch.logical_not`")
-        return f"{spelled}({written})"
+            self.rewrites.append(Replace(outer, negation, self.parts))
+        return negation
+
+    def _opposite(self, node: ast.expr) -> str:
+        """The opposite without a `torch.logical_not`; empty where there is none, or reads."""
+        inside = {*ast.walk(node)}
+        found = certain_opposite(self.site, node)
+        if found is None or any(read in inside for read in self.reads):
+            return ""
+        return self._named(found.template, found.parts)
 
     def _why_no_tensor(self, node: ast.expr) -> Decline | None:
         """Why `torch.logical_not` might not take what `not` takes."""

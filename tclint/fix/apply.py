@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
-import re
 import warnings
 from collections import defaultdict
 from dataclasses import field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from tclint.diagnostics import Applicability, Confidence, Decline, Effect
 from tclint.fix.conflicts import Group, apply_edits, choose, flatten
 from tclint.fix.edits import edits_for
 from tclint.fix.guards import joined_guards
+from tclint.fix.importers import Importers
 from tclint.fix.ledger import Ledger
 from tclint.fix.leftovers import leftover_imports
 from tclint.fix.results import AppliedFix, Declined, FixedFile, FixKey, FixRun, key_of
@@ -123,8 +124,8 @@ class _Progress:
     ``known`` are the findings of the first pass.
     """
 
-    paths: Sequence[Path]
     texts: dict[Path, str]
+    importers: Importers
     known: frozenset[FixKey] | None = None
     files: dict[Path, _File] = field(default_factory=dict)
     problems: dict[Path, str] = field(default_factory=dict)
@@ -162,7 +163,8 @@ def fix_files(
         return key not in useless and (allow is None or allow(key))
 
     while True:
-        progress = _Progress(paths, dict(overlay or {}))
+        texts = dict(overlay or {})
+        progress = _Progress(texts, Importers(paths, texts))
         run = _fix_all(paths, config, progress, checker, allowed, among, unsafe=unsafe)
         found = _useless(run, progress)
         if found.keys() <= useless.keys():
@@ -307,31 +309,9 @@ def _fix_file(path: Path, results: Sequence[Result], progress: _Progress) -> boo
     repaired.enter(text, file, made, progress.known or ())
     if file.path.suffix != ".ipynb":  # what looks adjacent there may stand in two cells
         repaired.join_guards()
-        repaired.drop_imports(file.text, _needed_elsewhere(path, progress))
+        repaired.drop_imports(file.text, partial(progress.importers.take, path))
     progress.texts[path] = repaired.text
     return True
-
-
-def _needed_elsewhere(path: Path, progress: _Progress) -> Callable[[str], bool]:
-    """A test whether another file may import a name from this one."""
-
-    def needed(name: str) -> bool:
-        mention = re.compile(
-            rf"\b{re.escape(path.stem)}\s+import\b|\b{re.escape(path.stem)}\.{name}\b"
-        )
-        word = re.compile(rf"\b{name}\b")
-        for other in progress.paths:
-            if other == path:
-                continue
-            try:
-                text = progress.texts.get(other) or other.read_text("utf-8", "replace")
-            except OSError:
-                continue
-            if mention.search(text) and word.search(text):
-                return True
-        return path.name == "__init__.py"
-
-    return needed
 
 
 def _applied(result: Result, origin: Callable[[Span], Span]) -> AppliedFix:

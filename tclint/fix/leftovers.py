@@ -6,7 +6,7 @@ import ast
 import re
 import sys
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from tclint.source.file import split_lines
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     from tclint.fix.guards import Change
 
+_Import: TypeAlias = "ast.Import | ast.ImportFrom"
+_OPENED: Final = frozenset({"dir", "eval", "exec", "globals", "locals", "vars"})
+_TYPE_COMMENT: Final = re.compile(r"#\s*type:(.*)")
 _WITHOUT_EFFECTS: Final = frozenset({"torch", "numpy", *sys.stdlib_module_names})
 
 
@@ -22,11 +25,12 @@ def leftover_imports(before: str, after: str, needed: Callable[[str], bool]) -> 
     """The changes of ``after`` that take out what ``before`` still used.
 
     Only names go that are imported from torch, numpy or the standard library, whose import does
-    nothing else. Imports stay that have a comment, or that others need, which ``needed`` tells.
+    nothing else. Imports stay that have a comment, or that others need, which ``needed`` tells, and
+    all do where names may be read by texts.
     """
     tree, lines = ast.parse(after), split_lines(after)
-    gone = _loads(ast.parse(before)) - _mentioned(tree)
-    if not gone:
+    gone = _loads(ast.parse(before)) - _mentioned(tree, after)
+    if not gone or _reads_by_text(tree):
         return []
     begins = [0, *accumulate(map(len, lines))]
     changes: list[Change] = []
@@ -38,13 +42,28 @@ def leftover_imports(before: str, after: str, needed: Callable[[str], bool]) -> 
         if _shares_rows(tree, statement) or "#" in "".join(lines[first - 1 : last]):
             continue
         kept = _without(statement, names)
-        if kept is None:
+        if kept is None or (not kept and _is_headed(lines, first, last)):
             continue
         end = lines[last - 1][len(lines[last - 1].rstrip("\r\n")) :]
-        if not kept and _blank(lines, first - 1) and _blank(lines, last + 1):
-            last = min(last + 1, len(lines))
+        last += 0 if kept else _spare(lines, first, last)
         changes.append((begins[first - 1], begins[last], kept + end if kept else ""))
     return changes
+
+
+def _is_headed(lines: Sequence[str], first: int, last: int) -> bool:
+    """True for the only line below a comment."""
+    above = lines[first - 2] if first > 1 else ""
+    return above.lstrip().startswith("#") and _blank(lines, last + 1)
+
+
+def _spare(lines: Sequence[str], first: int, last: int) -> int:
+    """How many free rows below a statement are too many without it."""
+    above, below = first - 1, last
+    while above and _blank(lines, above):
+        above -= 1
+    while below < len(lines) and _blank(lines, below + 1):
+        below += 1
+    return below - last if not above else min(first - 1 - above, below - last)
 
 
 def _loads(tree: ast.Module) -> set[str]:
@@ -52,22 +71,35 @@ def _loads(tree: ast.Module) -> set[str]:
     return {node.id for node in nodes if isinstance(node.ctx, ast.Load)}
 
 
-def _mentioned(tree: ast.Module) -> set[str]:
-    """The names that are read, and those that texts hold: annotations, ``__all__``."""
-    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+def _mentioned(tree: ast.Module, text: str) -> set[str]:
+    """The names that are read or deleted, and those that texts hold: annotations, ``__all__``."""
+    texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    texts += _TYPE_COMMENT.findall(text)
     words = (re.findall(r"\w+", text) for text in texts if isinstance(text, str))
-    return _loads(tree).union(*words)
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return {node.id for node in nodes if not isinstance(node.ctx, ast.Store)}.union(*words)
 
 
-def _imports_of(statement: ast.stmt) -> Iterator[ast.ImportFrom]:
+def _reads_by_text(tree: ast.Module) -> bool:
+    """True where names of the module may be read by texts that nobody sees."""
+    by_name = (node.id in _OPENED for node in ast.walk(tree) if isinstance(node, ast.Name))
+    modules = (node.attr == "modules" for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+    return any(by_name) or any(modules)
+
+
+def _imports_of(statement: ast.stmt) -> Iterator[_Import]:
     """The import that a statement is, or that it tries."""
-    if isinstance(statement, ast.ImportFrom):
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
         yield statement
     elif isinstance(statement, ast.Try) and not statement.orelse and not statement.finalbody:
-        yield from (one for one in statement.body if isinstance(one, ast.ImportFrom))
+        yield from (one for one in statement.body if isinstance(one, (ast.Import, ast.ImportFrom)))
 
 
-def _bound(statement: ast.ImportFrom) -> set[str]:
+def _bound(statement: _Import) -> set[str]:
+    if isinstance(statement, ast.Import):
+        # A module of a package is there for whoever spells it by its full name, too.
+        roots = (alias for alias in statement.names if alias.name in _WITHOUT_EFFECTS)
+        return {alias.asname or alias.name for alias in roots}
     root = (statement.module or "").partition(".")[0]
     if statement.level or root not in _WITHOUT_EFFECTS:
         return set()
@@ -80,19 +112,21 @@ def _without(statement: ast.stmt, names: set[str]) -> str | None:
         handled = [one for handler in statement.handlers for one in handler.body]
         plain = all(_only_binds(one, names) for one in (*statement.body, *handled))
         return "" if plain else None
-    if not isinstance(statement, ast.ImportFrom):
+    if not isinstance(statement, (ast.Import, ast.ImportFrom)):
         return None
     kept = [alias for alias in statement.names if (alias.asname or alias.name) not in names]
     if not kept:
         return ""
     if statement.lineno != statement.end_lineno:
         return None
-    return f"from {statement.module} import {', '.join(map(ast.unparse, kept))}"
+    origin = f"from {statement.module} " if isinstance(statement, ast.ImportFrom) else ""
+    return f"{origin}import {', '.join(map(ast.unparse, kept))}"
 
 
 def _only_binds(statement: ast.stmt, names: set[str]) -> bool:
-    if isinstance(statement, ast.ImportFrom):
-        return bool(_bound(statement)) and _bound(statement) <= names
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        bound = _bound(statement)
+        return len(bound) == len(statement.names) and bound <= names
     if isinstance(statement, ast.Assign):
         targets = {target.id for target in statement.targets if isinstance(target, ast.Name)}
         is_constant = isinstance(statement.value, ast.Constant)

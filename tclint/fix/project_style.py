@@ -64,7 +64,7 @@ def section_of(module: str, level: int, path: Path) -> str:
         return "future"
     if package in sys.stdlib_module_names:
         return "stdlib"
-    root = style.folder or _root(path.absolute().parent)
+    root = style.folder or project_folder(path) or path.absolute().parent
     is_own = any(
         any((place / package).glob("*.py")) or (place / f"{package}.py").is_file()
         for place in (root, root / "src")
@@ -72,12 +72,17 @@ def section_of(module: str, level: int, path: Path) -> str:
     return "firstparty" if is_own else order.default
 
 
+def project_folder(path: Path) -> Path | None:
+    """The folder of the project that a file belongs to; None where nothing marks one."""
+    return _marked(path.absolute().parent)
+
+
 @lru_cache(maxsize=256)
-def _root(folder: Path) -> Path:
+def _marked(folder: Path) -> Path | None:
     for place in (folder, *folder.parents):
         if any((place / mark).exists() for mark in _MARKS):
             return place
-    return folder
+    return None
 
 
 @lru_cache(maxsize=256)

@@ -42,6 +42,18 @@ NOT: tuple[Example, ...] = (
         'assert torch.logical_not(x.isnan().any()), "nan"  # always',
         NAN,
     ),
+    safe(
+        "a single comparison",
+        "assert not x.min() == -1",
+        "assert x.min() != -1",
+        NEGATIVE,
+    ),
+    safe(
+        "an order, which NaN has none of",
+        "assert not (x < 0).any()",
+        "assert torch.logical_not((x < 0).any())",
+        NEGATIVE,
+    ),
     Good(_function("assert not x.shape[0] > 9")),
 )
 
@@ -79,12 +91,18 @@ OPERATOR: tuple[Example, ...] = (
         "(torch.ones(3) * 6,)",
     ),
     safe(
+        "elements of which none, or not all, may differ",
+        'assert not (x != x.clone()).any() and not (x == -1).all(), "bad"',
+        'assert (x == x.clone()).all(), "bad"|assert (x != -1).any(), "bad"',
+        f"[{NEGATIVE}, {NAN}]",
+    ),
+    safe(
         "a mixture and a computed message",
         'assert (x >= 0).all() and not ((x > 9).any() or (x == 5).all()), f"bad {x.min()}"',
         "if torch.compiler.is_compiling():"
         '|    assert (x >= 0).all(), "bad `x.min()`"'
         '|    assert torch.logical_not((x > 9).any()), "bad `x.min()`"'
-        '|    assert torch.logical_not((x == 5).all()), "bad `x.min()`"'
+        '|    assert (x != 5).any(), "bad `x.min()`"'
         "|else:"
         '|    assert (x >= 0).all() and not ((x > 9).any() or (x == 5).all()), f"bad {x.min()}"',
         f"[{NEGATIVE}, (torch.ones(3) * 10,), (torch.ones(3) * 5,)]",
