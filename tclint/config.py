@@ -24,7 +24,9 @@ from tclint.config_keys import (
 from tclint.config_schema import json_schema
 from tclint.config_verify import VerifyTarget, plain_target
 from tclint.environment import installed_torch
+from tclint.files import read_text
 from tclint.records import record
+from tclint.source.errors import reason
 from tclint.torch_bounds import NEWEST_TORCH, Version, infer, shown
 
 __all__ = [
@@ -413,9 +415,9 @@ def _assign(config: Config, values: dict[str, Any]) -> Config:
 def _table(file: Path) -> dict[str, Any] | None:
     """The table that a file holds for tclint; None when a ``pyproject.toml`` has none."""
     try:
-        text = file.read_text("utf-8")
+        text = read_text(file)
     except OSError as error:
-        raise ConfigError(f"{file}: cannot read: {error.strerror}") from error
+        raise ConfigError(f"{file}: cannot read: {reason(error)}") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file}: not UTF-8, as TOML must be (byte {error.start})") from error
     if file.name != PYPROJECT:

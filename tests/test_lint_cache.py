@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import fields
@@ -92,10 +93,10 @@ def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(shards, name, value)
 
 
-def settle(folder: Path) -> None:
-    """Make files old enough for their versions to vouch for them."""
-    for path in folder.rglob("*.py"):
-        os.utime(path, (1_600_000_000, 1_600_000_000))
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every file be old enough for its version to vouch for it."""
+    monkeypatch.setattr("tclint.lint.memory.SETTLED", -(10**12))
 
 
 def codes(run: Run) -> list[str]:
@@ -107,12 +108,12 @@ def reports(run: Run, folder: Path) -> dict[OutputFormat, str]:
     return {kind: render(kind, run, view) for kind in OutputFormat}
 
 
+@pytest.mark.usefixtures("settled")
 def test_a_remembered_run_reads_like_a_fresh_one_in_every_format(
     runs: Runs, tmp_path: Path
 ) -> None:
     put(tmp_path, MANY)
     (tmp_path / "pkg/odd.py").write_bytes(b"x = '\xff'\n")
-    settle(tmp_path)
     cold = runs()
     assert runs.analysed == 1
     warm = runs()
@@ -164,11 +165,11 @@ def test_a_helper_that_is_renamed_or_removed_changes_its_callers(
     assert codes(runs()) == []
 
 
+@pytest.mark.usefixtures("settled")
 def test_a_new_file_may_shadow_what_was_imported(
     runs: Runs, small_shards: None, tmp_path: Path
 ) -> None:
     put(tmp_path, {"a/net.py": CALLER.format(module="helper"), "z/helper.py": HELPER})
-    settle(tmp_path)
     assert codes(runs()) == []
     put(tmp_path, {"a/helper.py": READING})
     assert codes(runs()) == ["helper.py TCL101"]
@@ -182,14 +183,39 @@ def test_a_folder_that_becomes_a_package_changes_names(runs: Runs, tmp_path: Pat
     assert codes(runs()) == ["helper.py TCL101"]
 
 
+@pytest.mark.usefixtures("settled")
 def test_files_that_were_only_touched_are_not_analysed_again(runs: Runs, tmp_path: Path) -> None:
     put(tmp_path, MANY)
-    settle(tmp_path)
     runs()
     for path in tmp_path.rglob("*.py"):
         path.touch()
     runs()
     assert runs.analysed == 0
+
+
+@pytest.mark.usefixtures("settled")
+@pytest.mark.skipif(sys.platform == "win32", reason="no time of change")
+def test_an_edit_of_equal_length_that_sets_the_time_back_is_seen(
+    runs: Runs, tmp_path: Path
+) -> None:
+    [path] = put(tmp_path, {"a.py": MANY["pkg/fixable.py"]})
+    status = path.stat()
+    before = codes(runs())
+    path.write_text(MANY["pkg/fixable.py"].replace("print(x)", "# rint x"), "utf-8")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert codes(runs()) != before
+
+
+@pytest.mark.usefixtures("settled")
+def test_another_file_moved_into_its_place_is_seen(runs: Runs, tmp_path: Path) -> None:
+    [path] = put(tmp_path, {"a.py": MANY["pkg/fixable.py"]})
+    status = path.stat()
+    before = codes(runs())
+    other = tmp_path / "other.txt"
+    other.write_text(MANY["pkg/fixable.py"].replace("print(x)", "# rint x"), "utf-8")
+    os.utime(other, ns=(status.st_atime_ns, status.st_mtime_ns))
+    other.replace(path)
+    assert codes(runs()) != before
 
 
 def test_a_change_within_a_tick_of_the_clock_is_seen(runs: Runs, tmp_path: Path) -> None:
@@ -309,9 +335,9 @@ def test_a_file_that_is_too_big_is_not_read_to_be_remembered(
     assert any("over the limit" in error.message for error in cold.errors)
 
 
+@pytest.mark.usefixtures("settled")
 def test_lines_around_findings_are_remembered(runs: Runs, tmp_path: Path) -> None:
     put(tmp_path, MANY)
-    settle(tmp_path)
     before = reports(runs(), tmp_path)
     warm = runs()
     for path in tmp_path.rglob("*.py"):

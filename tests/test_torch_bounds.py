@@ -478,7 +478,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     with (tmp_path / "uv.lock").open("wb") as stream:
         stream.truncate(65 * 2**20)
     (said,) = requirement_problems(load_config(tmp_path))
-    assert "more than tclint reads" in said
+    assert "65.0 MB is over the limit of 64 MB" in said
 
 
 def test_warnings_go_to_standard_error_and_leave_the_report_whole(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ import os
 import sys
 
 from tclint import __version__
-from tclint.lint.blob import FOLDER, REPORT, unpacked
+from tclint.files import read_own
+from tclint.lint.blob import FOLDER, LARGEST, REPORT, UNUSABLE, unpacked
 
 TYPE_CHECKING = False  # see tclint.lint.blob
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ ENDINGS: Final = (
     "requirements",
     "setup.py",
 )
+EXITS: Final = {0: 0, 1: 1, 2: 2}
+"""How a run that was remembered can have ended."""
 VOLATILE: Final = frozenset({"_", "OLDPWD", "PWD", "SHLVL"})
 """Environment variables that shells change as they go."""
 
@@ -41,14 +44,13 @@ def replayed(arguments: Sequence[str]) -> int | None:
         name = question(arguments)
         for folder in _folders(arguments):
             if os.path.exists(f"{folder}/{name}"):  # noqa: PTH110
-                with open(f"{folder}/{name}", "rb") as stream:  # noqa: PTH123
-                    known = unpacked(stream.read())
+                known = unpacked(read_own(f"{folder}/{name}", LARGEST))
                 if not holds(known["stamps"], known["there"], known["lists"]):
                     return None
+                code = EXITS[known["code"]]
                 _print(known["text"])
-                code: int = known["code"]
                 return code
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except UNUSABLE:
         return None
     return None
 
@@ -100,13 +102,14 @@ def _folders(arguments: Sequence[str]) -> Iterator[str]:
 def stamp(path: str) -> list[int] | None:
     """What changes whenever a file or the list of a folder does; None when there is none.
 
-    The time of the last change cannot be set, unlike that of the last write.
+    The time of the last change cannot be set, unlike that of the last write; a file that is moved
+    into another's place has another number.
     """
     try:
         status = os.stat(path)  # noqa: PTH116
     except OSError:
         return None
-    return [status.st_mtime_ns, status.st_ctime_ns, status.st_size]
+    return [status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino]
 
 
 def listing(folder: str) -> list[str]:

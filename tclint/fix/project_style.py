@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tclint.config import parse_toml
+from tclint.files import read_text
 from tclint.records import record
 
 SECTIONS: Final = ("future", "stdlib", "thirdparty", "firstparty", "localfolder")
@@ -133,7 +134,7 @@ def _tables(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 def _toml(file: Path) -> dict[str, Any] | None:
     """A file's tables; what cannot be read says nothing about style."""
     try:
-        return parse_toml(file.read_text("utf-8"))
+        return parse_toml(read_text(file))
     except (OSError, ValueError):
         return None
 
@@ -141,7 +142,7 @@ def _toml(file: Path) -> dict[str, Any] | None:
 def _ini(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     parser = configparser.RawConfigParser()
     try:
-        parser.read_string(file.read_text("utf-8"))
+        parser.read_string(read_text(file))
     except (OSError, ValueError, configparser.Error):
         return
     for section in parser.sections():

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.errors import UserError
+from tclint.files import read_text
 from tclint.records import record
 from tclint.source.errors import SourceError, reason
 from tclint.source.write import write_text
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from tclint.lint.engine import Result, Run
 
 VERSION: Final = 1
+LARGEST: Final = 64 * 2**20
+"""Bytes of a baseline: a quarter of a million findings."""
 _WAY_OUT: Final = "remove it, and --update-baseline writes a new one"
 
 
@@ -66,7 +69,7 @@ def read_baseline(file: Path) -> Baseline:
         BaselineError: it cannot be read, or is none.
     """
     try:
-        data = json.loads(file.read_text("utf-8"))
+        data = json.loads(read_text(file, LARGEST))
     except FileNotFoundError as error:
         raise BaselineError(f"{file}: no such baseline; --update-baseline writes it") from error
     except OSError as error:

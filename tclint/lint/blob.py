@@ -14,6 +14,12 @@ FINDINGS: Final = ".run"
 """What was found, and what that rests on."""
 REPORT: Final = ".report"
 """What was printed, and what that rests on."""
+LARGEST: Final = 64 * 2**20
+"""Bytes of a file of the cache: the findings of more than thirty thousand files."""
+UNUSABLE: Final = (
+    OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError,
+)  # fmt: skip
+"""What comes of reading a file of the cache that is damaged or made up."""
 _MAGIC: Final = b"tclint cache 1"
 
 

@@ -10,13 +10,14 @@ import json
 import os
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from errno import EEXIST
+from errno import EEXIST, EFBIG
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tclint.lint.blob import FINDINGS, REPORT, packed, unpacked
+from tclint.files import read_own, read_text, too_large
+from tclint.lint.blob import FINDINGS, LARGEST, REPORT, UNUSABLE, packed, unpacked
 from tclint.lint.identity import digest_of, identity, is_present, settings
 from tclint.lint.memory import Memory
 from tclint.records import record
@@ -79,9 +80,9 @@ class Cache:
 def read(file: Path) -> Any:
     """What a cache file remembers; None if it is damaged, or of another tclint or other rules."""
     try:
-        writer, memory = unpacked(file.read_bytes())
+        writer, memory = unpacked(read_own(str(file), LARGEST))
         return memory if is_present(writer) else None
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except UNUSABLE:
         return None
 
 
@@ -89,7 +90,10 @@ def write(folder: Path, name: str, content: object) -> None:
     """Put a run into the folder; a folder that takes none costs a warning, never the run."""
     try:
         _prepare(folder)
-        _replace(folder / name, packed(content))
+        data = packed(content)
+        if len(data) > LARGEST:
+            raise OSError(EFBIG, too_large(len(data), LARGEST))
+        _replace(folder / name, data)
         _prune(folder, name)
     except OSError as error:
         message = f"tclint: cannot write the cache {folder}: {reason(error)}; use --no-cache"
@@ -103,17 +107,25 @@ def _prepare(folder: Path) -> None:
         raise FileExistsError(EEXIST, "it holds other things, and a cache wants its own folder")
     for name, text in _NOTES.items():
         note = folder / name
-        if not note.exists() or not note.stat().st_size:
-            note.write_text(text, "utf-8")
+        if _text(note) in (None, ""):
+            _replace(note, text.encode())
 
 
 def _is_ours(folder: Path) -> bool:
-    tag = folder / _TAG
     # A disk that was full leaves it empty.
-    return tag.is_file() and tag.read_text("utf-8", "replace") in {"", _NOTES[_TAG]}
+    return _text(folder / _TAG) in {"", _NOTES[_TAG]}
+
+
+def _text(note: Path) -> str | None:
+    """What a note says; None where there is none."""
+    try:
+        return None if note.is_symlink() else read_text(note)
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
 def _replace(file: Path, data: bytes) -> None:
+    """Put a file in another's place, in one step; a link is replaced, not followed."""
     from tempfile import mkstemp  # brings in much that a run that only remembers has no use for
 
     descriptor, temporary = mkstemp(prefix=file.name, suffix=UNFINISHED, dir=file.parent)
@@ -130,15 +142,25 @@ def _prune(folder: Path, newest: str) -> None:
     """Remove what was written longest ago of its kind, and what killed runs have left."""
     ages: list[tuple[int, str]] = []
     kind = Path(newest).suffix
-    for entry in os.scandir(folder):
-        if entry.name.endswith((kind, UNFINISHED)) and entry.name != newest:
-            age = time.time_ns() - entry.stat().st_mtime_ns
+    for entry in _entries(folder, kind, UNFINISHED):
+        if entry.name == newest:
+            continue
+        with suppress(FileNotFoundError):  # another run has been faster
+            age = time.time_ns() - entry.stat(follow_symlinks=False).st_mtime_ns
             if not entry.name.endswith(UNFINISHED):
                 ages.append((age, entry.path))
             elif age > ABANDONED:
                 Path(entry.path).unlink(missing_ok=True)
     for _, path in sorted(ages)[KEPT - 1 :]:
         Path(path).unlink(missing_ok=True)
+
+
+def _entries(folder: Path, *endings: str) -> Iterator[os.DirEntry[str]]:
+    """The files of a cache with such names, links among them; a folder is nothing of ours."""
+    with os.scandir(folder) as listing:
+        for entry in [*listing]:
+            if entry.name.endswith(endings) and not entry.is_dir(follow_symlinks=False):
+                yield entry
 
 
 def remove(folder: Path) -> bool:
@@ -149,9 +171,8 @@ def remove(folder: Path) -> bool:
     """
     if not _is_ours(folder):
         return False
-    for entry in [*os.scandir(folder)]:
-        if entry.name.endswith((FINDINGS, REPORT, UNFINISHED)) or entry.name in _NOTES:
-            Path(entry.path).unlink(missing_ok=True)
+    for entry in _entries(folder, FINDINGS, REPORT, UNFINISHED, *_NOTES):
+        Path(entry.path).unlink(missing_ok=True)
     with suppress(OSError):  # somebody keeps something else in it
         folder.rmdir()
     return True

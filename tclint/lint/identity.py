@@ -70,7 +70,7 @@ def digest_of(data: bytes) -> str:
 def _now(places: Iterable[str]) -> dict[str, Any]:
     code = [entry for place in (HERE, *places) for entry in _code(place)]
     # The first entry is the script's folder, or the current one.
-    installed = [[folder, (version_of(folder) or (0, 0))[0]] for folder in sys.path[1:]]
+    installed = [[folder, version_of(folder)] for folder in sys.path[1:]]
     return {
         "version": __version__,
         "python": ".".join(map(str, sys.version_info[:3])),

@@ -12,13 +12,17 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from functools import cached_property
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.config import Config
 from tclint.environment import package_folders
+from tclint.files import TooLargeError, read_bytes
+from tclint.lint.blob import UNUSABLE
 from tclint.lint.identity import digest_of
 from tclint.lint.outcome import Outcome
+from tclint.lint.plausible import is_plausible
 from tclint.lint.shards import Shard
 from tclint.lint.stored import Version, version_of
 from tclint.records import record
@@ -30,6 +34,8 @@ if TYPE_CHECKING:
 SETTLED: Final = 2 * 10**9
 """Nanoseconds: a file that was written so shortly before may be written again unseen, since file
 systems count time in steps."""
+_SIZE: Final = 2
+"""Where in a version a file's length is; the times are before it."""
 _READ: Final = [field.name for field in fields(Outcome)].index("read")
 
 
@@ -59,8 +65,8 @@ class Memory:
         self.touched = False
         try:
             self._load(remembered)
-        except (TypeError, ValueError, AttributeError, KeyError, IndexError):
-            self._shards = {}
+        except (*UNUSABLE, IndexError):
+            self._shards, self._contents = {}, {}
 
     def _load(self, remembered: Any) -> None:
         if remembered is None:
@@ -72,11 +78,16 @@ class Memory:
             return
         self._same_run = remembered["run"] == self._run
         names = [name for name, *_ in remembered["files"]]
-        for name, written, size, digest, settled in remembered["files"]:
-            self._contents[name] = _Content((written, size), digest, settled)
+        for name, *version, digest, settled in remembered["files"]:
+            written, changed, size, number = version
+            if type(name) is not str or type(settled) is not bool:
+                raise TypeError(name)
+            self._contents[name] = _Content((written, changed, size, number), digest, settled)
         for own, outcome in remembered["shards"]:
             found = Outcome(*outcome)
             found.read = [names[number] for number in outcome[_READ]]
+            if not is_plausible(found, self._versions):
+                raise ValueError(own)
             self._shards[tuple(own)] = found
 
     def recall(self, shard: Shard) -> Outcome | None:
@@ -90,7 +101,7 @@ class Memory:
         from tclint.lint.searches import unpacked
 
         try:
-            return all(map(self._leads_there, unpacked(outcome.searches)))
+            return all(starmap(self._leads_there, unpacked(outcome.searches)))
         except ValueError:
             return False
 
@@ -103,7 +114,7 @@ class Memory:
         known, version = self._contents[name], self._version(name)
         if version == known.version and known.settled:
             return True
-        if version is None or version[1] != known.version[1]:
+        if version is None or version[_SIZE] != known.version[_SIZE]:
             return False
         self.touched = True
         now = self._content(name)
@@ -114,8 +125,7 @@ class Memory:
             self._versions[name] = version_of(name)
         return self._versions[name]
 
-    def _leads_there(self, search: tuple[str, str, str | None]) -> bool:
-        folder, name, found = search
+    def _leads_there(self, folder: str, name: str, found: str | None) -> bool:
         path = self._project.find(folder, name)
         return found == (None if path is None else str(path))
 
@@ -157,17 +167,18 @@ class Memory:
         return self._content(name)
 
     def _content(self, name: str) -> _Content | None:
-        version, path = self._version(name), Path(name)
-        if version is None or not path.is_file():  # a pipe would block
+        version = self._version(name)
+        if version is None:
             return None
         try:
-            # Of a file that is too big to be checked only the size matters.
-            digest = digest_of(path.read_bytes()) if version[1] <= MAX_BYTES else ""
+            digest = digest_of(read_bytes(name, MAX_BYTES))
+        except TooLargeError:
+            digest = ""  # it is not checked: only the size matters
         except OSError:
             return None
         if version_of(name) != version:
             return None
-        return _Content(version, digest, version[0] < self._started - SETTLED)
+        return _Content(version, digest, max(version[:_SIZE]) < self._started - SETTLED)
 
 
 def packages(files: Iterable[str]) -> list[str]:
@@ -192,5 +203,5 @@ def surroundings(config: Config) -> list[str]:
 
 
 def stamps(folders: Iterable[str]) -> list[list[Any]]:
-    """Folders with the time when an entry last came or went; zero for those that are not there."""
-    return [[name, (version_of(name) or (0, 0))[0]] for name in folders]
+    """Folders with their versions: an entry that comes or goes changes them."""
+    return [[name, [*(version_of(name) or ())]] for name in folders]

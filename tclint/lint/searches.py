@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
+
+from tclint.lint.blob import LARGEST
 
 
 def packed(searches: Mapping[tuple[str, str], Path | None]) -> str:
@@ -18,16 +20,22 @@ def packed(searches: Mapping[tuple[str, str], Path | None]) -> str:
     return base64.b64encode(zlib.compress(text.encode(), 1)).decode()
 
 
-def unpacked(text: str) -> Iterator[tuple[str, str, str | None]]:
+def unpacked(text: str) -> list[tuple[str, str, str | None]]:
     """Folder, name and file of each import.
 
     Raises:
         ValueError: the text is damaged.
     """
     try:
-        folders = json.loads(zlib.decompress(base64.b64decode(text)))
-    except zlib.error as error:
+        unfolded = zlib.decompressobj()
+        folders = json.loads(unfolded.decompress(base64.b64decode(text), LARGEST))
+        rows = [
+            (folder, name, found)
+            for folder, names in folders.items()
+            for name, found in names.items()
+        ]
+    except (zlib.error, AttributeError, RecursionError) as error:
         raise ValueError(str(error)) from error
-    for folder, names in folders.items():
-        for name, found in names.items():
-            yield folder, name, found
+    if not all(found is None or isinstance(found, str) for _, _, found in rows):
+        raise ValueError("no path")
+    return rows

@@ -26,18 +26,22 @@ from tclint.source.file import NEARBY, Cell, SourceFile
 from tclint.source.parse import parse
 from tclint.source.rows import first_row
 
-Version = tuple[int, int]
-"""When a file was written, in nanoseconds, and its length in bytes."""
+Version = tuple[int, int, int, int]
+"""When a file was written and when it changed, in nanoseconds, its length in bytes and its number.
+
+Anybody may set the first time back, the second nobody. (Windows knows no second one: there it is
+when the file was made.)
+"""
 _Node = ast.expr | ast.stmt
 
 
 def version_of(path: str | Path) -> Version | None:
-    """The version of a file on disk; None when there is none."""
+    """The version of a file or a folder on disk; None when there is none."""
     try:
         status = os.stat(path)  # noqa: PTH116 (thousands of files)
     except (OSError, ValueError):
         return None
-    return status.st_mtime_ns, status.st_size
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
 class StoredFile(SourceFile):

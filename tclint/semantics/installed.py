@@ -15,6 +15,7 @@ from typing import Final
 
 from tclint.config import Config
 from tclint.environment import package_folders
+from tclint.files import read_bytes
 from tclint.semantics.collect import collect_module
 from tclint.semantics.symbols import ModuleInfo
 from tclint.source.decode import read_source
@@ -117,7 +118,10 @@ def _module(name: str, path: str, _changed: int, _size: int) -> ModuleInfo | Non
 
 
 def _may_bind(path: str, name: str) -> bool:
-    text = Path(path).read_bytes()
+    try:
+        text = read_bytes(path, MAX_FILE_BYTES)
+    except OSError:
+        return False  # nor could it be parsed
     return name.encode() in text or b"import *" in text
 
 
@@ -139,12 +143,15 @@ def _requirements(folder: str, package: str) -> Iterator[str]:
     wanted = package.lower()
     for entry in _metadata_folders(folder):
         if entry.partition("-")[0].lower().replace(".", "_") == wanted:
-            with Path(folder, entry, "METADATA").open(encoding="utf-8", errors="replace") as lines:
-                for line in lines:
-                    if line.startswith("Requires-Dist:"):
-                        yield line
-                    elif not line.strip():
-                        return  # the description follows
+            try:
+                data = read_bytes(os.path.join(folder, entry, "METADATA"))  # noqa: PTH118
+            except OSError:
+                continue  # what it needs is not known
+            for line in data.decode("utf-8", "replace").splitlines():
+                if line.startswith("Requires-Dist:"):
+                    yield line
+                elif not line.strip():
+                    return  # the description follows
 
 
 @lru_cache(maxsize=8)

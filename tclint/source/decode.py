@@ -5,16 +5,16 @@ from __future__ import annotations
 import codecs
 import io
 import re
-import stat
 import tokenize
 from pathlib import Path
 from typing import Final
 
 from tclint.diagnostics import Position, Span
+from tclint.files import LARGEST_TEXT, TooLargeError, read_bytes, too_large
 from tclint.source.errors import SourceError, reason
 from tclint.source.file import SourceFile
 
-MAX_BYTES: Final = 16 * 1024 * 1024
+MAX_BYTES: Final = LARGEST_TEXT
 """No file written by people comes near this; a bigger one is data or a generator's mistake."""
 
 _UTF16_32_MARKS: Final = (
@@ -35,12 +35,9 @@ def read_source(path: Path) -> SourceFile:
             not text in the encoding that it declares.
     """
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise SourceError(path, "cannot read: it is not a regular file")
-        if status.st_size > MAX_BYTES:
-            raise SourceError(path, _too_big(status.st_size))
-        data = path.read_bytes()
+        data = read_bytes(path, MAX_BYTES)
+    except TooLargeError as error:
+        raise SourceError(path, f"{reason(error)} for a Python file; exclude it") from None
     except OSError as error:
         raise SourceError(path, f"cannot read: {reason(error)}") from error
     return decode(path, data)
@@ -149,7 +146,4 @@ def _place(row: int, column: int) -> Span:
 
 
 def _too_big(size: int) -> str:
-    return (
-        f"{size / 2**20:.1f} MB is over the limit of {MAX_BYTES // 2**20} MB for a Python file; "
-        "exclude it"
-    )
+    return f"{too_large(size, MAX_BYTES)} for a Python file; exclude it"

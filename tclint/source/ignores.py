@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Final
 
+from tclint.files import read_bytes
 from tclint.records import record
 from tclint.source.patterns import Patterns, compile_patterns
 
@@ -51,7 +52,7 @@ class Ignores:
 
     def _with(self, base: Path, file: Path) -> Ignores:
         try:
-            text = os.fsdecode(file.read_bytes())
+            text = os.fsdecode(read_bytes(file))
         except OSError:
             return self
         patterns = compile_patterns(text.removeprefix("\ufeff").split("\n"))

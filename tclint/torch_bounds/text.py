@@ -6,6 +6,7 @@ import codecs
 from pathlib import Path
 from typing import Any, Final
 
+from tclint import files
 from tclint.source.errors import reason
 from tclint.torch_bounds.releases import BoundsError
 
@@ -21,10 +22,7 @@ def read_bytes(file: Path) -> bytes:
         BoundsError: it cannot be read, or is too large.
     """
     try:
-        size = file.stat().st_size
-        if size > LARGEST:
-            raise BoundsError(f"its {size:,} bytes are more than tclint reads ({LARGEST:,})")
-        return file.read_bytes()
+        return files.read_bytes(file, LARGEST)
     except OSError as error:
         raise BoundsError(f"cannot be read: {reason(error)}") from error
 
