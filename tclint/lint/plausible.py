@@ -82,18 +82,18 @@ def _is_rewrite(row: Any) -> bool:
         return False
     kind, *rest = row
     if kind == "import":
-        return len(rest) == 2 and type(rest[0]) is str and type(rest[1]) in _TEXT_OR_NONE
+        return len(rest) == 2 and _is_code(rest[0]) and (rest[1] is None or _is_code(rest[1]))
     if kind == "splice":
-        return len(rest) == 2 and _is_span(rest[0]) and type(rest[1]) is str
+        return len(rest) == 2 and _is_span(rest[0]) and _is_code(rest[1])
     if kind not in _NODES_OF or len(rest) != (4 if kind == "argument" else 3):
         return False
     place, template, parts, *keyword = rest
     return (
         _is_place(place)
-        and type(template) is str
+        and _is_code(template)
         and type(parts) is dict
         and all(map(_is_place, parts.values()))
-        and all(type(name) in _TEXT_OR_NONE for name in keyword)
+        and all(name is None or _is_code(name) for name in keyword)
     )
 
 
@@ -103,6 +103,17 @@ def _is_place(row: Any) -> bool:
 
 def _is_link(row: Any) -> bool:
     return _starts(row, 2) and len(row) == 3 and _is_name(row[1]) and _is_number(row[2])
+
+
+def _is_code(text: Any) -> bool:
+    """Whether it is text that a file of Python can hold."""
+    if type(text) is not str:
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is_name(text: str) -> bool:
