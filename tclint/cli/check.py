@@ -96,7 +96,7 @@ def check(
         from tclint.cli.fixing import FixOptions, run_fix
 
         narrowing = Narrowing(baseline, "HEAD" if changed else diff_only)
-        options_of_fix = FixOptions(diff=True, exit_zero=exit_zero, narrowing=narrowing)
+        options_of_fix = FixOptions(diff=True, exit_zero=exit_zero, narrowing=narrowing, jobs=jobs)
         raise typer.Exit(run_fix(inputs, options_of_fix))
     if show_files or show_settings:
         from tclint.cli import listing

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from tclint.cli.configuration import Overrides
 from tclint.cli.exits import ERROR
-from tclint.cli.fixing import FixOptions, deliver, fixed, settle, without_notebooks, written
+from tclint.cli.fixing import FixOptions, deliver, fixer, settle, without_notebooks, written
 from tclint.cli.inputs import STDIN, Inputs, gather
 from tclint.cli.progress import progress_bar
 from tclint.cli.terminal import fail
@@ -15,7 +15,6 @@ from tclint.cli.verifying import orderly_end
 from tclint.fix.confirm.confirm import Plan, confirm
 from tclint.fix.confirm.trials import Fixer
 from tclint.fix.outcome import Ground, Outcome, Status
-from tclint.fix.results import FixKey, FixRun
 from tclint.verify.arms import Options
 from tclint.verify.contract import TargetError
 from tclint.verify.session import jobs_for
@@ -52,10 +51,8 @@ def run_confirmed(
 
 
 def _fixer(inputs: Inputs, how: FixOptions) -> Fixer:
-    def fix(allow: Callable[[FixKey], bool]) -> FixRun:
-        return settle(fixed(inputs, how, allow=allow), inputs)
-
-    return fix
+    make = fixer(inputs, how)
+    return lambda allow: settle(make(allow), inputs)
 
 
 def _failed_to_write(outcome: Outcome) -> bool:

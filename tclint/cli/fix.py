@@ -85,6 +85,7 @@ def fix(
         bool,
         typer.Option("--exit-non-zero-on-fix", help="Exit with 1 if anything was fixed."),
     ] = False,
+    jobs: options.Jobs = 0,
 ) -> None:
     """Rewrite what can be proved to stay the same, and leave every other byte alone.
 
@@ -119,6 +120,7 @@ def fix(
         exit_zero=exit_zero,
         exit_non_zero_on_fix=exit_non_zero_on_fix,
         narrowing=Narrowing(baseline, "HEAD" if changed else diff_only),
+        jobs=jobs,
     )
     if verify:
         from tclint.cli.confirming import run_confirmed

@@ -16,7 +16,7 @@ from tclint.cli.terminal import colour_on, note, write, write_bytes
 from tclint.fix.outcome import Ground, Outcome, Reason, ReportedFix, Status, plain_outcome
 from tclint.fix.report import as_json, statistics
 from tclint.fix.report import text as as_text
-from tclint.lint.engine import check_files, in_one
+from tclint.lint.engine import Execution, in_one
 from tclint.records import record
 from tclint.report.diff import render_diff
 from tclint.report.formats import OutputFormat, render
@@ -28,6 +28,7 @@ from tclint.source.write import NewText, encoded, write_all
 
 if TYPE_CHECKING:
     from tclint.diagnostics import Decline, Diagnostic
+    from tclint.fix.recheck import Recheck
     from tclint.fix.results import FixedFile, FixKey, FixRun
     from tclint.lint.engine import Result
 
@@ -48,11 +49,12 @@ class FixOptions:
     exit_zero: bool = False
     exit_non_zero_on_fix: bool = False
     narrowing: Narrowing = field(default_factory=Narrowing)
+    jobs: int = 0
 
 
 def run_fix(inputs: Inputs, how: FixOptions) -> int:
     """Apply fixes, print what was fixed and what remains, and return the exit code."""
-    fixes = settle(fixed(inputs, how), inputs)
+    fixes = settle(fixer(inputs, how)(None), inputs)
     if inputs.stdin is not None and not (how.diff or how.as_json or how.statistics):
         _print_repaired(inputs.stdin, inputs.raw, fixes)
         return exit_code(fixes.remaining, inputs.files, exit_zero=how.exit_zero)
@@ -70,34 +72,51 @@ def without_notebooks(inputs: Inputs) -> Inputs:
     return replace(inputs, files=files, errors=(*inputs.errors, *errors))
 
 
-def fixed(
-    inputs: Inputs, how: FixOptions, *, allow: Callable[[FixKey], bool] | None = None
-) -> FixRun:
-    """The fixes of the files, those of each configuration by itself."""
+def fixer(inputs: Inputs, how: FixOptions) -> Callable[[Callable[[FixKey], bool] | None], FixRun]:
+    """What makes the fixes of the files, of all or of those that a test allows.
+
+    The files of each configuration are fixed by themselves. Fixing again looks again only at what
+    other fixes make different.
+    """
     from tclint.fix.apply import fix_files
+    from tclint.fix.recheck import Recheck
     from tclint.fix.results import FixRun
 
-    among = _asked_about(inputs, how.narrowing)
-    runs = [
-        fix_files(
-            files, config, unsafe=how.unsafe, overlay=inputs.overlay, allow=allow, among=among
+    parts = [(config, files, Recheck(Execution(how.jobs))) for config, files in inputs.parts]
+    among = _asked_about(inputs, how.narrowing, [check for _, _, check in parts])
+
+    def fix(allow: Callable[[FixKey], bool] | None) -> FixRun:
+        runs = [
+            fix_files(
+                files,
+                config,
+                unsafe=how.unsafe,
+                overlay=inputs.overlay,
+                check=check,
+                allow=allow,
+                among=among,
+            )
+            for config, files, check in parts
+        ]
+        return FixRun(
+            tuple(file for run in runs for file in run.changed),
+            in_one([run.remaining for run in runs]),
+            tuple(declined for run in runs for declined in run.declined),
         )
-        for config, files in inputs.parts
-    ]
-    return FixRun(
-        tuple(file for run in runs for file in run.changed),
-        in_one([run.remaining for run in runs]),
-        tuple(declined for run in runs for declined in run.declined),
-    )
+
+    return fix
 
 
-def _asked_about(inputs: Inputs, narrowing: Narrowing) -> frozenset[FixKey] | None:
+def _asked_about(
+    inputs: Inputs, narrowing: Narrowing, checks: Sequence[Recheck]
+) -> frozenset[FixKey] | None:
     """The findings that a check with this narrowing shows; None where it shows all."""
     if narrowing == Narrowing():
         return None
     from tclint.fix.results import key_of
 
-    run = in_one([check_files(files, c, inputs.overlay) for c, files in inputs.parts])
+    both = zip(inputs.parts, checks, strict=True)
+    run = in_one([check(files, config, inputs.overlay) for (config, files), check in both])
     left = narrowed(run, narrowing, inputs.files).run
     return frozenset(key_of(result.diagnostic) for result in left.results)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tclint.lint.engine import IN_PROCESS, assembled, examined
+from tclint.lint.engine import IN_PROCESS, Execution, assembled, examined
 from tclint.lint.shards import shards
+from tclint.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,32 +20,50 @@ if TYPE_CHECKING:
     from tclint.source.file import SourceFile
 
 
+@record(frozen=True)
+class _Seen:
+    """An outcome, and the texts that stood in for files when it was worked out, by path."""
+
+    texts: Mapping[str, str]
+    outcome: Outcome
+
+    def holds_for(self, texts: Mapping[str, str]) -> bool:
+        """Whether the shard would come to the same with these texts."""
+        same = all(self.texts.get(name) == texts.get(name) for name in self.outcome.read)
+        return same and self.outcome.lasting
+
+
 class Recheck:
     """The lint engine for one run of fixing: the files, and what is on disk, stay the same.
 
-    A shard's outcome holds until a file is fixed that it rests on.
+    A shard's outcome holds until a file is fixed that it rests on, and again when fixing starts
+    anew without a fix that was of no use.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, execution: Execution = IN_PROCESS) -> None:
         """Nothing is known yet."""
-        self._outcomes: dict[Shard, Outcome] = {}
-        self._texts: dict[Path, str] = {}
+        self._execution = replace(execution, goes_on=True)
+        self._seen: dict[Shard, list[_Seen]] = {}
 
     def __call__(
         self, paths: Sequence[Path], config: Config, overlay: Mapping[Path, str] | None
     ) -> Run:
         """Check the files as one program; ``overlay`` holds the texts of those fixed so far."""
-        texts = dict(overlay or {})
-        changed = {str(path) for path, text in texts.items() if self._texts.get(path) != text}
-        self._texts = texts
-        program, parts = (paths, config, texts), [*shards(paths)]
-        stale = [part for part in parts if self._is_stale(part, changed)]
+        program, parts = (paths, config, dict(overlay or {})), [*shards(paths)]
+        texts = {str(path): text for path, text in program[2].items()}
+        known = {part: self._recall(part, texts) for part in parts}
+        stale = [part for part, outcome in known.items() if outcome is None]
         files: dict[str, SourceFile] = {}
         if stale:
-            fresh, files = examined(program, stale, IN_PROCESS)
-            self._outcomes.update(zip(stale, fresh, strict=True))
-        return assembled(program, [(part, self._outcomes[part]) for part in parts], files)
+            fresh, files = examined(program, stale, self._execution)
+            for part, outcome in zip(stale, fresh, strict=True):
+                known[part] = outcome
+                # The first look and the latest: fixing starts anew from the one, and goes on
+                # from the other.
+                self._seen[part] = [*self._seen.get(part, [])[:1], _Seen(texts, outcome)]
+        told = [(part, outcome) for part, outcome in known.items() if outcome is not None]
+        return assembled(program, told, files)
 
-    def _is_stale(self, part: Shard, changed: set[str]) -> bool:
-        known = self._outcomes.get(part)
-        return known is None or not known.lasting or not changed.isdisjoint(known.read)
+    def _recall(self, part: Shard, texts: Mapping[str, str]) -> Outcome | None:
+        seen = self._seen.get(part, ())
+        return next((one.outcome for one in seen if one.holds_for(texts)), None)

@@ -77,12 +77,14 @@ class Execution:
     """How to work, which makes no difference to what is found.
 
     ``jobs`` is the number of processes, 0 for as many as there are processors and work for.
-    ``advance`` is told how many files are done.
+    ``advance`` is told how many files are done. ``goes_on`` says that this process has more to do
+    behind the run, so that it gives back the memory of it.
     """
 
     jobs: int = 1
     cache: Cache | None = None
     advance: Callable[[int], None] | None = None
+    goes_on: bool = False
 
     def count(self, shard: Shard) -> None:
         """Tell that a shard is done."""
@@ -135,6 +137,15 @@ def examined(
         from tclint.lint.parallel import examine_in_processes
 
         return examine_in_processes(program, parts, execution), {}
+    from tclint.lint.examine import no_garbage_collection
+
+    with no_garbage_collection():  # until the examiner is gone
+        return _examined_here(program, parts, execution)
+
+
+def _examined_here(
+    program: Program, parts: Sequence[Shard], execution: Execution
+) -> tuple[list[Outcome], dict[str, SourceFile]]:
     from tclint.lint.examine import Examiner
 
     examiner = Examiner(*program)
@@ -142,6 +153,8 @@ def examined(
     for shard in parts:
         outcomes.append(examiner.examine(shard))
         execution.count(shard)
+    if execution.goes_on:
+        examiner.forget()
     return outcomes, examiner.flagged if len(parts) == 1 else {}
 
 

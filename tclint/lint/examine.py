@@ -95,12 +95,16 @@ class Examiner:
         ``flagged`` then holds the files that findings are in.
         """
         project = self._project.another()
-        with _no_garbage_collection():
+        with no_garbage_collection():
             for path in shard:
                 project.module_at(path)
             outcome = self._outcome(project, shard, [*self._judge(project, shard)])
             self._reader.forget()
         return outcome
+
+    def forget(self) -> None:
+        """Let go of all files; nothing is examined any more."""
+        self._reader.forget(0)
 
     def _outcome(self, project: Project, shard: Shard, judged: Sequence[_Judged]) -> Outcome:
         silencer = Silencer(self._config, [rule.code for rule in known_rules()])
@@ -203,7 +207,7 @@ def _left_out(analysis: Analysis) -> dict[Path, FileError]:
 
 
 @contextmanager
-def _no_garbage_collection() -> Iterator[None]:
+def no_garbage_collection() -> Iterator[None]:
     """Syntax trees are large and have no cycles worth collecting while they are in use."""
     was_enabled = gc.isenabled()
     gc.disable()

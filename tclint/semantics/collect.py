@@ -29,6 +29,8 @@ def collect_module(
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 module.functions[node.name] = function_info(module, node, "", None)
             case ast.ClassDef():
+                if node.name in module.classes:
+                    module.classes[node.name].methods.clear()  # a circle that nobody would cut
                 module.classes[node.name] = class_info(module, node, "")
             case ast.Assign(targets=[ast.Name(id=target)], value=value):
                 module.assigned[target] = value

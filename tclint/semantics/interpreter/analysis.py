@@ -126,7 +126,13 @@ class Analysis:
         self._resolved: dict[tuple[ModuleInfo | None, str], Value | None] = {}
 
     def release(self) -> None:
-        """Let go of all that holds frames: they refer to their analysis."""
+        """Let go of all that holds frames: they refer to their analysis.
+
+        Classes within functions are known to nobody else, and go with it.
+        """
+        for cls in self.local_classes.values():
+            cls.methods.clear()
+        self.local_classes = {}
         self.events, self.roots, self.optimizers, self._rooted = {}, [], {}, set()
         self.closures, self.wrappers, self.memory, self.set_ups = {}, {}, {}, {}
         self.attributes, self.observed, self.answers, self.written = {}, {}, {}, []
