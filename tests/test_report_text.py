@@ -12,10 +12,11 @@ import pytest
 
 from tclint.diagnostics import Applicability, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair
+from tclint.printable import visible
 from tclint.report import statistics
 from tclint.report.colour import Paint, wants_colour, wants_links
-from tclint.report.diff import painted
-from tclint.report.excerpt import excerpt, visible
+from tclint.report.diff import coloured
+from tclint.report.excerpt import excerpt
 from tclint.report.formats import OutputFormat, render
 from tclint.report.summary import summary
 from tclint.source.errors import FileError
@@ -302,6 +303,14 @@ def test_statistics_count_rules_the_most_frequent_first() -> None:
 
 
 def test_diffs_are_coloured_by_line() -> None:
-    assert painted("--- a/m.py\n-x\r\n+y\n z\n") == (
-        "\x1b[1m--- a/m.py\x1b[0m\n\x1b[31m-x\x1b[0m\r\n\x1b[32m+y\x1b[0m\n z\n"
+    assert _coloured("--- a/m.py\n-x\r\n+y\n z\n") == (
+        "\x1b[1m--- a/m.py\x1b[0m\n\x1b[31m-x\x1b[0m\n\x1b[32m+y\x1b[0m\n z\n"
     )
+
+
+def test_diffs_for_people_show_what_stands_in_the_lines() -> None:
+    assert _coloured(" x = '\x1b[31m\u202e'\n") == " x = '␛[31m\ufffd'\n"
+
+
+def _coloured(diff: str) -> str:
+    return coloured(diff, Paint(enabled=True))

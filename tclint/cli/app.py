@@ -1,5 +1,7 @@
 """The Typer application: the list of commands; each one's module is imported when it is run."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Annotated, Any, cast
 
@@ -9,6 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 from tclint import __version__
 from tclint.cli.terminal import fail, prepare_streams
 from tclint.errors import UserError
+from tclint.printable import printable
 
 COMMANDS = {
     "check": "Tell where compiled code breaks, recompiles, waits or starts slowly.",
@@ -40,12 +43,31 @@ class LazyGroup(TyperGroup):
         name, _, rest = super().resolve_command(ctx, [*map(_with_value, args)])
         return name, load(name) if name else None, rest
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read what stands before the command's name."""
+        with _readable_errors():
+            return super().parse_args(ctx, args)
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command; errors that explain themselves end it without a traceback."""
         try:
-            return super().invoke(ctx)
+            with _readable_errors():
+                return super().invoke(ctx)
         except UserError as error:
             fail(str(error))
+
+
+_UsageError: Any = typer.BadParameter.__base__  # Typer brings its own Click, or has it installed
+
+
+@contextmanager
+def _readable_errors() -> Iterator[None]:
+    """Errors about arguments quote them, and shells make arguments of the names of files."""
+    try:
+        yield
+    except _UsageError as error:
+        error.message = printable(error.message)
+        raise
 
 
 def _with_value(argument: str) -> str:

@@ -17,9 +17,9 @@ from tclint.config import Config
 from tclint.diagnostics import Diagnostic, Span
 from tclint.lint.engine import Execution, Run, check_files, in_one
 from tclint.lint.registry import KnownRules
+from tclint.printable import visible
 from tclint.records import record
 from tclint.report import statistics
-from tclint.report.excerpt import visible
 from tclint.report.formats import OutputFormat, render
 from tclint.report.summary import summary
 from tclint.report.view import View
@@ -88,7 +88,7 @@ def run_check(inputs: Inputs, task: Task, how: Execution, recorder: Recorder | N
 
         return add_ignores(left.run, task.add_ignore)
     text = _report(left, output, view)
-    _print(text, output.file)
+    _print(text, output.file, styled=view.colour or view.links)
     code = exit_code(left.run, inputs.files, exit_zero=task.exit_zero)
     if recorder is not None:
         recorder.record(run, text, code)
@@ -150,9 +150,9 @@ def _report(left: Narrowed, output: Output, view: View) -> str:
     return text
 
 
-def _print(text: str, file: Path | None) -> None:
+def _print(text: str, file: Path | None, *, styled: bool) -> None:
     if file is None:
-        write(text)
+        write(text, styled=styled)
         return
     try:
         file.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
 from tclint.cli.terminal import fail
 from tclint.lint.rule import Example, Good, Rule, Untouched
+from tclint.printable import json_text
 from tclint.report.page import fix_kinds, page
 
 
@@ -37,7 +37,7 @@ def explain_rules(rules: Sequence[Rule[Any]], *, as_json: bool, single: bool) ->
     if not as_json:
         return "\n".join(page(rule) for rule in rules)
     objects = [_object(rule) for rule in rules]
-    return json.dumps(objects[0] if single else objects, indent=2) + "\n"
+    return json_text(objects[0] if single else objects) + "\n"
 
 
 def _object(rule: Rule[Any]) -> dict[str, object]:

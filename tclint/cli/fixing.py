@@ -12,13 +12,13 @@ from tclint.cli.checking import complain_about, exit_code, make_view
 from tclint.cli.exits import CLEAN, FINDINGS
 from tclint.cli.inputs import Inputs
 from tclint.cli.narrowing import Narrowing, narrowed
-from tclint.cli.terminal import colour_on, note, write, write_bytes
+from tclint.cli.terminal import colour_on, for_programs, note, write, write_bytes
 from tclint.fix.outcome import Ground, Outcome, Reason, ReportedFix, Status, plain_outcome
 from tclint.fix.report import as_json, statistics
 from tclint.fix.report import text as as_text
 from tclint.lint.engine import Execution, in_one
 from tclint.records import record
-from tclint.report.diff import render_diff
+from tclint.report.diff import patch, render_diff
 from tclint.report.formats import OutputFormat, render
 from tclint.report.summary import summary
 from tclint.report.view import View
@@ -145,7 +145,7 @@ def _print_repaired(file: SourceFile, raw: bytes, fixes: FixRun) -> None:
     """Print the whole text, repaired or not, in the bytes that editors sent."""
     complain_about(fixes.remaining, make_view(colour=False))
     text = next((changed.after for changed in fixes.changed), file.text)
-    write_bytes(encoded(NewText(file.path, text, file.encoding), lambda: raw))
+    write_bytes(encoded(NewText(file.path, text, file.encoding), lambda: raw), file.encoding)
 
 
 def written(outcome: Outcome, sets: Sequence[Sequence[FixedFile]]) -> Outcome:
@@ -177,7 +177,10 @@ def deliver(outcome: Outcome, inputs: Inputs, how: FixOptions) -> int:
     """Print the report, and return the exit code."""
     view = make_view(colour=colour_on(sys.stdout), show_declined=how.show_declined)
     complain_about(outcome.remaining, view)
-    write(_report(outcome, view, how))
+    if how.diff and not (how.as_json or how.statistics) and for_programs(sys.stdout):
+        write_bytes(patch(outcome.changed, view))
+    else:
+        write(_report(outcome, view, how), styled=view.colour)
     if how.diff:
         if outcome.verification is not None and not how.as_json:
             note(as_text.render(outcome, make_view(colour=False)).rstrip())

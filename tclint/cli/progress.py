@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from tclint.cli.terminal import note
+from tclint.printable import visible
 
 
 def timed_lines() -> Callable[[str], None]:
@@ -35,6 +36,6 @@ def progress_bar(total: int) -> Iterator[Callable[[int, str], None]]:
         task = bar.add_task("", total=total)
 
         def show(done: int, doing: str) -> None:
-            bar.update(task, completed=done, description=doing)
+            bar.update(task, completed=done, description=visible(doing))
 
         yield show

@@ -136,6 +136,11 @@ def holds(
 def _print(text: str) -> None:
     """Write to standard output, past its buffer, which the run that would follow may not find."""
     encoding = sys.stdout.encoding if sys.stdout.isatty() else "utf-8"
+    if not text.replace("\n", "").isprintable():
+        # It has colours, or the folder is somebody else's, who wrote the report.
+        from tclint.printable import printable
+
+        text = printable(text, styled=True)
     data = memoryview(text.replace("\n", os.linesep).encode(encoding, "backslashreplace"))
     while data:
         data = data[os.write(sys.stdout.fileno(), data) :]

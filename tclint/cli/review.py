@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,6 +14,7 @@ import typer
 from tclint.cli.exits import CLEAN, FINDINGS
 from tclint.cli.review_serve import serve
 from tclint.cli.terminal import fail, note, warn, write
+from tclint.printable import json_text
 from tclint.review.forge import Forge, Mode
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def _tell(
     if mode is Mode.DRY_RUN:
         made = composed(None)
         as_json = output is Format.JSON
-        write(json.dumps(review_payload(made), indent=2) + "\n" if as_json else to_text(made))
+        write(json_text(review_payload(made)) + "\n" if as_json else to_text(made))
     elif mode is Mode.ANNOTATIONS:
         from tclint.review.annotations import annotate
 

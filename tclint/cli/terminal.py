@@ -14,6 +14,7 @@ from typing import NoReturn, TextIO
 import typer
 
 from tclint.cli.exits import ERROR
+from tclint.printable import printable
 from tclint.report.colour import BOLD, RED, YELLOW, Paint, wants_colour, wants_links
 from tclint.report.view import WIDEST
 from tclint.source.errors import reason
@@ -47,15 +48,26 @@ def terminal_width() -> int:
     return shutil.get_terminal_size((WIDEST, 0)).columns
 
 
-def write(text: str) -> None:
-    """Print to standard output; when its reader has gone (``| head``), print no more."""
+def for_programs(stream: TextIO) -> bool:
+    """Whether what reads a stream wants every byte as it is: nobody looks at it."""
+    return not stream.isatty() and not colour_on(stream)
+
+
+def write(text: str, *, styled: bool = False) -> None:
+    """Print to standard output; when its reader has gone (``| head``), print no more.
+
+    Nothing in the text moves the cursor; colours and links stay if it is ``styled``.
+    """
     with _output():
-        sys.stdout.write(text)
+        sys.stdout.write(printable(text, styled=styled))
         sys.stdout.flush()
 
 
-def write_bytes(data: bytes) -> None:
-    """Print bytes as they are, without the platform's line ends."""
+def write_bytes(data: bytes, encoding: str = "utf-8") -> None:
+    """Print bytes as they are, without the platform's line ends; people see printable text."""
+    if not for_programs(sys.stdout):
+        write(data.decode(encoding, "replace").replace("\r\n", "\n"))
+        return
     with _output():
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
@@ -78,9 +90,13 @@ _told: list[str] = []
 
 def note(text: str) -> None:
     """Tell people something that does not belong to the report."""
+    _say("", text)
+
+
+def _say(kind: str, text: str) -> None:
     _told[:] = [text]  # the last is enough, and a server may say much
     with suppress(OSError):  # there is no other place to say it
-        sys.stderr.write(text + "\n")
+        sys.stderr.write(f"{kind}{printable(text)}\n")
 
 
 def has_told() -> bool:
@@ -90,7 +106,7 @@ def has_told() -> bool:
 
 def warn(message: str) -> None:
     """A warning on standard error."""
-    note(f"{Paint(colour_on(sys.stderr))('warning', YELLOW, BOLD)}: {message}")
+    _say(f"{Paint(colour_on(sys.stderr))('warning', YELLOW, BOLD)}: ", message)
 
 
 def _show_warning(
@@ -107,7 +123,7 @@ def _show_warning(
 
 def complain(message: str) -> None:
     """An error on standard error; the run goes on."""
-    note(f"{Paint(colour_on(sys.stderr))('error', RED, BOLD)}: {message}")
+    _say(f"{Paint(colour_on(sys.stderr))('error', RED, BOLD)}: ", message)
 
 
 def fail(message: str) -> NoReturn:

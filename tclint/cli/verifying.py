@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tclint.cli.progress import timed_lines
 from tclint.cli.terminal import note
+from tclint.printable import printable
 
 if TYPE_CHECKING:
     from tclint.config import Config
@@ -67,7 +68,8 @@ def render(reports: Sequence[TargetReport], output_format: str) -> str:
 
     name = "text" if output_format == "text" else f"as_{output_format}"
     module = import_module(f"tclint.verify.report.{name}")
-    text: str = module.render(reports, Path.cwd())
+    rendered: str = module.render(reports, Path.cwd())
+    text = printable(rendered, styled=output_format == "text")
     return text if text.endswith("\n") else text + "\n"
 
 

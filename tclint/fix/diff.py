@@ -9,18 +9,34 @@ if TYPE_CHECKING:
     from tclint.fix.results import FixedFile
 
 _ESCAPES: Final = {'"': '\\"', "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+BOM: Final = "\ufeff"
 _FIRST_PRINTABLE: Final = 0x20
 _DELETE: Final = 0x7F
 
 
 def unified_diff(file: FixedFile, name: str) -> str:
     """The changes of one file; ``name`` is its path with slashes, as the patch should say it."""
-    lines = difflib.unified_diff(_lines(file.before), _lines(file.after))
-    body = "".join(map(_closed, list(lines)[2:]))
-    if not body:
-        return ""
+    body = _body(file.before, file.after)
+    return _head(name) + body if body else ""
+
+
+def patch_of(file: FixedFile, name: str) -> bytes:
+    """The same in the bytes of the file, whatever its encoding; the names are ASCII."""
+    mark = BOM if file.encoding == "utf-8-sig" else ""
+    body = _body(mark + file.before, mark + file.after)
+    encoding = "utf-8" if mark else file.encoding
+    # Only the text that notebooks show can hold what their encoding cannot.
+    return (_head(name).encode() + body.encode(encoding, "surrogatepass")) if body else b""
+
+
+def _body(before: str, after: str) -> str:
+    lines = difflib.unified_diff(_lines(before), _lines(after))
+    return "".join(map(_closed, list(lines)[2:]))
+
+
+def _head(name: str) -> str:
     name = name.lstrip("/")  # as `git diff --no-index` names what lies outside
-    return f"--- {_quoted('a/' + name)}\n+++ {_quoted('b/' + name)}\n{body}"
+    return f"--- {_quoted('a/' + name)}\n+++ {_quoted('b/' + name)}\n"
 
 
 def _lines(text: str) -> list[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
+from tclint.printable import json_text
 from tclint.report.record import record
 
 if TYPE_CHECKING:
@@ -14,4 +14,4 @@ if TYPE_CHECKING:
 
 def render(run: Run, view: View) -> str:
     """The findings as a JSON list."""
-    return json.dumps([record(result) for result in run.results], indent=2) + "\n"
+    return json_text([record(result) for result in run.results]) + "\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tclint.printable import visible
 from tclint.report.colour import BOLD, CYAN, GREEN, RED, Paint
 
 if TYPE_CHECKING:
@@ -16,21 +17,29 @@ _COLOURS = {"+": (GREEN,), "-": (RED,), "@": (CYAN,)}
 
 
 def render_diff(files: Iterable[FixedFile], view: View) -> str:
-    """The unified diffs of all files."""
+    """The unified diffs of all files, for people: a line shows itself and does nothing else."""
     # The module needs nothing of LibCST, but its package belongs to the fixing side.
     from tclint.fix.diff import unified_diff
 
     text = "".join(unified_diff(file, view.posix(file.path)) for file in files)
-    return painted(text) if view.colour else text
+    return coloured(text, Paint(view.colour))
 
 
-def painted(diff: str) -> str:
-    """Colour a unified diff; carriage returns stay outside the colours."""
-    paint = Paint(enabled=True)
-    lines: list[str] = []
-    for line in diff.split("\n"):
-        body = line.rstrip("\r")
-        header = body.startswith(("--- ", "+++ "))
-        codes = (BOLD,) if header else _COLOURS.get(body[:1], ())
-        lines.append((paint(body, *codes) if codes else body) + line[len(body) :])
-    return "\n".join(lines)
+def patch(files: Iterable[FixedFile], view: View) -> bytes:
+    """The unified diffs of all files, for ``git apply`` and ``patch``: in the files' own bytes."""
+    from tclint.fix.diff import patch_of
+
+    return b"".join(patch_of(file, view.posix(file.path)) for file in files)
+
+
+def coloured(diff: str, paint: Paint) -> str:
+    """A diff in which each line is only what it looks like; its ends are the terminal's."""
+    return "\n".join(
+        _coloured(visible(line.removesuffix("\r")), paint) for line in diff.split("\n")
+    )
+
+
+def _coloured(line: str, paint: Paint) -> str:
+    header = line.startswith(("--- ", "+++ "))
+    codes = (BOLD,) if header else _COLOURS.get(line[:1], ())
+    return paint(line, *codes) if codes else line

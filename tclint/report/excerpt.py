@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING
 
+from tclint.printable import visible
 from tclint.records import record
 from tclint.report.colour import BLUE, BOLD, RED, Paint
 from tclint.report.view import WIDEST
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from tclint.source.file import SourceFile
 
 NARROWEST = 40
-TAB = "    "
 
 
 @record(frozen=True)
@@ -55,13 +55,6 @@ def excerpt(file: SourceFile, span: Span, paint: Paint, widest: int = WIDEST) ->
     return Excerpt(tuple(lines), gutter)
 
 
-def visible(text: str) -> str:
-    """Text that cannot move the cursor: tabs become spaces, control characters their pictures."""
-    if text.isprintable():
-        return text
-    return "".join(_picture(character) for character in text)
-
-
 def width(text: str) -> int:
     """How many terminal cells a visible text takes."""
     if text.isascii():
@@ -91,17 +84,6 @@ def _marked(line: str, span: Span, room: int) -> tuple[str, str]:
     indent = width(lead + visible(line[:start]))
     carets = max(1, width(visible(line[start:end])))
     return lead + visible(line) + tail, " " * indent + "^" * carets
-
-
-def _picture(character: str) -> str:
-    if character == "\t":
-        return TAB
-    code = ord(character)
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if character.isprintable() or unicodedata.category(character) == "Zs":
-        return character
-    return "\ufffd"
 
 
 def _cells(character: str) -> int:

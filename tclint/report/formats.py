@@ -6,6 +6,8 @@ from enum import Enum
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from tclint.printable import printable
+
 if TYPE_CHECKING:
     from tclint.lint.engine import Run
     from tclint.report.view import View
@@ -40,7 +42,10 @@ _MODULES = {
 
 
 def render(output_format: OutputFormat, run: Run, view: View) -> str:
-    """The report of a run, every line ended; empty where a format has nothing to say."""
+    """The report of a run, every line ended; empty where a format has nothing to say.
+
+    Whatever a format does with names and messages, nothing in the report moves a cursor.
+    """
     name = _MODULES.get(output_format, output_format.value)
     text: str = import_module(f"tclint.report.{name}").render(run, view)
-    return text
+    return printable(text, styled=view.colour or view.links)

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Applicability, Confidence, Effect
+from tclint.printable import visible
 from tclint.report.colour import BLUE, BOLD, Paint
-from tclint.report.excerpt import excerpt, visible
+from tclint.report.excerpt import excerpt
 from tclint.report.head import head
 from tclint.report.view import chain_text, effect_text
 

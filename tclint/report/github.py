@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tclint.report.place import file_span, place_text
+from tclint.report.project import NAME
 from tclint.report.severity import level
 from tclint.report.view import absolute, chain_text, effect_text
+from tclint.report.workflow import command
 
 if TYPE_CHECKING:
     from tclint.lint.engine import Result, Run
@@ -19,8 +21,7 @@ def render(run: Run, view: View) -> str:
     """One command a finding; files that could not be read are errors too."""
     lines = [_command(result, view) for result in run.results]
     lines += [
-        f"::error title=tclint,file={_property(absolute(e.path))}::{_data(e.message)}"
-        for e in run.errors
+        command("error", {"title": NAME, "file": absolute(e.path)}, e.message) for e in run.errors
     ]
     return "".join(line + "\n" for line in lines)
 
@@ -29,7 +30,7 @@ def _command(result: Result, view: View) -> str:
     diagnostic, span = result.diagnostic, file_span(result)
     start, end = span.start, span.end
     properties = {
-        "title": f"tclint ({diagnostic.code})",
+        "title": f"{NAME} ({diagnostic.code})",
         "file": absolute(diagnostic.path),
         "line": str(start.row),
         "endLine": str(end.row),
@@ -37,8 +38,7 @@ def _command(result: Result, view: View) -> str:
     if start.row == end.row:
         # Annotations that span lines must not name columns.
         properties |= {"col": str(start.column), "endColumn": str(end.column)}
-    joined = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    return f"::{_COMMANDS[level(diagnostic)]} {joined}::{_data(_message(result, view))}"
+    return command(_COMMANDS[level(diagnostic)], properties, _message(result, view))
 
 
 def _message(result: Result, view: View) -> str:
@@ -50,11 +50,3 @@ def _message(result: Result, view: View) -> str:
     if diagnostic.fixable is not None and diagnostic.fix_message:
         lines.append(f"  fix: {diagnostic.fix_message}")
     return "\n".join(lines)
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

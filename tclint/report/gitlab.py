@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
+from tclint.printable import json_text
 from tclint.report.fingerprint import fingerprints
 from tclint.report.place import file_span, message_with_cell
 from tclint.report.severity import level
@@ -23,7 +23,7 @@ def render(run: Run, view: View) -> str:
         _issue(result, fingerprint, view)
         for result, fingerprint in zip(run.results, fingerprints(run, view), strict=True)
     ]
-    return json.dumps(issues, indent=2) + "\n"
+    return json_text(issues) + "\n"
 
 
 def _issue(result: Result, fingerprint: str, view: View) -> dict[str, object]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from tclint.printable import visible
 from tclint.report.colour import BOLD, Paint
-from tclint.report.excerpt import visible
 from tclint.report.head import code, star
 from tclint.report.place import cell_place
 

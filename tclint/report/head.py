@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Applicability, Diagnostic
+from tclint.printable import visible
 from tclint.report.colour import BOLD, CYAN, RED, Paint, linked
-from tclint.report.excerpt import visible
 from tclint.report.place import cell_place
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
+from tclint.printable import json_text
 from tclint.report.record import record
 
 if TYPE_CHECKING:
@@ -14,4 +14,4 @@ if TYPE_CHECKING:
 
 def render(run: Run, view: View) -> str:
     """One JSON object a finding and line."""
-    return "".join(json.dumps(record(result)) + "\n" for result in run.results)
+    return "".join(json_text(record(result), indent=None) + "\n" for result in run.results)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
     from tclint.lint.engine import Result, Run
     from tclint.report.view import View
 
-# XML 1.0 cannot hold these, not even escaped.
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
 
 def render(run: Run, view: View) -> str:
     """A test suite a file; a clean run is one passed test."""
@@ -28,7 +24,7 @@ def render(run: Run, view: View) -> str:
         _failures(root, view.posix(path), results, view)
     for error in run.errors:
         case = _case(root, view.posix(error.path), "readable")
-        ET.SubElement(case, "error", message=_clean(error.message))
+        ET.SubElement(case, "error", message=error.message)
     if not run.results and not run.errors:
         _case(root, NAME, "no findings")
     for suite in root:
@@ -41,7 +37,7 @@ def render(run: Run, view: View) -> str:
 
 
 def _failures(root: ET.Element, path: str, results: Iterable[Result], view: View) -> None:
-    suite = ET.SubElement(root, "testsuite", name=_clean(path))
+    suite = ET.SubElement(root, "testsuite", name=path)
     for result in results:
         diagnostic = result.diagnostic
         start = file_span(result).start
@@ -49,30 +45,26 @@ def _failures(root: ET.Element, path: str, results: Iterable[Result], view: View
             suite,
             "testcase",
             name=f"{diagnostic.code} {diagnostic.name}",
-            classname=_clean(path),
-            file=_clean(path),
+            classname=path,
+            file=path,
             line=str(start.row),
         )
         failure = ET.SubElement(
-            case, "failure", message=_clean(diagnostic.message), type=diagnostic.effect.value
+            case, "failure", message=diagnostic.message, type=diagnostic.effect.value
         )
         text = f"{place_text(result, view)}: {diagnostic.message}\n"
         text += f"effect: {effect_text(diagnostic)}"
         if diagnostic.chain:
             text += f"\nreached: {chain_text(diagnostic, view)}"
-        failure.text = _clean(text)
+        failure.text = text
 
 
 def _case(root: ET.Element, path: str, name: str) -> ET.Element:
-    suite = ET.SubElement(root, "testsuite", name=_clean(path))
-    return ET.SubElement(suite, "testcase", name=name, classname=_clean(path))
+    suite = ET.SubElement(root, "testsuite", name=path)
+    return ET.SubElement(suite, "testcase", name=name, classname=path)
 
 
 def _totals(element: ET.Element, scope: ET.Element) -> None:
     element.set("tests", str(len(list(scope.iter("testcase")))))
     element.set("failures", str(len(list(scope.iter("failure")))))
     element.set("errors", str(len(list(scope.iter("error")))))
-
-
-def _clean(text: str) -> str:
-    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

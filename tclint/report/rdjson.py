@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Fix, Position, Span
+from tclint.printable import json_text
 from tclint.report.place import file_span, message_with_cell
 from tclint.report.project import NAME, homepage
 from tclint.report.repairs import fix_of
@@ -31,7 +31,7 @@ def render(run: Run, view: View) -> str:
         "severity": "WARNING",
         "diagnostics": [_diagnostic(result, view) for result in run.results],
     }
-    return json.dumps(report, indent=2) + "\n"
+    return json_text(report) + "\n"
 
 
 def _diagnostic(result: Result, view: View) -> dict[str, object]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from urllib.parse import quote
 
 from tclint import __version__
 from tclint.diagnostics import Fix, Span
+from tclint.printable import json_text
 from tclint.report.fingerprint import fingerprints
 from tclint.report.place import file_span, message_with_cell
 from tclint.report.project import NAME, homepage
@@ -56,7 +56,7 @@ def render(run: Run, view: View) -> str:
             }
         ],
     }
-    return json.dumps(log, indent=2) + "\n"
+    return json_text(log) + "\n"
 
 
 def _rules(run: Run, view: View) -> list[Object]:

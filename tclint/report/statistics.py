@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Applicability
+from tclint.printable import json_text
 
 if TYPE_CHECKING:
     from tclint.lint.engine import Run
@@ -42,4 +42,4 @@ def as_text(run: Run) -> str:
 
 def as_json(run: Run) -> str:
     """The same rows as a JSON list."""
-    return json.dumps(rows(run), indent=2) + "\n"
+    return json_text(rows(run)) + "\n"

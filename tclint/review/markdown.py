@@ -6,23 +6,27 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from tclint.printable import visible
+
 _CODE: Final = re.compile(r"`([^`\n]+)`")
-_MARKUP: Final = re.compile(r"([\\`*_\[\]#!|~$]|^[-+=]|(?<=^\d)[.)])")
-_REFERENCE: Final = re.compile(r"(@|#|GH-|://|www\.)(?=\S)", re.IGNORECASE)
+_MARKUP: Final = re.compile(r"([\\`*_\[\]#!|~$]|^[-+=/]|(?<=^\d)[.)])")
+"""What formats; a slash at the start of a line would be a command to GitLab."""
+_REFERENCE: Final = re.compile(r"(@|#|GH-|://|www\.|[!~%$&^](?=[\w\"]))(?=\S)", re.IGNORECASE)
+"""What people, issues, addresses, merge requests, labels, milestones and so on begin with."""
 _ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _NO_WIDTH: Final = "\u200b"
 
 
 def prose(text: str) -> str:
     """A message with its `` `code` `` kept and everything else taken literally, on one line."""
-    text = " ".join(text.split())
+    text = visible(" ".join(text.split()))
     parts = _CODE.split(text)
     return "".join(code(p) if i % 2 else _literal(p) for i, p in enumerate(parts))
 
 
 def code(text: str) -> str:
     """A code span that may hold anything, backticks included."""
-    text = " ".join(text.split())
+    text = visible(" ".join(text.split()))
     fence = "`" * (_longest_run(text) + 1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{fence}{pad}{text}{pad}{fence}"

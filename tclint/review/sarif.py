@@ -6,6 +6,7 @@ import json
 
 from tclint.lint.engine import Run
 from tclint.lint.registry import load_rules
+from tclint.printable import json_text
 from tclint.report.sarif import render
 from tclint.report.view import View
 from tclint.review.findings import Outcome
@@ -17,4 +18,4 @@ def to_sarif(outcome: Outcome) -> str:
     log = json.loads(render(run, View(outcome.folder, rules=load_rules())))
     # The folder was a copy, which is gone.
     log["runs"][0].pop("originalUriBaseIds")
-    return json.dumps(log, indent=2) + "\n"
+    return json_text(log) + "\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tclint.diagnostics import Edit
+from tclint.printable import visible
 from tclint.records import record
 from tclint.review.diff import Added
 from tclint.review.findings import line_of
@@ -24,7 +25,8 @@ def suggestion(file: SourceFile, edits: Sequence[Edit], added: Added) -> Suggest
     """The replacement of whole lines that carries out all edits.
 
     None when an edit reaches out of the run of added lines, since a comment may only replace lines
-    that the pull request shows, or when the result is not whole lines.
+    that the pull request shows, when the result is not whole lines, or when it holds what a
+    reader does not see.
     """
     text = file.text
     places = sorted(
@@ -41,9 +43,15 @@ def suggestion(file: SourceFile, edits: Sequence[Edit], added: Added) -> Suggest
     if replaced and text[start:end].endswith("\n") and not replaced.endswith("\n"):
         return None
     lines = tuple(line.removesuffix("\r") for line in replaced.removesuffix("\n").split("\n"))
-    if any("\r" in line for line in lines):
+    if not all(map(_shows_itself, lines)):
         return None
     return Suggestion(first, last, lines if replaced else ())
+
+
+def _shows_itself(line: str) -> bool:
+    """Whether nothing in a line is hidden, or makes it look like another one."""
+    line = line.replace("\t", "")
+    return visible(line) == line
 
 
 def _last_line(text: str, start: int, end: int) -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from tclint.printable import json_text
 from tclint.report.record import fix_record, location, record
 from tclint.report.view import absolute
 
@@ -23,7 +23,7 @@ def render(outcome: Outcome) -> str:
         "errors": [_error(error) for error in outcome.remaining.errors],
         "verification": None if verification is None else asdict(verification),
     }
-    return json.dumps(told, indent=2) + "\n"
+    return json_text(told) + "\n"
 
 
 def _fix(one: ReportedFix) -> dict[str, object]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import field
 from typing import TYPE_CHECKING
 
 from tclint.fix.outcome import Status
+from tclint.printable import json_text
 from tclint.records import record
 
 if TYPE_CHECKING:
@@ -85,4 +85,4 @@ def as_json(outcome: Outcome) -> str:
         }
         for code, row in rows(outcome).items()
     ]
-    return json.dumps(listed, indent=2) + "\n"
+    return json_text(listed) + "\n"

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Applicability
+from tclint.printable import printable
 from tclint.report.view import count
 
 if TYPE_CHECKING:
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
 def render(outcome: Outcome, view: View) -> str:
     """What was fixed by file and rule; with ``--verify`` every fix with the reason."""
+    return printable(_render(outcome, view))
+
+
+def _render(outcome: Outcome, view: View) -> str:
     if outcome.verification is None:
         return _by_rule(outcome, view)
     lines = [

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tclint.report.project import NAME
+from tclint.report.workflow import command
 from tclint.verify.complaints import complaints
 from tclint.verify.events import Break
 from tclint.verify.results import TargetReport
@@ -40,14 +41,4 @@ def _text(one: Break) -> str:
 
 
 def _command(level: str, place: dict[str, str], message: str) -> str:
-    named = {"title": f"{NAME} verify", **place}
-    properties = ",".join(f"{name}={_property(value)}" for name, value in named.items())
-    return f"::{level} {properties}::{_data(message)}"
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    return command(level, {"title": f"{NAME} verify", **place}, message)

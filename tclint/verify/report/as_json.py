@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from tclint.printable import json_text
 from tclint.verify.complaints import complaints
 from tclint.verify.report.details import only_graphs
 from tclint.verify.results import Arm, TargetReport
@@ -17,7 +17,7 @@ from tclint.verify.speed import Speed
 def render(reports: Sequence[TargetReport], base: Path) -> str:
     """All targets as one JSON object."""
     del base
-    return json.dumps({"targets": [_target_record(report) for report in reports]}, indent=2)
+    return json_text({"targets": [_target_record(report) for report in reports]})
 
 
 def _target_record(report: TargetReport) -> dict[str, Any]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+from tclint.printable import printable
 from tclint.report.project import NAME
 from tclint.verify.complaints import complaints
 from tclint.verify.report.details import details
 from tclint.verify.results import TargetReport
-
-# XML 1.0 cannot hold these, not even escaped.
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render(reports: Sequence[TargetReport], base: Path) -> str:
@@ -27,24 +24,21 @@ def render(reports: Sequence[TargetReport], base: Path) -> str:
         element.set("failures", str(len(list(root.iter("failure")))))
         element.set("errors", str(len(list(root.iter("error")))))
     ET.indent(root)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+    text = printable(ET.tostring(root, encoding="unicode"))  # XML cannot hold the rest
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
 def _case(suite: ET.Element, report: TargetReport, base: Path) -> None:
-    case = ET.SubElement(suite, "testcase", name=_clean(report.target), classname=f"{NAME}.verify")
+    case = ET.SubElement(suite, "testcase", name=report.target, classname=f"{NAME}.verify")
     speed = report.after.speed
     if speed is not None:
         case.set("time", f"{speed.cold_start:.3f}")
-    text = _clean("\n".join(details(report, base)))
+    text = "\n".join(details(report, base))
     failures = [arm.failure for arm in report.arms if arm.failure is not None]
     for failure in failures[:1]:
-        ET.SubElement(case, "error", message=_clean(failure.message), type=failure.kind).text = text
+        ET.SubElement(case, "error", message=failure.message, type=failure.kind).text = text
     reasons = complaints(report)
     if reasons and not failures:
-        ET.SubElement(case, "failure", message=_clean("; ".join(reasons))).text = text
+        ET.SubElement(case, "failure", message="; ".join(reasons)).text = text
     if not reasons and not failures:
         ET.SubElement(case, "system-out").text = text
-
-
-def _clean(text: str) -> str:
-    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from tclint.printable import printable
 from tclint.verify.complaints import complaints, remedies
 from tclint.verify.events import Break, Sync
 from tclint.verify.report.numbers import (
@@ -30,7 +31,7 @@ _PHASES = {
 
 def details(report: TargetReport, base: Path) -> list[str]:
     """The lines under a target's row."""
-    return list(_details(report, base))
+    return [*map(printable, _details(report, base))]
 
 
 def _details(report: TargetReport, base: Path) -> Iterator[str]:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from tclint.printable import visible
 from tclint.verify.budgets import recompile_count
 from tclint.verify.complaints import complaints
 from tclint.verify.report.details import details, did_not_run, only_graphs
@@ -52,7 +53,7 @@ def _table(reports: Sequence[TargetReport]) -> str:
     for number, heading in enumerate(_HEADINGS):
         table.add_column(heading, overflow="fold", no_wrap=number == 0)
     for report in reports:
-        table.add_row(*_row(report))
+        table.add_row(*map(visible, _row(report)))
     terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if terminal else _UNBOUNDED
     buffer = io.StringIO()
