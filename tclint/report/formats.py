@@ -48,4 +48,4 @@ def render(output_format: OutputFormat, run: Run, view: View) -> str:
     """
     name = _MODULES.get(output_format, output_format.value)
     text: str = import_module(f"tclint.report.{name}").render(run, view)
-    return printable(text, styled=view.colour or view.links)
+    return printable(text, styled=output_format.for_people and (view.colour or view.links))
