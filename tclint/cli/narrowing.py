@@ -50,10 +50,9 @@ def narrowed(run: Run, asked: Narrowing, files: Sequence[Path]) -> Narrowed:
             )
     if asked.since is not None:
         # What talks to git takes long to import.
-        from tclint.source.changes import History
+        from tclint.source.changes import changed
 
-        history = History(asked.since, files)
-        run = replace(run, results=tuple(filter(history.touches, run.results)))
+        run = replace(run, results=changed(run.results, asked.since, files))
     return Narrowed(run, known)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from tclint.report.view import View, chain_text
 from tclint.review.diff import Added, added_lines
 from tclint.review.git import Blob, Git
 from tclint.review.tree import lay_out, problems
+from tclint.scratch import scratch
 from tclint.source.discovery import discover
 
 if TYPE_CHECKING:
@@ -89,9 +89,9 @@ def review_range(git: Git, change: Change, check: Check) -> Outcome:
         GitError: a commit cannot be read, or is larger than the limits allow.
         ConfigError: the configuration is faulty.
     """
-    with tempfile.TemporaryDirectory(prefix="tclint-review-") as scratch:
+    with scratch("review") as place:
         # The real path: the engine may resolve links, and findings are matched by path.
-        folder = Path(os.path.realpath(scratch))
+        folder = Path(os.path.realpath(place))
         layout = lay_out(git, change.trusted, change.head, folder)
         diff = added_lines(git.diff(change.fork, change.head))
         # Lines of a notebook are JSON: what is said about one would stand nowhere.

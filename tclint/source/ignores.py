@@ -37,6 +37,16 @@ class Ignores:
                 ignores = ignores._with(parent, parent / GITIGNORE)
         return cls(tuple(level for level in ignores.levels if not _ignored_below(level, folder)))
 
+    @classmethod
+    def ignore(cls, path: Path, top: Path) -> bool:
+        """Whether a file is ignored, or a folder that it is in, below a repository's top."""
+        ignores, place = cls.above(top), top
+        for part in path.relative_to(top).parts:
+            ignores, place = ignores.enter(str(place)), place / part
+            if ignores.match(str(place), part, folder=place != path):
+                return True
+        return False
+
     def enter(self, folder: str) -> Ignores:
         """What holds for the entries of ``folder``."""
         return self._with(Path(folder), Path(folder) / GITIGNORE)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
 import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile
 
+from tclint.git import GitError, answering, ask, borrowing, in_repository
 from tclint.records import record
+from tclint.scratch import scratch
 from tclint.verify.contract import TargetError
 from tclint.verify.targets import Target
 
@@ -45,33 +45,22 @@ def before_tree(before: str, working: Path) -> Iterator[Tree]:
     elif path.is_file():
         yield Tree(working, path.resolve())
     else:
-        with TemporaryDirectory(prefix="tclint-before-") as folder:
-            yield Tree(_unpack(before, working, Path(folder)))
+        with scratch("before") as folder:
+            yield Tree(_unpack(before, working, folder))
 
 
 def _unpack(revision: str, working: Path, folder: Path) -> Path:
+    here = in_repository(working)
     wanted = f"{revision}^{{tree}}"
-    tree = _git(working, "rev-parse", "--verify", "--quiet", "--end-of-options", wanted)
-    if tree is None:
-        raise TargetError(f"{revision!r} is neither a folder, nor a file, nor a git revision")
-    top = _git(working, "rev-parse", "--show-toplevel")
-    assert top is not None
-    with TemporaryFile() as archive:
-        command = ["git", "archive", "--format=tar", tree]
-        subprocess.run(command, cwd=top, stdout=archive, check=True)
-        archive.seek(0)
-        with tarfile.open(fileobj=archive) as tar:
-            tar.extractall(folder, filter="data")
-    return folder / working.resolve().relative_to(Path(top).resolve())
-
-
-def _git(working: Path, *arguments: str) -> str | None:
     try:
-        done = subprocess.run(
-            ["git", *arguments], cwd=working, capture_output=True, text=True, check=False
-        )
-    except FileNotFoundError:
-        return None
-    # ``--end-of-options`` is echoed by older git; the answer is the last line.
-    lines = done.stdout.split()
-    return lines[-1] if done.returncode == 0 and lines else None
+        said = ask(here, "rev-parse", "--verify", "--quiet", "--end-of-options", wanted)
+        tree = said.decode("ascii").split()[-1]  # older ones say the option again
+        # Without the repository's settings, as its files were committed: no filter is run.
+        with borrowing(here) as call, answering(call, "archive", "--format=tar", tree) as archive:
+            with tarfile.open(fileobj=archive, mode="r|") as tar:
+                tar.extractall(folder, filter="data")
+            archive.read()  # what fills the last block
+    except GitError as error:
+        message = f"{revision!r} is neither a folder, nor a file, nor a git revision"
+        raise TargetError(f"{message} ({error})") from error
+    return folder / working.resolve().relative_to(here.folder)

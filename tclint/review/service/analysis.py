@@ -57,7 +57,7 @@ def _review(request: dict[str, Any]) -> dict[str, Any]:
     from tclint.review.findings import review_range
     from tclint.review.git import Git, GitError
 
-    git = Git(Path(request["repository"]), Limits(**request["limits"]))
+    git = Git(Path(request["repository"]), Limits(**request["limits"]), is_bare=True)
     shown = {path: [Added(**lines) for lines in every] for path, every in request["shown"].items()}
     try:
         outcome = review_range(git, Change(**request["change"]), check_files)

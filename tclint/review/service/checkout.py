@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from tclint.git import command
 from tclint.review.secret import Secret
 from tclint.review.service.child import run_bounded
 from tclint.review.service.settings import Settings
@@ -29,21 +30,21 @@ def fetch(
             raise ValueError(f"{commit!r} is no commit")
     repository = folder / "repository.git"
     run_bounded(
-        ("git", "init", "--quiet", "--bare", "--template=", str(repository)),
+        command("init", "--quiet", "--bare", "--template=", str(repository)),
         folder,
         settings.bounds,
     )
     # --keep: one pack, whose size is bounded, rather than any number of files. One thread: each
     # takes memory of its own.
     address = f"{settings.git_url.rstrip('/')}/{full_name}.git"
+    allowed = f"protocol.{address.partition(':')[0]}.allow"
     large = f"core.bigFileThreshold={settings.limits.file_bytes}"
     run_bounded(
-        (
-            "git", "-c", large, "-c", "gc.auto=0", "-c", "maintenance.auto=false",
-            "-c", "http.followRedirects=false", "-c", "core.hooksPath=/dev/null",
-            "-c", "pack.threads=1", f"--git-dir={repository}",
+        command(
+            f"--git-dir={repository}",
             "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules",
             "--no-write-fetch-head", "--keep", "--", address, *dict.fromkeys(commits),
+            settings=(large, "http.followRedirects=false", "pack.threads=1", f"{allowed}=always"),
         ),
         folder,
         settings.bounds,
