@@ -107,7 +107,8 @@ def request_for(side: Side, options: Options, desk: Path) -> dict[str, Any]:
 def new_cache(desk: Path, side: Side, use: str) -> Path:
     """An empty folder for one child's compiled code."""
     cache = cache_folder(desk, side, use)
-    cache.mkdir()
+    # User code knows where the folder of its own cache lies, and may have been here before.
+    cache.mkdir(parents=True, exist_ok=True)
     return cache
 
 

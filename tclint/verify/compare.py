@@ -15,7 +15,6 @@ from tclint.verify.race import NO_TIME, compile_arms, time_arms
 from tclint.verify.results import AppliedFix, Arm, Joined, Probe, TargetReport, Untimed
 from tclint.verify.targets import parse_target
 from tclint.verify.verdict import judge_eager, judge_modes
-from tclint.verify.wire import rebuild
 
 _BLAME = "which layer is at fault"
 
@@ -129,11 +128,11 @@ def probe_side(side: Side, options: Options, desk: Path, *, follow: bool) -> Arm
 def probe_in(child: Child, side: Side, options: Options, desk: Path, *, follow: bool) -> Arm:
     """Run one side in a child that may be asked for more; a failure leaves what was known."""
     try:
-        answer = child.ask("probe", **request_for(side, options, desk), follow=follow)
+        request = request_for(side, options, desk)
+        seen = child.ask("probe", Probe, meanwhile=Probe, **request, follow=follow)
     except ChildError as failed:
-        known = rebuild(Probe, failed.so_far) if failed.so_far is not None else None
-        return Arm(side.name, known, failure=failed.failure)
-    return Arm(side.name, rebuild(Probe, answer))
+        return Arm(side.name, failed.so_far, failure=failed.failure)
+    return Arm(side.name, seen)
 
 
 def _equality(arms: tuple[Arm, ...]) -> Equality:

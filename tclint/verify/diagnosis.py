@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from tclint.verify.answers import Captured
 from tclint.verify.arms import Options, Side, cache_folder, new_cache, request_for
 from tclint.verify.layers import LADDER
 from tclint.verify.process import ChildError
 from tclint.verify.reproduction import reproduction
 from tclint.verify.results import Arm, Diagnosis, Rung
-from tclint.verify.wire import rebuild
 
 
 def wanted(arm: Arm) -> bool:
@@ -66,8 +66,7 @@ def _climb(side: Side, options: Options, desk: Path, *, whole: bool) -> Iterator
             return
         with options.start(_cache(side, options, desk, backend)) as child:
             try:
-                answer = child.ask("climb", **request, backend=backend, whole=whole)
-                yield rebuild(Rung, answer)
+                yield child.ask("climb", Rung, **request, backend=backend, whole=whole)
             except ChildError as failed:
                 said = f"{failed.failure.kind}: {failed.failure.message}"
                 yield Rung(backend, layer, said, fine=False)
@@ -92,6 +91,6 @@ def _scripts(side: Side, options: Options, desk: Path, backend: str) -> tuple[st
         request = request_for(side, options, desk)
         # A target that cannot even be traced has no graphs: the first script shows that.
         with contextlib.suppress(ChildError):
-            answer = child.ask("capture", **request, backend=backend, folder=str(folder))
-            written += answer["scripts"]
+            asked = {**request, "backend": backend, "folder": str(folder)}
+            written += child.ask("capture", Captured, **asked).scripts
     return tuple(written)

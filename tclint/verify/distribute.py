@@ -14,7 +14,6 @@ from typing import Any, Protocol
 from tclint.verify.arms import REGIONAL, Options, Side, request_for
 from tclint.verify.process import Child, ChildError
 from tclint.verify.results import Distributed, Rank, Scaling
-from tclint.verify.wire import rebuild
 
 # How long a rank waits for the others in one exchange, and for them all once one has ended.
 _PATIENCE_SECONDS = 120.0
@@ -89,7 +88,7 @@ def _ask_all(
 ) -> tuple[Rank, ...]:
     def ask(number: int) -> Rank:
         try:
-            return rebuild(Rank, children[number].ask("join_group", **request))
+            return children[number].ask("join_group", Rank, **request)
         except ChildError as error:
             # Its connections end with it, so that the others need not wait for their time-out.
             children[number].kill()

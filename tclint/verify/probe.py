@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -113,7 +115,7 @@ class _Probing:
             unstable=judge.unstable,
         )
         if not self._follow:
-            torch.save((eager, judge.unstable), self._desk / _RESULTS)
+            _leave((eager, judge.unstable), self._desk / _RESULTS)
 
     def _ask_gate(self) -> None:
         if self._known.breaks:
@@ -305,7 +307,7 @@ def _hand_over(subject: Subject, desk: Path, *, follow: bool) -> str:
     inputs = {"inputs": take((subject.loaded.args, subject.loaded.kwargs))}
     if not follow:
         state = subject.module.state_dict() if subject.module is not None else None
-        torch.save({"state": state, "inputs": inputs}, desk / _STATE)
+        _leave({"state": state, "inputs": inputs}, desk / _STATE)
         return ""
     misfit = load_state(subject, desk)
     if misfit:
@@ -313,6 +315,14 @@ def _hand_over(subject: Subject, desk: Path, *, follow: bool) -> str:
     theirs = torch.load(desk / _STATE, weights_only=False)["inputs"]
     same = compare(theirs, inputs)
     return f"the inputs are not the same: {same.detail}" if same.equal is False else ""
+
+
+def _leave(what: object, path: Path) -> None:
+    """Save something for the arms to come; what user code has put there is replaced, not written."""
+    made, name = tempfile.mkstemp(dir=path.parent)
+    with os.fdopen(made, "wb") as file:
+        torch.save(what, file)
+    Path(name).replace(path)
 
 
 def _against_before(eager: Run, desk: Path, misfit: str, judge: Judge) -> Equality:

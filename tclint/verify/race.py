@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tclint.records import record
+from tclint.verify.answers import Done, EagerSample, Finished, Prepared, Recompiled, Sample
 from tclint.verify.arms import (
     Options,
     Side,
@@ -19,12 +20,10 @@ from tclint.verify.arms import (
     request_for,
     silent,
 )
-from tclint.verify.events import Equality
 from tclint.verify.process import Child, ChildError
 from tclint.verify.results import Arm, Compiled, Untimed
 from tclint.verify.speed import Speed, Speedup, Timing
 from tclint.verify.verdict import apart, is_plain, judge_pair, timing, worth_repeating
-from tclint.verify.wire import rebuild
 
 # Ways for a child to end that no part of the target but the compiled call can be blamed for.
 _FAULTS = ("crash", "device", "exit", "out-of-memory", "timeout")
@@ -90,13 +89,13 @@ def _eager_times(
         children = []
         for side in sides:
             child = stack.enter_context(options.start(new_cache(desk, side, use)))
-            child.ask("prepare_eager", **request_for(side, options, desk))
+            child.ask("prepare_eager", Done, **request_for(side, options, desk))
             children.append(child)
         samples: list[list[float]] = [[] for _ in children]
         for turn in range(options.rounds):
             order = range(len(children)) if turn % 2 == 0 else reversed(range(len(children)))
             for number in order:
-                samples[number].append(children[number].ask("sample_eager")["eager"])
+                samples[number].append(children[number].ask("sample_eager", EagerSample).eager)
             if turn + 1 >= _FEWEST_ROUNDS and max(s[-1] for s in samples) > _SHORT_ROUND_MS:
                 break
     return tuple(map(timing, samples))
@@ -193,14 +192,15 @@ def _time_mode(
 def _warmed(one: _Ready, arm: Arm, tell: Tell) -> tuple[Arm, bool]:
     """Warm an arm up; where that fails the arm keeps what had been compiled again by then."""
 
-    def hear(so_far: dict[str, Any]) -> None:
-        count = len(so_far["recompiles"])
+    def hear(so_far: Recompiled) -> None:
+        count = len(so_far.recompiles)
         tell(f"{count} recompile{'' if count == 1 else 's'} while warming up")
 
     try:
-        one.child.ask("warm_up", hear)
+        one.child.ask("warm_up", Done, hear, Recompiled)
     except ChildError as failed:
-        again = rebuild(Compiled, {**asdict(one.compiled), **(failed.so_far or {})})
+        told = failed.so_far
+        again = replace(one.compiled, recompiles=told.recompiles) if told else one.compiled
         said = Untimed(one.compiled.mode, failed.failure.message, failed.failure.kind in _FAULTS)
         known = (*(c for c in arm.compiled if c.mode != again.mode), again)
         return _without(replace(arm, compiled=known), said), False
@@ -231,15 +231,15 @@ def _prepare(
         "whole": not probe.itself,
     }
     try:
-        answer = child.ask("prepare", **request, **more)
+        answer = child.ask("prepare", Prepared, **request, **more)
     except ChildError as failed:
         fault = failed.failure.kind in _FAULTS
         return Untimed(mode, f"{failed.failure.kind}: {failed.failure.message}", fault)
-    if answer["problem"]:
-        fault = not any(text in answer["problem"] for text in _NO_COMPILER)
-        return Untimed(mode, f"the compiled call raised {answer['problem']}", fault)
-    like_eager = rebuild(Equality, answer["like_eager"])
-    return _Ready(child, Compiled(mode, options.backend, like_eager, answer["cold_start"]), "")
+    if answer.like_eager is None:
+        fault = not any(text in answer.problem for text in _NO_COMPILER)
+        return Untimed(mode, f"the compiled call raised {answer.problem}", fault)
+    compiled = Compiled(mode, options.backend, answer.like_eager, answer.cold_start)
+    return _Ready(child, compiled, "")
 
 
 def _race(ready: dict[int, _Ready], options: Options, mode: str) -> dict[int, Speed]:
@@ -256,9 +256,9 @@ def _sample(ready: dict[int, _Ready], options: Options) -> tuple[_Samples, _Samp
     for turn in range(options.rounds):
         order = list(ready) if turn % 2 == 0 else list(reversed(ready))
         for number in order:
-            answer = ready[number].child.ask("sample", eager_first=turn % 2 == 0)
-            eager[number].append(answer["eager"])
-            compiled[number].append(answer["compiled"])
+            answer = ready[number].child.ask("sample", Sample, eager_first=turn % 2 == 0)
+            eager[number].append(answer.eager)
+            compiled[number].append(answer.compiled)
         slow = any(
             samples[-1] > _SHORT_ROUND_MS for samples in (*eager.values(), *compiled.values())
         )
@@ -268,13 +268,19 @@ def _sample(ready: dict[int, _Ready], options: Options) -> tuple[_Samples, _Samp
 
 
 def _speed(arm: _Ready, eager: list[float], compiled: list[float], mode: str) -> Speed:
-    end: dict[str, Any] = arm.child.ask("finish", trace=arm.profile)
-    record = {
-        "cold_start": arm.compiled.cold_start,
-        "mode": mode,
-    }
-    speed: Speed = rebuild(
-        Speed, {**end, **record, "eager": None, "compiled": None, "like_eager": None}
+    end = arm.child.ask("finish", Finished, trace=arm.profile)
+    return Speed(
+        cold_start=arm.compiled.cold_start,
+        eager=timing(eager),
+        compiled=timing(compiled),
+        memory=end.memory,
+        syncs=end.syncs,
+        recompiles=end.recompiles,
+        like_eager=arm.compiled.like_eager,
+        mode=mode,
+        eager_memory=end.eager_memory,
+        kernels=end.kernels,
+        eager_kernels=end.eager_kernels,
+        phases=end.phases,
+        cudagraph_skips=end.cudagraph_skips,
     )
-    like_eager = arm.compiled.like_eager
-    return replace(speed, eager=timing(eager), compiled=timing(compiled), like_eager=like_eager)

@@ -12,6 +12,7 @@ import torch
 import torch._dynamo.utils as dynamo_utils
 
 from tclint.verify import oracles
+from tclint.verify.answers import Finished
 from tclint.verify.arms import REGIONAL
 from tclint.verify.equality import compare, unknown
 from tclint.verify.events import Equality, Recompile
@@ -95,23 +96,24 @@ class Timed:
         second = milliseconds(compiled, self._reps[1])
         return milliseconds(eager, self._reps[0]), second
 
-    def finish(self, trace: str) -> dict[str, Any]:
+    def finish(self, trace: str) -> Finished:
         """What is measured once, after the clock has stopped; ``trace`` names a profile's file."""
         eager, compiled = self._subject.call_eager, self._call
-        measured: dict[str, Any] = {
-            "memory": peak_memory(compiled),
-            # What compiled code has reserved stays reserved, and is not eager's.
-            "eager_memory": replace(peak_memory(eager), reserved=None),
-            "syncs": host_syncs(compiled),
-            "kernels": kernels(compiled, trace),
-            "eager_kernels": kernels(eager),
-        }
+        memory = peak_memory(compiled)
+        # What compiled code has reserved stays reserved, and is not eager's.
+        eager_memory = replace(peak_memory(eager), reserved=None)
+        syncs, run, eager_run = host_syncs(compiled), kernels(compiled, trace), kernels(eager)
         self._watching.close()
-        return measured | {
-            "recompiles": self._trace.recompiles,
-            "phases": self._trace.phases,
-            "cudagraph_skips": self._trace.cudagraph_skips,
-        }
+        return Finished(
+            memory=memory,
+            eager_memory=eager_memory,
+            syncs=syncs,
+            kernels=run,
+            eager_kernels=eager_run,
+            recompiles=self._trace.recompiles,
+            phases=self._trace.phases,
+            cudagraph_skips=self._trace.cudagraph_skips,
+        )
 
     def _call(self) -> object:
         # Results of the call before are never looked at again. Left to itself, a CUDA graph of a

@@ -7,7 +7,6 @@ or is seen from outside by the parent.
 
 from __future__ import annotations
 
-import dataclasses
 import faulthandler
 import json
 import os
@@ -22,19 +21,32 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from tclint.verify import overlay
+from tclint.verify.answers import (
+    Captured,
+    Covered,
+    Done,
+    EagerSample,
+    Finished,
+    Prepared,
+    Recompiled,
+    Sample,
+)
 from tclint.verify.contract import TargetError
+from tclint.verify.keeper import keep
 from tclint.verify.results import Failure
 from tclint.verify.targets import parse_target
+from tclint.verify.wire import CLOSED, plain, shortened
 
 if TYPE_CHECKING:
     from tclint.verify.events import Recompile
-    from tclint.verify.results import Probe
+    from tclint.verify.results import Probe, Rank, Rung
     from tclint.verify.subject import Making
     from tclint.verify.timing import EagerTimed, Timed
 
 _OURS = str(Path(__file__).parent)
 _STANDARD = sysconfig.get_paths()["stdlib"]
 _GLANCE_SECONDS = 1.0
+_LONGEST_WORDS = 4000
 _LATE = "the GPU was lost at this line or before it: CUDA_LAUNCH_BLOCKING=1 tells"
 
 Request = dict[str, Any]
@@ -42,21 +54,66 @@ Answer = dict[str, Any]
 
 
 def main() -> None:
-    """Serve requests until standard input ends."""
-    requests, answers = _private_streams()
-    faulthandler.enable()
-    threading.Thread(target=_outlive_nobody, args=(os.getppid(),), daemon=True).start()
+    """Be a worker."""
+    serve(Service)
+
+
+def serve(service_of: Callable[[Callable[[Answer], None]], object]) -> None:
+    """Answer requests until standard input ends, with the methods of a service.
+
+    ``service_of`` makes it of a way to tell what is known before the answer is.
+    """
+    if len(sys.argv) > 1:
+        keep(int(sys.argv.pop()))
     # ``python -m`` put the folder that tclint was found in first; user code has its own tree.
     if not getattr(sys.flags, "safe_path", False):
         del sys.path[0]
+    channel = _Channel()
+    faulthandler.enable()
+    threading.Thread(target=_outlive_nobody, args=(os.getppid(),), daemon=True).start()
+    service = service_of(lambda so_far: channel.write({"so_far": so_far}))
+    for request in channel.requests():
+        channel.write(_answer(service, request))
 
-    def write(answer: Answer) -> None:
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()
 
-    service = Service(lambda so_far: write({"so_far": so_far}))
-    for line in requests:
-        write(_answer(service, json.loads(line)))
+class _Channel:
+    """Requests and answers, on private copies of the standard streams.
+
+    User code can still find these, close them, put its own files in their place, or fork: then
+    nothing is written, and the process ends.
+    """
+
+    def __init__(self) -> None:
+        self._requests, self._answers = _private_streams()
+        self._dumps, self._loads, self._own = json.dumps, json.loads, os.getpid()
+        self._is_ours, self._word = _identity(self._answers.fileno()), ""
+
+    def requests(self) -> Iterator[Request]:
+        """The requests, one after the other."""
+        for line in self._requests:
+            request: Request = self._loads(line)
+            self._word = request["word"]
+            yield request
+
+    def write(self, answer: Answer) -> None:
+        """Send something in answer to the last request."""
+        if os.getpid() != self._own:
+            # A copy that user code forked: the other one answers.
+            os._exit(0)
+        text = self._dumps({"to": self._word, **answer}) + "\n"
+        try:
+            if _identity(self._answers.fileno()) != self._is_ours:
+                raise OSError
+            self._answers.write(text)
+            self._answers.flush()
+        except OSError:
+            os.write(2, CLOSED.encode() + b"\n")
+            os._exit(1)
+
+
+def _identity(file: int) -> tuple[int, int]:
+    status = os.fstat(file)
+    return status.st_dev, status.st_ino
 
 
 def _outlive_nobody(parent: int) -> None:
@@ -77,25 +134,24 @@ class Service:
         self._timed: Timed | None = None
         self._eager: EagerTimed | None = None
 
-    def probe(self, request: Request) -> Answer:
+    def probe(self, request: Request) -> Probe:
         """Count breaks and compare results."""
         making = self._set_up(request)
         from tclint.verify.probe import probe
 
         def say(known: Probe) -> None:
-            self._say(dataclasses.asdict(known))
+            self._say(plain(known))
 
-        desk = Path(request["desk"])
-        return dataclasses.asdict(probe(making, desk, follow=request["follow"], say=say))
+        return probe(making, Path(request["desk"]), follow=request["follow"], say=say)
 
-    def cover(self, request: Request) -> Answer:
+    def cover(self, request: Request) -> Covered:
         """Tell which lines the target executes."""
         making = self._set_up(request)
         from tclint.verify.coverage import executed_rows
 
-        return {"rows": executed_rows(making)}
+        return Covered({name: tuple(rows) for name, rows in executed_rows(making).items()})
 
-    def prepare(self, request: Request) -> Answer:
+    def prepare(self, request: Request) -> Prepared:
         """Compile for real, make the cold call and compare what came out with eager code."""
         making = self._set_up(request)
         from tclint.verify.timing import Timed
@@ -104,67 +160,62 @@ class Service:
         timed = Timed(making, desk, *how, whole=request["whole"])
         problem = timed.start()
         self._timed = None if problem else timed
-        like_eager = None if problem else dataclasses.asdict(timed.like_eager())
-        return {"problem": problem, "cold_start": timed.cold_start, "like_eager": like_eager}
+        return Prepared(problem, timed.cold_start, None if problem else timed.like_eager())
 
-    def warm_up(self, request: Request) -> Answer:
+    def warm_up(self, request: Request) -> Done:
         """Call until calls stop compiling; tell what has been compiled again."""
         del request
 
         def say(recompiles: tuple[Recompile, ...]) -> None:
-            self._say({"recompiles": _plain(recompiles)})
+            self._say(plain(Recompiled(recompiles)))
 
         self._ready().warm_up(say)
-        return {}
+        return Done()
 
-    def prepare_eager(self, request: Request) -> Answer:
+    def prepare_eager(self, request: Request) -> Done:
         """Make the target without compiling it, and find out how many calls make a sample."""
         making = self._set_up(request)
         from tclint.verify.timing import EagerTimed
 
         self._eager = EagerTimed(making, Path(request["desk"]))
-        return {}
+        return Done()
 
-    def sample_eager(self, request: Request) -> Answer:
+    def sample_eager(self, request: Request) -> EagerSample:
         """Time one round of eager calls."""
         del request
         if self._eager is None:
             raise TargetError("nothing was prepared")
-        return {"eager": self._eager.sample()}
+        return EagerSample(self._eager.sample())
 
-    def sample(self, request: Request) -> Answer:
+    def sample(self, request: Request) -> Sample:
         """Time one round."""
-        eager, compiled = self._ready().sample(eager_first=request["eager_first"])
-        return {"eager": eager, "compiled": compiled}
+        return Sample(*self._ready().sample(eager_first=request["eager_first"]))
 
-    def finish(self, request: Request) -> Answer:
+    def finish(self, request: Request) -> Finished:
         """Measure what is measured once."""
-        return {
-            name: _plain(value) for name, value in self._ready().finish(request["trace"]).items()
-        }
+        return self._ready().finish(request["trace"])
 
-    def climb(self, request: Request) -> Answer:
+    def climb(self, request: Request) -> Rung:
         """Try one rung of the ablation ladder."""
         making = self._set_up(request)
         from tclint.verify.ladder import climb
 
-        found = climb(making, Path(request["desk"]), request["backend"], whole=request["whole"])
-        return dataclasses.asdict(found)
+        return climb(making, Path(request["desk"]), request["backend"], whole=request["whole"])
 
-    def capture(self, request: Request) -> Answer:
+    def capture(self, request: Request) -> Captured:
         """Write each graph as a script that needs nothing of the target."""
         making = self._set_up(request)
         from tclint.verify.capture import capture
 
         desk, folder = Path(request["desk"]), Path(request["folder"])
-        return {"scripts": capture(making, desk, request["backend"], folder)}
+        return Captured(tuple(capture(making, desk, request["backend"], folder)))
 
-    def join_group(self, request: Request) -> Answer:
+    def join_group(self, request: Request) -> Rank:
         """Be one rank of a distributed run."""
         making = self._set_up(request)
         from tclint.verify.rank import run_rank
 
-        return dataclasses.asdict(run_rank(making, request))
+        return run_rank(making, request)
 
     def _ready(self) -> Timed:
         if self._timed is None:
@@ -186,23 +237,14 @@ class Service:
         )
 
 
-def _plain(value: Any) -> Any:
-    """A measured value as JSON can hold it."""
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return dataclasses.asdict(value)
-    return value
-
-
-def _answer(service: Service, request: Request) -> Answer:
+def _answer(service: object, request: Request) -> Answer:
     operation = getattr(service, request["op"])
     try:
-        return {"ok": operation(request)}
+        return {"ok": plain(operation(request))}
     except TargetError as error:
-        return _failed("target", str(error))
+        return _failed("target", _text(error))
     except SystemExit as error:
-        return _failed("exit", f"the target called sys.exit({error.code!r})")
+        return _failed("exit", f"the target called sys.exit({_shown(error.code)})")
     except BaseException as error:  # noqa: BLE001 - whatever user code raises ends here
         if _device_lost(error):
             return _failed("device", f"{_describe(error)}; {_LATE}")
@@ -211,18 +253,35 @@ def _answer(service: Service, request: Request) -> Answer:
 
 
 def _failed(kind: str, message: str) -> Answer:
-    return {"failure": dataclasses.asdict(Failure(kind, message))}
+    return {"failure": plain(Failure(kind, message))}
 
 
 def _describe(error: BaseException) -> str:
-    said = str(error)
+    said = _text(error)
     # What follows the first line is torch's advice, which belongs to a terminal of its own.
-    text = f"{type(error).__name__}: {said.splitlines()[0] if 'CUDA error' in said else said}"
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        ours = frame.filename.startswith((_OURS, _STANDARD))
-        if not ours and "site-packages" not in frame.filename and frame.filename[0] != "<":
-            return f"{text} ({frame.filename}:{frame.lineno})"
+    told = said.splitlines()[0] if "CUDA error" in said else said
+    text = f"{type(error).__name__}: {told}" if told else type(error).__name__
+    for frame, row in reversed(list(traceback.walk_tb(error.__traceback__))):
+        file = frame.f_code.co_filename
+        ours = file.startswith((_OURS, _STANDARD, "<"))
+        if file and not ours and "site-packages" not in file:
+            return f"{text} ({file}:{row})"
     return text
+
+
+def _text(error: BaseException) -> str:
+    return _said(lambda: str(error), error)
+
+
+def _shown(value: object) -> str:
+    return _said(lambda: repr(value), value)
+
+
+def _said(say: Callable[[], str], what: object) -> str:
+    try:
+        return shortened(say(), _LONGEST_WORDS)
+    except BaseException as broken:  # noqa: BLE001 - user code says what its objects are
+        return f"<a {type(what).__name__} that raises {type(broken).__name__} when shown>"
 
 
 def _out_of_memory(error: BaseException) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tclint.fix.confirm.rows import real
 from tclint.records import record
+from tclint.verify.answers import Covered
 from tclint.verify.arms import Options, Side, new_cache, request_for
 from tclint.verify.compare import probe_side
 from tclint.verify.contract import TargetError
@@ -77,10 +78,11 @@ class Bench:
         cache = new_cache(self.desk, side, "cover")
         with self._options.start(cache) as child:
             try:
-                answer = child.ask("cover", **request_for(side, self._options, self.desk))
+                request = request_for(side, self._options, self.desk)
+                covered = child.ask("cover", Covered, **request)
             except ChildError as failed:
                 raise self._unusable(failed.failure.message) from failed
-        return {Path(name): frozenset(rows) for name, rows in answer["rows"].items()}
+        return {Path(name): frozenset(rows) for name, rows in covered.rows.items()}
 
     def _run(self, side: Side, *, follow: bool) -> Arm:
         self.runs += 1
