@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from tclint.verify.equality import compare  # noqa: E402
-from tclint.verify.snapshot import Raised, outcome, take  # noqa: E402
+from tclint.verify.snapshot import Nest, Raised, TensorLeaf, outcome, take  # noqa: E402
 
 Pair = namedtuple("Pair", "left right")
 
@@ -124,3 +124,38 @@ def test_an_exception_is_an_outcome_but_a_full_memory_is_not() -> None:
 
 def test_a_missing_call_is_a_difference() -> None:
     assert compare({"call 1": take(1), "call 2": take(1)}, {"call 1": take(1)}).equal is False
+
+
+def _counted(step: float, device: str, *, average: str = "cpu") -> dict[str, Any]:
+    leaves = (("step", TensorLeaf(torch.tensor(step), device, False)),)
+    leaves += (("exp_avg", TensorLeaf(torch.ones(2), average, False)),)
+    return {"optimizer": Nest("dict", ((0, Nest("dict", leaves)),))}
+
+
+def test_a_count_of_steps_that_moved_to_the_gpu_is_told_and_no_difference() -> None:
+    moved = compare(_counted(3.0, "cpu"), _counted(3.0, "cuda"))
+    assert (moved.verdict, moved.detail) == (
+        "identical",
+        "moved: optimizer[0]['step'] from cpu to cuda",
+    )
+    other = compare(_counted(3.0, "cpu"), _counted(4.0, "cuda"))
+    assert other.detail.startswith("optimizer[0]['step']: off by 1")
+    average = compare(_counted(3.0, "cpu"), _counted(3.0, "cpu", average="cuda"))
+    assert average.detail == "optimizer[0]['exp_avg']: device cpu, then cuda"
+    state = compare({"state": take(torch.ones(()))}, {"state": _on_cuda(torch.ones(()))})
+    assert state.detail == "state: device cpu, then cuda"
+
+
+def _on_cuda(value: Any) -> TensorLeaf:
+    return TensorLeaf(value, "cuda", False)
+
+
+@pytest.mark.parametrize(
+    ("off", "verdict"), [(2e-9, "close"), (9e-8, "close"), (2e-7, "different")]
+)
+def test_one_number_may_be_as_far_off_as_its_type_allows(off: float, verdict: str) -> None:
+    # Eager code came out exact by luck: three times nothing is nothing.
+    true = torch.tensor(1.5e-3, dtype=torch.float64)
+    expected, actual = true.float(), (true + off).float()
+    runs = ({"call 1": take(x)} for x in (expected, actual, true))
+    assert compare(*runs).verdict == verdict

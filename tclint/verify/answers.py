@@ -33,6 +33,13 @@ class Prepared:
 
 
 @record(frozen=True)
+class Drawn:
+    """The comparison with compiled code that draws its random numbers as eager code does."""
+
+    like_eager: Equality
+
+
+@record(frozen=True)
 class Recompiled:
     """What warming up has compiled again so far."""
 

@@ -29,6 +29,7 @@ def compare(
     if expected.keys() != actual.keys():
         found.differences.append(f"{', '.join(expected)}, then {', '.join(actual)}")
     for name in (name for name in expected if name in actual):
+        found.part = name
         found.top, found.errors = _top(expected[name]) if truth else 0.0, Errors()
         _compare(expected[name], actual[name], (truth or {}).get(name), name, found)
         found.differences += found.errors.unexcused
@@ -46,8 +47,9 @@ def _verdict(found: Findings) -> Equality:
         return Equality("different", found.differences[0], *numbers)
     if found.opaque and not found.compared:
         return Equality("unknown", f"only objects came back: {found.opaque[0]}")
-    detail = f"not compared: {', '.join(found.opaque[:3])}" if found.opaque else ""
-    return Equality("identical" if found.exact else "close", detail, *numbers)
+    told = [f"not compared: {', '.join(found.opaque[:3])}"] if found.opaque else []
+    told += [f"moved: {', '.join(found.moved[:3])}"] if found.moved else []
+    return Equality("identical" if found.exact else "close", "; ".join(told), *numbers)
 
 
 def _compare(
@@ -103,7 +105,9 @@ def _compare_tensors(
 ) -> None:
     found.compared += 1
     for what, one, other in _properties(expected, actual):
-        if one != other:
+        if one != other and what == "device" and _may_move(expected, found):
+            found.moved.append(f"{path} from {one} to {other}")
+        elif one != other:
             found.differences.append(f"{path}: {what} {one}, then {other}")
             return
     true = truth.values if isinstance(truth, TensorLeaf) else None
@@ -115,6 +119,11 @@ def _properties(one: TensorLeaf, other: TensorLeaf) -> Iterator[tuple[str, objec
     yield "dtype", one.values.dtype, other.values.dtype
     yield "device", one.device, other.device
     yield "requires_grad", one.requires_grad, other.requires_grad
+
+
+def _may_move(value: TensorLeaf, found: Findings) -> bool:
+    """An optimizer keeps its count of steps on the CPU; a compiled one has it on the GPU."""
+    return found.part == "optimizer" and value.values.ndim == 0
 
 
 def _top(value: Snapshot) -> float:

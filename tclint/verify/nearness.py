@@ -62,11 +62,14 @@ class Errors:
 class Findings:
     """What a comparison has come to so far.
 
-    ``stated`` is the target's own tolerance, ``top`` the largest magnitude in the snapshot at hand.
+    ``stated`` is the target's own tolerance, ``top`` the largest magnitude in the snapshot at hand,
+    which ``part`` names. ``moved`` is what changed nothing but its device, and may.
     """
 
     differences: list[str] = field(default_factory=list)
     opaque: list[str] = field(default_factory=list)
+    moved: list[str] = field(default_factory=list)
+    part: str = ""
     compared: int = 0
     max_abs: float = 0.0
     max_rel: float = 0.0
@@ -153,8 +156,11 @@ def _against_truth(
     own, error = _rms(one - true), _rms(other - true)
     found.errors.own += own**2 * true.numel()
     found.errors.other += error**2 * true.numel()
-    rounding = _FREE_ROUNDINGS * torch.finfo(dtype).eps * _rms(true)
-    if error > max(factor * own, rounding):
+    free = _FREE_ROUNDINGS * torch.finfo(dtype).eps
+    if true.numel() == 1:
+        # One number's own error is chance, zero as likely as any: no measure of what is allowed.
+        free = max(free, TOLERANCES.get(dtype, _DEFAULT_TOLERANCE))
+    if error > max(factor * own, free * _rms(true)):
         times = f"{error / own:.3g} times" if own else "unlike"
         found.errors.beyond.append(
             f"{path}: off by {error:.3g} from float64, {times} the expected run's own {own:.3g} "

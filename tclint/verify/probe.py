@@ -318,7 +318,7 @@ def _hand_over(subject: Subject, desk: Path, *, follow: bool) -> str:
 
 
 def _leave(what: object, path: Path) -> None:
-    """Save something for the arms to come; what user code has put there is replaced, not written."""
+    """Save something for the arms to come; what user code has put there is replaced."""
     made, name = tempfile.mkstemp(dir=path.parent)
     with os.fdopen(made, "wb") as file:
         torch.save(what, file)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tclint.records import record
-from tclint.verify.answers import Done, EagerSample, Finished, Prepared, Recompiled, Sample
+from tclint.verify.answers import Done, Drawn, EagerSample, Finished, Prepared, Recompiled, Sample
 from tclint.verify.arms import (
     Options,
     Side,
@@ -20,6 +20,7 @@ from tclint.verify.arms import (
     request_for,
     silent,
 )
+from tclint.verify.events import Equality
 from tclint.verify.process import Child, ChildError
 from tclint.verify.results import Arm, Compiled, Untimed
 from tclint.verify.speed import Speed, Speedup, Timing
@@ -41,7 +42,8 @@ _Samples = dict[int, list[float]]
 class _Ready:
     child: Child
     compiled: Compiled
-    profile: str
+    draws: bool
+    profile: str = ""
 
 
 def compile_arms(
@@ -58,6 +60,8 @@ def compile_arms(
             cache = new_cache(desk, side, f"timing-{mode}")
             with options.start(cache) as child:
                 result = _prepare(child, side, arms[number], options, desk, mode)
+                if isinstance(result, _Ready):
+                    result = replace(result, compiled=_like_drawn(result))
             done[number] = _with(done[number], result)
     return tuple(done)
 
@@ -239,7 +243,21 @@ def _prepare(
         fault = not any(text in answer.problem for text in _NO_COMPILER)
         return Untimed(mode, f"the compiled call raised {answer.problem}", fault)
     compiled = Compiled(mode, options.backend, answer.like_eager, answer.cold_start)
-    return _Ready(child, compiled, "")
+    return _Ready(child, compiled, answer.draws)
+
+
+def _like_drawn(one: _Ready) -> Compiled:
+    """Where random numbers kept the first call from being compared, compare it without them.
+
+    What was compiled is lost by that.
+    """
+    if not one.draws:
+        return one.compiled
+    try:
+        return replace(one.compiled, like_eager=one.child.ask("compare_drawn", Drawn).like_eager)
+    except ChildError as failed:
+        said = f"{one.compiled.like_eager.detail}; {failed.failure.message}"
+        return replace(one.compiled, like_eager=Equality("unknown", said))
 
 
 def _race(ready: dict[int, _Ready], options: Options, mode: str) -> dict[int, Speed]:
@@ -269,6 +287,7 @@ def _sample(ready: dict[int, _Ready], options: Options) -> tuple[_Samples, _Samp
 
 def _speed(arm: _Ready, eager: list[float], compiled: list[float], mode: str) -> Speed:
     end = arm.child.ask("finish", Finished, trace=arm.profile)
+    like_eager = _like_drawn(arm).like_eager
     return Speed(
         cold_start=arm.compiled.cold_start,
         eager=timing(eager),
@@ -276,7 +295,7 @@ def _speed(arm: _Ready, eager: list[float], compiled: list[float], mode: str) ->
         memory=end.memory,
         syncs=end.syncs,
         recompiles=end.recompiles,
-        like_eager=arm.compiled.like_eager,
+        like_eager=like_eager,
         mode=mode,
         eager_memory=end.eager_memory,
         kernels=end.kernels,

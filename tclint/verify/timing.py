@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 import torch._dynamo.utils as dynamo_utils
+import torch._inductor.config
 
 from tclint.verify import oracles
 from tclint.verify.answers import Finished
@@ -30,6 +31,7 @@ from tclint.verify.subject import Making, Subject, Workshop, seed
 
 _MOST_WARM_UPS = 20
 _QUIET_CALLS = 3
+_ANOTHER_ORDER = "it draws random numbers, which compiled code draws in another order"
 _WITH_GRAPHS = ("reduce-overhead", "max-autotune")
 
 
@@ -58,6 +60,7 @@ class Timed:
         self._reps = (1, 1)
         self._first: Run = {}
         self.cold_start = 0.0
+        self.draws = False
 
     def start(self) -> str:
         """Make the cold call; why the compiled call fails, or ``""``."""
@@ -75,7 +78,10 @@ class Timed:
         return ""
 
     def like_eager(self) -> Equality:
-        """Compare the first compiled call with an eager one of a fresh instance."""
+        """Compare the first compiled call with an eager one of a fresh instance.
+
+        Where eager code draws random numbers, ``draws`` is set, and ``like_drawn`` compares.
+        """
         fresh = self._fresh()
         eager = run(fresh, fresh.call_eager, calls=1)
         # The generators go on from here, so that whatever draws from them comes out differently.
@@ -83,9 +89,29 @@ class Timed:
         # Compiled code has generators of its own.
         del eager["random state"]
         judge = Judge(self._shop, self._desk, eager, calls=1)
-        if not judge.unstable and _differ(eager, drawn):
-            return unknown("it draws random numbers, which compiled code draws in another order")
-        return judge(self._first)
+        self.draws = not judge.unstable and _differ(eager, drawn)
+        return unknown(_ANOTHER_ORDER) if self.draws else judge(self._first)
+
+    def like_drawn(self) -> Equality:
+        """Compile once more, for code that draws as eager code does, and compare that.
+
+        All that has been compiled is lost.
+        """
+        torch._dynamo.reset()
+        with torch._inductor.config.patch(fallback_random=True):
+            subject = self._fresh()
+            compiled = run(subject, lambda: self._called(subject), calls=1)
+        fresh = self._fresh()
+        eager = run(fresh, fresh.call_eager, calls=1)
+        match compiled["call 1"], eager["call 1"]:
+            case Raised(kind, message), expected if not isinstance(expected, Raised):
+                said = f"{kind.rpartition('.')[2]}: {_headline(message)}"
+                return unknown(f"{_ANOTHER_ORDER}; with fallback_random it raises {said}")
+        last, expected_last = compiled.pop("random state"), eager.pop("random state")
+        if compare({"": expected_last}, {"": last}).verdict != "identical":
+            return unknown(f"{_ANOTHER_ORDER}, with fallback_random too")
+        found = Judge(self._shop, self._desk, eager, calls=1)(compiled)
+        return replace(found, detail=found.detail or "drawing as eager code does: fallback_random")
 
     def sample(self, *, eager_first: bool) -> tuple[float, float]:
         """One sample each of eager and compiled milliseconds per call."""
@@ -116,11 +142,14 @@ class Timed:
         )
 
     def _call(self) -> object:
+        return self._called(self._subject)
+
+    def _called(self, subject: Subject) -> object:
         # Results of the call before are never looked at again. Left to itself, a CUDA graph of a
         # forward that nobody goes backwards through would wait for that, and be recorded anew.
         if self._graphs:
             torch.compiler.cudagraph_mark_step_begin()
-        return self._subject.call_compiled()
+        return subject.call_compiled()
 
     def _fresh(self) -> Subject:
         subject = self._shop.make(**self._options)

@@ -25,6 +25,7 @@ from tclint.verify.answers import (
     Captured,
     Covered,
     Done,
+    Drawn,
     EagerSample,
     Finished,
     Prepared,
@@ -160,7 +161,13 @@ class Service:
         timed = Timed(making, desk, *how, whole=request["whole"])
         problem = timed.start()
         self._timed = None if problem else timed
-        return Prepared(problem, timed.cold_start, None if problem else timed.like_eager())
+        like_eager = None if problem else timed.like_eager()
+        return Prepared(problem, timed.cold_start, like_eager, timed.draws)
+
+    def compare_drawn(self, request: Request) -> Drawn:
+        """Compare with random numbers drawn as eager code does; nothing compiled is left."""
+        del request
+        return Drawn(self._ready().like_drawn())
 
     def warm_up(self, request: Request) -> Done:
         """Call until calls stop compiling; tell what has been compiled again."""

@@ -81,6 +81,7 @@ def closeness(equality: Equality) -> str:
     return (
         f"close, at most {equality.max_abs:.2g} off "
         f"({equality.max_rel:.2g} of the largest value; {judged})"
+        f"{f'; {equality.detail}' if equality.detail else ''}"
     )
 
 
