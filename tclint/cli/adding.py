@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.cli.exits import CLEAN, FINDINGS
+from tclint.cli.fixing import warn_of_other_names
 from tclint.cli.terminal import complain, fail, note
 from tclint.diagnostics import Decline, Edit, Span
 from tclint.fix.conflicts import apply_edits
@@ -40,7 +41,7 @@ def add_ignores(run: Run, reason: str) -> int:
         if edits:
             texts.append(NewText(path, apply_edits(file, edits), file.encoding, file.text))
     try:
-        write_all(texts)
+        warn_of_other_names(write_all(texts))
     except SourceError as error:
         fail(str(error))
     note(f"Silenced {count(silenced, 'finding')} in {count(len(texts), 'file')}.")

@@ -12,6 +12,7 @@ from tclint.cli.exits import CLEAN, ERROR, FINDINGS
 from tclint.cli.file_bar import file_bar
 from tclint.cli.inputs import Inputs
 from tclint.cli.narrowing import Narrowed, Narrowing, narrowed, update_baseline
+from tclint.cli.report_file import require_report, write_report
 from tclint.cli.terminal import colour_on, complain, fail, links_on, terminal_width, write
 from tclint.config import Config
 from tclint.diagnostics import Diagnostic, Span
@@ -23,7 +24,6 @@ from tclint.report import statistics
 from tclint.report.formats import OutputFormat, render
 from tclint.report.summary import summary
 from tclint.report.view import View
-from tclint.source.errors import reason
 
 if TYPE_CHECKING:
     from tclint.cli.grounds import Recorder
@@ -73,6 +73,8 @@ class Task:
 def run_check(inputs: Inputs, task: Task, how: Execution, recorder: Recorder | None = None) -> int:
     """Check the files, print the report, and return the exit code."""
     output = task.output
+    if output.file is not None:
+        require_report("--output-file", output.file, inputs.files)
     with file_bar(len(inputs.files), wanted=not output.quiet) as advance:
         run = _checked(inputs, replace(how, advance=advance))
     run = replace(run, errors=(*inputs.errors, *run.errors))
@@ -154,7 +156,4 @@ def _print(text: str, file: Path | None, *, styled: bool) -> None:
     if file is None:
         write(text, styled=styled)
         return
-    try:
-        file.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
-    except OSError as error:
-        fail(f"cannot write {file}: {reason(error)}")
+    write_report(file, text)

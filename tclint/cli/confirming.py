@@ -7,7 +7,15 @@ from pathlib import Path
 
 from tclint.cli.configuration import Overrides
 from tclint.cli.exits import ERROR
-from tclint.cli.fixing import FixOptions, deliver, fixer, settle, without_notebooks, written
+from tclint.cli.fixing import (
+    FixOptions,
+    deliver,
+    fixer,
+    settle,
+    sweep_beside,
+    without_notebooks,
+    written,
+)
 from tclint.cli.inputs import STDIN, Inputs, gather
 from tclint.cli.progress import progress_bar
 from tclint.cli.terminal import fail
@@ -45,6 +53,7 @@ def run_confirmed(
     except TargetError as error:
         fail(str(error))
     if not how.diff:
+        sweep_beside(inputs)
         outcome = written(outcome, [outcome.changed])
     code = deliver(outcome, inputs, how)
     return ERROR if _failed_to_write(outcome) else code

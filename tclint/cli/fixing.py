@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
@@ -12,7 +13,7 @@ from tclint.cli.checking import complain_about, exit_code, make_view
 from tclint.cli.exits import CLEAN, FINDINGS
 from tclint.cli.inputs import Inputs
 from tclint.cli.narrowing import Narrowing, narrowed
-from tclint.cli.terminal import colour_on, for_programs, note, write, write_bytes
+from tclint.cli.terminal import colour_on, for_programs, note, warn, write, write_bytes
 from tclint.fix.outcome import Ground, Outcome, Reason, ReportedFix, Status, plain_outcome
 from tclint.fix.report import as_json, statistics
 from tclint.fix.report import text as as_text
@@ -24,7 +25,7 @@ from tclint.report.summary import summary
 from tclint.report.view import View
 from tclint.source.errors import FileError, SourceError
 from tclint.source.file import SourceFile
-from tclint.source.write import NewText, encoded, write_all
+from tclint.source.write import NewText, encoded, sweep, write_all
 
 if TYPE_CHECKING:
     from tclint.diagnostics import Decline, Diagnostic
@@ -54,6 +55,8 @@ class FixOptions:
 
 def run_fix(inputs: Inputs, how: FixOptions) -> int:
     """Apply fixes, print what was fixed and what remains, and return the exit code."""
+    if not how.diff and inputs.stdin is None:
+        sweep_beside(inputs)
     fixes = settle(fixer(inputs, how)(None), inputs)
     if inputs.stdin is not None and not (how.diff or how.as_json or how.statistics):
         _print_repaired(inputs.stdin, inputs.raw, fixes)
@@ -62,6 +65,11 @@ def run_fix(inputs: Inputs, how: FixOptions) -> int:
         return deliver(plain_outcome(fixes, Status.OFFERED), inputs, how)
     outcome = plain_outcome(fixes, Status.APPLIED)
     return deliver(written(outcome, [[file] for file in outcome.changed]), inputs, how)
+
+
+def sweep_beside(inputs: Inputs) -> None:
+    """Remove what killed runs have left beside the files."""
+    sweep(sorted({os.path.dirname(os.path.realpath(path)) for path in inputs.files}))  # noqa: PTH120
 
 
 def without_notebooks(inputs: Inputs) -> Inputs:
@@ -153,7 +161,8 @@ def written(outcome: Outcome, sets: Sequence[Sequence[FixedFile]]) -> Outcome:
     failed: dict[Path, FileError] = {}
     for files in sets:
         try:
-            write_all([NewText(f.path, f.after, f.encoding, f.before) for f in files])
+            apart = write_all([NewText(f.path, f.after, f.encoding, f.before) for f in files])
+            warn_of_other_names(apart)
         except SourceError as problem:
             failed.update((file.path, problem.error) for file in files)
     errors = tuple(dict.fromkeys(failed.values()))
@@ -163,6 +172,12 @@ def written(outcome: Outcome, sets: Sequence[Sequence[FixedFile]]) -> Outcome:
         changed=tuple(file for file in outcome.changed if file.path not in failed),
         remaining=replace(outcome.remaining, errors=(*outcome.remaining.errors, *errors)),
     )
+
+
+def warn_of_other_names(paths: Sequence[Path]) -> None:
+    """Say of files with several names that only one of them was written."""
+    for path in paths:
+        warn(f"{path} has other names (hard links), which keep the old text")
 
 
 def _unless_failed(one: ReportedFix, failed: Mapping[Path, FileError]) -> ReportedFix:

@@ -129,8 +129,11 @@ def review(
     """
     if context.invoked_subcommand is not None:
         return
+    from tclint.cli.report_file import require_report
     from tclint.review.target import TargetError, target_from
 
+    if sarif is not None:
+        require_report("--sarif", sarif)
     chosen = Mode.DRY_RUN if dry_run else mode
     try:
         target = target_from(os.environ, forge)
@@ -188,13 +191,10 @@ def _table(report: Path | None) -> Sequence[str]:
 
 
 def _write_sarif(outcome: Outcome, file: Path) -> None:
+    from tclint.cli.report_file import write_report
     from tclint.review.sarif import to_sarif
-    from tclint.source.errors import reason
 
-    try:
-        file.write_text(to_sarif(outcome), encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        fail(f"cannot write {file}: {reason(error)}")
+    write_report(file, to_sarif(outcome))
 
 
 def _tell(

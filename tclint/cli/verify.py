@@ -132,6 +132,7 @@ def verify(
 ) -> None:
     """Compile targets in child processes: breaks, recompiles, syncs, equal numbers, speed."""
     from tclint.cli.configuration import warn_of_requirements
+    from tclint.cli.report_file import require_report, write_report
     from tclint.config import ConfigError, load_config
     from tclint.verify.arms import Options
     from tclint.verify.contract import TargetError
@@ -154,6 +155,8 @@ def verify(
         repro=repro,
         trace=trace,
     )
+    if output_file is not None:
+        require_report("--output-file", output_file)
     try:
         config = load_config(Path.cwd())
         warn_of_requirements(config)
@@ -164,7 +167,7 @@ def verify(
             reports = apply_baseline(reports, baseline, update=update_baseline)
         text = render(reports, output_format.value)
         if output_file is not None:
-            output_file.write_text(text, "utf-8")
+            write_report(output_file, text)
     except (TargetError, ConfigError, OSError) as error:
         fail(str(error))
     if output_file is None:

@@ -5,16 +5,27 @@ from __future__ import annotations
 import codecs
 import contextlib
 import os
+import re
 import shutil
 import signal
+import stat
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 from tclint.records import record
+from tclint.scratch import locked
 from tclint.source.decode import decode
 from tclint.source.errors import SourceError, reason
+
+_BESIDE: Final = ".tclint-"
+_OLD: Final = ".old"
+_LEFT: Final = re.compile(rf"{re.escape(_BESIDE)}[a-z0-9_]{{8}}(?:{re.escape(_OLD)})?")
+_ABANDONED: Final = 3_600
+"""Seconds after which what was not written to its end counts as left, where locks do not tell."""
 
 
 @record(frozen=True)
@@ -32,27 +43,49 @@ def write_text(path: Path, text: str, encoding: str) -> None:
     write_all([NewText(path, text, encoding)])
 
 
-def write_all(texts: Sequence[NewText]) -> None:
+def write_all(texts: Sequence[NewText]) -> tuple[Path, ...]:
     """Replace the contents of existing files: all of them, or none.
 
-    Line ends are written as they are in the texts; mode and owner stay; a symbolic link stays one,
-    and the file that it points to changes. Every new text is on the disk before the first file is
-    replaced, and what was replaced is put back if a later one cannot be.
+    Line ends are written as they are in the texts; mode, owner and attributes stay; a symbolic link
+    stays one, and the file that it points to changes. Of a file with several names (hard links) the
+    others keep the old text: where caches of packages and backups are made of such names, they are
+    not to change. Every new text is on the disk before the first file is replaced, and what was
+    replaced is put back if a later one cannot be.
+
+    Returns:
+        The files of which other names keep the old text.
 
     Raises:
         SourceError: a file could not be written, or no longer holds its ``before``.
     """
+    targets: list[Path] = []
+    for text in texts:
+        with _named(text.path):
+            # Path.resolve raises RuntimeError on a loop of links; this raises OSError.
+            targets.append(Path(os.path.realpath(text.path, strict=True)))
     swaps: list[_Swap] = []
-    try:
-        for text in texts:
-            # What is written beside a file and not yet in the list would be left there.
-            with _named(text.path), _undisturbed():
-                swaps.append(_prepare(text))
-        with _alone(swap.target.parent for swap in swaps), _undisturbed():
-            _carry_out(swaps)
-    finally:
-        for swap in swaps:
-            swap.tidy()
+    with _alone(target.parent for target in targets):
+        try:
+            for text, target in zip(texts, targets, strict=True):
+                # What is written beside a file and not yet in the list would be left there.
+                with _named(text.path), _undisturbed():
+                    swaps.append(_prepare(text, target))
+            with _undisturbed():
+                _carry_out(swaps)
+        finally:
+            for swap in swaps:
+                swap.tidy()
+    return tuple(swap.new.path for swap in swaps if swap.has_other_names)
+
+
+def sweep(folders: Iterable[str]) -> None:
+    """Remove what killed runs of ours have left beside the files of these folders.
+
+    A folder in which another run writes is left alone, and so are files of other people.
+    """
+    for folder in folders:
+        with locked(Path(folder)) as is_ours:
+            _sweep(Path(folder), is_ours=is_ours)
 
 
 def _carry_out(swaps: Sequence[_Swap]) -> None:
@@ -80,10 +113,11 @@ class _Swap:
     new: NewText
     target: Path
     beside: Path
+    has_other_names: bool
 
     @property
     def _old(self) -> Path:
-        return self.beside.with_name(f"{self.beside.name}.old")
+        return self.beside.with_name(f"{self.beside.name}{_OLD}")
 
     def check(self) -> None:
         """Make sure that nobody else wrote the file in the meantime."""
@@ -114,12 +148,11 @@ class _Swap:
         self._old.unlink(missing_ok=True)
 
 
-def _prepare(new: NewText) -> _Swap:
-    # Path.resolve raises RuntimeError on a loop of links; this raises OSError.
-    target = Path(os.path.realpath(new.path, strict=True))
+def _prepare(new: NewText, target: Path) -> _Swap:
     data = encoded(new, target.read_bytes)
     _require_faithful(new.path, target, new.encoding)
-    return _Swap(new, target, _write_beside(target, data))
+    has_other_names = target.stat().st_nlink > 1
+    return _Swap(new, target, _write_beside(target, data), has_other_names)
 
 
 def encoded(new: NewText, old: Callable[[], bytes]) -> bytes:
@@ -160,30 +193,40 @@ def _require_faithful(path: Path, target: Path, encoding: str) -> None:
 
 
 def _write_beside(target: Path, data: bytes) -> Path:
-    """Write ``data`` to a new file in the same folder, with the mode and owner of ``target``."""
+    """Write ``data`` to a new file in the same folder that is like ``target`` in all else.
+
+    Its name says whose it is, and is short: a file system may not have room for a longer one than
+    that of the target.
+    """
     status = target.stat()
     if not os.access(target, os.W_OK):
         raise PermissionError(0, "the file is read-only")
-    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    descriptor, name = tempfile.mkstemp(prefix=_BESIDE, dir=target.parent)
     beside = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        _take_over(beside, status)
+        _take_over(beside, target, status)
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
     return beside
 
 
-def _take_over(beside: Path, status: os.stat_result) -> None:
-    """Give the new file the old one's owner, where we may, and its mode."""
+def _take_over(beside: Path, target: Path, status: os.stat_result) -> None:
+    """Give the new file the old one's owner and attributes, where we may, and its mode."""
     if hasattr(os, "chown"):
         # Only root can give files away; for others the owner is the same already.
         with contextlib.suppress(PermissionError):
             os.chown(beside, status.st_uid, status.st_gid)
+    if sys.platform == "linux":
+        # Lists of who may do what are among them; a file system may have none.
+        with contextlib.suppress(OSError):
+            for name in os.listxattr(target):
+                with contextlib.suppress(OSError):
+                    os.setxattr(beside, name, os.getxattr(target, name))
     beside.chmod(status.st_mode & 0o7777)
 
 
@@ -212,19 +255,30 @@ def _undisturbed() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _alone(folders: Iterable[Path]) -> Iterator[None]:
-    """Keep other runs from writing there between a look at a file and its replacement."""
+    """Keep other runs from writing there, from the first look at a file to its replacement.
+
+    A file system without locks, or a folder that may not be listed, has to do without.
+    """
     with contextlib.ExitStack() as held:
         for folder in sorted(set(folders)):
-            # A file system without locks, or a folder that may not be listed, has to do without.
-            with contextlib.suppress(OSError):
-                _lock(folder, held)
+            is_ours = held.enter_context(locked(folder, wait=True))
+            _sweep(folder, is_ours=is_ours)
         yield
 
 
-def _lock(folder: Path, held: contextlib.ExitStack) -> None:
-    if sys.platform != "win32":
-        import fcntl
+def _sweep(folder: Path, *, is_ours: bool) -> None:
+    """Remove what killed runs have left: nobody who lives writes where the folder is ours."""
+    with contextlib.suppress(OSError), os.scandir(folder) as listing:
+        for entry in [*listing]:
+            if _LEFT.fullmatch(entry.name):
+                with contextlib.suppress(OSError):
+                    _remove(entry, _ABANDONED if not is_ours else 0)
 
-        descriptor = os.open(folder, os.O_RDONLY)
-        held.callback(os.close, descriptor)  # closing unlocks
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+def _remove(entry: os.DirEntry[str], age: int) -> None:
+    status = entry.stat(follow_symlinks=False)
+    is_own = not hasattr(os, "geteuid") or os.geteuid() in (0, status.st_uid)
+    # Of the old file the time says nothing; that of its last change is when it got this name.
+    written = max(status.st_mtime, status.st_ctime)
+    if stat.S_ISREG(status.st_mode) and is_own and time.time() - written >= age:
+        Path(entry.path).unlink(missing_ok=True)
