@@ -161,7 +161,7 @@ def test_a_name_that_is_no_text_does_not_end_the_review(
     repository.commit({os.fsdecode(b"caf\xe9.py"): net(PRINT), "net.py": net(ITEM)})
     run(server, repository)
     assert [c["path"] for c in server.comments] == ["net.py"]
-    assert "- `caf?.py:7` TCL120" in server.reviews[0]["body"]
+    assert "- `caf\ufffd.py:7` TCL120" in server.reviews[0]["body"]
 
 
 def test_deleted_lines_and_files_have_no_comments(
