@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 from pathlib import Path
@@ -16,18 +17,32 @@ settings.register_profile("tclint", deadline=None, derandomize=True)
 settings.load_profile("tclint")
 
 
+# Else each process that compiles tries every instruction set of this machine first, with programs
+# that take a compiler ten seconds. Set before torch is imported, and inherited.
+os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background: what the tests interrupt would inherit that, and go on.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests that need more GPUs than there are: they can only run where there are."""
+    """Leave out the tests that need more GPUs than there are: they can only run where there are.
+
+    And those that run a part of what another one runs that was chosen too.
+    """
     gpus = len(list(Path("/dev").glob("nvidia[0-9]*")))
-    out = [item for item in items if _gpus_needed(item) > gpus]
+    names = {(item.path, item.name) for item in items}
+    out = {item for item in items if _gpus_needed(item) > gpus or _is_in(item, names)}
     if out:
-        config.hook.pytest_deselected(items=out)
+        config.hook.pytest_deselected(items=[item for item in items if item in out])
         items[:] = [item for item in items if item not in out]
+
+
+def _is_in(item: pytest.Item, names: set[tuple[Path, str]]) -> bool:
+    wholes = [mark.args[0] for mark in item.iter_markers("sample_of")]
+    return any((item.path, name) in names for name in wholes)
 
 
 def _gpus_needed(item: pytest.Item) -> int:
@@ -42,6 +57,14 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def copied_children(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Children of ``tclint verify`` start with torch imported, which saves seconds each."""
+    from tests.verify_children import copy_children
+
+    copy_children(monkeypatch)
 
 
 @pytest.fixture(scope="session")

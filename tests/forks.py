@@ -74,21 +74,22 @@ class Forkable:
 
     def __init__(self, modules: Sequence[str], **environment: str) -> None:
         """Import the modules; ``environment`` is what must be set while that happens."""
-        self._settings = _settings(os.environ | environment)
+        self.environment = {**os.environ, **environment}
         self._socket, theirs = socket.socketpair()
         with theirs:
             code = f"from tests.forks import serve; serve({theirs.fileno()}, {list(modules)})"
             self._process = subprocess.Popen(
                 [sys.executable, "-c", code],
                 cwd=_REPOSITORY,
-                env=os.environ | environment,
+                env=self.environment,
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
             )
 
     def would_start_like(self, environment: Mapping[str, str]) -> bool:
         """Tell whether the interpreter was started with the settings of this environment."""
-        return _settings(environment) == self._settings
+        return _settings(environment) == _settings(self.environment)
 
     def start(
         self,
@@ -191,13 +192,15 @@ def _copies(asked: socket.socket) -> Callable[[], None] | None:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             for one in (asked, woken, wakes):
                 one.close()
-            for one in (tells, *running.values()):
+            for one in running.values():
                 os.close(one)
+            os.setsid()
+            os.write(tells, b"%-16d" % os.getpid())
+            os.close(tells)
             return lambda: _become(request, streams)
         for one in streams:
             os.close(one)
         running[process] = tells
-        os.write(tells, b"%-16d" % process)
 
 
 def _received(asked: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:
@@ -227,8 +230,7 @@ def _tell_ends(running: dict[int, int]) -> None:
 
 
 def _become(request: dict[str, Any], streams: Sequence[int]) -> None:
-    """Be ``python -m module``, in a session of its own."""
-    os.setsid()
+    """Be ``python -m module``."""
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)

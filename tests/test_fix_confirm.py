@@ -24,7 +24,7 @@ from tclint.verify.contract import TargetError
 from tclint.verify.session import jobs_for
 
 pytest.importorskip("torch")
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("copied_children")]
 
 HEAD = "import torch\n\n\n"
 MAKE = "\n\ndef make():\n    return f, (torch.arange(4.0),), {}\n"

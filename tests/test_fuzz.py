@@ -18,6 +18,7 @@ def seeds(repository: Path) -> list[Path]:
     return sources([repository / "fixtures"])
 
 
+@pytest.mark.sample_of("test_thousands_of_mutants_never_crash_a_run")
 def test_mutants_never_crash_a_run(seeds: list[Path], tmp_path: Path) -> None:
     assert [*fuzz(seeds, 150, 0, tmp_path)] == []
 

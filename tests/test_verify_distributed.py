@@ -14,7 +14,7 @@ from tclint.verify.distribute import distribute
 from tclint.verify.results import Distributed
 from tclint.verify.session import Comparison
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("copied_children")]
 
 NET = """
     import time

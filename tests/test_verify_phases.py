@@ -21,6 +21,8 @@ from tclint.verify.share import own_rows  # noqa: E402
 from tclint.verify.snapshot import take  # noqa: E402
 from tclint.verify.steps import backward, leaves, make_optimizer, training_step  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures("copied_children")
+
 NET = """
     import torch
     from torch import nn

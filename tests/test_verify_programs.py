@@ -15,6 +15,8 @@ from tclint.verify.compare import verify_sides
 from tclint.verify.results import Arm, TargetReport
 from tclint.verify.session import exit_code
 
+pytestmark = pytest.mark.usefixtures("copied_children")
+
 PROGRAMS = Path(__file__).parents[1] / "fixtures" / "programs"
 EXPECTED = json.loads((PROGRAMS / "expected.json").read_text())
 

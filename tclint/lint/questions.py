@@ -17,12 +17,10 @@ class Questions:
         self._by_event: defaultdict[type[Event], list[Rule[Any]]] = defaultdict(list)
         for rule in rules:
             self._by_event[rule.on].append(rule)
-        on_calls = self._by_event.get(Call, [])
-        self._otherwise = [rule for rule in on_calls if not rule.called]
-        self._by_name: dict[str, list[Rule[Any]]] = {
-            name: [rule for rule in on_calls if not rule.called or name in rule.called]
-            for name in {name for rule in on_calls for name in rule.called}
-        }
+        self._on_calls = self._by_event.get(Call, [])
+        self._otherwise = [rule for rule in self._on_calls if not rule.called]
+        self._names = frozenset(name for rule in self._on_calls for name in rule.called)
+        self._by_name: dict[str, list[Rule[Any]]] = {}
 
     @property
     def events(self) -> list[type[Event]]:
@@ -32,6 +30,16 @@ class Questions:
     def about(self, event: Event) -> Sequence[Rule[Any]]:
         """The rules that an event may concern, in the order of the run."""
         if isinstance(event, Call):
-            named = self._by_name.get(event.function.rpartition(".")[2])
-            return self._otherwise if named is None else named
+            return self._about_call(event.function.rpartition(".")[2])
         return self._by_event[type(event)]
+
+    def _about_call(self, name: str) -> Sequence[Rule[Any]]:
+        if name not in self._names:
+            return self._otherwise
+        found = self._by_name.get(name)
+        if found is None:
+            # Few of the names that rules know occur in the files of a run.
+            on_calls = self._on_calls
+            found = [rule for rule in on_calls if not rule.called or name in rule.called]
+            self._by_name[name] = found
+        return found

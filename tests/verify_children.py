@@ -1,0 +1,62 @@
+"""Children of ``tclint verify`` that have torch imported when they start.
+
+The fixture ``copied_children`` makes tests use them. Tests of what a child does to itself or to its
+machine do without, and so does whoever changes what torch reads while it is imported.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+import types
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tclint.verify import process
+from tests.forks import Forkable, Forked
+
+if TYPE_CHECKING:
+    import pytest
+
+# Torch reads these when it needs them, or again in tests/verify_worker.py.
+_READ_LATER = {"CUDA_VISIBLE_DEVICES", "TORCHINDUCTOR_CACHE_DIR", "TORCH_TRACE", "TRITON_CACHE_DIR"}
+_READ_BY_TORCH = ("CC", "CUDA", "CXX", "KMP", "MKL", "OMP", "TORCH", "TRITON")
+_HAS_GPU = Path("/dev/nvidia0").exists()
+"""What has looked at a GPU cannot be copied."""
+
+
+def copy_children(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start children as copies while the patch lasts."""
+    if not _HAS_GPU and hasattr(os, "fork"):
+        stand_in = types.SimpleNamespace(Popen=_start, PIPE=subprocess.PIPE)
+        monkeypatch.setattr(process, "subprocess", stand_in)
+
+
+def _start(command: list[str], **how: Any) -> Forked | subprocess.Popen[bytes]:
+    ready, environment = _ready(), how["env"]
+    if _settings(environment) != _settings(ready.environment):
+        return subprocess.Popen(command, **how)
+    assert command[1:] == ["-m", "tclint.verify.worker"]
+    pipes = [os.pipe() for _ in range(3)]
+    (stdin, gives), (takes, stdout), (hears, stderr) = pipes
+    try:
+        streams = (stdin, stdout, stderr)
+        child = ready.start("tests.verify_worker", (), streams, how["cwd"], environment)
+    finally:
+        for one in streams:
+            os.close(one)
+    child.stdin, child.stdout = os.fdopen(gives, "wb"), os.fdopen(takes, "rb")
+    child.stderr = os.fdopen(hears, "rb")
+    return child
+
+
+@functools.cache
+def _ready() -> Forkable:
+    return Forkable(["tests.verify_worker"], PYTHONHASHSEED="0")
+
+
+def _settings(environment: Mapping[str, str]) -> dict[str, str]:
+    read = _READ_BY_TORCH
+    return {k: v for k, v in environment.items() if k.startswith(read) and k not in _READ_LATER}
