@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import array
 import contextlib
+import fcntl
 import gc
 import importlib
 import json
@@ -27,6 +28,8 @@ from pathlib import Path
 from typing import IO, Any
 
 _HEADER = struct.Struct("!I")
+_MOST_DESCRIPTORS = 16
+_ABOVE_ALL_IN_USE = 200
 _REPOSITORY = Path(__file__).resolve().parent.parent
 
 
@@ -98,17 +101,22 @@ class Forkable:
         streams: tuple[int, int, int],
         cwd: Path,
         environment: Mapping[str, str],
+        kept: Sequence[int] = (),
     ) -> Forked:
-        """Run ``python -m module`` with these descriptors as its standard streams."""
+        """Run ``python -m module`` with these descriptors as its standard streams.
+
+        It has ``kept`` by the numbers that they have here.
+        """
         told, tells = os.pipe()
         request = {
             "module": module,
             "arguments": [*arguments],
             "cwd": str(cwd),
             "environment": dict(environment),
+            "numbers": [0, 1, 2, *kept],
         }
         text = json.dumps(request).encode()
-        descriptors = array.array("i", [*streams, tells]).tobytes()
+        descriptors = array.array("i", [*streams, *kept, tells]).tobytes()
         rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)
         self._socket.sendmsg([_HEADER.pack(len(text))], [rights])
         self._socket.sendall(text)
@@ -204,7 +212,7 @@ def _copies(asked: socket.socket) -> Callable[[], None] | None:
 
 
 def _received(asked: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:
-    room = socket.CMSG_SPACE(4 * array.array("i").itemsize)
+    room = socket.CMSG_SPACE(_MOST_DESCRIPTORS * array.array("i").itemsize)
     header, rights, *_ = asked.recvmsg(_HEADER.size, room)
     if not header:
         return None, []
@@ -231,9 +239,12 @@ def _tell_ends(running: dict[int, int]) -> None:
 
 def _become(request: dict[str, Any], streams: Sequence[int]) -> None:
     """Be ``python -m module``."""
-    for number, stream in enumerate(streams):
-        os.dup2(stream, number)
-        os.close(stream)
+    aside = [fcntl.fcntl(one, fcntl.F_DUPFD_CLOEXEC, _ABOVE_ALL_IN_USE) for one in streams]
+    for one in streams:
+        os.close(one)
+    for number, one in zip(request["numbers"], aside, strict=True):
+        os.dup2(one, number)
+        os.close(one)
     os.environ.clear()
     os.environ.update(request["environment"])
     os.chdir(request["cwd"])

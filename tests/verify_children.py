@@ -1,7 +1,7 @@
 """Children of ``tclint verify`` that have torch imported when they start.
 
 The fixture ``copied_children`` makes tests use them. Tests of what a child does to itself or to its
-machine do without, and so does whoever changes what torch reads while it is imported.
+machine do without.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Torch reads these when it needs them, or again in tests/verify_worker.py.
 _READ_LATER = {"CUDA_VISIBLE_DEVICES", "TORCHINDUCTOR_CACHE_DIR", "TORCH_TRACE", "TRITON_CACHE_DIR"}
-_READ_BY_TORCH = ("CC", "CUDA", "CXX", "KMP", "MKL", "OMP", "TORCH", "TRITON")
+_READ_WHEN_IMPORTED = ("CC", "CUDA", "CXX", "KMP", "MKL", "OMP", "PYTHON", "TORCH", "TRITON")
 _HAS_GPU = Path("/dev/nvidia0").exists()
 """What has looked at a GPU cannot be copied."""
 
@@ -30,20 +30,22 @@ _HAS_GPU = Path("/dev/nvidia0").exists()
 def copy_children(monkeypatch: pytest.MonkeyPatch) -> None:
     """Start children as copies while the patch lasts."""
     if not _HAS_GPU and hasattr(os, "fork"):
-        stand_in = types.SimpleNamespace(Popen=_start, PIPE=subprocess.PIPE)
+        stand_in = types.SimpleNamespace(**{**vars(subprocess), "Popen": _start})
         monkeypatch.setattr(process, "subprocess", stand_in)
 
 
 def _start(command: list[str], **how: Any) -> Forked | subprocess.Popen[bytes]:
-    ready, environment = _ready(), how["env"]
-    if _settings(environment) != _settings(ready.environment):
+    environment = how["env"]
+    if command[1:3] != ["-m", "tclint.verify.worker"]:
         return subprocess.Popen(command, **how)
-    assert command[1:] == ["-m", "tclint.verify.worker"]
+    ready = _ready(_settings(environment))
     pipes = [os.pipe() for _ in range(3)]
     (stdin, gives), (takes, stdout), (hears, stderr) = pipes
     try:
         streams = (stdin, stdout, stderr)
-        child = ready.start("tests.verify_worker", (), streams, how["cwd"], environment)
+        child = ready.start(
+            "tests.verify_worker", command[3:], streams, how["cwd"], environment, how["pass_fds"]
+        )
     finally:
         for one in streams:
             os.close(one)
@@ -53,10 +55,11 @@ def _start(command: list[str], **how: Any) -> Forked | subprocess.Popen[bytes]:
 
 
 @functools.cache
-def _ready() -> Forkable:
-    return Forkable(["tests.verify_worker"], PYTHONHASHSEED="0")
+def _ready(settings: tuple[tuple[str, str], ...]) -> Forkable:
+    """A process that has imported torch with these settings."""
+    return Forkable(["tests.verify_worker"], **dict(settings))
 
 
-def _settings(environment: Mapping[str, str]) -> dict[str, str]:
-    read = _READ_BY_TORCH
-    return {k: v for k, v in environment.items() if k.startswith(read) and k not in _READ_LATER}
+def _settings(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    found = {k: v for k, v in environment.items() if k.startswith(_READ_WHEN_IMPORTED)}
+    return tuple(sorted((k, v) for k, v in found.items() if k not in _READ_LATER))
