@@ -8,12 +8,11 @@ import pytest
 
 pytest.importorskip("torch", reason="the programs run torch")
 
-from tclint.config import Config
-from tclint.fix.apply import fix_files
-
 from .proof.equal import difference
+from .proof.fixing import fixed
 from .proof.run import run_eager
 
+_IMPORTS = "import torch\nfrom torch import nn\n"
 _MAY_BE_AN_ARRAY = {
     "at once": "return x / x.max().item()",
     "through shared methods": "return x / x.reshape(-1).clip(0).max().item()",
@@ -46,18 +45,11 @@ _IS_A_TENSOR = {
 }
 
 
-def _fixed(code: str, folder: Path) -> str:
-    path = folder / "program.py"
-    path.write_text("import torch\nfrom torch import nn\n" + code)
-    changed = fix_files([path], Config(root=folder)).changed
-    return changed[0].after if changed else path.read_text()
-
-
 @pytest.mark.parametrize("case", _MAY_BE_AN_ARRAY)
 def test_an_array_is_read_as_before(case: str, tmp_path: Path) -> None:
     code = f"@torch.compile\ndef f(x, flag=0):\n    {_MAY_BE_AN_ARRAY[case]}\n"
     inputs = "[(np.array([1.0, 2.0, 4.0]),), (torch.tensor([1.0, 2.0, 4.0]),)]"
-    before, after = run_eager(code, inputs), run_eager(_fixed(code, tmp_path), inputs)
+    before, after = run_eager(code, inputs), run_eager(fixed(_IMPORTS + code, tmp_path), inputs)
     assert difference(before.results, after.results) is None
 
 
@@ -65,8 +57,8 @@ def test_an_array_is_read_as_before(case: str, tmp_path: Path) -> None:
 def test_what_only_a_tensor_survives_is_proof_enough(case: str, tmp_path: Path) -> None:
     annotation = ": torch.Tensor" if case == "annotated" else ""
     code = f"@torch.compile\ndef f(x{annotation}):\n    {_IS_A_TENSOR[case]}\n"
-    fixed = _fixed(code, tmp_path)
-    assert ".item()" not in fixed
+    text = fixed(_IMPORTS + code, tmp_path)
+    assert ".item()" not in text
     inputs = "(torch.tensor([1.0, 2.0, 4.0]),)"
-    before, after = run_eager(code, inputs), run_eager(fixed, inputs)
+    before, after = run_eager(code, inputs), run_eager(text, inputs)
     assert difference(before.results, after.results) is None

@@ -11,8 +11,7 @@ pytest.importorskip("torch", reason="the programs run torch")
 
 import torch
 
-from tclint.config import Config
-from tclint.fix.apply import fix_files
+from .proof.fixing import fixed
 
 HELPERS = """\
 import operator
@@ -174,27 +173,24 @@ def test_the_caller_may_write_what_a_safe_fix_leaves(result: str, tmp_path: Path
 
 def test_what_nobody_else_holds_is_kept_safely(tmp_path: Path) -> None:
     code = HELPERS.format(body=f"{CLAMPED}\n    return y").replace("    held = y.view(-1)\n", "")
-    fixed = _fixed(code, tmp_path, "TCL160", unsafe=False)
-    assert "torch.where" in fixed
-    assert _seen(code, written_after=True) == _seen(fixed, written_after=True)
+    text = _fixed(code, tmp_path, "TCL160", unsafe=False)
+    assert "torch.where" in text
+    assert _seen(code, written_after=True) == _seen(text, written_after=True)
 
 
 def _assert_backward_stays(code: str, folder: Path, rule: str) -> None:
     """A safe fix changes nothing, an unsafe one brings no exception."""
     found = _seen(code)
     assert _seen(_fixed(code, folder, rule, unsafe=False)) == found
-    fixed = _seen(_fixed(code, folder, rule, unsafe=True))
-    for before, after in zip(found, fixed, strict=True):
+    unsafe = _seen(_fixed(code, folder, rule, unsafe=True))
+    for before, after in zip(found, unsafe, strict=True):
         assert not isinstance(after, str) or isinstance(before, str)
 
 
 def _fixed(code: str, folder: Path, rule: str, *, unsafe: bool) -> str:
-    path = folder / "program.py"
-    path.write_text(code, encoding="utf-8")
-    config = Config(root=folder, select=(rule,), compiled=("*:f",), min_confidence="low")
-    changed = fix_files([path], config, unsafe=unsafe).changed
-    path.write_text(code, encoding="utf-8")
-    return changed[0].after if changed else code
+    return fixed(
+        code, folder, unsafe=unsafe, select=(rule,), compiled=("*:f",), min_confidence="low"
+    )
 
 
 def _seen(code: str, *, written_after: bool = False) -> list[Any]:

@@ -8,12 +8,11 @@ import pytest
 
 pytest.importorskip("torch", reason="the programs run torch")
 
-from tclint.config import Config
-from tclint.fix.apply import fix_files
-
 from .proof.equal import difference
+from .proof.fixing import fixed
 from .proof.run import run_eager
 
+_IMPORTS = "import math\nimport torch\n"
 _COMPARISONS = [
     f"{left} {op} {right}"
     for op in ("<", "==")
@@ -65,13 +64,6 @@ _CALLS = ", ".join(
 )
 
 
-def _fixed(code: str, folder: Path) -> str:
-    path = folder / "program.py"
-    path.write_text("import math\nimport torch\n" + code)
-    changed = fix_files([path], Config(root=folder)).changed
-    return changed[0].after if changed else path.read_text()
-
-
 @pytest.mark.parametrize("use", _USES)
 def test_a_tensor_meets_what_its_number_met(use: str, tmp_path: Path) -> None:
     functions = [
@@ -89,6 +81,6 @@ def test_a_tensor_meets_what_its_number_met(use: str, tmp_path: Path) -> None:
         "            found.append(function(x))\n        except Exception as error:\n"
         "            found.append((type(error).__name__, str(error)))\n    return found\n"
     )
-    fixed = _fixed(code, tmp_path)
-    before, after = run_eager(code, f"[{_CALLS}]"), run_eager(fixed, f"[{_CALLS}]")
-    assert difference(before.results, after.results) is None, fixed
+    text = fixed(_IMPORTS + code, tmp_path)
+    before, after = run_eager(code, f"[{_CALLS}]"), run_eager(text, f"[{_CALLS}]")
+    assert difference(before.results, after.results) is None, text

@@ -8,12 +8,11 @@ import pytest
 
 pytest.importorskip("torch", reason="the programs run torch")
 
-from tclint.config import Config
-from tclint.fix.apply import fix_files
-
 from .proof.equal import difference
+from .proof.fixing import fixed
 from .proof.run import run_eager
 
+_IMPORTS = "import json, math\nimport numpy as np\nimport torch\n"
 _USES = [
     "out = out * (k > 1)",
     "out = out + (k > 1)",
@@ -92,13 +91,6 @@ _USES = [
 ]
 
 
-def _fixed(code: str, folder: Path) -> str:
-    path = folder / "program.py"
-    path.write_text("import json, math\nimport numpy as np\nimport torch\n" + code)
-    changed = fix_files([path], Config(root=folder)).changed
-    return changed[0].after if changed else path.read_text()
-
-
 def _shown(text: str) -> list[str]:
     """What was printed, without warnings: each is given once in a process."""
     return [line for line in text.splitlines() if "Warning" not in line]
@@ -113,9 +105,9 @@ def test_a_counter_of_python_does_what_one_of_numpy_did(
         f"@torch.compile\ndef f(x{annotation}):\n    out = x\n"
         f"    for k in np.arange(3):\n        {use}\n    return out\n"
     )
-    fixed = _fixed(code, tmp_path)
+    text = fixed(_IMPORTS + code, tmp_path)
     numbers = "torch.arange(3).to(torch.bool), torch.arange(3), torch.ones(3), torch.ones(3).half()"
     inputs = f"[(t,) for t in ({numbers}, *([] if '{annotation}' else [2, 1.5, True]))]"
-    before, after = (run_eager("import json\n" + c, inputs) for c in (code, fixed))
-    assert difference(before.results, after.results) is None, fixed
-    assert _shown(before.text) == _shown(after.text), fixed
+    before, after = (run_eager("import json\n" + c, inputs) for c in (code, text))
+    assert difference(before.results, after.results) is None, text
+    assert _shown(before.text) == _shown(after.text), text

@@ -9,12 +9,11 @@ import pytest
 
 pytest.importorskip("torch", reason="the programs run torch")
 
-from tclint.config import Config
-from tclint.fix.apply import fix_files
-
 from .proof.equal import difference
+from .proof.fixing import fixed
 from .proof.run import run_eager
 
+_IMPORTS = "import torch\nfrom torch import nn\n"
 # How a second name for the memory of `y` may come about, and be written.
 _WRITES = {
     "unpacking": "a, b = y.chunk(2)\n    a.add_(1)",
@@ -113,16 +112,10 @@ def each(t):
 _INPUTS = "[(torch.rand(4),), (torch.rand(2, 2),)]"
 
 
-def _safely_fixed(code: str, folder: Path) -> str:
-    path = folder / "program.py"
-    path.write_text("import torch\nfrom torch import nn\n" + code)
-    fixed = fix_files([path], Config(root=folder)).changed
-    return fixed[0].after if fixed else path.read_text()
-
-
 def _assert_same(code: str, folder: Path, inputs: str) -> None:
-    found, fixed = run_eager(code, inputs), run_eager(_safely_fixed(code, folder), inputs)
-    assert difference(_plain(found), _plain(fixed)) is None, _safely_fixed(code, folder)
+    text = fixed(_IMPORTS + code, folder)
+    before, after = run_eager(code, inputs), run_eager(text, inputs)
+    assert difference(_plain(before), _plain(after)) is None, text
 
 
 def _plain(outcome: Any) -> tuple[Any, ...]:

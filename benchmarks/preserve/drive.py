@@ -8,7 +8,6 @@ import functools
 import inspect
 import io
 import linecache
-import logging
 import os
 import pickle
 import random
@@ -16,7 +15,6 @@ import re
 import sys
 import tempfile
 import types
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +24,7 @@ import numpy as np
 import torch
 
 from benchmarks.preserve.inputs import VARIANTS, argument
+from benchmarks.preserve.output import written
 from benchmarks.preserve.seen import frozen, module_state
 
 # What torch says of the way in which a number was read: fixes are there to read no number.
@@ -225,25 +224,6 @@ def _seed() -> None:
 
 
 @contextlib.contextmanager
-def _written() -> Iterator[io.StringIO]:
-    text = io.StringIO()
-    handler = logging.StreamHandler(text)
-    root = logging.getLogger()
-    root.addHandler(handler)
-    root.setLevel(logging.INFO)
-    with warnings.catch_warnings(), contextlib.redirect_stdout(text):
-        warnings.simplefilter("always")
-        warnings.showwarning = lambda message, category, *_: text.write(
-            f"{category.__name__}: {message}\n"
-        )
-        try:
-            with contextlib.redirect_stderr(text):
-                yield text
-        finally:
-            root.removeHandler(handler)
-
-
-@contextlib.contextmanager
 def _default_dtype() -> Iterator[None]:
     torch.set_default_dtype(torch.float64)
     try:
@@ -367,7 +347,7 @@ def observed(source: str, parameters: Sequence[Parameter], *, module: bool) -> d
 
 
 def _events(use: Use, source: str, parameters: Sequence[Parameter]) -> Events:
-    with _written() as text:
+    with written() as text:
         session = _Session(use, parameters, text)
         session.play(source)
         session.note("end", "")

@@ -5,14 +5,11 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
-import io
 import itertools
 import linecache
-import logging
 import random
 import sys
 import types
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.preserve.output import written
 from tclint.lint.rule import PRELUDE
 
 from .breaks import Compilation, compile_with, watch
@@ -77,7 +75,11 @@ def count_launches(code: str, inputs: str) -> int:
 
 def _run(code: str, inputs: str, seen: Compilation, wrap: Callable[[Any], Any]) -> Outcome:
     outcome = Outcome(compilation=seen)
-    with _written() as text, _module(code) as module, compile_with(seen.backend):
+    with (
+        written("%(levelname)s %(message)s") as text,
+        _module(code) as module,
+        compile_with(seen.backend),
+    ):
         try:
             target = _execute(code, module)
             function = wrap(target)
@@ -162,26 +164,3 @@ def _state(target: Any) -> dict[str, Any]:
         state.update({f"{prefix}.{k}": _plain(v) for k, v in module._buffers.items()})
         state.update({f"{prefix}.{k}": _plain(v) for k, v in module._parameters.items()})
     return state
-
-
-@contextlib.contextmanager
-def _written() -> Iterator[io.StringIO]:
-    """Collect standard output and error, log messages and warnings, in order."""
-    text = io.StringIO()
-    handler = logging.StreamHandler(text)
-    handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
-    root = logging.getLogger()
-    level = root.level
-    root.addHandler(handler)
-    root.setLevel(logging.INFO)
-    with warnings.catch_warnings(), contextlib.redirect_stdout(text):
-        warnings.simplefilter("always")
-        warnings.showwarning = lambda message, category, *_: text.write(
-            f"{category.__name__}: {message}\n"
-        )
-        try:
-            with contextlib.redirect_stderr(text):
-                yield text
-        finally:
-            root.removeHandler(handler)
-            root.setLevel(level)

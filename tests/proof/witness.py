@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import logging
 import random
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -16,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.preserve.output import written
 from tclint.config import Config
 from tclint.fix.apply import fix_files
 
@@ -41,7 +38,7 @@ def witness(program: str, calls: Sequence[tuple[Any, ...]], *, training: bool = 
     """Call the ``f`` of a program, a function or the class of a module, several times."""
     seen, names = Witness(), {"__name__": "program"}
     _seed()
-    with _written() as text, torch.compiler.set_stance("force_eager"):
+    with written(errors=False) as text, torch.compiler.set_stance("force_eager"):
         try:
             exec(compile(program, "program.py", "exec"), names)
             made: Any = names["f"]
@@ -107,28 +104,6 @@ def _seed() -> None:
     torch.manual_seed(0)
     np.random.seed(0)
     random.seed(0)
-
-
-@contextlib.contextmanager
-def _written() -> Any:
-    """Standard output, log messages and warnings, in order."""
-    text = io.StringIO()
-    handler = logging.StreamHandler(text)
-    root = logging.getLogger()
-    level = root.level
-    root.addHandler(handler)
-    root.setLevel(logging.INFO)
-    with warnings.catch_warnings(), contextlib.redirect_stdout(text):
-        warnings.simplefilter("always")
-        warnings.showwarning = lambda message, category, *_: text.write(
-            f"{category.__name__}: {message}\n"
-        )
-        try:
-            with contextlib.redirect_stderr(io.StringIO()):  # progress bars go by the clock
-                yield text
-        finally:
-            root.removeHandler(handler)
-            root.setLevel(level)
 
 
 def assert_kept(
