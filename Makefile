@@ -5,21 +5,27 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+TOOLS := build/tools
 MARKS ?= not slow
 PYTEST_FLAGS ?= -n 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-static test-all lint format docs docs-check site wheel compiled clean \
+.PHONY: help install demo test test-static test-all lint format docs docs-check site wheel compiled \
+	lock audit sbom clean \
 	bench-analysis bench-models bench-speed bench-repair bench-packages bench-preserve
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' $(MAKEFILE_LIST) | expand -t 20
 
-# torch goes first, alone and by this exact version: a later resolution then finds it in place.
-$(INSTALLED): pyproject.toml setup.py
+# Torch goes alone, by this exact version: which of its wheels fits is up to the machine, and so is
+# the hash. Everything else is locked, what torch needs from Python too.
+TORCH := torch==2.13.0
+
+$(INSTALLED): pyproject.toml setup.py requirements/dev.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install torch==2.13.0
-	$(BIN)/pip install -e '.[dev,server,review]'
+	$(BIN)/pip install --require-hashes -r requirements/dev.txt
+	$(BIN)/pip install $(TORCH)
+	$(BIN)/pip install --no-deps --no-build-isolation -e .
 	touch $@
 
 install: $(INSTALLED) ## make .venv with torch, tclint and the tools that work on it
@@ -91,7 +97,7 @@ bench-speed: compiled ## time the compiled tclint beside its peers on the source
 
 bench-repair: $(INSTALLED) ## graph breaks of real models before and after `tclint fix`
 	$(PYTHON) -m venv benchmarks/out/older
-	benchmarks/out/older/bin/pip install torch==2.13.0
+	benchmarks/out/older/bin/pip install $(TORCH)
 	benchmarks/out/older/bin/pip install transformers==4.52.4 numpy
 	$(BIN)/python -m benchmarks.repair --python benchmarks/out/older/bin/python --inductor \
 		--markdown docs/benchmark-repair.md
@@ -121,6 +127,29 @@ bench-preserve: $(INSTALLED) ## hold what programs do after fixing against what 
 
 bench-%: $(INSTALLED) ## bench-NAME runs benchmarks/NAME.py
 	$(BIN)/python -m benchmarks.$*
+
+$(TOOLS)/.installed: requirements/release.txt
+	$(PYTHON) -m venv --clear $(TOOLS)
+	$(TOOLS)/bin/pip install --require-hashes -r $<
+	touch $@
+
+lock: $(TOOLS)/.installed ## renew requirements/; LOCK=--upgrade takes the newest versions
+	PATH="$(CURDIR)/$(TOOLS)/bin:$$PATH" $(TOOLS)/bin/python -m scripts.lock $(LOCK)
+
+audit: $(TOOLS)/.installed ## look for known weaknesses in everything that is locked, and in torch
+	$(TOOLS)/bin/pip-audit --disable-pip --require-hashes $(addprefix -r ,$(wildcard requirements/*.txt))
+	echo $(TORCH) > build/torch.txt
+	$(TOOLS)/bin/pip-audit --disable-pip --no-deps -r build/torch.txt
+
+# What a plain `pip install` of the release would find today, the locked versions of it.
+sbom: $(TOOLS)/.installed ## write the bill of materials of a release into dist/
+	$(PYTHON) -m venv --clear build/sbom
+	build/sbom/bin/pip install -q --require-hashes -r requirements/run.txt
+	build/sbom/bin/pip install -q --no-deps .
+	build/sbom/bin/pip uninstall -q -y pip setuptools
+	mkdir -p dist
+	$(TOOLS)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
+		-o dist/tclint-torch.cdx.json build/sbom
 
 clean: ## remove .venv and everything that can be made again
 	rm -rf $(VENV) build dist site *.egg-info .mypy_cache .pytest_cache .ruff_cache .tclint_cache
