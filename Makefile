@@ -11,7 +11,7 @@ PYTEST_FLAGS ?= -n 2
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-static test-all lint format docs docs-check site wheel compiled \
-	lock audit sbom clean \
+	lock audit dist sbom clean \
 	bench-analysis bench-models bench-speed bench-repair bench-packages bench-preserve
 
 help: ## list the targets
@@ -140,6 +140,9 @@ audit: $(TOOLS)/.installed ## look for known weaknesses in everything that is lo
 	$(TOOLS)/bin/pip-audit --disable-pip --require-hashes $(addprefix -r ,$(wildcard requirements/*.txt))
 	echo $(TORCH) > build/torch.txt
 	$(TOOLS)/bin/pip-audit --disable-pip --no-deps -r build/torch.txt
+
+dist: $(TOOLS)/.installed ## build a release into dist/: its sources, and a wheel of them
+	SOURCE_DATE_EPOCH=`git log -1 --format=%ct` $(TOOLS)/bin/python -m build --no-isolation
 
 # What a plain `pip install` of the release would find today, the locked versions of it.
 sbom: $(TOOLS)/.installed ## write the bill of materials of a release into dist/

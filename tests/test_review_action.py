@@ -24,6 +24,7 @@ SCHEMAS = {
     "docs/workflows/review.yml": "github-workflows",
     "docs/workflows/verify.yml": "github-workflows",
     "docs/workflows/gitlab-ci.yml": "gitlab-ci",
+    **{f".github/workflows/{name}.yml": "github-workflows" for name in ("audit", "ci", "release")},
 }
 
 
