@@ -79,6 +79,25 @@ def test_a_replay_does_nothing_new(bot: Bot, server: GitHubServer) -> None:
         ({"repository": {"full_name": "--upload-pack=evil/x"}}, 400),
         ({"installation": {"id": "x"}}, 400),
         ({"installation": None}, 400),
+        ({"installation": {"id": 2**70}}, 400),
+        ({"installation": {"id": 2**53}}, 400),
+        ({"installation": {"id": -1}}, 400),
+        ({"installation": {"id": 0}}, 400),
+        ({"installation": {"id": True}}, 400),
+        ({"installation": {"id": 1.0}}, 400),
+        ({"installation": {"id": float("nan")}}, 400),
+        ({"installation": [1]}, 400),
+        ({"number": 2**70}, 400),
+        ({"number": True}, 400),
+        ({"number": [1]}, 400),
+        ({"action": ["opened"]}, 400),
+        ({"action": {"opened": 1}}, 400),
+        ({"action": "edited", "changes": 7}, 400),
+        ({"repository": "octo/model"}, 400),
+        ({"repository": {"full_name": ["octo/model"]}}, 400),
+        ({"repository": {"full_name": "octo/model\n"}}, 400),
+        ({"repository": {"full_name": "octo/" + "m" * 101}}, 400),
+        ({"repository": {"full_name": "öcto/model"}}, 400),
         ({"padding": "x" * 2_000_000}, 413),
     ],
 )
@@ -86,6 +105,9 @@ def test_signed_nonsense_is_refused(bot: Bot, change: dict[str, object], status:
     body = json.dumps({**json.loads(payload()), **change}).encode()
     assert bot.send(body).status_code == status
     assert bot.send(b"[" * 100_000).status_code == 400
+    for text in (b"", b"null", b"[]", b'"x"', b"7", b"\xff\xfe{}", b"{}{}", b"9" * 9_999):
+        assert bot.send(text).status_code == 400
+    assert bot.send(payload().replace(b"{", b'{"number": 7,', 1)).status_code == 400
     assert bot.jobs().keys() <= {"failed"}
 
 

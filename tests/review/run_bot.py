@@ -16,7 +16,7 @@ from tclint.review.findings import Change
 from tclint.review.limits import Limits
 from tclint.review.plan import Comment, Review
 from tclint.review.secret import Secret
-from tclint.review.service import worker
+from tclint.review.service import protocol, web, worker
 from tclint.review.service.serve import run
 from tclint.review.service.settings import Bounds, Settings
 from tests.review.bot import SECRET
@@ -28,6 +28,11 @@ def main() -> None:
     if more.pop("stub", False):
         worker.analyse = _one_finding
         worker.fetch = lambda *_: Path()
+    if "waits" in more:
+        # Seconds for a request's headers, for its body, for all of it, and until the next.
+        protocol.HEADERS_SECONDS, web.BODY_SECONDS, *others = more.pop("waits")
+        protocol.REQUEST_SECONDS, protocol.IDLE_SECONDS = others
+    protocol._AT_ONCE = more.pop("at_once", protocol._AT_ONCE)
     settings = Settings(
         app_id="12345",
         private_key=Secret(Path(config["key"]).read_text()),

@@ -12,7 +12,7 @@ from tclint.review.client import Client, ForbiddenError
 from tclint.review.diff import Added, shown_lines
 from tclint.review.reconcile import Posted
 
-_FULL_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+")
+_FULL_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}/[A-Za-z0-9._-]{1,100}")
 
 
 @record(frozen=True)

@@ -11,6 +11,9 @@ from tclint.review.service.queue import Job
 ACTIONS: Final = frozenset({"opened", "synchronize", "reopened", "ready_for_review", "edited"})
 """What may change a review: new commits, another base, a draft no more."""
 
+_BEYOND_IDS: Final = 2**53
+"""What any reader of JSON can tell apart; GitHub's numbers are far below."""
+
 
 class EventError(Exception):
     """The webhook is not what GitHub sends."""
@@ -25,7 +28,9 @@ def job_of(event: str, body: bytes) -> Job | None:
     if event != "pull_request":
         return None
     try:
-        payload: Any = json.loads(body)
+        payload: Any = json.loads(
+            body.decode(), object_pairs_hook=_without_duplicates, parse_constant=_refuse
+        )
         if payload["action"] not in ACTIONS:
             return None
         if payload["action"] == "edited" and "base" not in payload["changes"]:
@@ -39,6 +44,22 @@ def job_of(event: str, body: bytes) -> Job | None:
         raise EventError("not a payload of pull_request") from error
     if not isinstance(name, str) or not valid_full_name(name):
         raise EventError("repository.full_name is not OWNER/NAME")
-    if type(number) is not int or type(installation) is not int or not 0 < number < 2**53:
-        raise EventError("number and installation.id must be numbers")
+    if not _is_id(number) or not _is_id(installation):
+        raise EventError("number and installation.id must be numbers above 0 and below 2**53")
     return Job(name, number, installation)
+
+
+def _is_id(value: object) -> bool:
+    return type(value) is int and 0 < value < _BEYOND_IDS
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; one in which a name stands twice means two things to two readers."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name stands twice in an object")
+    return found
+
+
+def _refuse(constant: str) -> float:
+    raise ValueError(f"{constant} is no JSON")

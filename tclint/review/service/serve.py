@@ -9,13 +9,13 @@ from typing import IO, Final
 
 import uvicorn
 
+from tclint.review.service import protocol
 from tclint.review.service.metrics import Metrics
 from tclint.review.service.queue import Queue
 from tclint.review.service.settings import Settings
 from tclint.review.service.web import Web
 from tclint.review.service.worker import Workers
 
-_AT_ONCE: Final = 1000
 _SHUTDOWN: Final = 5
 """Seconds that open connections get; the jobs at hand get ``Settings.grace`` after that."""
 
@@ -47,7 +47,10 @@ def run(settings: Settings, host: str, port: int) -> None:
             log_config=None,
             access_log=False,
             server_header=False,
-            limit_concurrency=_AT_ONCE,
+            http=protocol.Protocol,
+            timeout_keep_alive=protocol.IDLE_SECONDS,
+            ws="none",
+            limit_concurrency=protocol.at_once(),
             timeout_graceful_shutdown=_SHUTDOWN,
         )
         queue.close()

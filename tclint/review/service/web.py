@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import re
+import sqlite3
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
@@ -26,6 +30,13 @@ if TYPE_CHECKING:
 MAX_BODY: Final = 1024 * 1024
 """Payloads of pull requests have some ten kilobytes; texts in them are limited."""
 
+MAX_HELD: Final = 64 * 1024 * 1024
+"""Bytes of all bodies together that are being received: whom they come from is not known yet."""
+
+BODY_SECONDS: Final = 20.0
+"""GitHub itself gives up after ten."""
+
+LOG: Final = logging.getLogger("tclint.review")
 _DELIVERY: Final = re.compile(r"[0-9A-Za-z-]{1,64}")
 
 
@@ -39,6 +50,7 @@ class Web:
         self._queue = queue
         self._workers = workers
         self._metrics = metrics
+        self._held = 0
 
     def application(self) -> Starlette:
         """The ASGI application; the workers live as long as it does."""
@@ -60,9 +72,14 @@ class Web:
             await run_in_threadpool(self._workers.stop)
 
     async def _webhook(self, request: Request) -> Response:
-        body = await _body(request)
-        if body is None:
-            return self._answer(413, "too-large")
+        try:
+            body = await asyncio.wait_for(self._body(request), BODY_SECONDS)
+        except asyncio.TimeoutError:
+            return self._hang_up(408, "too-slow")
+        except ClientDisconnect:
+            return self._hang_up(400, "aborted")
+        except _RefusedError as refused:
+            return self._hang_up(refused.status, refused.outcome)
         signature = request.headers.get("x-hub-signature-256", "")
         # Nothing is looked at before it is known to come from GitHub.
         if not is_signed(self._settings.webhook_secret, body, signature):
@@ -77,7 +94,12 @@ class Web:
         if job is None:
             return self._answer(200, "ignored")
         # Accepted means on disk: GitHub does not send again what was answered.
-        if not await run_in_threadpool(self._queue.add, delivery, job, time.time()):
+        try:
+            new = await run_in_threadpool(self._queue.add, delivery, job, time.time())
+        except sqlite3.Error as error:
+            LOG.error("%s: cannot be queued: %s", delivery, error)
+            return self._answer(503, "not-queued")
+        if not new:
             return self._answer(200, "duplicate")
         self._workers.wake()
         return self._answer(202, "accepted")
@@ -91,19 +113,42 @@ class Web:
         jobs = await run_in_threadpool(self._queue.states)
         return PlainTextResponse(self._metrics.render(jobs))
 
-    def _answer(self, status: int, outcome: str) -> Response:
+    def _answer(self, status: int, outcome: str, headers: dict[str, str] | None = None) -> Response:
         self._metrics.add("tclint_webhooks_total", f'outcome="{outcome}"')
-        return JSONResponse({"status": outcome}, status)
+        return JSONResponse({"status": outcome}, status, headers)
+
+    def _hang_up(self, status: int, outcome: str) -> Response:
+        """Answer what was not read to its end: nothing else can come on this connection."""
+        return self._answer(status, outcome, {"Connection": "close"})
+
+    async def _body(self, request: Request) -> bytes:
+        """The body; no more than one may have is ever held, nor more of all than all may have.
+
+        Raises:
+            _RefusedError: it is too long, or there are too many.
+            ClientDisconnect: it ended early.
+        """
+        declared = request.headers.get("content-length", "0")
+        if declared.isascii() and declared.isdigit() and int(declared[:20]) > MAX_BODY:
+            raise _RefusedError(413, "too-large")
+        parts = bytearray()
+        try:
+            async for part in request.stream():
+                parts += part
+                self._held += len(part)
+                if len(parts) > MAX_BODY:
+                    raise _RefusedError(413, "too-large")
+                if self._held > MAX_HELD:
+                    raise _RefusedError(503, "busy")
+            return bytes(parts)
+        finally:
+            self._held -= len(parts)
 
 
-async def _body(request: Request) -> bytes | None:
-    """The body, or None where it is too long; no more than that is ever held."""
-    declared = request.headers.get("content-length", "0")
-    if declared.isascii() and declared.isdigit() and int(declared[:20]) > MAX_BODY:
-        return None
-    parts = bytearray()
-    async for part in request.stream():
-        parts += part
-        if len(parts) > MAX_BODY:
-            return None
-    return bytes(parts)
+class _RefusedError(Exception):
+    """A body that is not read to its end."""
+
+    def __init__(self, status: int, outcome: str) -> None:
+        super().__init__(outcome)
+        self.status = status
+        self.outcome = outcome
