@@ -30,13 +30,16 @@ def bot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bot]:
     repository = new_repository(tmp_path_factory.mktemp("connections") / "repo")
     repository.commit({"net.py": CLEAN})
     server = GitHubServer({"octo/model": repository}, {})
-    settings = {"stub": True, "waits": (1.0, 1.5, 3.0, 1), "at_once": AT_ONCE}
+    settings = {"stub": True, "waits": (1.0, 2.0, 3.0, 1, 0.2), "at_once": AT_ONCE}
     with (
         server.running(),
         running_bot(tmp_path_factory.mktemp("state"), server, **settings) as bot,
     ):
         yield bot
-        bot.stop()
+        with dial(bot) as line:
+            line.sendall(POST)
+            bot.stop()
+            assert said(line).startswith(b"HTTP/1.1 503")
         log = bot.log.read_text("utf-8")
         assert "Traceback" not in log
         assert "Exception" not in log

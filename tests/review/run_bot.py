@@ -16,8 +16,7 @@ from tclint.review.findings import Change
 from tclint.review.limits import Limits
 from tclint.review.plan import Comment, Review
 from tclint.review.secret import Secret
-from tclint.review.service import protocol, web, worker
-from tclint.review.service.serve import run
+from tclint.review.service import protocol, serve, web, worker
 from tclint.review.service.settings import Bounds, Settings
 from tests.review.bot import SECRET
 
@@ -29,9 +28,10 @@ def main() -> None:
         worker.analyse = _one_finding
         worker.fetch = lambda *_: Path()
     if "waits" in more:
-        # Seconds for a request's headers, for its body, for all of it, and until the next.
+        # Seconds for a request's headers, for its body, for all of it, until the next,
+        # and for those that are open when it ends.
         protocol.HEADERS_SECONDS, web.BODY_SECONDS, *others = more.pop("waits")
-        protocol.REQUEST_SECONDS, protocol.IDLE_SECONDS = others
+        protocol.REQUEST_SECONDS, protocol.IDLE_SECONDS, serve._SHUTDOWN = others
     protocol._AT_ONCE = more.pop("at_once", protocol._AT_ONCE)
     settings = Settings(
         app_id="12345",
@@ -45,7 +45,7 @@ def main() -> None:
         patience=Patience(first_wait=0.05, longest_wait=more.pop("longest_wait", 2.0)),
         **{"first_delay": 0.1, "settling": 1.0, **more},
     )
-    run(settings, "127.0.0.1", config["port"])
+    serve.run(settings, "127.0.0.1", config["port"])
 
 
 def _one_finding(settings: Settings, repository: Path, change: Change, shown: Any) -> Review:

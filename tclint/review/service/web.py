@@ -76,6 +76,9 @@ class Web:
             body = await asyncio.wait_for(self._body(request), BODY_SECONDS)
         except asyncio.TimeoutError:
             return self._hang_up(408, "too-slow")
+        except asyncio.CancelledError:
+            # The server ends, and has waited for as long as it does.
+            return self._hang_up(503, "stopping")
         except ClientDisconnect:
             return self._hang_up(400, "aborted")
         except _RefusedError as refused:
