@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch_tables import behaviour, classes, returns
+from torch_tables import behaviour, classes, numbers, returns
 from torch_tables.annotations import Annotations
 
 HERE = Path(__file__).parent
@@ -38,6 +38,7 @@ def build() -> dict[str, Any]:
         "mean_losses": sorted(n for n, call in probed.items() if behaviour.mean_loss(call)),
         "methods": methods,
         "modules": classes.modules(reader),
+        "numbers": numbers.numbers(methods, functions),
         "optimizers": classes.optimizers(),
         "schedulers": classes.schedulers(),
         "tensor_lr": classes.tensor_lr(),

@@ -9,8 +9,7 @@ from tclint.semantics.events import HostRead
 from tclint.semantics.lattice import may_be_tensor, tensor_in
 
 WHAT: Final = {
-    "size": "torch needs a number where the tensor `{}` stands",
-    "sizes": "torch splits at numbers, and `{}` is a tensor",
+    "number": "torch needs a number where the tensor `{}` stands",
     "slice": "a slice needs a number where the tensor `{}` stands",
     "index": "a Python sequence is indexed by the tensor `{}`",
     "row": "the tensor `{}` has no dimensions and is read as an index",
@@ -22,8 +21,7 @@ WHAT: Final = {
     "branch": "the data of `{}` is looked at",
 }
 WAY_OUT: Final = {
-    "size": "take sizes from shapes, or pass the number in as an argument",
-    "sizes": "pass the places in as a list of numbers",
+    "number": "take sizes from shapes, or pass the number in as an argument",
     "slice": "mask what lies outside: `torch.arange(len(x), device=x.device) < n`",
     "index": "stack the members and use `torch.index_select`",
     "row": "`x[i.reshape(1)].squeeze(0)` stays on the device",
@@ -31,8 +29,6 @@ WAY_OUT: Final = {
     "allclose": "`torch.isclose(a, b).all()` stays on the device",
     "is_nonzero": "`x != 0` stays on the device",
 }
-# The ends of a range of numbers may be tensors, and so may the parameters of a distribution.
-_TENSORS_ALLOWED = frozenset({"linspace", "logspace", "normal", "full"})
 
 
 def kind_of(event: HostRead) -> str:
@@ -50,11 +46,3 @@ def member(event: HostRead) -> ast.expr:
             if tensor_in(event.site.value(part)) is not None:
                 return part
     return event.source
-
-
-def takes_tensor(event: HostRead, call: ast.Call) -> bool:
-    """True for a call whose arguments may be tensors where others need numbers."""
-    function = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    if event.via == "sizes":
-        return not any(tensor_in(event.site.value(argument)) for argument in call.args)
-    return event.via == "size" and function in _TENSORS_ALLOWED

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import ast
-
 from tclint.diagnostics import Decline, Effect
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import HostRead
 
 from ..decisions.guesses import is_folded, is_likely_number
-from ..decisions.reads import WAY_OUT, WHAT, kind_of, member, takes_tensor
+from ..decisions.reads import WAY_OUT, WHAT, kind_of, member
 from ..decisions.wording import consequence, loop_ids, short
 from ..proofs.reads import is_captured, is_judged_elsewhere
 from ..repairs.counted_loop import count_with_range
 from ..repairs.slice_store import store_by_mask
 
-_TRACED_IF_CAPTURED = frozenset({"size", "sizes", "slice"})
-_NUMBERS = frozenset({"size", "slice", "index"})
+_TRACED_IF_CAPTURED = frozenset({"number", "slice"})
+_NUMBERS = frozenset({"number", "slice", "index"})
 
 
 class HiddenHostRead(Rule[HostRead]):
@@ -118,7 +116,7 @@ def f(x: torch.Tensor):
 
     def check(self, event: HostRead) -> Finding | None:
         """Report the ways to read that have no name of their own."""
-        site, node, kind = event.site, event.node, kind_of(event)
+        site, kind = event.site, kind_of(event)
         what = WHAT.get(kind)
         if what is None or is_judged_elsewhere(event):
             return None
@@ -126,10 +124,8 @@ def f(x: torch.Tensor):
             return None
         if is_captured(event) and event.via in _TRACED_IF_CAPTURED:
             return None
-        if isinstance(node, ast.Call) and takes_tensor(event, node):
-            return None
         source = member(event)
-        if event.via == "size" and is_folded(site, source):
+        if event.via == "number" and is_folded(site, source):
             return None
         end = consequence(site, always=event.via == "slice")
         ids = ("GB0124",) if kind in ("slice", "index") else ("GB0033",)

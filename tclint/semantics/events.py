@@ -30,9 +30,9 @@ class HostRead(Event):
 
     ``via`` is ``"item"``, ``"tolist"``, ``"numpy"``, ``"float"``, ``"int"``, ``"bool"``,
     ``"complex"``, ``"format"`` (f-string, ``str()``, ``%``), ``"math"`` (``math.f(t)``),
-    ``"range"``, ``"contains"``, ``"index"`` (by a 0-d tensor), ``"slice"``, ``"size"`` (of a new
-    tensor) or the name of a function that reads (``equal``, ``allclose``). ``source`` is the
-    tensor's expression, ``tensor`` its value.
+    ``"range"``, ``"contains"``, ``"index"`` (by a 0-d tensor), ``"slice"``, ``"number"`` (a size,
+    a dimension, a rate: what torch takes as a number only) or the name of a function that reads
+    (``equal``, ``allclose``). ``source`` is the tensor's expression, ``tensor`` its value.
     """
 
     via: str

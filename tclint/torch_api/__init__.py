@@ -18,6 +18,7 @@ from tclint.torch_api.modules import (
     module_result,
     module_returns,
 )
+from tclint.torch_api.numbers import Numbers, numbers_of
 from tclint.torch_api.numpy_functions import numpy_returns
 from tclint.torch_api.optim import Optimizer, Scheduler, lr_schedulers, optimizers
 from tclint.torch_api.results import (
@@ -39,6 +40,7 @@ __all__ = [
     "SKIPPED_METHODS",
     "CallResult",
     "Factory",
+    "Numbers",
     "Optimizer",
     "Scheduler",
     "Skipped",
@@ -60,6 +62,7 @@ __all__ = [
     "method_returns",
     "module_result",
     "module_returns",
+    "numbers_of",
     "numpy_returns",
     "optimizers",
     "preserves_rank_and_dtype",

@@ -27,14 +27,12 @@ READS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "is_nonzero": ("bool", ("GB0033",)),
     "item": ("item", ("GB0124",)),
     "numpy": ("numpy", ()),
-    "tensor_split": ("sizes", ("GB0033",)),
     "tolist": ("tolist", ("GB0033", "GB0109")),
     "torch.allclose": ("bool", ("GB0033",)),
     "torch.corrcoef": ("branch", ("GB0033",)),
     "torch.cov": ("branch", ("GB0033",)),
     "torch.equal": ("bool", ("GB0033",)),
     "torch.is_nonzero": ("bool", ("GB0033",)),
-    "torch.tensor_split": ("sizes", ("GB0033",)),
 }
 
 SHAPES: Final[dict[str, str]] = {
@@ -72,8 +70,8 @@ SHAPE_CONDITIONS: Final[dict[str, str]] = {
 def reads_host(name: str) -> str | None:
     """How a method or function brings data to the host, in the words of ``HostRead.via``.
 
-    Beyond these: ``"copy"`` moves a tensor (``cpu()``), ``"sizes"`` reads sections only when they
-    are a tensor (``tensor_split``), ``"branch"`` looks at data inside torch (``cov``).
+    Beyond these: ``"copy"`` moves a tensor (``cpu()``), ``"branch"`` looks at data inside torch
+    (``cov``). Arguments that are read are in :mod:`tclint.torch_api.numbers`.
     """
     entry = READS.get(name)
     return entry[0] if entry else None

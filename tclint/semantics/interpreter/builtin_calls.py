@@ -136,8 +136,10 @@ def _extreme(kind: str) -> Builtin:
             if is_tensor(member) and not isinstance(values[0], Tensor):
                 frame.analysis.emit(frame, TensorBranch, node, kind=kind, test=node.args[0])
             return member
-        if any(is_tensor(value) for value in values):
-            return Tensor(why=f"builtin `{kind}` of tensors")
+        tensors = [tensor for value in values if (tensor := tensor_in(value)) is not None]
+        if tensors:
+            guessed = all(tensor.assumed for tensor in tensors)
+            return Tensor(assumed=guessed, why=f"builtin `{kind}` of tensors")
         return join(values) if all(map(is_static, values)) else UNKNOWN
 
     return pick

@@ -159,5 +159,9 @@ def _note_use(frame: Frame, node: ast.expr, value: Value) -> None:
         needed = any(isinstance(kind, NumpyScalar) and kind.from_loop for kind in value.options)
     else:
         needed = isinstance(value, NumpyScalar) and value.from_loop
-    if needed:
+    if not needed:
+        return
+    if frame.rounds:
         frame.numpy_uses.append(node)
+    else:
+        frame.analysis.emit(frame, ArrayRead, node, via="number")

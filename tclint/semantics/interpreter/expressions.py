@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.semantics.events import HostRead, Loop, TensorBranch
+from tclint.semantics.events import ArrayRead, HostRead, Loop, TensorBranch
 from tclint.semantics.interpreter import operators
 from tclint.semantics.interpreter.evaluate import evaluate, handles, need_number, truth
 from tclint.semantics.interpreter.frame import Frame
@@ -330,6 +330,7 @@ def _comprehend(frame: Frame, generators: list[ast.comprehension], *nodes: ast.e
     uses_before = len(frame.numpy_uses)
     frame.env = dict(before)
     loops: list[tuple[ast.comprehension, str]] = []
+    frame.rounds += 1
     for generator in generators:
         iterable = evaluate(frame, generator.iter)
         assign(frame, generator.target, element_of(iterable))
@@ -337,29 +338,41 @@ def _comprehend(frame: Frame, generators: list[ast.comprehension], *nodes: ast.e
         for condition in generator.ifs:
             if truth(frame, condition, "if") is False:
                 frame.restore(before)
+                frame.rounds -= 1
                 return UNKNOWN  # the collection stays empty, and nothing of it is evaluated
             frame.env = refine(frame, frame.env, condition, outcome=True)
     results = [evaluate(frame, node) for node in nodes]
+    frame.rounds -= 1
     for generator, over in loops:
-        uses = tuple(frame.numpy_uses[uses_before:])
-        report_loop(frame, generator.iter, over, generator.target, uses)
-    del frame.numpy_uses[uses_before:]
+        report_loop(frame, generator.iter, over, generator.target, frame.numpy_uses[uses_before:])
+    report_uses(frame, uses_before)
     frame.restore(before)
     return results[0]
 
 
 def report_loop(
-    frame: Frame, iterable: ast.expr, over: str, target: ast.expr, uses: tuple[ast.expr, ...]
+    frame: Frame, iterable: ast.expr, over: str, target: ast.expr, uses: list[ast.expr]
 ) -> None:
     """Report a loop whose elements come from numpy, a tensor, a shape or a host read."""
     if over == "tensor" and _guessed(frame.body.values.get(iterable, UNKNOWN)):
         return
     if over in ("numpy", "tensor", "shape", "data"):
-        breaking = uses if over == "numpy" else ()
+        breaking = tuple(dict.fromkeys(uses)) if over == "numpy" else ()
+        frame.numpy_told.update(breaking)
         frame.analysis.emit(
             frame, Loop, iterable, over=over, target=target, iterable=iterable,
             breaking_uses=breaking,
         )  # fmt: skip
+
+
+def report_uses(frame: Frame, start: int) -> None:
+    """Behind the outermost loop, report the uses of a number of numpy that no loop told of."""
+    if frame.rounds:
+        return
+    for use in dict.fromkeys(frame.numpy_uses[start:]):
+        if use not in frame.numpy_told:
+            frame.analysis.emit(frame, ArrayRead, use, via="number")
+    del frame.numpy_uses[start:]
 
 
 def _guessed(value: Value) -> bool:

@@ -12,7 +12,7 @@ from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.iteration import element_of
 from tclint.semantics.interpreter.narrowing import path_of
 from tclint.semantics.interpreter.operators import INT64, held, named_dtype
-from tclint.semantics.interpreter.tensor_calls import read_size_keyword, read_sizes
+from tclint.semantics.interpreter.tensor_calls import read_numbers
 from tclint.semantics.lattice import tensor_in
 from tclint.semantics.syntax import nodes
 from tclint.semantics.values import (
@@ -44,14 +44,7 @@ def create_tensor(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
         frame, TensorFactory, node, function=name, call=node, moved=moved,
         destination=destination, constant=is_constant(frame, node),
     )  # fmt: skip
-    if facts.source == "size" and name != "torch.normal":
-        read_sizes(frame, node, arguments, node.args[:1] if name == "torch.full" else None)
-    elif name == "torch.arange":
-        read_sizes(frame, node, arguments)
-    elif name == "torch.full_like":
-        fill = Arguments(arguments.positional[1:2], exact=arguments.exact)
-        read_sizes(frame, node, fill, node.args[1:])
-        read_size_keyword(frame, node, arguments, "fill_value")
+    read_numbers(frame, node, name, arguments)
     like = tensor_in(arguments.positional[0]) if arguments.positional else None
     has_dtype = "dtype" in arguments.keywords
     given = named_dtype(arguments.keywords.get("dtype", UNKNOWN))

@@ -37,7 +37,8 @@ class Frame:
     are not reported at the moment, or ``HostRead.item`` for those that come about in one way
     (inside an ``assert``, a ``raise``, the arguments of a
     ``print``); ``quieted`` counts them. ``numpy_uses`` collects places where a numpy loop variable
-    is needed as a Python number. ``moves`` are the ``.to()`` calls around calls being evaluated;
+    is needed as a Python number, while a loop or comprehension is walked (``rounds`` counts those
+    around); a loop over numpy tells of them, and the outermost loop of what is left. ``moves`` are the ``.to()`` calls around calls being evaluated;
     ``tracked`` the variables with attributes that are followed (``self`` of ``self.cache``),
     ``named`` those that ``:=`` binds, ``decided`` those whose value hangs on a condition.
     ``env`` is changed in place: whoever forks copies.
@@ -72,6 +73,8 @@ class Frame:
         self.yields: list[Value] = []
         self.loops: list[LoopExits] = []
         self.numpy_uses: list[ast.expr] = []
+        self.numpy_told: set[ast.expr] = set()
+        self.rounds = 0
         self.moves: dict[ast.expr, ast.Call] = {}
         self.tracked: set[str] = set()
         self.named: set[str] = set()

@@ -10,7 +10,7 @@ from tclint.semantics.interpreter import operators
 from tclint.semantics.interpreter.assignment import assign
 from tclint.semantics.interpreter.block import walk_block, walks
 from tclint.semantics.interpreter.evaluate import evaluate, truth
-from tclint.semantics.interpreter.expressions import report_loop
+from tclint.semantics.interpreter.expressions import report_loop, report_uses
 from tclint.semantics.interpreter.frame import Env, Frame, LoopExits, merge
 from tclint.semantics.interpreter.iteration import element_of, loop_source
 from tclint.semantics.interpreter.narrowing import refine
@@ -32,11 +32,9 @@ def _for(frame: Frame, node: ast.For) -> None:
         return None
 
     _loop(frame, node, draw)
-    uses = tuple(dict.fromkeys(frame.numpy_uses[uses_before:]))
     frame.statement = node
-    report_loop(frame, node.iter, over, node.target, uses)
-    if not frame.loops:
-        del frame.numpy_uses[uses_before:]
+    report_loop(frame, node.iter, over, node.target, frame.numpy_uses[uses_before:])
+    report_uses(frame, uses_before)
 
 
 @walks(ast.While)
@@ -47,7 +45,9 @@ def _while(frame: Frame, node: ast.While) -> None:
         frame.env = refine(frame, frame.env, node.test, outcome=True)
         return verdict
 
+    uses_before = len(frame.numpy_uses)
     _loop(frame, node, test)
+    report_uses(frame, uses_before)
 
 
 def _loop(frame: Frame, node: ast.For | ast.While, begin: Callable[[], bool | None]) -> None:
@@ -58,6 +58,7 @@ def _loop(frame: Frame, node: ast.For | ast.While, begin: Callable[[], bool | No
     before = frame.env
     exits = LoopExits()
     frame.loops.append(exits)
+    frame.rounds += 1
     always = isinstance(node, ast.While)
     frame.env = dict(before)
     for _ in range(ROUNDS[min(len(frame.loops), len(ROUNDS)) - 1]):
@@ -74,6 +75,7 @@ def _loop(frame: Frame, node: ast.For | ast.While, begin: Callable[[], bool | No
         if _settled(head, frame.env):
             break
     frame.loops.pop()
+    frame.rounds -= 1
     leaving = [*([after] if after is not None and not always else []), *exits.breaks]
     frame.env = merge(leaving) if leaving else before
     frame.live = bool(leaving) or not always

@@ -7,12 +7,14 @@ from typing import Final
 
 from tclint import torch_api
 from tclint.semantics.events import Call, DynamicShape
+from tclint.semantics.interpreter.evaluate import need_number
 from tclint.semantics.interpreter.expressions import host_read
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.handed_on import REARRANGING, handed_on, rearranged
 from tclint.semantics.interpreter.operators import BOOL, INT64, binary, derived, named_dtype
 from tclint.semantics.lattice import is_tensor, may_be_unknown, options, tensor_in
+from tclint.semantics.syntax import STARRED
 from tclint.semantics.values import (
     NONE,
     SYMINT,
@@ -48,27 +50,8 @@ _READ_TYPES: Final = {
 }
 _KEEPING: Final = frozenset({"detach", "clone", "contiguous", "requires_grad_", "cpu", "cuda"})
 _VIEWING_METHODS: Final = frozenset({"view", "reshape", "expand"})
-_SIZED_METHODS: Final = _VIEWING_METHODS | frozenset(
-    {
-        "repeat",
-        "tile",
-        "narrow",
-        "split",
-        "unflatten",
-        "new_zeros",
-        "new_ones",
-        "new_empty",
-        "new_full",
-    }
-)
-_GIVING_TENSORS: Final = ("branch", "copy", "sizes")
+_GIVING_TENSORS: Final = ("branch", "copy")
 """Reads whose calls give tensors, not what was read."""
-_SIZED_FUNCTIONS: Final = frozenset(
-    {
-        "torch.chunk", "torch.topk", "torch.roll", "torch.narrow", "torch.tile", "torch.reshape",
-        "torch.nn.functional.pad", "torch.nn.functional.interpolate",
-    }
-)  # fmt: skip
 
 
 def call_method(
@@ -77,7 +60,8 @@ def call_method(
     """The result of ``tensor.name(...)``; host reads are reported."""
     via = torch_api.reads_host(name)
     if via in _GIVING_TENSORS:
-        _read_on_the_way(frame, node, tensor, via, arguments)
+        if via == "branch":
+            host_read(frame, node, via, _owner(frame, node), tensor)
     elif via is not None:
         return _read(frame, node, tensor, name, via)
     frame.analysis.emit(
@@ -94,8 +78,7 @@ def call_method(
     if name in _SHAPE_INTS:
         bare = name in ("size", "stride") and not node.args
         return _PLAIN["size"] if bare else SYMINT
-    if name in _SIZED_METHODS:
-        read_sizes(frame, node, arguments)
+    read_numbers(frame, node, name, arguments)
     if name in _VIEWING_METHODS:
         return _viewed(tensor, node, arguments)
     if name in REARRANGING:
@@ -108,26 +91,40 @@ def call_method(
     return _returned(frame, node, name, operands, torch_api.method_returns(name))
 
 
-def read_sizes(
-    frame: Frame, node: ast.Call, arguments: Arguments, parts: list[ast.expr] | None = None
-) -> None:
-    """A size given as a tensor is read on the host."""
-    if not arguments.exact:
-        return
-    for part, value in zip(parts or node.args, arguments.positional, strict=False):
-        members = value.items if isinstance(value, Sequence) and value.items else (value,)
-        for member in members:
-            tensor = tensor_in(member)
-            if tensor is not None and not tensor.role:
-                host_read(frame, node, "size", part, tensor)
-                return
+def read_numbers(frame: Frame, node: ast.Call, key: str, arguments: Arguments) -> None:
+    """What torch needs as a number and is given as a tensor, or by numpy, is read on the host."""
+    wanted = torch_api.numbers_of(key)
+    if arguments.exact:
+        parts = _parts(node, len(arguments.positional))
+        for place, value in enumerate(arguments.positional):
+            if wanted.at(place):
+                _read_number(frame, node, parts[place], value)
+    for keyword in node.keywords:
+        if keyword.arg in wanted.names and keyword.arg in arguments.keywords:
+            _read_number(frame, node, keyword.value, arguments.keywords[keyword.arg])
 
 
-def read_size_keyword(frame: Frame, node: ast.Call, arguments: Arguments, name: str) -> None:
-    """A number that is passed by name, as a tensor, is read on the host."""
-    part = next((k.value for k in node.keywords if k.arg == name), None)
-    if part is not None:
-        read_sizes(frame, node, Arguments((arguments.keywords[name],)), [part])
+def _parts(node: ast.Call, count: int) -> list[ast.expr]:
+    """The expressions of the last arguments; the call itself where one stands for several."""
+    plain = len(node.args) >= count and not any(isinstance(a, STARRED) for a in node.args)
+    return node.args[len(node.args) - count :] if plain else [node] * count
+
+
+def _read_number(frame: Frame, node: ast.Call, part: ast.expr, value: Value) -> None:
+    members = [value]
+    if isinstance(value, Sequence):
+        members = [*value.items] if value.items is not None else [value.element]
+    for member in members:
+        need_number(frame, part, member)
+        tensor = tensor_in(member)
+        if tensor is not None and not _is_known_number(tensor):
+            host_read(frame, node, "number", part, tensor)
+            return
+
+
+def _is_known_number(tensor: Tensor) -> bool:
+    """Dynamo knows what a module's own tensor of integers holds, and takes that for a size."""
+    return bool(tensor.role) and (tensor.dtype is None or tensor.dtype.category != "float")
 
 
 def _asked_dtype(arguments: Arguments) -> DType | None:
@@ -198,16 +195,6 @@ def _converted(tensor: Tensor, node: ast.Call, name: str, arguments: Arguments) 
     return _like(tensor, tensor.dtype if keeps else _asked_dtype(arguments))
 
 
-def _read_on_the_way(
-    frame: Frame, node: ast.Call, tensor: Tensor, via: str, arguments: Arguments
-) -> None:
-    """What is read by a call that gives a tensor."""
-    if via == "sizes":
-        read_sizes(frame, node, arguments)
-    elif via == "branch":
-        host_read(frame, node, via, _owner(frame, node), tensor)
-
-
 def _owner(frame: Frame, node: ast.Call) -> ast.expr:
     """The expression of the tensor that a method is called on."""
     unbound = frame.body.values.get(node.func)
@@ -246,14 +233,11 @@ def call_function_of_torch(frame: Frame, node: ast.Call, name: str, arguments: A
     via = torch_api.reads_host(name)
     if first is None and (via is not None or torch_api.dynamic_shape(name) is not None):
         first = _taken_for_tensor(name, arguments)
-    if via is not None and first is not None and node.args and via != "sizes":
+    if via is not None and first is not None and node.args:
         host_read(frame, node, name.rpartition(".")[2], node.args[0], first)
         if via != "branch":
             return Static("bool") if via == "bool" else DataScalar()
-    if name in _SIZED_FUNCTIONS:
-        sizes = Arguments(arguments.positional[1:], arguments.keywords, arguments.exact)
-        read_sizes(frame, node, sizes, node.args[1:])
-        read_size_keyword(frame, node, arguments, "size")
+    read_numbers(frame, node, name, arguments)
     frame.analysis.emit(
         frame, Call, node, function=name, call=node, arguments=tuple(arguments.positional)
     )
