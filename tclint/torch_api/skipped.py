@@ -27,26 +27,23 @@ NAMES: Final[dict[str, str]] = {
     "GB0007": """
         __import__ atexit.register base64.b64decode base64.b64encode bisect.bisect
         bisect.bisect_left bisect.bisect_right bisect.insort csv.reader ctypes.sizeof
-        decimal.getcontext gc.collect gc.disable gc.enable gc.freeze
-        gc.get_count gc.get_objects gc.isenabled getpass.getuser glob.glob hashlib.md5 hashlib.new
-        hashlib.sha1 hashlib.sha256 heapq.heapify heapq.heappop heapq.heappush
-        heapq.heappushpop heapq.heapreplace heapq.merge
-        importlib.import_module inspect.currentframe inspect.getfile inspect.stack
-        locale.getlocale multiprocessing.Lock multiprocessing.Process multiprocessing.Queue
-        multiprocessing.cpu_count os.access os.cpu_count os.environ.pop os.environ.popitem
-        os.environ.setdefault os.environ.update os.getcwd os.getloadavg os.getpid os.getppid
-        os.listdir os.makedirs os.mkdir os.path.abspath os.path.exists
-        os.path.getmtime os.path.getsize os.path.isdir os.path.isfile os.path.islink
-        os.path.normpath os.path.realpath os.path.relpath os.putenv os.remove os.scandir
-        os.sched_getaffinity os.stat os.system os.times os.uname os.unsetenv os.urandom os.walk
-        pathlib.Path.cwd
-        pickle.dumps pickle.loads queue.Queue random.betavariate random.choice random.choices
-        random.expovariate random.gauss random.getrandbits random.getstate random.lognormvariate
-        random.normalvariate random.paretovariate random.randbytes random.random random.sample
-        random.seed random.shuffle random.triangular random.vonmisesvariate random.weibullvariate
-        resource.getrusage scipy.optimize.linear_sum_assignment
-        shutil.disk_usage shutil.rmtree shutil.which socket.getfqdn
-        socket.gethostname subprocess.Popen subprocess.call subprocess.check_call
+        decimal.getcontext gc.collect gc.disable gc.enable gc.freeze gc.get_count gc.get_objects
+        gc.isenabled getpass.getuser glob.glob hashlib.md5 hashlib.new hashlib.sha1 hashlib.sha256
+        heapq.heapify heapq.heappop heapq.heappush heapq.heappushpop heapq.heapreplace heapq.merge
+        importlib.import_module inspect.currentframe inspect.getfile inspect.stack locale.getlocale
+        multiprocessing.Lock multiprocessing.Process multiprocessing.Queue multiprocessing.cpu_count
+        os.access os.cpu_count os.environ.pop os.environ.popitem os.environ.setdefault
+        os.environ.update os.getcwd os.getloadavg os.getpid os.getppid os.listdir os.makedirs
+        os.mkdir os.path.abspath os.path.exists os.path.getmtime os.path.getsize os.path.isdir
+        os.path.isfile os.path.islink os.path.normpath os.path.realpath os.path.relpath os.putenv
+        os.remove os.scandir os.sched_getaffinity os.stat os.system os.times os.uname os.unsetenv
+        os.urandom os.walk pathlib.Path.cwd pickle.dumps pickle.loads queue.Queue random.betavariate
+        random.choice random.choices random.expovariate random.gauss random.getrandbits
+        random.getstate random.lognormvariate random.normalvariate random.paretovariate
+        random.randbytes random.random random.sample random.seed random.shuffle random.triangular
+        random.vonmisesvariate random.weibullvariate resource.getrusage
+        scipy.optimize.linear_sum_assignment shutil.disk_usage shutil.rmtree shutil.which
+        socket.getfqdn socket.gethostname subprocess.Popen subprocess.call subprocess.check_call
         subprocess.check_output subprocess.getoutput subprocess.run sys._getframe
         sys.getdefaultencoding sys.getrefcount sys.getsizeof sys.is_finalizing sys.setrecursionlimit
         tempfile.TemporaryDirectory tempfile.mkstemp threading.Barrier threading.Event
@@ -54,19 +51,109 @@ NAMES: Final[dict[str, str]] = {
         threading.get_ident time.asctime time.clock_gettime time.ctime time.get_clock_info
         time.gmtime time.localtime time.mktime time.monotonic time.monotonic_ns time.perf_counter
         time.perf_counter_ns time.process_time time.sleep time.strftime time.thread_time time.time
-        time.time_ns torch.autograd.Variable torch.autograd.backward
-        torch.backends.mkldnn.is_available torch.backends.opt_einsum.is_available
-        torch.compiler.cudagraph_mark_step_begin torch.compiler.reset torch.cuda.get_rng_state
-        torch.cuda.manual_seed torch.cuda.manual_seed_all
-        torch.cuda.set_device torch.cuda.synchronize torch.from_dlpack torch.func.linearize
-        torch.futures.Future torch.get_rng_state torch.jit.fork torch.jit.isinstance
-        torch.jit.script torch.jit.script_if_tracing torch.load torch.lobpcg torch.manual_seed
-        torch.mps.is_available torch.nn.utils.rnn.pack_padded_sequence
-        torch.nn.utils.rnn.pack_sequence torch.random.get_rng_state torch.random.manual_seed
-        torch.random.set_rng_state torch.save torch.set_flush_denormal torch.set_num_threads
-        torch.set_rng_state torch.sparse_coo_tensor torch.typename
-        torch.utils.checkpoint.checkpoint_sequential torch.utils.data.default_collate
-        torch.utils.data.get_worker_info torch.utils.data.random_split torch.utils.dlpack.to_dlpack
+        time.time_ns torch.accelerator.empty_cache torch.accelerator.empty_host_cache
+        torch.accelerator.get_device_capability torch.accelerator.get_memory_info
+        torch.accelerator.max_memory_allocated torch.accelerator.max_memory_reserved
+        torch.accelerator.memory_allocated torch.accelerator.memory_reserved
+        torch.accelerator.memory_stats torch.accelerator.reset_accumulated_memory_stats
+        torch.accelerator.reset_peak_memory_stats torch.accelerator.set_device_index
+        torch.autograd.Variable torch.autograd.backward torch.autograd.gradcheck
+        torch.autograd.gradcheck.get_numerical_jacobian_wrt_specific_input
+        torch.autograd.gradcheck.gradcheck torch.autograd.gradcheck.gradgradcheck
+        torch.autograd.gradgradcheck torch.autograd.graph.set_override_stale_capture_stream
+        torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch
+        torch.autograd.profiler.load_nvprof torch.autograd.profiler.parse_nvprof_trace
+        torch.backends.mkldnn.is_available torch.backends.mps.get_core_count
+        torch.backends.mps.get_name torch.backends.mps.is_macos_or_newer
+        torch.backends.opt_einsum.is_available torch.compiler.cudagraph_mark_step_begin
+        torch.compiler.reset torch.cpu.is_initialized torch.cuda.get_rng_state
+        torch.cuda.get_stream_from_external torch.cuda.is_tf32_supported torch.cuda.manual_seed
+        torch.cuda.manual_seed_all torch.cuda.random.get_rng_state torch.cuda.random.manual_seed
+        torch.cuda.random.manual_seed_all torch.cuda.random.set_rng_state torch.cuda.set_device
+        torch.cuda.set_rng_state torch.cuda.synchronize torch.distributed.destroy_process_group
+        torch.distributed.get_debug_level torch.distributed.set_debug_level
+        torch.distributed.set_debug_level_from_env torch.export.default_decompositions
+        torch.export.dims torch.export.draft_export torch.export.export torch.export.load
+        torch.export.register_dataclass torch.export.save torch.from_dlpack torch.func.linearize
+        torch.func.rearrange torch.futures.Future torch.fx.has_side_effect torch.fx.replace_pattern
+        torch.get_rng_state torch.hub.download_url_to_file torch.hub.get_dir torch.hub.help
+        torch.hub.list torch.hub.load torch.hub.load_state_dict_from_url torch.hub.set_dir
+        torch.jit.enable_onednn_fusion torch.jit.export torch.jit.export_opnames torch.jit.fork
+        torch.jit.freeze torch.jit.ignore torch.jit.interface torch.jit.isinstance torch.jit.load
+        torch.jit.onednn_fusion_enabled torch.jit.optimize_for_inference torch.jit.save
+        torch.jit.script torch.jit.script_if_tracing torch.jit.set_fusion_strategy torch.jit.unused
+        torch.jit.wait torch.library.fallthrough_kernel torch.library.get_ctx
+        torch.library.get_kernel torch.library.infer_schema torch.library.register_autocast
+        torch.library.register_fake torch.library.register_torch_dispatch
+        torch.library.register_vmap torch.library.triton_op torch.load torch.lobpcg
+        torch.manual_seed torch.masked.as_masked_tensor torch.masked.is_masked_tensor
+        torch.masked.masked_tensor torch.miopen_ctc_loss torch.mps.compile_shader
+        torch.mps.device_count torch.mps.is_available torch.mps.load_metallib
+        torch.mps.recommended_max_memory torch.mtia.attach_out_of_memory_observer
+        torch.mtia.current_device torch.mtia.current_stream torch.mtia.default_stream
+        torch.mtia.device_count torch.mtia.empty_cache torch.mtia.get_device_capability
+        torch.mtia.get_device_properties torch.mtia.get_rng_state torch.mtia.get_rng_state_all
+        torch.mtia.graph_pool_handle torch.mtia.init torch.mtia.initial_seed torch.mtia.is_available
+        torch.mtia.is_bf16_supported torch.mtia.is_initialized torch.mtia.manual_seed
+        torch.mtia.manual_seed_all torch.mtia.max_memory_allocated torch.mtia.memory_allocated
+        torch.mtia.memory_stats torch.mtia.record_memory_history torch.mtia.reset_peak_memory_stats
+        torch.mtia.seed torch.mtia.seed_all torch.mtia.set_device torch.mtia.set_rng_state
+        torch.mtia.set_rng_state_all torch.mtia.set_stream torch.mtia.snapshot torch.mtia.stream
+        torch.mtia.synchronize torch.multiprocessing.get_all_sharing_strategies
+        torch.multiprocessing.get_sharing_strategy torch.multiprocessing.set_sharing_strategy
+        torch.nested.masked_select torch.nn.functional.boolean_dispatch
+        torch.nn.utils.rnn.pack_padded_sequence torch.nn.utils.rnn.pack_sequence
+        torch.nn.utils.rnn.pad_packed_sequence torch.onnx.export
+        torch.overrides.get_ignored_functions torch.overrides.get_testing_overrides
+        torch.package.is_from_package torch.profiler.kineto_available torch.profiler.schedule
+        torch.profiler.supported_activities torch.profiler.tensorboard_trace_handler
+        torch.random.get_rng_state torch.random.manual_seed torch.random.set_rng_state
+        torch.resize_as_ torch.resize_as_sparse_ torch.save torch.serialization.add_safe_globals
+        torch.serialization.check_module_version_greater_or_equal
+        torch.serialization.clear_safe_globals torch.serialization.default_restore_location
+        torch.serialization.get_crc32_options torch.serialization.get_default_load_endianness
+        torch.serialization.get_default_mmap_options torch.serialization.get_safe_globals
+        torch.serialization.get_unsafe_globals_in_checkpoint torch.serialization.load
+        torch.serialization.location_tag torch.serialization.normalize_storage_type
+        torch.serialization.register_package torch.serialization.save
+        torch.serialization.set_crc32_options torch.serialization.set_default_load_endianness
+        torch.serialization.storage_to_tensor_type torch.serialization.validate_cuda_device
+        torch.serialization.validate_hpu_device torch.set_anomaly_enabled
+        torch.set_autocast_cpu_dtype torch.set_autocast_cpu_enabled torch.set_autocast_gpu_dtype
+        torch.set_autocast_ipu_dtype torch.set_autocast_ipu_enabled torch.set_autocast_xla_dtype
+        torch.set_autocast_xla_enabled torch.set_flush_denormal torch.set_num_interop_threads
+        torch.set_num_threads torch.set_rng_state torch.sparse_coo_tensor torch.typename
+        torch.utils.benchmark.ordered_unique torch.utils.benchmark.select_unit
+        torch.utils.benchmark.timer torch.utils.benchmark.trim_sigfig
+        torch.utils.benchmark.unit_to_english torch.utils.checkpoint.check_backward_validity
+        torch.utils.checkpoint.checkpoint_sequential
+        torch.utils.checkpoint.create_selective_checkpoint_contexts
+        torch.utils.checkpoint.detach_variable torch.utils.checkpoint.get_device_states
+        torch.utils.checkpoint.noop_context_fn torch.utils.checkpoint.set_device_states
+        torch.utils.cpp_extension.CUDAExtension torch.utils.cpp_extension.CppExtension
+        torch.utils.cpp_extension.SyclExtension torch.utils.cpp_extension.check_compiler_is_gcc
+        torch.utils.cpp_extension.check_compiler_ok_for_platform
+        torch.utils.cpp_extension.get_compiler_abi_compatibility_and_version
+        torch.utils.cpp_extension.get_cxx_compiler torch.utils.cpp_extension.get_default_build_root
+        torch.utils.cpp_extension.include_paths torch.utils.cpp_extension.is_ninja_available
+        torch.utils.cpp_extension.library_paths torch.utils.cpp_extension.load
+        torch.utils.cpp_extension.load_inline
+        torch.utils.cpp_extension.remove_extension_h_precompiler_headers
+        torch.utils.cpp_extension.verify_ninja_availability torch.utils.data.argument_validation
+        torch.utils.data.default_collate torch.utils.data.default_convert
+        torch.utils.data.get_worker_info torch.utils.data.random_split
+        torch.utils.data.runtime_validation torch.utils.dlpack.from_dlpack
+        torch.utils.dlpack.to_dlpack torch.utils.flop_counter.register_flop_formula
+        torch.utils.generate_methods_for_privateuse1_backend torch.utils.get_cpp_backtrace
+        torch.utils.model_zoo.load_url torch.utils.rename_privateuse1_backend torch.utils.set_module
+        torch.utils.swap_tensors torch.xpu.can_device_access_peer torch.xpu.change_current_allocator
+        torch.xpu.clock_rate torch.xpu.device_memory_used torch.xpu.get_per_process_memory_fraction
+        torch.xpu.get_rng_state torch.xpu.get_rng_state_all torch.xpu.graph_pool_handle
+        torch.xpu.is_current_stream_capturing torch.xpu.is_tf32_supported
+        torch.xpu.make_graphed_callables torch.xpu.manual_seed torch.xpu.manual_seed_all
+        torch.xpu.memory_snapshot torch.xpu.memory_usage torch.xpu.power_draw torch.xpu.set_device
+        torch.xpu.set_per_process_memory_fraction torch.xpu.set_rng_state
+        torch.xpu.set_rng_state_all torch.xpu.temperature torch.xpu.utilization
         traceback.extract_stack traceback.format_stack traceback.print_stack uuid.uuid1 uuid.uuid4
         warnings.filterwarnings warnings.simplefilter warnings.warn zlib.crc32
     """,
@@ -110,6 +197,7 @@ NAMES: Final[dict[str, str]] = {
     """,
     "GB0148": "torch.Tensor.set_",
     "GB0156": """
+        torch.Tensor.data.__set__ torch.Tensor.grad.__set__ torch.Tensor.requires_grad.__set__
         ctypes.c_int dataclasses.make_dataclass datetime.date.today
         datetime.datetime.fromtimestamp datetime.datetime.now datetime.datetime.strptime
         datetime.datetime.today datetime.datetime.utcnow functools.lru_cache hashlib.blake2b
