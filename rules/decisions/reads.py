@@ -9,6 +9,7 @@ from tclint.semantics.events import HostRead
 from tclint.semantics.lattice import may_be_tensor, tensor_in
 
 WHAT: Final = {
+    "given": "a function that is passed on reads `{}` in Python",
     "number": "torch needs a number where the tensor `{}` stands",
     "slice": "a slice needs a number where the tensor `{}` stands",
     "index": "a Python sequence is indexed by the tensor `{}`",
@@ -21,6 +22,7 @@ WHAT: Final = {
     "branch": "the data of `{}` is looked at",
 }
 WAY_OUT: Final = {
+    "given": "compute with whole tensors: `torch.stack` the members",
     "number": "take sizes from shapes, or pass the number in as an argument",
     "slice": "mask what lies outside: `torch.arange(len(x), device=x.device) < n`",
     "index": "stack the members and use `torch.index_select`",

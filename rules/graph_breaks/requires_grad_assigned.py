@@ -83,9 +83,9 @@ class f(nn.Module):
         """Report the assignment."""
         if event.attribute != "requires_grad":
             return None
-        target = short(event.site, event.target)
+        owner = short(event.site, event.owner)
         return Finding(
-            f"`{target}` is assigned in compiled code{consequence(event.site)}",
-            switch_in_eager(event.site, event.target.value, event.tensor),
+            f"`{owner}.requires_grad` is assigned in compiled code{consequence(event.site)}",
+            switch_in_eager(event.site, event.owner, event.tensor),
             gb_ids=loop_ids(event.site, "GB0206"),
         )

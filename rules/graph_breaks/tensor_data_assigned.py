@@ -59,12 +59,13 @@ class TensorDataAssigned(Rule[TensorWrite]):
 
     def check(self, event: TensorWrite) -> Finding | None:
         """Report assignments to what this function computed."""
-        site, owner = event.site, event.target.value
+        site, owner = event.site, event.owner
         gb_id = _IDS.get(event.attribute)
         if gb_id is None or not is_made_here(site, owner, event.tensor):
             return None
+        written = f"{short(site, owner)}.{event.attribute}"
         return Finding(
-            f"`{short(site, event.target)}` is assigned in compiled code{consequence(site)}",
+            f"`{written}` is assigned in compiled code{consequence(site)}",
             Decline(_WAY_OUT if event.attribute == "data" else _PART.format(event.attribute)),
             gb_ids=loop_ids(site, gb_id),
         )

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
+
 from torch_tables.behaviour import FAILURES
 
 Table = dict[str, str]
@@ -60,9 +61,9 @@ def _of_function(dotted: str, schemas: dict[str, list[Any]]) -> str:
     operator = RENAMED.get(name, f"{space}_{name}" if space in NAMESPACES else name)
     if dotted in OF_DATA:
         return "|"
-    if inspect.isfunction(function) and module == "torch.nn.functional":
-        if "args" not in inspect.signature(function).parameters:
-            return _from_calls(function)
+    in_python = inspect.isfunction(function) and module == "torch.nn.functional"
+    if in_python and "args" not in inspect.signature(function).parameters:
+        return _from_calls(function)
     return _from_schemas(dotted, schemas.get(operator, []), 0)
 
 
@@ -77,7 +78,7 @@ def _from_schemas(name: str, schemas: list[Any], bound: int) -> str:
     names: dict[str, list[str]] = {}
     lists: set[int] = set()
     for schema in schemas:
-        arguments = [a for a in schema.arguments][bound:]
+        arguments = list(schema.arguments)[bound:]
         for place, argument in enumerate(arguments):
             kind = "Tensor" if argument.name == fill else str(argument.type)
             if argument.name == READ.get(name.rpartition(".")[2]):

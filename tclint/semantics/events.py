@@ -31,7 +31,8 @@ class HostRead(Event):
     ``via`` is ``"item"``, ``"tolist"``, ``"numpy"``, ``"float"``, ``"int"``, ``"bool"``,
     ``"complex"``, ``"format"`` (f-string, ``str()``, ``%``), ``"math"`` (``math.f(t)``),
     ``"range"``, ``"contains"``, ``"index"`` (by a 0-d tensor), ``"slice"``, ``"number"`` (a size,
-    a dimension, a rate: what torch takes as a number only) or the name of a function that reads
+    a dimension, a rate: what torch takes as a number only), ``"given"`` (by a function that is
+    passed on, as to ``map``) or the name of a function that reads
     (``equal``, ``allclose``). ``source`` is the tensor's expression, ``tensor`` its value.
     """
 
@@ -178,10 +179,13 @@ class DynamicShape(Event):
 
 @record(frozen=True, eq=False)
 class TensorWrite(Event):
-    """An attribute of a tensor is assigned: ``requires_grad``, ``data``, ``grad``."""
+    """An attribute of a tensor is assigned: ``requires_grad``, ``data``, ``grad``.
+
+    ``node`` is the target, or a call of ``setattr``; ``owner`` the expression of the tensor.
+    """
 
     attribute: str
-    target: ast.Attribute
+    owner: ast.expr
     tensor: Tensor
 
 

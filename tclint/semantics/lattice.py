@@ -15,6 +15,7 @@ from tclint.semantics.values import (
     Function,
     Iteration,
     Mapping,
+    Partial,
     Sequence,
     Static,
     SymInt,
@@ -139,7 +140,7 @@ def _flat(items: tuple[Value, ...]) -> bool:
     return len(items) < MAX_WEIGHT and _CONTAINERS.isdisjoint(map(type, items))
 
 
-_CONTAINERS: Final = frozenset({Sequence, Mapping, Iteration, Compiled, Union})
+_CONTAINERS: Final = frozenset({Sequence, Mapping, Iteration, Compiled, Partial, Union})
 
 
 def _heavy(value: Value, limit: int) -> bool:
@@ -158,6 +159,8 @@ def _heavy(value: Value, limit: int) -> bool:
             pending.append(part.element)
         elif isinstance(part, Compiled):
             pending.append(part.inner)
+        elif isinstance(part, Partial):
+            pending += [part.function, *part.positional, *(inner for _, inner in part.keywords)]
         elif isinstance(part, Union):
             pending += part.options
     return False

@@ -286,6 +286,25 @@ class BoundExternal(Value):
         return (self.name, self.owner)
 
 
+class Partial(Value):
+    """A function with some of its arguments: ``functools.partial``, ``operator.itemgetter``."""
+
+    __slots__ = ("function", "keywords", "positional")
+
+    def __init__(
+        self,
+        function: Value,
+        positional: tuple[Value, ...] = (),
+        keywords: tuple[tuple[str, Value], ...] = (),
+    ) -> None:
+        self.function: Final = function
+        self.positional: Final = positional
+        self.keywords: Final = keywords
+
+    def _content(self) -> Fields:
+        return (self.function, self.positional, self.keywords)
+
+
 class Sequence(Value):
     """A tuple or list. ``items`` is known for fixed lengths, else ``element`` joins all members."""
 

@@ -1,4 +1,4 @@
-"""Which arguments torch needs as Python numbers: what a tensor that is given there holds is read."""
+"""Which arguments torch needs as Python numbers: a tensor that is given there is read."""
 
 from __future__ import annotations
 

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 from tclint import torch_api
 from tclint.config import Settings
 from tclint.semantics.body import Body
-from tclint.semantics.events import CompileCall, Event, LrChange, OptimizerInit
+from tclint.semantics.events import (
+    ArrayRead,
+    CompileCall,
+    DynamicShape,
+    Event,
+    HostRead,
+    LrChange,
+    OptimizerInit,
+    TensorBranch,
+)
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.lattice import join
 from tclint.semantics.project import Project
@@ -144,6 +153,8 @@ class Analysis:
         """Report an event unless nobody asks, it is silenced here, or it is known already."""
         if frame.region is None and event not in SETUP_EVENTS:
             return
+        if event in _READS:
+            frame.reads += 1
         if frame.quiet and _is_quiet(frame.quiet, event.__name__, fields):
             frame.quieted += 1
             return
@@ -303,6 +314,10 @@ class Analysis:
             )
             self.events[OptimizerInit, optimizer.call] = event
         return list(self.events.values())
+
+
+_READS: Final = frozenset({ArrayRead, DynamicShape, HostRead, TensorBranch})
+"""What needs a tensor's or an array's data on the host."""
 
 
 def _is_quiet(quiet: frozenset[str], name: str, fields: dict[str, object]) -> bool:

@@ -82,11 +82,7 @@ def _assign_attribute(
         frame.tracked.add(path.partition(".")[0])
     if isinstance(owner, External):
         _note_config(frame, owner.name, target.attr, value)
-    tensor = tensor_in(owner)
-    if tensor is not None:
-        frame.analysis.emit(
-            frame, TensorWrite, target, attribute=target.attr, target=target, tensor=tensor
-        )
+    _report_tensor_write(frame, target, target.value, owner, target.attr)
     if frame.region is not None and ClassWrite in frame.analysis.wanted:
         _report_class_write(frame, target, owner)
     if not isinstance(owner, Object) or owner.cls is None:
@@ -100,6 +96,25 @@ def _assign_attribute(
             frame, ModuleWrite, target, owner=owner, attribute=target.attr, target=target,
             value=value, augmented=augmented,
         )  # fmt: skip
+
+
+def write_attribute(
+    frame: Frame, node: ast.Call, subject: ast.expr, owner: Value, name: str, value: Value
+) -> None:
+    """What ``setattr(subject, name, value)`` does."""
+    path = path_of(subject)
+    if path is not None:
+        frame.env[f"{path}.{name}"] = value
+        frame.tracked.add(path.partition(".")[0])
+    _report_tensor_write(frame, node, subject, owner, name)
+
+
+def _report_tensor_write(
+    frame: Frame, node: ast.expr, subject: ast.expr, owner: Value, name: str
+) -> None:
+    tensor = tensor_in(owner)
+    if tensor is not None:
+        frame.analysis.emit(frame, TensorWrite, node, attribute=name, owner=subject, tensor=tensor)
 
 
 def _report_class_write(frame: Frame, target: ast.Attribute, owner: Value) -> None:

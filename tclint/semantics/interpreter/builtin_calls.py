@@ -9,26 +9,24 @@ from typing import Final
 from tclint import torch_api
 from tclint.semantics.events import ArrayRead, TensorBranch
 from tclint.semantics.interpreter.evaluate import need_number
-from tclint.semantics.interpreter.expressions import host_read
+from tclint.semantics.interpreter.expressions import host_read, read_shown
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.iteration import element_of, loop_source
 from tclint.semantics.interpreter.operators import binary
 from tclint.semantics.lattice import bounded, is_static, is_tensor, join, options, tensor_in
 from tclint.semantics.values import (
+    NONE,
     STATIC,
     SYMINT,
     TRUE,
     UNKNOWN,
-    Class,
     DataScalar,
     External,
-    Function,
     Iteration,
     Mapping,
     NDArray,
     NumpyScalar,
-    Object,
     Sequence,
     Static,
     SymInt,
@@ -67,9 +65,16 @@ def _number(kind: str) -> Builtin:
 
 
 def _string(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
-    tensor = tensor_in(arguments.positional[0]) if arguments.positional else None
-    if tensor is not None:
-        host_read(frame, node, "format", node.args[0], tensor)
+    if arguments.positional:
+        read_shown(frame, node, node.args[0], arguments.positional[0])
+    return Static("str")
+
+
+def _template(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+    from tclint.semantics.interpreter.methods import read_template
+
+    rest = Arguments(arguments.positional[1:], arguments.keywords, arguments.exact)
+    read_template(frame, node, rest)
     return Static("str")
 
 
@@ -159,11 +164,12 @@ def _sorted(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
 
 def sorting_key(frame: Frame, node: ast.Call, member: Value, arguments: Arguments) -> Value:
     """What sorting compares: the members, or what ``key=`` makes of them."""
-    from tclint.semantics.interpreter.calls import call_value
+    from tclint.semantics.interpreter.given import call_given
 
     if "key" not in arguments.keywords:
         return member
-    return call_value(frame, node, arguments.keywords["key"], Arguments((member,)))
+    given = Arguments((member,))
+    return call_given(frame, node, arguments.keywords["key"], given, node.args[0])
 
 
 def _listed(kind: str) -> Builtin:
@@ -248,18 +254,36 @@ def _same(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
 
 
 def _map(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
-    from tclint.semantics.interpreter.calls import call_value
+    from tclint.semantics.interpreter.given import call_given
 
     function, *iterables = arguments.positional or (UNKNOWN,)
-    if not isinstance(function, (Function, Object, Class)):
-        return Iteration(UNKNOWN)
     members = Arguments(tuple(element_of(value) for value in iterables))
-    return Iteration(call_value(frame, node, function, members))
+    return Iteration(call_given(frame, node, function, members, node.args[-1]))
 
 
 def _filter(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
-    _map(frame, node, arguments)
-    return Iteration(element_of(arguments.positional[-1]) if arguments.positional else UNKNOWN)
+    if len(arguments.positional) != 2:
+        return UNKNOWN
+    from tclint.semantics.interpreter.given import call_given
+
+    test, members = arguments.positional
+    member, source = element_of(members), node.args[-1]
+    plain = test in (NONE, External("builtins.bool"))
+    asked = member if plain else call_given(frame, node, test, Arguments((member,)), source)
+    tensor = tensor_in(asked)
+    if tensor is not None:
+        host_read(frame, node, "given", source, tensor)
+    return Iteration(member)
+
+
+def _setattr(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+    from tclint.semantics.interpreter.assignment import write_attribute
+
+    if len(arguments.positional) == 3:
+        owner, name, value = arguments.positional
+        if isinstance(name, Static) and isinstance(name.value, str):
+            write_attribute(frame, node, node.args[0], owner, name.value, value)
+    return NONE
 
 
 def _next(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
@@ -271,6 +295,7 @@ BUILTINS: Final[dict[str, Builtin]] = {
     for name, function in {
         "float": _number("float"), "int": _number("int"), "bool": _number("bool"),
         "complex": _number("complex"), "str": _string, "repr": _string, "format": _string,
+        "ascii": _string, "str.format": _template, "setattr": _setattr,
         "range": _range, "len": _length, "enumerate": _enumerate, "zip": _zip,
         "any": _truths("any"), "all": _truths("all"), "max": _extreme("max"),
         "min": _extreme("min"), "sum": _sum, "sorted": _sorted, "list": _listed("list"),

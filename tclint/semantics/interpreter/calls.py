@@ -15,11 +15,13 @@ from tclint.semantics.interpreter.evaluate import evaluate, handles
 from tclint.semantics.interpreter.factories import CONTAINERS, MOVES
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments, call_function, instantiate, takes
+from tclint.semantics.interpreter.given import call_given
 from tclint.semantics.interpreter.library import COMPILING_NAMES, call_library
 from tclint.semantics.interpreter.methods import call_bound
 from tclint.semantics.interpreter.operators import elements
 from tclint.semantics.interpreter.passed import call_passed
 from tclint.semantics.interpreter.sinks import report_sink, sink_of
+from tclint.semantics.interpreter.standard_library import STANDARD
 from tclint.semantics.interpreter.tensor_calls import call_method
 from tclint.semantics.lattice import join, may_be_tensor, options, spread
 from tclint.semantics.syntax import ATTRIBUTE, CALL, PLAIN, STARRED
@@ -34,6 +36,7 @@ from tclint.semantics.values import (
     Function,
     Mapping,
     Object,
+    Partial,
     Sequence,
     Static,
     Tensor,
@@ -146,7 +149,7 @@ def _call_class(frame: Frame, node: ast.Call, callee: Class, arguments: Argument
 
 def _call_external(frame: Frame, node: ast.Call, callee: External, arguments: Arguments) -> Value:
     name = callee.name
-    builtin = BUILTINS.get(name)
+    builtin = BUILTINS.get(name) or STANDARD.get(name)
     if builtin is not None:
         return builtin(frame, node, arguments)
     if name.startswith("torch.Tensor.") and arguments.positional:
@@ -259,6 +262,10 @@ def _call_sequence(frame: Frame, node: ast.Call, callee: Sequence, arguments: Ar
     return _call_sequential(frame, node, callee, arguments) if is_module else UNKNOWN
 
 
+def _call_partial(frame: Frame, node: ast.Call, callee: Partial, arguments: Arguments) -> Value:
+    return call_given(frame, node, callee, arguments, node.args[-1] if node.args else node.func)
+
+
 _CALLS: Final[dict[type[Value], Callable[..., Value]]] = {
     Function: _call_project,
     Compiled: _call_compiled,
@@ -266,6 +273,7 @@ _CALLS: Final[dict[type[Value], Callable[..., Value]]] = {
     External: _call_external,
     BoundExternal: _call_method,
     Object: call_object,
+    Partial: _call_partial,
     Sequence: _call_sequence,
 }
 

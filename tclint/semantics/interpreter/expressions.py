@@ -16,7 +16,6 @@ from tclint.semantics.lattice import (
     bounded,
     is_tensor,
     join,
-    may_be_tensor,
     options,
     present,
     tensor_in,
@@ -26,6 +25,7 @@ from tclint.semantics.syntax import nodes
 from tclint.semantics.values import (
     NONE,
     UNKNOWN,
+    DataScalar,
     DType,
     Function,
     Iteration,
@@ -57,16 +57,32 @@ def _bin_op(frame: Frame, node: ast.BinOp) -> Value:
 def _read_formatted(frame: Frame, node: ast.expr, value: Value) -> None:
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
     for part in parts:
-        inner = frame.body.values.get(part, value)
-        tensor = tensor_in(inner)
-        if tensor is not None:
-            host_read(frame, node, "format", part, tensor)
+        read_shown(frame, node, part, frame.body.values.get(part, value))
+
+
+def read_shown(frame: Frame, node: ast.expr, part: ast.expr, value: Value) -> None:
+    """Report that the text of a value is made, if it shows a tensor."""
+    tensor = _shown(value)
+    if tensor is not None:
+        host_read(frame, node, "format", part, tensor)
+
+
+def _shown(value: Value) -> Tensor | None:
+    """The tensor whose content the text of a value shows: itself, or a member of a container."""
+    if isinstance(value, Sequence):
+        members = value.items if value.items is not None else (value.element,)
+        return next(filter(None, map(_shown, members)), None)
+    if isinstance(value, Mapping):
+        members = (value.element, *(member for _, member in value.items))
+        return next(filter(None, map(_shown, members)), None)
+    return tensor_in(value)
 
 
 def host_read(frame: Frame, node: ast.expr, via: str, source: ast.expr, tensor: Tensor) -> None:
     """Report that a tensor is read into Python, unless formatting is silenced here."""
     if via == "format" and "format" in frame.quiet:
         frame.quieted += 1
+        frame.reads += 1
         return
     frame.analysis.emit(frame, HostRead, node, via=via, source=source, tensor=tensor)
 
@@ -139,7 +155,7 @@ def _compare_one(
     if isinstance(op, (ast.Is, ast.IsNot)):
         return _identity(op, left[1], right[1])
     if isinstance(op, (ast.In, ast.NotIn)):
-        _membership(frame, node, left, right)
+        report_member(frame, node, left, right)
         return Static("bool")
     if _is_number_by_company(frame, left, right[1]) or _is_number_by_company(frame, right, left[1]):
         return UNKNOWN
@@ -194,17 +210,32 @@ def _vague(value: Value) -> bool:
     return isinstance(value, Unknown) or (isinstance(value, Static) and not value.known)
 
 
-def _membership(
-    frame: Frame, node: ast.Compare, left: tuple[ast.expr, Value], right: tuple[ast.expr, Value]
+def report_member(
+    frame: Frame, node: ast.expr, member: tuple[ast.expr, Value], owner: tuple[ast.expr, Value]
 ) -> None:
-    container = tensor_in(right[1])
+    """Report ``member in owner`` where a tensor decides."""
+    container = tensor_in(owner[1])
     if container is not None:
-        host_read(frame, node, "contains", right[0], container)
-    elif isinstance(right[1], Sequence) and right[1].type != "set":
-        inner = operators.elements(right[1])
-        if is_tensor(left[1]) and may_be_tensor(inner):
-            frame.analysis.emit(frame, TensorBranch, node, kind="in", test=node)
-    need_number(frame, left[0], left[1])
+        host_read(frame, node, "contains", owner[0], container)
+    elif _is_searched(owner[1]) and is_tensor(member[1]):
+        frame.analysis.emit(frame, TensorBranch, node, kind="in", test=node)
+    need_number(frame, member[0], member[1])
+
+
+def _is_searched(value: Value) -> bool:
+    """True for a list with members that may be equal to a tensor; a set looks for hashes."""
+    if not isinstance(value, Sequence) or value.type == "set":
+        return False
+    return may_equal_tensor(operators.elements(value))
+
+
+def may_equal_tensor(value: Value) -> bool:
+    """True for what ``==`` compares with a tensor on the device: another one, or a number."""
+    return any(
+        isinstance(kind, (Tensor, SymInt, DataScalar))
+        or (isinstance(kind, Static) and kind.type in ("int", "float", "bool"))
+        for kind in options(value)
+    )
 
 
 @handles(ast.IfExp)
@@ -294,10 +325,7 @@ def element_of_mapping(value: Value) -> Value:
 def _joined_str(frame: Frame, node: ast.JoinedStr) -> Value:
     for part in node.values:
         if isinstance(part, ast.FormattedValue):
-            value = evaluate(frame, part.value)
-            tensor = tensor_in(value)
-            if tensor is not None:
-                host_read(frame, node, "format", part.value, tensor)
+            read_shown(frame, node, part.value, evaluate(frame, part.value))
             if part.format_spec is not None:
                 evaluate(frame, part.format_spec)
     return Static("str")

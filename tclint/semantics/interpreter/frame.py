@@ -35,10 +35,11 @@ class Frame:
 
     ``live`` is false after a statement that never falls through. ``quiet`` names the events that
     are not reported at the moment, or ``HostRead.item`` for those that come about in one way
-    (inside an ``assert``, a ``raise``, the arguments of a
-    ``print``); ``quieted`` counts them. ``numpy_uses`` collects places where a numpy loop variable
-    is needed as a Python number, while a loop or comprehension is walked (``rounds`` counts those
-    around); a loop over numpy tells of them, and the outermost loop of what is left. ``moves`` are the ``.to()`` calls around calls being evaluated;
+    (inside an ``assert``, a ``raise``, the arguments of a ``print``); ``quieted`` counts them,
+    ``reads`` all that need a tensor's or an array's data. ``numpy_uses`` collects places where a
+    numpy loop variable is needed as a Python number, while loops or comprehensions are walked
+    (``rounds`` counts those around): a loop over numpy tells of them (``numpy_told``), the
+    outermost one of what is left. ``moves`` are the ``.to()`` calls around calls being evaluated;
     ``tracked`` the variables with attributes that are followed (``self`` of ``self.cache``),
     ``named`` those that ``:=`` binds, ``decided`` those whose value hangs on a condition.
     ``env`` is changed in place: whoever forks copies.
@@ -69,6 +70,7 @@ class Frame:
         self.live = True
         self.quiet: frozenset[str] = frozenset()
         self.quieted = 0
+        self.reads = 0
         self.returns: list[Value] = []
         self.yields: list[Value] = []
         self.loops: list[LoopExits] = []

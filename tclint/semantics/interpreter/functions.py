@@ -15,7 +15,7 @@ from tclint.semantics.interpreter.failing import never_returns
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.interpreter.kept_out import is_disabled, kept_out
 from tclint.semantics.interpreter.memory import walk_once
-from tclint.semantics.interpreter.parameters import assumed_value
+from tclint.semantics.interpreter.parameters import assumed_value, keywords_value
 from tclint.semantics.interpreter.wrappers import wrappers_of
 from tclint.semantics.lattice import bounded, join, may_be_unknown, options, present
 from tclint.semantics.site import Region
@@ -259,12 +259,12 @@ def root_env(analysis: Analysis, root: Root) -> Env:
     if spec.vararg:
         env[spec.vararg.arg] = Sequence("tuple", _variadic(analysis, info, spec.vararg))
     if spec.kwarg:
-        env[spec.kwarg.arg] = Mapping()
+        env[spec.kwarg.arg] = keywords_value(analysis, info, spec.kwarg)
     return env
 
 
 def _variadic(analysis: Analysis, info: FunctionInfo, argument: ast.arg) -> Value:
-    return annotation_value(analysis, info, argument.annotation)
+    return assumed_value(analysis, info, argument, None)
 
 
 def _generalised(value: Value) -> Value:

@@ -8,7 +8,11 @@ from typing import Final
 from tclint.semantics.events import ArrayRead, Call, ContainerGrown, LrChange, TensorBranch
 from tclint.semantics.interpreter.attributes import HOOKS
 from tclint.semantics.interpreter.evaluate import need_number
-from tclint.semantics.interpreter.expressions import element_of_mapping, host_read
+from tclint.semantics.interpreter.expressions import (
+    element_of_mapping,
+    may_equal_tensor,
+    read_shown,
+)
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.narrowing import path_of
@@ -115,7 +119,8 @@ def _report_comparing(
     if name == "sort":
         tensors = is_tensor(sorting_key(frame, node, member, arguments))
     else:
-        tensors = is_tensor(member) and all(map(is_tensor, arguments.positional[:1]))
+        kinds = [member, *arguments.positional[:1]]
+        tensors = any(map(is_tensor, kinds)) and all(map(may_equal_tensor, kinds))
     if tensors and isinstance(node.func, ast.Attribute):
         frame.analysis.emit(frame, TensorBranch, node, kind=_COMPARING[name], test=node.func.value)
 
@@ -134,7 +139,9 @@ def _mapping_method(
 ) -> Value:
     first = arguments.positional[0] if arguments.positional else UNKNOWN
     everything = element_of_mapping(mapping)
-    if name in ("get", "pop", "setdefault"):
+    if name == "setdefault":
+        return _set_default(frame, node, mapping, arguments)
+    if name in ("get", "pop"):
         default = arguments.positional[1] if len(arguments.positional) > 1 else NONE
         if isinstance(first, Static) and first.known:
             found = mapping.get(first.value)
@@ -156,6 +163,19 @@ def _mapping_method(
     if name == "copy":
         return mapping
     return UNKNOWN
+
+
+def _set_default(frame: Frame, node: ast.Call, mapping: Mapping, arguments: Arguments) -> Value:
+    key, default = (*arguments.positional, NONE, NONE)[:2]
+    if not (isinstance(key, Static) and isinstance(key.value, (str, int))):
+        return UNKNOWN
+    known = dict(mapping.items).get(key.value)
+    if known is None and mapping.element is not UNKNOWN:
+        known = mapping.element
+    value = default if known is None else join((known, default))
+    items = tuple({**dict(mapping.items), key.value: value}.items())
+    _rebind(frame, node, bounded(Mapping(items, mapping.element)))
+    return value
 
 
 _READS: Final = frozenset({"item", "tolist"})
@@ -187,20 +207,24 @@ def _number_method(frame: Frame, node: ast.Call, number: NumpyScalar, name: str)
 
 def _string_method(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
     if name == "format":
-        for place, argument in enumerate(node.args):
-            tensor = (
-                tensor_in(arguments.positional[place])
-                if place < len(arguments.positional)
-                else None
-            )
-            if tensor is not None:
-                host_read(frame, node, "format", argument, tensor)
+        read_template(frame, node, arguments)
         return Static("str")
     if name in ("split", "splitlines", "rsplit", "partition"):
         return Sequence("list", Static("str"))
     if name in ("startswith", "endswith", "isdigit", "isalpha"):
         return Static("bool")
     return Static("str") if name in ("lower", "upper", "strip", "replace", "join") else STATIC
+
+
+def read_template(frame: Frame, node: ast.Call, arguments: Arguments) -> None:
+    """Report what ``"...".format(...)`` shows of tensors."""
+    written = [a for a in node.args if not isinstance(a, ast.Starred)]
+    parts = written[len(written) - len(arguments.positional) :]
+    for part, value in zip(parts, arguments.positional, strict=False):
+        read_shown(frame, node, part, value)
+    for keyword in node.keywords:
+        if keyword.arg in arguments.keywords:
+            read_shown(frame, node, keyword.value, arguments.keywords[keyword.arg])
 
 
 def _object_method(

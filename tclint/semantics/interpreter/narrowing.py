@@ -178,3 +178,19 @@ def number_of(pattern: ast.pattern) -> ast.expr | None:
         case ast.MatchOr(patterns=patterns):
             return next(filter(None, map(number_of, patterns)), None)
     return None
+
+
+def matched(subject: Value, pattern: ast.pattern) -> bool | None:
+    """Whether a value matches a pattern; None when that is not known."""
+    match pattern:
+        case ast.MatchAs(pattern=None):
+            return True
+        case ast.MatchAs(pattern=ast.pattern() as inner):
+            return matched(subject, inner)
+        case ast.MatchSingleton(value=constant):
+            known = isinstance(subject, Static) and subject.known
+            return subject.value is constant if known and isinstance(subject, Static) else None
+        case ast.MatchOr(patterns=patterns):
+            verdicts = [matched(subject, inner) for inner in patterns]
+            return True if True in verdicts else None if None in verdicts else False
+    return None

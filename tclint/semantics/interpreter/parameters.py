@@ -53,6 +53,19 @@ def assumed_value(
     return UNKNOWN
 
 
+def keywords_value(analysis: Analysis, info: FunctionInfo, argument: ast.arg) -> Value:
+    """What a region root's ``**kwargs`` hold: tensors under the keys that are named like one."""
+    promised = annotation_value(analysis, info, argument.annotation)
+    if promised is not UNKNOWN:
+        return Mapping((), promised)
+    items = []
+    for key in sorted(uses_of(analysis, info.node).keys.get(argument.arg, ())):
+        if _TENSOR_NAME.search(key):
+            why = f"argument `{key}` of `{info.qualname}`"
+            items.append((key, Tensor(assumed=True, why=why)))
+    return Mapping(tuple(items))
+
+
 def _by_use(uses: Uses, name: str, otherwise: Tensor) -> Value:
     if name in uses.mappings:
         return Mapping((), otherwise)

@@ -31,7 +31,7 @@ from tclint.semantics.interpreter.evaluate import evaluate, truth
 from tclint.semantics.interpreter.failing import fails
 from tclint.semantics.interpreter.frame import Env, Frame, merge
 from tclint.semantics.interpreter.functions import local_function
-from tclint.semantics.interpreter.narrowing import number_of, path_of, refine
+from tclint.semantics.interpreter.narrowing import matched, number_of, path_of, refine
 from tclint.semantics.interpreter.unusual import is_unusual
 from tclint.semantics.lattice import is_tensor
 from tclint.semantics.symbols import ModuleInfo
@@ -53,7 +53,6 @@ QUIET_IN_TESTS: Final = (
     *(f"HostRead.{via}" for via in ("item", "bool", "float", "int")),
     *(f"HostRead.{via}" for via in ("allclose", "equal", "is_nonzero")),
     *(f"TensorBranch.{kind}" for kind in ("assert", "compare")),
-    "ArrayRead",
 )
 QUIET_IN_MESSAGES: Final = (
     "HostRead", "ArrayRead", "TensorBranch", "SideEffectCall", "Call", "NumpyCall",
@@ -212,32 +211,45 @@ def _try(frame: Frame, node: ast.Try) -> None:
 def _cannot_fail(frame: Frame, body: list[ast.stmt]) -> bool:
     """True for a question asked of torch with a known answer, ``is_compiling()`` for example."""
     *imports, last = body
-    if not isinstance(last, ast.Return) or (imports and not succeeds(imports)):
+    if imports and not succeeds(imports):
         return False
-    answer = frame.returns[-1]
+    match last:
+        case ast.Return():
+            answer = frame.returns[-1]
+        case ast.Assign(value=ast.Call() as asked):
+            answer = frame.body.values.get(asked, UNKNOWN)
+        case _:
+            return False
     return isinstance(answer, Static) and answer.known
 
 
 @walks(ast.Match)
 def _match(frame: Frame, node: ast.Match) -> None:
-    evaluate(frame, node.subject)
-    before, ends = frame.env, [frame.env]
+    subject = evaluate(frame, node.subject)
+    before, ends, open_end = frame.env, [], True
     numbers = [number for case in node.cases if (number := number_of(case.pattern)) is not None]
     if numbers and is_tensor(frame.body.values.get(node.subject, UNKNOWN)):
         frame.analysis.emit(frame, TensorBranch, numbers[0], kind="match", test=node.subject)
     for case in node.cases:
+        matches = matched(subject, case.pattern)
+        if matches is False:
+            continue
         frame.env, frame.live = dict(before), True
         for inner in ast.walk(case.pattern):
             name = getattr(inner, "name", None)
             if isinstance(inner, (ast.MatchAs, ast.MatchStar)) and name:
-                frame.env[name] = UNKNOWN
-        if case.guard is not None:
-            truth(frame, case.guard, "if")
+                frame.env[name] = subject if inner is case.pattern else UNKNOWN
+        verdict = truth(frame, case.guard, "if") if case.guard is not None else True
         with frame.within(default_off=fails(frame, case.body)):
             walk_block(frame, case.body)
         if frame.live:
             ends.append(frame.env)
-    frame.env, frame.live = merge(ends), True
+        if matches and verdict:
+            open_end = False
+            break
+    if open_end:
+        ends.append(before)
+    frame.env, frame.live = merge(ends) if ends else before, bool(ends)
 
 
 @walks(ast.Global)

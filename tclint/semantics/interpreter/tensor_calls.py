@@ -179,7 +179,13 @@ def report_dynamic_shape(
 
 def _read(frame: Frame, node: ast.Call, tensor: Tensor, name: str, via: str) -> Value:
     source = _owner(frame, node)
-    host_read(frame, node, name if via == "bool" and name != "bool" else via, source, tensor)
+    host_read(
+        frame,
+        node,
+        name if via == "bool" and name not in ("bool", "__bool__") else via,
+        source,
+        tensor,
+    )
     if via == "numpy":
         return NDArray(from_tensor=True)
     if via == "item":

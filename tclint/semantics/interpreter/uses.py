@@ -25,19 +25,25 @@ class Uses:
     """Parameters that a function uses as only some kind of value allows.
 
     ``range(n)`` and slice bounds would read a tensor on the host, and ``x["key"]`` fails for one;
-    nobody passes one there on purpose without annotating it.
+    nobody passes one there on purpose without annotating it. ``keys`` are those of ``x["key"]``.
     """
 
-    __slots__ = ("mappings", "numbers")
+    __slots__ = ("keys", "mappings", "numbers")
 
     def __init__(self, node: FunctionNode) -> None:
         numbers: set[str] = set()
         mappings: set[str] = set()
+        keys: dict[str, set[str]] = {}
         for inner in nodes(node):
+            if isinstance(inner, SUBSCRIPT) and isinstance(inner.value, NAME):
+                key = inner.slice.value if isinstance(inner.slice, CONSTANT) else None
+                if isinstance(key, str):
+                    keys.setdefault(inner.value.id, set()).add(key)
             numbers.update(_names(_as_numbers(inner)))
             mappings.update(_names(_as_mapping(inner)))
         self.numbers: Final = frozenset(numbers)
         self.mappings: Final = frozenset(mappings)
+        self.keys: Final = keys
 
 
 def uses_of(analysis: Analysis, node: FunctionNode) -> Uses:
