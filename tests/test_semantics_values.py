@@ -138,7 +138,7 @@ PROGRAMS = {
                 case "a":
                     y = x
                 case other:
-                    reveal(other)  #= unknown
+                    reveal(other)  #= str constant
                     y = 1
             reveal(y)  #= tensor (dtype of `x`) or constant 1
     """,

@@ -151,9 +151,9 @@ NUMBERS = {
     "sizes and fills by name": """
         @torch.compile
         def f(x: torch.Tensor, size: torch.Tensor):
-            y = F.interpolate(x, size=(size[0], 3))  #! HostRead size
+            y = F.interpolate(x, size=(size[0], 3))  #! HostRead number
             y = F.interpolate(x, scale_factor=2.0)
-            return torch.full_like(y, fill_value=x.max())  #! HostRead size
+            return torch.full_like(y, fill_value=x.max())  #! HostRead number
     """,
 }
 

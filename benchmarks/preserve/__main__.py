@@ -74,6 +74,8 @@ def _silence(options: argparse.Namespace) -> int:
     total = silence.Heard()
     for part in _each(silence.heard, batches, options.jobs):
         total = total.and_(part)
+        for untold in part.unanswered:
+            print(silence.shown_unanswered(untold), flush=True)
         for one in (*part.silent, *part.beyond):
             print(
                 *silence.shown(silence.small(one) if options.small else one), sep="\n", flush=True
@@ -82,7 +84,7 @@ def _silence(options: argparse.Namespace) -> int:
     print(*lines, sep="\n")
     if options.markdown:
         update(options.markdown, "Silence", [silence.ABOUT, "```text", *lines, "```"])
-    return bool(total.silent)
+    return bool(total.silent) or not total.is_credible
 
 
 def _each(call: Callable[[T], R], parts: Sequence[T], jobs: int) -> Iterator[R]:

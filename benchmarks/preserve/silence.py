@@ -26,6 +26,8 @@ from tclint.lint.rule import PRELUDE
 from tclint.verify.oracles import CountingBackend, watch
 
 SECONDS = 30
+MOST_UNANSWERED = 0.01
+"""How many of the texts without a finding may tell nothing: one in a hundred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +52,26 @@ class Silent:
 
 
 @dataclass(frozen=True, slots=True)
+class Unanswered:
+    """A text without a finding that told nothing: its child crashed or was not done in time."""
+
+    subject: Subject
+    arm: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Heard:
     """What subjects came to: texts that were asked, those without a finding, silent breaks.
 
-    ``beyond`` are the breaks of kinds that no rule names.
+    ``beyond`` are the breaks of kinds that no rule names; of ``unanswered`` nothing is known.
     """
 
     asked: int = 0
     quiet: int = 0
     silent: tuple[Silent, ...] = ()
     beyond: tuple[Silent, ...] = ()
+    unanswered: tuple[Unanswered, ...] = ()
 
     def and_(self, other: Heard) -> Heard:
         """What these and other subjects came to."""
@@ -68,7 +80,13 @@ class Heard:
             self.quiet + other.quiet,
             self.silent + other.silent,
             self.beyond + other.beyond,
+            self.unanswered + other.unanswered,
         )
+
+    @property
+    def is_credible(self) -> bool:
+        """Whether so few texts told nothing that no silence among the others means something."""
+        return len(self.unanswered) <= self.quiet * MOST_UNANSWERED
 
     def lines(self, subjects: int) -> Iterator[str]:
         """The figures."""
@@ -77,6 +95,7 @@ class Heard:
         yield f"without a graph-break finding     {self.quiet}"
         yield f"breaks in these, a rule exists    {len(self.silent)}"
         yield f"breaks in these, no rule          {len(self.beyond)}"
+        yield f"of these without an answer        {len(self.unanswered)}"
 
 
 ABOUT = """\
@@ -112,23 +131,26 @@ def _heard(subject: Subject, seen: Judged) -> Heard:
     texts = {arm.text: (name, arm) for name, arm in reversed(arms.items())}
     quiet = [(name, arm) for name, arm in texts.values() if not arm.breaks]
     silent: list[Silent] = []
+    unanswered: list[Unanswered] = []
     for name, arm in quiet:
-        for gb_id, row, reason in _breaks(subject, arm.text):
-            silent.append(Silent(subject, name, arm.text, gb_id, row, reason))
+        try:
+            found = _breaks(subject, arm.text)
+        except ChildError as error:
+            unanswered.append(Unanswered(subject, name, str(error)))
+            continue
+        silent += [Silent(subject, name, arm.text, *one) for one in found]
     known = {gb_id for rule in load_rules() for gb_id in rule.gb_ids}
     return Heard(
         len(texts),
         len(quiet),
         tuple(one for one in silent if one.gb_id in known),
         tuple(one for one in silent if one.gb_id not in known),
+        tuple(unanswered),
     )
 
 
 def _breaks(subject: Subject, text: str) -> list[tuple[str, int, str]]:
-    try:
-        found: list[tuple[str, int, str]] = in_child(lambda: _compiled(subject, text), SECONDS)
-    except ChildError:
-        return []
+    found: list[tuple[str, int, str]] = in_child(lambda: _compiled(subject, text), SECONDS)
     return found
 
 
@@ -184,6 +206,11 @@ def small(one: Silent) -> Silent:
 
     text = shrunk(one.subject.text, lambda text: bool(again(text)))
     return next(iter(again(text)), one)
+
+
+def shown_unanswered(one: Unanswered) -> str:
+    """A text that told nothing, on one line."""
+    return f"### no answer: {one.subject.name}, {one.arm}: {one.why}"
 
 
 def shown(one: Silent) -> Iterator[str]:

@@ -63,6 +63,10 @@ def _class(value: Value) -> Refused | None:
     return ("GB0180", "a class") if isinstance(value, Class) else None
 
 
+def _tensor(value: Value) -> Refused | None:
+    return ("GB0156", "a tensor") if isinstance(value, Tensor) else None
+
+
 def _plain_tensor(value: Value) -> Refused | None:
     return ("GB0001", "`torch.Tensor`") if value == External("torch.Tensor") else None
 
@@ -73,6 +77,8 @@ BY_ARGUMENT: Final[dict[str, Callable[[Value], Refused | None]]] = {
     "dataclasses.asdict": _of_fields,
     "dataclasses.astuple": _of_fields,
     "dataclasses.fields": _class,
+    "object.__delattr__": _tensor,
+    "object.__setattr__": _tensor,
     "torch.Tensor.as_subclass": _plain_tensor,
 }
 """Functions by their dotted names, and how one alternative of their argument breaks the graph."""

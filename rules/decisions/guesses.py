@@ -95,7 +95,7 @@ def is_folded(site: Site, node: ast.expr, depth: int = 4) -> bool:
 
 
 def is_for_one_dtype(site: Site, node: ast.AST) -> bool:
-    """True where an earlier operand of `and`, or an `if` around, asks for an element type."""
+    """True where an earlier operand of `and`, or an `if` around, asks for an unusual dtype."""
     for outer in site.ancestors(node):
         if isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.And):
             before = outer.values[: _place(outer, node)]
@@ -111,8 +111,17 @@ def _place(outer: ast.BoolOp, node: ast.AST) -> int:
     return next((place for place, value in enumerate(outer.values) if value is node), 0)
 
 
+_NARROW = frozenset({"dtype", "float16", "half", "bfloat16"})
+_USUAL = frozenset({"float", "float32"})
+_OTHERS = (ast.NotEq, ast.NotIn, ast.IsNot)
+
+
 def _asks_dtype(test: ast.expr) -> bool:
-    return isinstance(test, ast.Compare) and any(
-        isinstance(part, ast.Attribute) and part.attr in ("dtype", "float16", "half", "bfloat16")
-        for part in ast.walk(test)
-    )
+    """True for a test that only tensors of another element type than torch's usual one meet."""
+    if not isinstance(test, ast.Compare):
+        return False
+    names = {part.attr for part in ast.walk(test) if isinstance(part, ast.Attribute)}
+    others = isinstance(test.ops[0], _OTHERS)
+    usual = bool(names & _USUAL)
+    met = not usual and bool(names & (_NARROW - {"dtype"})) if others else usual
+    return bool(names & _NARROW) and not met

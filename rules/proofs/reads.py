@@ -41,6 +41,8 @@ def repair_read(
     literal = constant_content(site, event.source)
     if literal is not None and event.via == "item":
         return Repair("Use the number itself", (Replace(node, repr(literal)),))
+    if isinstance(node, ast.Call) and event.source is node.func:
+        return Decline("the tensor is not named where it is read")
     refusal = takes_numbers(site, event.source) if event.via in _CONVERSIONS else None
     if refusal is not None:
         return refusal

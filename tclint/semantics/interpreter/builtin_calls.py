@@ -169,7 +169,8 @@ def sorting_key(frame: Frame, node: ast.Call, member: Value, arguments: Argument
     if "key" not in arguments.keywords:
         return member
     given = Arguments((member,))
-    return call_given(frame, node, arguments.keywords["key"], given, node.args[0])
+    source = node.args[0] if node.args else node.func
+    return call_given(frame, node, arguments.keywords["key"], given, source)
 
 
 def _listed(kind: str) -> Builtin:
@@ -257,6 +258,8 @@ def _map(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     from tclint.semantics.interpreter.given import call_given
 
     function, *iterables = arguments.positional or (UNKNOWN,)
+    if not iterables:
+        return UNKNOWN
     members = Arguments(tuple(element_of(value) for value in iterables))
     return Iteration(call_given(frame, node, function, members, node.args[-1]))
 

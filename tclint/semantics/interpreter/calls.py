@@ -16,6 +16,7 @@ from tclint.semantics.interpreter.factories import CONTAINERS, MOVES
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments, call_function, instantiate, takes
 from tclint.semantics.interpreter.given import call_given
+from tclint.semantics.interpreter.iteration import element_of
 from tclint.semantics.interpreter.library import COMPILING_NAMES, call_library
 from tclint.semantics.interpreter.methods import call_bound
 from tclint.semantics.interpreter.operators import elements
@@ -110,6 +111,7 @@ def arguments_of_call(frame: Frame, node: ast.Call, *, calls_only: bool = False)
     positional: list[Value] = []
     keywords: dict[str, Value] = {}
     exact = True
+    rest: Value = UNKNOWN
     for argument in node.args:
         value = evaluate(frame, argument)
         if not exact:
@@ -120,6 +122,8 @@ def arguments_of_call(frame: Frame, node: ast.Call, *, calls_only: bool = False)
             positional.extend(value.items)
         else:
             exact = False
+            if argument is node.args[-1]:
+                rest = element_of(value)
     for keyword in node.keywords:
         value = evaluate(frame, keyword.value)
         if keyword.arg is not None:
@@ -129,7 +133,7 @@ def arguments_of_call(frame: Frame, node: ast.Call, *, calls_only: bool = False)
             exact = exact and value.element is UNKNOWN and bool(value.items)
         else:
             exact = False
-    return Arguments(tuple(positional), keywords, exact)
+    return Arguments(tuple(positional), keywords, exact, rest)
 
 
 def call_value(frame: Frame, node: ast.Call, callee: Value, arguments: Arguments) -> Value:

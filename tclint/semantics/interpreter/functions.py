@@ -39,16 +39,21 @@ PROPERTIES: Final = frozenset({"property", "functools.cached_property"})
 
 
 class Arguments:
-    """The arguments of one call; ``exact`` is false when ``*`` or ``**`` hides some of them."""
+    """The arguments of one call; ``exact`` is false when ``*`` or ``**`` hides some of them.
 
-    __slots__ = ("exact", "keywords", "positional")
+    ``rest`` is then any of those that a ``*`` hides.
+    """
+
+    __slots__ = ("exact", "keywords", "positional", "rest")
 
     def __init__(
         self,
         positional: tuple[Value, ...] = (),
         keywords: dict[str, Value] | None = None,
         exact: bool = True,
+        rest: Value = UNKNOWN,
     ) -> None:
+        self.rest: Final = rest
         self.positional: Final = positional
         self.keywords: Final = {} if keywords is None else keywords
         self.exact: Final = exact
@@ -161,7 +166,7 @@ def bind(analysis: Analysis, function: Function, arguments: Arguments) -> Env:
         elif default is not None and arguments.exact:
             value = default_value(analysis, info, default)
         else:
-            value = UNKNOWN
+            value = arguments.rest if default is None and place < by_position else UNKNOWN
         if may_be_unknown(value):
             value = _informed(value, annotation_value(analysis, info, argument.annotation))
         if name in signature.off:
@@ -169,7 +174,9 @@ def bind(analysis: Analysis, function: Function, arguments: Arguments) -> Env:
         env[name] = value
     if signature.rest is not None:
         rest = tuple(positional[by_position:])
-        given = Sequence("tuple", items=rest) if arguments.exact else Sequence("tuple")
+        given = (
+            Sequence("tuple", items=rest) if arguments.exact else Sequence("tuple", arguments.rest)
+        )
         env[signature.rest] = bounded(given)
     if signature.keywords is not None:
         extra = [(k, v) for k, v in arguments.keywords.items() if k not in signature.names]

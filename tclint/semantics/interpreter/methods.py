@@ -147,7 +147,9 @@ def _mapping_method(
             found = mapping.get(first.value)
             if found is not UNKNOWN:
                 return found
-            return UNKNOWN if mapping.element is UNKNOWN else default
+            if mapping.element is not UNKNOWN:
+                return default
+            return join((UNKNOWN, default)) if is_tensor(default) else UNKNOWN
         return UNKNOWN
     if name == "values":
         return Iteration(everything)
