@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import json
 import subprocess
 import sys
@@ -312,3 +314,36 @@ def test_some_calls_are_left_to_python(name: str, gb_id: str) -> None:
     skipped = torch_api.skipped_by_dynamo(name)
     assert skipped is not None
     assert skipped.gb_id == gb_id
+
+
+# What decorates, sets compiling up, or is for other devices' and quantization's own modules.
+_OTHERS = ("torch.ao.", "torch.compiler.", "torch._dynamo.")
+_HOMES = (
+    "torch torch.nn.init torch.nn.utils.rnn torch.utils torch.utils.checkpoint torch.utils.data "
+    "torch.utils.dlpack torch.autograd "
+    "torch.autograd.functional torch.autograd.graph torch.func torch.jit torch.hub torch.random "
+    "torch.cuda torch.cuda.random torch.serialization torch.masked torch.nested torch.export "
+    "torch.profiler torch.multiprocessing torch.fx"
+).split()
+# Looked up as skipped, and traced all the same, or ended by other means.
+_TRACED = {"torch.get_device_module", "torch.utils.checkpoint.checkpoint", "torch.cuda.check_error"}
+
+
+@pytest.mark.slow
+def test_whatever_dynamo_skips_of_torch_is_known() -> None:
+    pytest.importorskip("torch")
+    from torch._dynamo import trace_rules
+    from torch._dynamo.variables import SkipFunctionVariable
+
+    skipped = set()
+    for home in _HOMES:
+        module = importlib.import_module(home)
+        for name in getattr(module, "__all__", None) or vars(module):
+            function = getattr(module, name, None)
+            if name.startswith("_") or inspect.isclass(function) or not callable(function):
+                continue
+            own = str(getattr(function, "__module__", "")).startswith("torch")
+            if own and trace_rules.lookup(function) is SkipFunctionVariable:
+                skipped.add(f"{home}.{name}")
+    unknown = {name for name in skipped - _TRACED if torch_api.skipped_by_dynamo(name) is None}
+    assert {name for name in unknown if not name.startswith(_OTHERS)} == set()

@@ -109,7 +109,6 @@ def arguments_of_call(frame: Frame, node: ast.Call, *, calls_only: bool = False)
                 evaluate(frame, part)
         return _NO_ARGUMENTS
     positional: list[Value] = []
-    keywords: dict[str, Value] = {}
     exact = True
     rest: Value = UNKNOWN
     for argument in node.args:
@@ -124,6 +123,14 @@ def arguments_of_call(frame: Frame, node: ast.Call, *, calls_only: bool = False)
             exact = False
             if argument is node.args[-1]:
                 rest = element_of(value)
+    keywords, all_known = _keywords(frame, node)
+    return Arguments(tuple(positional), keywords, exact and all_known, rest)
+
+
+def _keywords(frame: Frame, node: ast.Call) -> tuple[dict[str, Value], bool]:
+    """What is passed by name, and whether that is all."""
+    keywords: dict[str, Value] = {}
+    exact = True
     for keyword in node.keywords:
         value = evaluate(frame, keyword.value)
         if keyword.arg is not None:
@@ -133,7 +140,7 @@ def arguments_of_call(frame: Frame, node: ast.Call, *, calls_only: bool = False)
             exact = exact and value.element is UNKNOWN and bool(value.items)
         else:
             exact = False
-    return Arguments(tuple(positional), keywords, exact, rest)
+    return keywords, exact
 
 
 def call_value(frame: Frame, node: ast.Call, callee: Value, arguments: Arguments) -> Value:
