@@ -179,7 +179,7 @@ NAMES: Final[dict[str, str]] = {
     """,
     "GB0087": "torch.Tensor.to_mkldnn",
     "GB0090": "torch.nested.as_nested_tensor torch.nested.nested_tensor",
-    "GB0098": "torch.jit.trace",
+    "GB0098": "torch.jit.trace torch.jit.trace_module",
     "GB0107": "torch.Tensor.random_",
     "GB0108": "torch.Tensor.retain_grad",
     "GB0116": "enum.auto",
