@@ -29,6 +29,7 @@ from typing import IO, Final
 from tclint.errors import UserError
 from tclint.records import record
 from tclint.scratch import scratch
+from tclint.source.errors import reason
 
 SECONDS: Final = 120.0
 """No honest answer takes longer."""
@@ -192,9 +193,7 @@ def answering(call: Call, *arguments: str, stdin: bytes = b"") -> Iterator[IO[by
     Raises:
         GitError: it failed, or takes too long.
     """
-    with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as complaints:
-        source.write(stdin)
-        source.seek(0)
+    with _temporary(stdin) as source, _temporary(b"") as complaints:
         process = _started(call, arguments, source, complaints)
         assert process.stdout is not None
         late = threading.Event()
@@ -214,6 +213,16 @@ def answering(call: Call, *arguments: str, stdin: bytes = b"") -> Iterator[IO[by
             complaints.seek(0)
             message = complaints.read(_CHUNK).decode("utf-8", "replace").strip()
             raise GitError(message or f"git {arguments[0]} failed")
+
+
+def _temporary(content: bytes) -> IO[bytes]:
+    try:
+        file = tempfile.TemporaryFile()  # noqa: SIM115 (the caller closes it)
+        file.write(content)
+        file.seek(0)
+    except OSError as error:
+        raise GitError(f"cannot ask git: no room for temporary files: {reason(error)}") from error
+    return file
 
 
 def _started(

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
 import sys
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from tclint.config import Config
 from tclint.git import GitError, command, environment
+from tclint.lint.engine import check_files
+from tclint.review.git import Git
+from tclint.source.changes import ChangesError, changed
 from tests.cli_runs import BREAKS, commit_all, git, tclint
 
 needs_git = pytest.mark.skipif(
@@ -279,3 +286,57 @@ def test_a_file_of_any_name_has_changed_where_its_lines_have(tmp_path: Path, nam
     (tmp_path / name).write_text(CHANGED, encoding="utf-8")
     done = tclint("check", "--changed", ".", "--output-format=json", "--no-cache", cwd=tmp_path)
     assert [each["location"]["row"] for each in json.loads(done.stdout)] == [12]
+
+
+def known_settings() -> list[str]:
+    """All that this Git says it knows, with a name where one is to be filled in."""
+    listed = subprocess.run(["git", "help", "-c"], capture_output=True, text=True, check=True)
+    names = (line.strip() for line in listed.stdout.splitlines())
+    return sorted(
+        {
+            re.sub(r"<[^>]*>|\*", "evil", name)
+            for name in names
+            if re.fullmatch(r"[A-Za-z0-9]+\.[^ ]+", name)
+        }
+    )
+
+
+@pytest.mark.slow
+def test_no_setting_that_git_knows_runs_anything(tmp_path: Path) -> None:
+    """Each names a program: the answer is the right one, or one error."""
+    project, marker = tmp_path / "project", tmp_path / "marker"
+    project.mkdir()
+    (project / "model.py").write_text(BREAKS, encoding="utf-8")
+    commit_all(project)
+    (project / "model.py").write_text(CHANGED, encoding="utf-8")
+    (project / ".gitattributes").write_text("* filter=evil diff=evil merge=evil\n", "utf-8")
+    program = marker.with_name("program")
+    program.write_text(f'#!/bin/sh\necho "$0 $*" >> "{marker}"\ncat\n', encoding="utf-8")
+    program.chmod(0o755)
+    config = project / ".git/config"
+    before = config.read_text(encoding="utf-8")
+    results = check_files([project / "model.py"], Config(project)).results
+
+    def refused(names: Sequence[str]) -> list[str]:
+        """Those that Git does not take a program for; what it takes changes nothing."""
+        lines = [(*section(n), f'{n.rpartition(".")[2]} = "{program}"') for n in names]
+        config.write_text(before + "\n".join(chain(*lines, [""])), encoding="utf-8")
+        git_ = Git(project)
+        try:
+            rows = {r.diagnostic.span.start.row for r in changed(results, "HEAD", [project / "x"])}
+            head = git_.commit("HEAD")
+            assert rows == {12}, names
+            assert git_.diff(head, head) == b""
+            assert [blob.path for blob in git_.files(head)] == ["model.py"], names
+        except (GitError, ChangesError):
+            return [*names]
+        finally:
+            assert not marker.exists(), names
+        return []
+
+    settings = known_settings()
+    parts = (settings[start : start + 16] for start in range(0, len(settings), 16))
+    alone = chain.from_iterable(refused(part) for part in parts)
+    said = [name for each in alone for name in refused([each])]
+    assert len(settings) > 400
+    assert len(said) < len(settings) / 5, said

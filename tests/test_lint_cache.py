@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import fields
@@ -15,6 +16,7 @@ import pytest
 from tclint.config import Config
 from tclint.diagnostics import Diagnostic
 from tclint.lint import engine, shards
+from tclint.lint.blob import unpacked
 from tclint.lint.cache import KEPT, Cache
 from tclint.lint.engine import Execution, Program, Run, check_files
 from tclint.lint.outcome import Outcome
@@ -362,3 +364,16 @@ def test_nothing_warns_where_all_is_well(runs: Runs, tmp_path: Path) -> None:
         warnings.simplefilter("error")
         runs()
         runs()
+
+
+@pytest.mark.parametrize("behind", [0, 3_600 * 10**9])
+def test_the_clock_of_a_file_server_may_be_behind(
+    runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, behind: int
+) -> None:
+    """A file that was just written is read again, though it seems old."""
+    now = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: now() + behind)
+    put(tmp_path, {"a.py": MANY["pkg/fixable.py"]})
+    runs()
+    _, memory = unpacked(runs.file.read_bytes())
+    assert [settled for *_, settled in memory["files"]] == [False]

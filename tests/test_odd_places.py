@@ -17,7 +17,7 @@ import pytest
 
 from tclint.source.errors import SourceError
 from tclint.source.write import NewText, sweep, write_all
-from tests.cli_runs import BREAKS, tclint
+from tests.cli_runs import BREAKS, commit_all, tclint
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
 PRINTS: Final = """\
@@ -292,3 +292,33 @@ def test_old_leavings_go_where_no_lock_tells_that_nobody_uses_them(
     monkeypatch.setattr(time, "time", lambda: later)
     write._sweep(tmp_path, is_ours=False)
     assert not left.exists()
+
+
+def test_a_baseline_that_has_no_room_is_not_there_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tclint.lint.baseline import Baseline, BaselineError, write_baseline
+
+    def full(path: Path, data: bytes) -> int:
+        path.touch()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(BaselineError, match="no space left"):
+        write_baseline(Baseline(tmp_path / "known.json"))
+    assert not [*tmp_path.iterdir()]
+
+
+def test_where_nothing_temporary_can_be_written_changes_are_one_error(tmp_path: Path) -> None:
+    one(tmp_path, text=BREAKS)
+    commit_all(tmp_path)
+    program = (
+        "import tempfile, sys; tempfile.tempdir = '/nowhere'; "
+        "from tclint.cli import main; sys.argv = ['tclint', 'check', '.', '--changed']; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "no room for temporary files" in done.stderr
+    assert "Traceback" not in done.stderr

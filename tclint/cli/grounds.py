@@ -13,7 +13,7 @@ from tclint.cli.inputs import Inputs
 from tclint.cli.replay import listing, question, stamp
 from tclint.cli.terminal import has_told
 from tclint.config import FILE_NAMES
-from tclint.lint.cache import write
+from tclint.lint.cache import lag_of, write
 from tclint.lint.engine import Run
 from tclint.lint.identity import code_files
 from tclint.lint.memory import SETTLED, surroundings
@@ -58,7 +58,7 @@ class Recorder:
         """Whether something was written under the run, or so shortly before it that who knows."""
         latest = max(max(times[:2]) for times in stamps.values() if times is not None)
         changed = any(stamps[path] != known for path, known in self._before.items())
-        return changed or latest >= self._started - SETTLED
+        return changed or latest >= self._started - SETTLED - lag_of(self._folder)
 
     def _paths(self) -> Iterator[str]:
         """What is looked at besides the files that the analysis reads."""

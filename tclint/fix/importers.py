@@ -7,6 +7,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Final
 
+from tclint.files import read_bytes
 from tclint.fix.project_style import project_folder
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Importers:
     def _text(self, path: Path) -> str:
         try:
             known = self._texts.get(path)
-            return path.read_text("utf-8", "replace") if known is None else known
+            return read_bytes(path).decode("utf-8", "replace") if known is None else known
         except OSError:
             return ""
 

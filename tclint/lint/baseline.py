@@ -145,11 +145,20 @@ def write_baseline(baseline: Baseline) -> None:
         if baseline.file.exists():
             write_text(baseline.file, data.decode(), "utf-8")  # a full disk leaves the old one
         else:
-            baseline.file.write_bytes(data)
+            _write_new(baseline.file, data)
     except OSError as error:
         raise BaselineError(f"{baseline.file}: cannot write: {reason(error)}") from error
     except SourceError as error:
         raise BaselineError(str(error)) from error
+
+
+def _write_new(file: Path, data: bytes) -> None:
+    """Write a file that was not there; one that has no room is not there afterwards either."""
+    try:
+        file.write_bytes(data)
+    except OSError:
+        file.unlink(missing_ok=True)
+        raise
 
 
 def entry_of(result: Result, file: Path) -> Entry:

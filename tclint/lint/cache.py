@@ -69,7 +69,8 @@ class Cache:
             known.update(zip(stale, fresh, strict=True))
         outcomes = [outcome for outcome in known.values() if outcome is not None]
         if stale or memory.touched:
-            write(self.folder, name, [identity(), memory.of([*zip(parts, outcomes, strict=True)])])
+            rows = [*zip(parts, outcomes, strict=True)]
+            write(self.folder, name, [identity(), memory.of(rows, lag_of(self.folder))])
         return outcomes
 
     def _name(self, config: Config) -> str:
@@ -98,6 +99,25 @@ def write(folder: Path, name: str, content: object) -> None:
     except OSError as error:
         message = f"tclint: cannot write the cache {folder}: {reason(error)}; use --no-cache"
         warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+def lag_of(folder: Path) -> int:
+    """Nanoseconds by which the clock that dates a folder's files is behind ours: a server's may be.
+
+    Zero where no file can be written, and where the clock is ahead: then files seem younger, and
+    are read again.
+    """
+    from tempfile import TemporaryFile
+
+    try:
+        _prepare(folder)
+        before = time.time_ns()
+        with TemporaryFile(dir=folder) as file:
+            file.write(b"\0")
+            file.flush()
+            return max(before - os.fstat(file.fileno()).st_mtime_ns, 0)
+    except OSError:
+        return 0
 
 
 def _prepare(folder: Path) -> None:

@@ -53,7 +53,7 @@ class Memory:
 
     def __init__(self, paths: Sequence[Path], config: Config, remembered: Any) -> None:
         """``remembered`` is what :meth:`of` made; None or nonsense when there is nothing."""
-        self._started = time.time_ns()
+        self._settled_before = time.time_ns() - SETTLED
         self._paths, self._config = paths, config
         self._versions: dict[str, Version | None] = {n: version_of(n) for n in map(str, paths)}
         self._run = [digest_of("\n".join(self._versions).encode("utf-8", "surrogatepass"))]
@@ -136,8 +136,12 @@ class Memory:
 
         return Project(self._paths, lambda name, path: None)
 
-    def of(self, parts: Sequence[tuple[Shard, Outcome]]) -> dict[str, Any]:
-        """What to remember of a finished run, as JSON takes it."""
+    def of(self, parts: Sequence[tuple[Shard, Outcome]], lag: int = 0) -> dict[str, Any]:
+        """What to remember of a finished run, as JSON takes it.
+
+        ``lag`` are the nanoseconds by which the clock that dates files is behind ours.
+        """
+        self._settled_before -= lag
         numbers: dict[str, int] = {}
         files: list[list[Any]] = []
         shards: list[list[Any]] = []
@@ -178,7 +182,7 @@ class Memory:
             return None
         if version_of(name) != version:
             return None
-        return _Content(version, digest, max(version[:_SIZE]) < self._started - SETTLED)
+        return _Content(version, digest, max(version[:_SIZE]) < self._settled_before)
 
 
 def packages(files: Iterable[str]) -> list[str]:

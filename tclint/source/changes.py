@@ -20,6 +20,7 @@ from tclint.files import read_bytes
 from tclint.git import Call, GitError, ask, borrowing, in_repository, quoted
 from tclint.records import record
 from tclint.review.diff import Added, added_lines
+from tclint.source.errors import reason
 from tclint.source.ignores import Ignores
 from tclint.source.notebook import SUFFIX, json_rows
 
@@ -139,6 +140,8 @@ class _Repository:
                 return _Comparison(self.call, ours, base, names).changes()
         except GitError as error:
             raise ChangesError(str(error)) from error
+        except OSError as error:
+            raise ChangesError(f"cannot tell what has changed: {reason(error)}") from error
 
 
 class _Comparison:
@@ -235,9 +238,12 @@ class _Comparison:
         folder.mkdir()
         copied: list[bytes] = []
         for name in sorted(names):
-            with suppress(OSError):
-                (folder / str(len(copied))).write_bytes(read_bytes(self._place(name)))
-                copied.append(name)
+            try:
+                content = read_bytes(self._place(name))
+            except OSError:
+                continue
+            (folder / str(len(copied))).write_bytes(content)
+            copied.append(name)
         listing = "".join(f"contents/{number}\n" for number in range(len(copied))).encode()
         said = ask(self._ours, "hash-object", "-w", "--no-filters", "--stdin-paths", stdin=listing)
         return zip(copied, said.split(), strict=True)

@@ -272,13 +272,14 @@ def _sweep(folder: Path, *, is_ours: bool) -> None:
         for entry in [*listing]:
             if _LEFT.fullmatch(entry.name):
                 with contextlib.suppress(OSError):
-                    _remove(entry, _ABANDONED if not is_ours else 0)
+                    _remove(entry, is_ours=is_ours)
 
 
-def _remove(entry: os.DirEntry[str], age: int) -> None:
+def _remove(entry: os.DirEntry[str], *, is_ours: bool) -> None:
     status = entry.stat(follow_symlinks=False)
     is_own = not hasattr(os, "geteuid") or os.geteuid() in (0, status.st_uid)
     # Of the old file the time says nothing; that of its last change is when it got this name.
     written = max(status.st_mtime, status.st_ctime)
-    if stat.S_ISREG(status.st_mode) and is_own and time.time() - written >= age:
+    is_left = is_ours or time.time() - written > _ABANDONED
+    if stat.S_ISREG(status.st_mode) and is_own and is_left:
         Path(entry.path).unlink(missing_ok=True)

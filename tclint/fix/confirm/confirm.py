@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Applicability, Effect
+from tclint.files import read_bytes
 from tclint.fix.confirm.bench import open_bench
 from tclint.fix.confirm.rows import real
 from tclint.fix.confirm.select import Search
@@ -198,7 +199,7 @@ def _within(run: Run, files: Collection[Path]) -> Run:
 
 def _content(path: Path | str) -> bytes | None:
     try:
-        return Path(path).read_bytes()
+        return read_bytes(path)
     except OSError:
         return None
 
