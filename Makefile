@@ -151,8 +151,10 @@ sbom: $(TOOLS)/.installed ## write the bill of materials of a release into dist/
 	build/sbom/bin/pip install -q --no-deps .
 	build/sbom/bin/pip uninstall -q -y pip setuptools
 	mkdir -p dist
-	$(TOOLS)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
-		-o dist/tclint-torch.cdx.json build/sbom
+	version=`build/sbom/bin/python -I -c 'import tclint; print(tclint.__version__)'` \
+		&& sed "s/^dynamic = .*/version = \"$$version\"/" pyproject.toml > build/sbom.toml
+	$(TOOLS)/bin/cyclonedx-py environment --pyproject build/sbom.toml --output-reproducible \
+		--mc-type library -o dist/tclint-torch.cdx.json build/sbom
 
 clean: ## remove .venv and everything that can be made again
 	rm -rf $(VENV) build dist site *.egg-info .mypy_cache .pytest_cache .ruff_cache .tclint_cache

@@ -13,7 +13,6 @@ from typing import Any
 SECONDS = 6
 _PATIENCE = 20
 """How many times longer a child may take by the clock than of the processor's time."""
-MEMORY = 6 << 30
 
 
 class ChildError(Exception):

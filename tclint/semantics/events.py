@@ -122,14 +122,13 @@ class SideEffectCall(Event):
     ``sink`` is ``"print"``, ``"logger"`` (a method of ``logging.Logger`` or of an object used like
     one), ``"logging"`` (module functions), ``"warnings"``, ``"stdout"`` or ``"tqdm"``.
     ``method`` is the last name called (``warning``). ``statement`` is the expression statement,
-    when the call stands alone. ``wraps`` is set for ``"tqdm"``: the iterable inside.
+    when the call stands alone.
     """
 
     sink: str
     method: str
     call: ast.Call
     statement: ast.Expr | None
-    wraps: ast.expr | None = None
 
 
 @record(frozen=True, eq=False)

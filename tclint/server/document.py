@@ -26,14 +26,12 @@ class Part:
     """A text of the client's: a whole document, or a cell of a notebook.
 
     ``above`` are the rows of the document's text above the part, ``rows`` its own.
-    ``is_ended`` is false where the text has one line end more than the client's.
     """
 
     uri: str
     version: int
     above: int
     rows: int
-    is_ended: bool = True
 
 
 @record(frozen=True)

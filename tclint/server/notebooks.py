@@ -62,7 +62,7 @@ class Notebook:
                 continue
             ended = code if code.endswith("\n") else code + "\n"
             rows = len(split_lines(ended))
-            parts.append(Part(item.uri, item.version, row + 1, rows, is_ended=ended == code))
+            parts.append(Part(item.uri, item.version, row + 1, rows))
             pieces.append(f"{CELL_MARK}{number}\n{ended}")
             row += 1 + rows
         shown = {part.uri for part in parts}

@@ -30,12 +30,10 @@ class Scheduler:
 
     A tensor learning rate is updated in place by all schedulers. Betas and momentum cannot be
     tensors everywhere, and change only while ``cycle_momentum`` is true (its default).
-    ``combines`` is true for schedulers that only drive others.
     """
 
     name: str
     writes: tuple[str, ...] = ()
-    combines: bool = False
 
     @property
     def writes_floats(self) -> bool:
@@ -59,7 +57,7 @@ def optimizers() -> Mapping[str, Optimizer]:
 def lr_schedulers() -> Mapping[str, Scheduler]:
     """The classes of ``torch.optim.lr_scheduler`` by dotted name."""
     found = {name: Scheduler(name, tuple(keys)) for name, keys in section("schedulers").items()}
-    found |= {name: Scheduler(name, combines=True) for name in COMBINING}
+    found |= {name: Scheduler(name) for name in COMBINING}
     return MappingProxyType(
         {f"torch.optim.lr_scheduler.{name}": facts for name, facts in found.items()}
     )

@@ -84,5 +84,4 @@ def report_sink(frame: Frame, node: ast.Call, sink: str, method: str) -> None:
     frame.analysis.emit(
         frame, SideEffectCall, node, sink=sink, method=method, call=node,
         statement=statement if alone else None,
-        wraps=node.args[0] if sink == "tqdm" and node.args else None,
     )  # fmt: skip
