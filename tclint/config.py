@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import field, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from tclint.config_keys import (
     DEFAULT_EXCLUDE,
@@ -17,6 +17,7 @@ from tclint.config_keys import (
     ConfigError,
     Key,
     describe_keys,
+    in_words,
     nearest,
     parse_value,
     parse_values,
@@ -336,8 +337,10 @@ def names_codes(config: Config) -> bool:
     return any(_get(config, key) for key in KEYS if key.codes)
 
 
-def check_codes(config: Config, known: Collection[str]) -> None:
+def check_codes(config: Config, known: Collection[str], written: Config | None = None) -> None:
     """Check that every code, or prefix of codes, belongs to a rule that exists.
+
+    ``written`` is what the file says, where the command line has added to it.
 
     Raises:
         ConfigError: one does not.
@@ -345,18 +348,27 @@ def check_codes(config: Config, known: Collection[str]) -> None:
     for key in KEYS:
         if not key.codes:
             continue
-        value = _get(config, key)
         if key.kind == "rule-options":
             continue  # these are checked with the rules that declare them
-        if key.kind == "globs-to-codes":
-            value = [code for _, codes in value for code in codes]
-        for code in value:
+        in_file = _codes_of(key, config if written is None else written)
+        for code in _codes_of(key, config):
             if code != "ALL" and not (code and any(k.startswith(code) for k in known)):
-                where = str(config.source or "command line")
-                if config.extend:
-                    where += f", or {config.extend} that it extends"
+                where = _origin(config) if code in in_file else "command line"
                 hint = nearest(code, known)
                 raise ConfigError(f"{where}: {key.name}: no rule has the code {code!r}{hint}")
+
+
+def _codes_of(key: Key, config: Config) -> Sequence[str]:
+    value: Any = _get(config, key)
+    if key.kind == "globs-to-codes":
+        return [code for _, codes in value for code in codes]
+    return cast("Sequence[str]", value)
+
+
+def _origin(config: Config) -> str:
+    """The file, or files, in which something that is wrong was read."""
+    where = str(config.source or "command line")
+    return f"{where}, or {config.extend} that it extends" if config.extend else where
 
 
 def effective(config: Config) -> dict[str, Any]:
@@ -427,7 +439,7 @@ def _table(file: Path) -> dict[str, Any] | None:
     tool = _load(file, text).get("tool")
     table = tool.get("tclint") if isinstance(tool, dict) else None
     if table is not None and not isinstance(table, dict):
-        raise ConfigError(f"{file}: tool.tclint: expected a table, got {type(table).__name__}")
+        raise ConfigError(f"{file}: tool.tclint: expected a table, got {in_words(table)}")
     return table
 
 

@@ -218,7 +218,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 def _require(raw: Any, kind: type, key: Key, where: str) -> Any:
     if not isinstance(raw, kind):
-        raise ConfigError(f"{where}: expected {key.type}, got {_shown(raw)}")
+        raise ConfigError(f"{where}: expected {key.type}, got {in_words(raw)}")
     return raw
 
 
@@ -227,7 +227,7 @@ def _strings(raw: Any, where: str) -> tuple[str, ...]:
         return tuple(raw)
     if isinstance(raw, str):
         raise ConfigError(f"{where}: expected a list of strings; write [{raw!r}]")
-    raise ConfigError(f"{where}: expected a list of strings, got {_shown(raw)}")
+    raise ConfigError(f"{where}: expected a list of strings, got {in_words(raw)}")
 
 
 def _choice(value: str, key: Key, where: str) -> str:
@@ -242,7 +242,7 @@ def _version(raw: Any, where: str) -> tuple[int, int]:
     match = _VERSION.fullmatch(raw) if isinstance(raw, str) else None
     if match is None:
         # A bare 2.10 is the number 2.1, so numbers are refused even where they would be right.
-        raise ConfigError(f'{where}: expected a string such as "2.13", got {_shown(raw)}')
+        raise ConfigError(f'{where}: expected a string such as "2.13", got {in_words(raw)}')
     return int(match[1]), int(match[2])
 
 
@@ -256,17 +256,17 @@ def _glob(pattern: str, where: str) -> str:
 
 def _options(code: str, raw: Any, where: str) -> Iterator[tuple[str, str, Any]]:
     if not isinstance(raw, dict):
-        raise ConfigError(f"{where}: {code}: expected a table of options, got {_shown(raw)}")
+        raise ConfigError(f"{where}: {code}: expected a table of options, got {in_words(raw)}")
     for name, value in raw.items():
         said = _strings(value, f"{where}: {code}: {name}") if isinstance(value, list) else value
         if not isinstance(said, (bool, int, float, str, tuple)):
-            raise ConfigError(f"{where}: {code}: {name}: not a value of an option: {_shown(raw)}")
+            raise ConfigError(f"{where}: {code}: {name}: not a value of an option: {in_words(raw)}")
         yield code, name, said
 
 
 def _target(raw: Any, where: str) -> VerifyTarget:
     if not isinstance(raw, dict):
-        raise ConfigError(f"{where}: expected a table with `target`, got {_shown(raw)}")
+        raise ConfigError(f"{where}: expected a table with `target`, got {in_words(raw)}")
     for name, value in raw.items():
         if name not in VERIFY_KEYS:
             raise ConfigError(f"{where}: unknown key {name!r}{nearest(name, VERIFY_KEYS)}")
@@ -274,7 +274,7 @@ def _target(raw: Any, where: str) -> VerifyTarget:
     target = raw.get("target")
     if not isinstance(target, str) or not _TARGET.fullmatch(target):
         raise ConfigError(
-            f'{where}: target: expected "package.module:function", got {_shown(target)}'
+            f'{where}: target: expected "package.module:function", got {in_words(target)}'
         )
     return verify_target(raw)
 
@@ -282,16 +282,24 @@ def _target(raw: Any, where: str) -> VerifyTarget:
 def _check_value(schema: dict[str, Any], value: Any, where: str) -> None:
     kinds, words = _JSON_TYPES[schema["type"]]
     if not isinstance(value, kinds) or isinstance(value, bool):
-        raise ConfigError(f"{where}: expected a {words}, got {_shown(value)}")
+        raise ConfigError(f"{where}: expected a {words}, got {in_words(value)}")
     if isinstance(value, list):
         _strings(value, where)
     if isinstance(value, (int, float)) and value < 0:
-        raise ConfigError(f"{where}: expected no less than 0, got {_shown(value)}")
+        raise ConfigError(f"{where}: expected at least 0, got {in_words(value)}")
     choices = schema.get("enum")
     if isinstance(value, str) and choices and value not in choices:
         hint = nearest(value, choices)
         raise ConfigError(f"{where}: {value!r} is none of {', '.join(choices)}{hint}")
 
 
-def _shown(raw: Any) -> str:
-    return "nothing" if raw is None else f"{type(raw).__name__} {raw!r:.60}"
+def in_words(raw: Any) -> str:
+    """A value of TOML as an error names it."""
+    if raw is None or isinstance(raw, bool):
+        return {None: "nothing", True: "true", False: "false"}[raw]
+    return f"the {_KINDS.get(type(raw), 'value')} {raw!r:.60}"
+
+
+_KINDS: Final = {
+    str: "string", int: "number", float: "number", list: "list", tuple: "list", dict: "table"
+}  # fmt: skip

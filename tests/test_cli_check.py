@@ -166,6 +166,16 @@ def test_a_broken_configuration_is_one_message(project: Path) -> None:
     assert tclint("check", "--isolated", cwd=project).returncode == 0
 
 
+def test_a_wrong_code_is_blamed_on_who_wrote_it(project: Path) -> None:
+    (project / "tclint.toml").write_text('ignore = ["TCL101"]\n')
+    assert (
+        "command line: select: no rule has the code 'X1'"
+        in tclint("check", "--select", "X1", cwd=project).stderr
+    )
+    (project / "tclint.toml").write_text('ignore = ["X1"]\n')
+    assert "tclint.toml: ignore: no rule has the code 'X1'" in tclint("check", cwd=project).stderr
+
+
 def test_codes_may_be_separated_by_commas(project: Path) -> None:
     put(project, "model.py", BREAKS)
     done = tclint("check", "--ignore", "TCL3,TCL10", "--ignore", "TCL4", cwd=project)

@@ -213,20 +213,20 @@ BAD = [
     ("ingore = []", "unknown key 'ingore'; did you mean 'ignore'?"),
     ("zzz = 1", "unknown key 'zzz'"),
     ('select = "TCL101"', "select: expected a list of strings; write ['TCL101']"),
-    ("select = [1]", "select: expected a list of strings, got list [1]"),
-    ("force-exclude = 1", "force-exclude: expected true or false, got int 1"),
+    ("select = [1]", "select: expected a list of strings, got the list [1]"),
+    ("force-exclude = 1", "force-exclude: expected true or false, got the number 1"),
     (
         'scope = "module"',
         "scope: 'module' is none of compiled, modules, all; did you mean 'modules'?",
     ),
-    ("target-torch = 2.10", 'target-torch: expected a string such as "2.13", got float 2.1'),
+    ("target-torch = 2.10", 'target-torch: expected a string such as "2.13", got the number 2.1'),
     ('target-torch = "new"', "target-torch: expected a string such as"),
     ("per-file-ignores = []", "per-file-ignores: expected table: pattern = list of codes"),
     ('per-file-ignores = {"a" = "TCL101"}', "per-file-ignores: 'a': expected a list of strings"),
     ('exclude = ["!"]', "exclude: '!' is not a pattern as in .gitignore"),
-    ("verify = [1]", "verify: expected a table with `target`, got int 1"),
+    ("verify = [1]", "verify: expected a table with `target`, got the number 1"),
     ('verify = [{name = "x"}]', 'verify: target: expected "package.module:function", got nothing'),
-    ('verify = [{target = "x"}]', "got str 'x'"),
+    ('verify = [{target = "x"}]', "got the string 'x'"),
     ('verify = [{target = "x:y", tagret = "x"}]', "unknown key 'tagret'; did you mean 'target'?"),
     ('ignore = ["TCL20l"]', "ignore: no rule has the code 'TCL20l'; did you mean 'TCL205'?"),
     ('ignore = [""]', "ignore: no rule has the code ''"),
@@ -253,7 +253,7 @@ def test_file_that_is_not_utf8_is_an_error(tmp_path: Path) -> None:
 
 def test_table_that_is_none_is_an_error(tmp_path: Path) -> None:
     write(tmp_path / "pyproject.toml", "[tool]\ntclint = 3\n")
-    with pytest.raises(ConfigError, match=r"tool\.tclint: expected a table, got int"):
+    with pytest.raises(ConfigError, match=r"tool\.tclint: expected a table, got the number 3"):
         load_config(tmp_path)
 
 

@@ -7,6 +7,7 @@ colours may come out as control characters.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import shutil
@@ -20,6 +21,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tclint.cli.verifying import render as render_verified
+from tclint.logs import PrintableFormatter
 from tclint.printable import json_text, printable, visible
 from tclint.report.formats import OutputFormat
 from tclint.report.workflow import command
@@ -159,7 +161,7 @@ COMMANDS = (
     ["clean", "--cache-dir", f"none{HOSTILE}"],
     ["clean", "--cache-dir", "."],
     ["new-rule", HOSTILE, HOSTILE],
-    ["new-rule", "ABC101", "a-name", "--folder", f"none{HOSTILE}"],
+    ["new-rule", "ABC101", "a-name", f"none{HOSTILE}"],
     [HOSTILE],
     ["verify", f"none{HOSTILE}.py:make"],
     ["verify", HOSTILE],
@@ -271,6 +273,11 @@ def test_reports_of_verification_show_only_themselves() -> None:
         for line in render_verified(found, "github").splitlines()
     )
     ET.fromstring(render_verified(found, "junit"))
+
+
+def test_what_is_logged_moves_no_cursor() -> None:
+    record = logging.makeLogRecord({"msg": "%s: refused", "args": (HOSTILE,)})
+    assert leaks(PrintableFormatter().format(record)) == []
 
 
 def test_a_workflow_command_stays_one_command() -> None:

@@ -76,7 +76,7 @@ def test_the_nearest_value_counts_and_the_others_stay(tmp_path: Path) -> None:
         ({"TCL101": {"x": 1}}, "TCL101 has no option 'x' (it has none)"),
         ({"TCL410": {"minimum-blocks": "8"}}, "minimum-blocks: expected int, got '8'"),
         ({"TCL410": {"minimum-blocks": True}}, "expected int, got True"),
-        ({"TCL410": 8}, "expected a table of options, got int 8"),
+        ({"TCL410": 8}, "expected a table of options, got the number 8"),
         ({"TCL410": {"minimum-blocks": {}}}, "not a value of an option"),
     ],
 )

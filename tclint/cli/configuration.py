@@ -82,7 +82,7 @@ def _configure(overrides: Overrides, start: Path) -> Config:
         raise ConfigError(f"--config: only one file can be given, not {' and '.join(files)}")
     if files and overrides.isolated:
         raise ConfigError(f"--config {files[0]}: --isolated reads no configuration file")
-    config = _base(overrides, start, files[0] if files else None)
+    config = written = _base(overrides, start, files[0] if files else None)
     for entry in overrides.entries:
         if not _is_file(entry):
             config = with_overrides(config, **_entry(entry))
@@ -100,7 +100,7 @@ def _configure(overrides: Overrides, start: Path) -> Config:
     )
     if names_codes(config):
         rules = known_rules()
-        check_codes(config, [rule.code for rule in rules])
+        check_codes(config, [rule.code for rule in rules], written)
         check_options(config, rules)
         if not selected_rules(rules, config):
             warn("no rule is left to run: `ignore` takes away all that `select` names")

@@ -9,6 +9,8 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.protocol import LanguageServerProtocol
 
+from tclint.logs import PrintableFormatter
+
 _OURS: Final = (
     types.TEXT_DOCUMENT_DID_OPEN,
     types.TEXT_DOCUMENT_DID_CHANGE,
@@ -30,6 +32,8 @@ class Protocol(LanguageServerProtocol):
 
 def log_surprises_only() -> None:
     """Keep requests that were refused out of pygls's log: the client has the reason."""
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(PrintableFormatter())
     logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_surprise)
 
 

@@ -9,6 +9,7 @@ from typing import IO, Final
 
 import uvicorn
 
+from tclint.logs import PrintableFormatter
 from tclint.review.service import protocol
 from tclint.review.service.metrics import Metrics
 from tclint.review.service.queue import Queue
@@ -16,6 +17,7 @@ from tclint.review.service.settings import Settings
 from tclint.review.service.web import Web
 from tclint.review.service.worker import Workers
 
+_LINE: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 _SHUTDOWN: Final = 5
 """Seconds that open connections get; the jobs at hand get ``Settings.grace`` after that."""
 
@@ -33,9 +35,9 @@ def run(settings: Settings, host: str, port: int) -> None:
     settings.folder.mkdir(parents=True, exist_ok=True)
     with (settings.folder / "lock").open("w") as lock:
         _lock(lock, settings.folder)
-        logging.basicConfig(
-            level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-        )
+        handler = logging.StreamHandler()
+        handler.setFormatter(PrintableFormatter(_LINE))
+        logging.basicConfig(level=logging.INFO, handlers=[handler])
         logging.getLogger("httpx").setLevel(logging.WARNING)
         queue = Queue(settings.folder / "queue.sqlite")
         metrics = Metrics()
