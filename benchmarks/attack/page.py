@@ -1,1 +1,35 @@
+"""The page with the figures: each run writes the rows of the kinds that it tried."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.attack.totals import Total
+
+INTRODUCTION = """\
+# The attack
+
+<!-- Written by `make attack`; do not edit. -->
+
+`make attack` does to tclint whatever its makers could think of: it breaks programs, kills runs,
+spoils caches, sends hostile repositories, programs, webhooks, forges and messages. What is promised
+in each case stands in the project's `SECURITY.md`, and at the top of each file of
+`benchmarks/attack/`. Inputs have numbers and are made of them, so that a failure can be tried again
+alone: `python -m benchmarks.attack --only KIND --seed N --first K --count 1`.
+
+| kind | what is tried | inputs | failures | seen on the way |
+| --- | --- | --- | --- | --- |
+"""
+
+
+def write(path: Path, totals: Sequence[Total], seconds: float, seed: int) -> None:
+    """Write the rows of some kinds, and leave the others as they are."""
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    rows = {line.split("|")[1].strip(): line for line in lines if line.startswith("| `")}
+    for total in totals:
+        rows[f"`{total.kind.name}`"] = (
+            f"| `{total.kind.name}` | {total.kind.about.rstrip('.')} | {total.tried:,} "
+            f"| {total.failures:,} | {total.sorts} |"
+        )
+    path.write_text(INTRODUCTION + "".join(f"{row}\n" for row in rows.values()), "utf-8")
