@@ -12,7 +12,7 @@ PYTEST_FLAGS ?= -n 2
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-static test-all lint format docs docs-check site wheel compiled \
 	lock audit dist sbom clean \
-	bench-analysis bench-models bench-speed bench-repair bench-packages bench-preserve
+	bench-analysis bench-models bench-speed bench-repair bench-packages bench-preserve attack
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' $(MAKEFILE_LIST) | expand -t 20
@@ -124,6 +124,9 @@ bench-packages: $(INSTALLED) ## fix the sources of whole packages, and hold ever
 bench-preserve: $(INSTALLED) ## hold what programs do after fixing against what they did
 	$(BIN)/python -m benchmarks.preserve --programs 5000 --markdown docs/benchmark-preserve.md
 	$(BIN)/python -m benchmarks.preserve --silence --markdown docs/benchmark-preserve.md
+
+attack: $(INSTALLED) ## do to tclint whatever harm can be thought of: kills, lies, broken programs
+	$(BIN)/python -m benchmarks.attack --markdown docs/benchmark-attack.md
 
 bench-%: $(INSTALLED) ## bench-NAME runs benchmarks/NAME.py
 	$(BIN)/python -m benchmarks.$*

@@ -457,5 +457,8 @@ def parse_toml(text: str) -> dict[str, Any]:
         ValueError: it is none.
     """
     tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
-    data: dict[str, Any] = tomllib.loads(text)
+    try:
+        data: dict[str, Any] = tomllib.loads(text)
+    except RecursionError as error:
+        raise ValueError("too deeply nested") from error
     return data

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import random
-import sys
+import re
 import sysconfig
 from pathlib import Path
 
 import pytest
 
-for needed in ("httpx", "jwt", "uvicorn", "lsprotocol"):
-    pytest.importorskip(needed, reason="the bot and the server are attacked, too")
-if sys.platform != "linux":
-    pytest.skip("the attack needs Linux", allow_module_level=True)
+pytest.importorskip("uvicorn", reason="the bot is attacked, too")
+pytest.importorskip("jwt", reason="the bot is attacked, too")
+pytest.importorskip("resource", reason="the attack needs Linux")
 
 from benchmarks.attack import setups
 from benchmarks.attack.kind import Slice
@@ -42,8 +41,11 @@ def failed(tmp_path: Path, kind: str, first: int, count: int) -> list[str]:
     return [f"{one.number} ({one.what}): {one.failure}" for one in found if one.failure]
 
 
+@pytest.mark.sample_of("test_nothing_fails_in_a_larger_slice_of_the_attack")
 @pytest.mark.parametrize(("kind", "first", "count"), SLICES)
-def test_nothing_fails_in_a_slice_of_the_attack(tmp_path: Path, kind: str, first: int, count: int) -> None:
+def test_nothing_fails_in_a_slice_of_the_attack(
+    tmp_path: Path, kind: str, first: int, count: int
+) -> None:
     assert failed(tmp_path, kind, first, count) == []
 
 
@@ -87,3 +89,19 @@ def test_every_way_of_breaking_a_program_breaks_some() -> None:
 def test_nothing_that_is_installed_crashes_a_run() -> None:
     installed = sorted(Path(sysconfig.get_path("purelib")).rglob("*.py"))
     assert failures(installed, Config(Path.cwd(), third_party=False)) == []
+
+
+def test_each_promise_of_the_security_policy_has_a_drill(repository: Path) -> None:
+    text = (repository / "SECURITY.md").read_text("utf-8")
+    rows = text.split("## What is promised")[1].split("## What is not")[0].splitlines()
+    drills = [row.split("|")[3] for row in rows if row.startswith("| ")][2:]
+    assert len(drills) > 10
+    for drill in drills:
+        kinds = re.findall(r"attack `(\w+)`", drill)
+        tests = re.findall(r"`(tests/\w+\.py)::(\w+)`", drill)
+        assert kinds or tests
+        assert {*kinds} <= {*KINDS}
+        for file, name in tests:
+            assert f"def {name}(" in (repository / file).read_text("utf-8"), name
+    named = {kind for drill in drills for kind in re.findall(r"attack `(\w+)`", drill)}
+    assert named == {*KINDS}

@@ -314,3 +314,9 @@ def test_schema_covers_every_key() -> None:
     assert schema["properties"]["scope"]["enum"] == ["compiled", "modules", "all"]
     assert schema["properties"]["exclude"]["items"] == {"type": "string"}
     assert not schema["additionalProperties"]
+
+
+def test_lists_without_end_are_one_error(tmp_path: Path) -> None:
+    (tmp_path / "tclint.toml").write_text("select = " + "[" * 50_000)
+    with pytest.raises(ConfigError, match="not valid TOML: too deeply nested"):
+        load_config(tmp_path)

@@ -10,6 +10,7 @@ import pytest
 
 from tclint.config import Config
 from tclint.source.discovery import Discovery, discover
+from tclint.source.patterns import compile_patterns
 
 
 def tree(root: Path, *names: str) -> None:
@@ -187,3 +188,23 @@ def test_very_deep_tree_is_walked(tmp_path: Path) -> None:
         folder.mkdir()
     (folder / "a.py").write_text("")
     assert len(found(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "matches"),
+    [
+        ("*a" * 60 + "b", "a" * 200, None),
+        ("*a" * 60 + "b", "a" * 200 + "b", True),
+        ("*[ab]" * 40 + "c", "a" * 200, None),
+        ("a*b*c", "abbcc", True),
+        ("a*bc*bd", "abcbcbd", True),
+        ("*a?*a", "folder/aaa", True),
+        ("*a?*a", "folder/aa", None),
+        ("*a*b/c", "xa/b/c", None),
+    ],
+)
+def test_stars_without_end_take_no_time_without_end(
+    pattern: str, path: str, matches: bool | None
+) -> None:
+    name = path.rpartition("/")[2]
+    assert compile_patterns([pattern]).match(path, name, folder=False) is matches

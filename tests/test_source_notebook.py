@@ -143,6 +143,7 @@ def test_a_notebook_of_another_language_holds_no_python() -> None:
         (b'{"worksheets": []}', "no list of `cells`, as notebooks have since v4"),
         (b"\xff", "not UTF-8"),
         (b"[" * 100_000, "not a notebook: too deeply nested"),
+        (b'{"cells": [], "nbformat": ' + b"9" * 5_000 + b"}", "not a notebook: a number is too"),
     ],
 )
 def test_what_is_no_notebook_is_one_error(data: bytes, message: str) -> None:

@@ -41,8 +41,8 @@ FILES = {
 STATE = ".tclint_cache"
 SECRET = "outside: neither read nor changed\n"
 ODD: tuple[Any, ...] = (
-    None, True, -1, 0, 2**31, 2**70, 1e308, float("nan"), float("inf"), "", "\x00", "\ud800", "../x",
-    "/dev/zero", "x" * 100_000, [], {}, [[]], [None], {"": None}, [1, 2, 3], "2030-01-01",
+    None, True, -1, 0, 2**31, 2**70, 1e308, float("nan"), float("inf"), "", "\x00", "\ud800",
+    "../x", "/dev/zero", "x" * 100_000, [], {}, [[]], [None], {"": None}, [1, 2, 3], "2030-01-01",
 )  # fmt: skip
 
 

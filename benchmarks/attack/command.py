@@ -68,7 +68,7 @@ def started(
         stdout=stdout,
         stderr=subprocess.PIPE,
         start_new_session=True,
-        preexec_fn=bounded,
+        preexec_fn=bounded,  # noqa: PLW1509 (it sets limits, and takes no lock)
     )
 
 

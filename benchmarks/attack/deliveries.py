@@ -14,7 +14,6 @@ import contextlib
 import json
 import socket
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from random import Random
 from typing import Any
 from urllib.parse import urlsplit
@@ -148,7 +147,8 @@ def not_http(stage: Stage, chance: Random) -> str:
             head + b"Content-Length: -5\r\n\r\n",
             head + b"Content-Length: 99999999999999999999\r\n\r\nx",
             head + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nxxxxxx",
-            head + b"Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\nGET /x HTTP/1.1",
+            head
+            + b"Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\nGET /x HTTP/1.1",
             head + b"Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\nx",
             head + b"X: " + b"x" * 200_000 + b"\r\n\r\n",
             head + b"".join(b"X-%d: y\r\n" % n for n in range(5_000)) + b"\r\n",

@@ -1,10 +1,10 @@
 """Garbage to the language server: messages that no editor would send.
 
 Promised: what is no message, asks for something else, or speaks of places, documents and files
-that do not exist costs at most an error in answer; the server goes on, and tells of a good document
-what it told before. It reads no pipe and no device, whatever a document is called. A head that makes
-no sense may end the server, but leaves no process that hangs. Failures are a server that has ended
-or does not answer, other findings, and memory without bound.
+that do not exist costs at most an error in answer; the server goes on, and tells of a good
+document what it told before. It reads no pipe and no device, whatever a document is called. A
+head that makes no sense may end the server, but leaves no process that hangs. Failures are a
+server that has ended or does not answer, other findings, and memory without bound.
 """
 
 from __future__ import annotations
@@ -112,9 +112,11 @@ class Server:
         item = {"uri": self.uri, "languageId": "python", "version": version, "text": GOOD}
         self.notify("textDocument/didOpen", textDocument=item)
         message = self._next(
-            lambda one: one.get("method") == "textDocument/publishDiagnostics"
-            and one["params"]["uri"] == self.uri
-            and one["params"].get("version") == version
+            lambda one: (
+                one.get("method") == "textDocument/publishDiagnostics"
+                and one["params"]["uri"] == self.uri
+                and one["params"].get("version") == version
+            )
         )
         self.notify("textDocument/didClose", textDocument={"uri": self.uri})
         return sorted(str(one.get("code")) for one in message["params"]["diagnostics"])

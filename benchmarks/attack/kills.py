@@ -106,9 +106,7 @@ def kill_check(folder: Path, chance: Random, seen: list[str]) -> None:
     assert_swept(project, scratch)
 
 
-def strike(
-    process: subprocess.Popen[bytes], project: Path, chance: Random, seconds: float
-) -> None:
+def strike(process: subprocess.Popen[bytes], project: Path, chance: Random, seconds: float) -> None:
     """Kill a process at a random moment of the time that it takes, or after its first trace."""
     if chance.random() < 0.5:
         time.sleep(chance.uniform(0.2, 1.1) * seconds)

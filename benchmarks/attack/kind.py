@@ -34,7 +34,7 @@ class Slice:
 class Tried:
     """One input that was tried.
 
-    ``seen`` are words that are counted over all inputs: which sort of input it was, how far it came.
+    ``seen`` are words that are counted over all inputs: which sort it was of, how far it came.
     """
 
     number: int

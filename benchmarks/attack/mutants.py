@@ -98,7 +98,9 @@ def put_through(path: Path, config: Config, seen: list[str], *, unsafe: bool) ->
     seen.append("fixed")
     for file in first.changed:
         write_all([NewText(file.path, file.after, file.encoding, file.before)])
-    assert parses(path.read_bytes()) or not readable, f"not Python any more:\n{first.changed[0].after}"
+    assert parses(path.read_bytes()) or not readable, (
+        f"not Python any more:\n{first.changed[0].after}"
+    )
     again = fix_files([path], config, unsafe=unsafe)
     assert not again.changed, (
         f"fixed once more:\n{first.changed[0].after}\ninto:\n{again.changed[0].after}"

@@ -10,7 +10,6 @@ that are missing in the good file, and what no run may show.
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import shutil
@@ -430,7 +429,9 @@ SETUPS = (
     Setup(
         "git: textconv",
         settings(
-            '[diff "evil"]', "textconv = EVIL", "cachetextconv = true",
+            '[diff "evil"]',
+            "textconv = EVIL",
+            "cachetextconv = true",
             attributes="*.py diff=evil\n",
         ),
         GIT,
@@ -485,7 +486,10 @@ SETUPS = (
     Setup(
         "git: diff of submodules",
         submodule(
-            "[core]", "fsmonitor = EVIL", "[diff]", "external = EVIL",
+            "[core]",
+            "fsmonitor = EVIL",
+            "[diff]",
+            "external = EVIL",
             ours=("[diff]", "submodule = diff", "ignoreSubmodules = none"),
         ),
         GIT,
@@ -502,9 +506,18 @@ SETUPS = (
     Setup(
         "git: prefixes and colours",
         settings(
-            "[diff]", "noprefix = true", "mnemonicPrefix = true", "relative = true",
-            "interHunkContext = 99", "wsErrorHighlight = all", "colorMoved = zebra",
-            "[color]", "ui = always", "diff = always", "[core]", "quotePath = false",
+            "[diff]",
+            "noprefix = true",
+            "mnemonicPrefix = true",
+            "relative = true",
+            "interHunkContext = 99",
+            "wsErrorHighlight = all",
+            "colorMoved = zebra",
+            "[color]",
+            "ui = always",
+            "diff = always",
+            "[core]",
+            "quotePath = false",
         ),
         GIT,
     ),
@@ -559,8 +572,10 @@ SETUPS = (
     ),
     Setup(
         "configuration: slow patterns",
-        files(("tclint.toml", f"exclude = [{json.dumps('*a' * 40 + '*b')}]\n"),
-              ("a" * 200 + ".py", PROGRAM)),
+        files(
+            ("tclint.toml", f"exclude = [{json.dumps('*a' * 40 + '*b')}]\n"),
+            ("a" * 200 + ".py", PROGRAM),
+        ),
     ),
     Setup(
         "configuration: outside",
@@ -572,7 +587,10 @@ SETUPS = (
         files(("tclint.toml", 'extend = "tclint.toml"\n')),
         goes_on=False,
     ),
-    Setup("configuration: slow ignores", files((".gitignore", "*a" * 60 + "b\n"), ("a" * 200 + ".py", PROGRAM))),
+    Setup(
+        "configuration: slow ignores",
+        files((".gitignore", "*a" * 60 + "b\n"), ("a" * 200 + ".py", PROGRAM)),
+    ),
     Setup(
         "metadata: garbage",
         files(

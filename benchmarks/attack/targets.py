@@ -87,7 +87,7 @@ ACTS = (
         limit=SHORT,
     ),
     Act("leaves a child", f"subprocess.Popen({SLEEP})"),
-    Act("leaves a child in a session of its own", f"subprocess.Popen({SLEEP}, start_new_session=True)"),
+    Act("leaves a child in a session", f"subprocess.Popen({SLEEP}, start_new_session=True)"),
     Act(
         "leaves a daemon",
         "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n"
@@ -99,13 +99,13 @@ ACTS = (
         "leaves a daemon without environment",
         "mark = os.environ['ATTACK_MARK']\n"
         "code = 'import os, time\\nif os.fork(): os._exit(0)\\nos.setsid()\\ntime.sleep(900)#'\n"
-        "subprocess.Popen([sys.executable, '-c', code + mark], env={}, start_new_session=True).wait()",
+        "subprocess.Popen([sys.executable, '-c', code + mark], env={}).wait()",
     ),
     Act(
         "forks and forks",
-        "for _ in range(100):\n    if os.fork() == 0:\n        time.sleep(900)\n        os._exit(0)",
+        "for _ in range(100):\n    if os.fork() == 0: time.sleep(900), os._exit(0)",
     ),
-    Act("starts threads that do not end", "threading.Thread(target=time.sleep, args=(900,)).start()"),
+    Act("leaves a thread", "threading.Thread(target=time.sleep, args=(900,)).start()"),
     Act(
         "floods",
         "for fd in (1, 2):\n    for _ in range(300): os.write(fd, b'\\x1b[2Jx' * 20_000)",
@@ -113,7 +113,7 @@ ACTS = (
     Act(
         "writes lies to every open file",
         "for fd in range(64):\n"
-        "    for lie in (b'{\"ok\": {}}\\n', b'[' * 9000 + b'\\n', b'\\xff\\n', b'{\"ok\": 1}\\n'):\n"
+        "    for lie in (b'{\"ok\": {}}\\n', b'[' * 9000, b'\\xff\\n', b'{\"ok\": 1}\\n'):\n"
         "        try: os.set_blocking(fd, False), os.write(fd, lie)\n"
         "        except OSError: pass",
     ),

@@ -124,6 +124,8 @@ class Git:
             attributes, _, path = entry.partition(b"\t")
             mode, kind, object_id, size = attributes.split()
             if kind == b"blob":
+                if not size.isdigit():
+                    raise GitError(f"object {object_id.decode('ascii')} is missing")
                 yield mode, Blob(decode_path(path), object_id.decode("ascii"), int(size))
 
     def contents(self, blobs: Sequence[Blob]) -> Iterator[tuple[Blob, bytes]]:

@@ -57,6 +57,8 @@ def decode_notebook(path: Path, data: bytes) -> SourceFile:
         raise SourceError(path, f"not a notebook: {error.msg}", Span(place, place)) from error
     except RecursionError as error:
         raise SourceError(path, "not a notebook: too deeply nested") from error
+    except ValueError as error:  # Python reads no number of thousands of digits
+        raise SourceError(path, "not a notebook: a number is too long") from error
     if not _is_notebook(notebook):
         raise SourceError(path, "not a notebook: no list of `cells`, as notebooks have since v4")
     cells = _python_cells(raw, notebook) if _is_python(notebook) else []
