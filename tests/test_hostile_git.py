@@ -340,3 +340,19 @@ def test_no_setting_that_git_knows_runs_anything(tmp_path: Path) -> None:
     said = [name for each in alone for name in refused([each])]
     assert len(settings) > 400
     assert len(said) < len(settings) / 5, said
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="gives files away")
+def test_a_repository_of_somebody_else_is_trusted_by_its_reader_alone(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(BREAKS, encoding="utf-8")
+    commit_all(tmp_path)
+    for place in (tmp_path, *tmp_path.rglob("*")):
+        os.chown(place, 4321, 4321)
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/.gitconfig").touch()
+    own = {"HOME": str(tmp_path / "home"), "GIT_CONFIG_NOSYSTEM": "1"}
+    done = tclint("check", "--changed", ".", "--no-cache", cwd=tmp_path, **own)
+    assert done.returncode == 2
+    assert f"`git config --global --add safe.directory {tmp_path}` trusts it" in done.stderr
+    (tmp_path / "home/.gitconfig").write_text(f"[safe]\ndirectory = {tmp_path}\n", "utf-8")
+    assert tclint("check", "--changed", ".", "--no-cache", cwd=tmp_path, **own).returncode == 0

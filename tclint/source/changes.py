@@ -291,4 +291,7 @@ def _ask(call: Call, *arguments: str) -> bytes:
     try:
         return ask(call, *arguments)
     except GitError as error:
-        raise ChangesError(str(error).partition("\n")[0]) from error
+        message, _, more = str(error).partition("\n")
+        if "safe.directory" in more:
+            message += f"; `git config --global --add safe.directory {call.folder}` trusts it"
+        raise ChangesError(message) from error
