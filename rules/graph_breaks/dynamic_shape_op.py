@@ -41,8 +41,9 @@ class DynamicShapeOp(Rule[DynamicShape]):
     ## Fix safety
     A store like `y[m] = x[m] * 2` into a tensor made by the function computes all elements and
     stores those of the mask, where mask and tensors certainly have one shape and one dtype: safe
-    for what cannot raise and has finite gradients. All else is declined: what keeps its shape has
-    other elements, and what follows has to know which count.
+    for what cannot raise and has finite gradients. Unsafe for `y[m] += w`, where `w` is a tensor
+    without dimensions: its gradient is summed over all elements, in another order. All else is
+    declined: what keeps its shape has other elements, and what follows has to know which count.
 
     ## References
     - [Graph break GB0036](https://meta-pytorch.org/compile-graph-break-site/gb/gb0036.html)

@@ -14,11 +14,12 @@ from tclint.records import record
 from tclint.semantics.site import Site
 
 from ..proofs.arguments import certain_tensor
+from ..proofs.certainty import is_certain
 from ..proofs.conditions import is_compiled_aside, is_compiled_only
 from ..proofs.promotion import is_boolean
 from ..proofs.purity import is_pure
 from ..proofs.shapes import same_dtype, same_shape
-from ..proofs.verdict import Changes, Refused, combine
+from ..proofs.verdict import PROVED, Changes, Refused, Verdict, combine
 from .aliases import is_own
 from .arms import judge_arm, keeps
 from .kept import judge_kept
@@ -111,8 +112,13 @@ def _repair(
     assert isinstance(root, ast.Name)
     if isinstance(computed, ast.Name):  # only moved: no arithmetic that could change the dtype
         return Repair(_MESSAGE, (Replace(statement, store),))
-    verdict, is_float = judge_arm(site, computed, root.id, {}), _is_float(site, root)
-    if is_float and not isinstance(verdict, Refused) and keeps(computed, root.id):
+    added, is_float = _added(site, statement), _is_float(site, root)
+    if added is not None:
+        verdict = _judge_added(site, added, root)
+    else:
+        verdict = judge_arm(site, computed, root.id, {})
+    kept = added is None and not isinstance(verdict, Refused) and keeps(computed, root.id)
+    if is_float and kept:
         if root.id == target:
             return Decline(f"the backward pass needs what `{target}` held before the store")
         verdict = combine([verdict, judge_kept(site, statement, [root], None)])
@@ -129,6 +135,39 @@ def _repair(
     if isinstance(verdict, Changes):
         return Repair(message, (rewrite,), Applicability.UNSAFE, verdict.what)
     return Repair(message, (rewrite,))
+
+
+def _added(site: Site, statement: ast.stmt) -> ast.expr | None:
+    """The tensor without dimensions that is added to, or taken from, what the mask selects."""
+    match statement:
+        case ast.AugAssign(op=ast.Add() | ast.Sub(), value=value):
+            pass
+        case ast.Assign(
+            targets=[target],
+            value=ast.BinOp(left=ast.Subscript() as left, op=ast.Add() | ast.Sub(), right=value),
+        ) if ast.unparse(target) == ast.unparse(left):
+            pass
+        case _:
+            return None
+    tensor = certain_tensor(site, value)
+    plain = tensor is not None and tensor.rank == 0 and is_certain(site, value)
+    return value if plain and is_pure(site, value) else None
+
+
+def _judge_added(site: Site, added: ast.expr, root: ast.Name) -> Verdict:
+    """A sum cannot make NaN of a gradient, but each element takes part in that of ``added``."""
+    tensor, owner = certain_tensor(site, added), certain_tensor(site, root)
+    dtype = tensor.dtype if tensor is not None else None
+    category = dtype.category if dtype is not None else None
+    if category in ("int", "bool"):
+        return PROVED
+    text = site.text(added)
+    what = f"the gradient of `{text}` is summed over all elements, so its last bits may differ"
+    if owner is None or (not owner.rank and owner.dtype != dtype):
+        what += f"; so may the sum if `{root.id}` has no dimensions and `{text}` another dtype"
+    if category != "float":
+        what += f"; `{text}` has to be real"
+    return Changes(what)
 
 
 def _is_float(site: Site, node: ast.expr) -> bool:

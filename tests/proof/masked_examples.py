@@ -18,6 +18,11 @@ def _chosen(title: str, start: str, store: str, where: str) -> Bad:
     return Bad(code, INPUTS, fixed=fixed, proves=BREAK, title=title)
 
 
+def _unsure(title: str, body: str, *stores: tuple[str, str]) -> Bad:
+    found, fixed = (_function(body.format(*one)) for one in zip(*stores, strict=True))
+    return Bad(found, INPUTS, unsafe=fixed, proves=BREAK, title=title)
+
+
 def _kept(title: str, body: str, reason: str) -> Untouched:
     return Untouched(_function(body), reason, INPUTS, proves=BREAK, title=title)
 
@@ -57,6 +62,22 @@ MASKED: tuple[Example, ...] = (
         proves=BREAK,
         title="a gradient that may be NaN",
     ),
+    _chosen(
+        "a count is added",
+        FLOATS,
+        "y[y > 1] -= torch.argmax(y)",
+        "y.copy_(torch.where(y > 1, y - torch.argmax(y), y))",
+    ),
+    _unsure(
+        "a tensor without dimensions is added, and another one",
+        FLOATS + "|w = x.float().sum()|{}|{}",
+        ("y[y > 1] += w", "y.copy_(torch.where(y > 1, y + w, y))"),
+        ("y[y < 0] = y[y < 0] - w", "y.copy_(torch.where(y < 0, y - w, y))"),
+    ),
+    _kept("a tensor with dimensions is added", FLOATS + "|y[y > 1] += x[:1, 0]", "a number"),
+    _kept("a product with a tensor", FLOATS + "|y[y > 1] *= x.float().sum()", "a number"),
+    _kept("taken from a tensor", FLOATS + "|y[y > 1] = x.float().sum() - y[y > 1]", "a number"),
+    _kept("a sum that is written first", FLOATS + "|y[y > 1] += y.sum().add_(1)", "a number"),
     _kept("two tensors", FLOATS + "|z = y * 2|y[y > 1] = y[y > 1] + z[y > 1]", "more than one"),
     _kept("a mask that writes", FLOATS + "|y[(y > 1).logical_not_()] *= 2", "boolean tensor"),
     _kept("a tensor of the caller", "y = x|y[y > 1] *= 2", "from outside"),
