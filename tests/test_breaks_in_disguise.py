@@ -37,6 +37,11 @@ BREAKING = {
         "q = collections.deque()\n    q.append(x.sum())\n    return x if q.pop() else 1", "TCL160",
     ),
     "default": ("d = {}\n    return x if d.setdefault('a', x.sum()) > 0 else x * 2", "TCL160"),
+    "power": ("return x * 2 if pow(x.sum(), 2) > 0 else x", "TCL160"),
+    "merged": ("return x if ({'a': 1} | {'b': x.sum()})['b'] > 0 else x * 2", "TCL160"),
+    "part of a case": (
+        "match (x, 1):\n        case (t, 1):\n            x = x * t.sum().item()\n    return x", "TCL101",
+    ),
     "text of a list": ("return x * len(str([x.sum()]))", "TCL104"),
     "text by name": ("return x * len('{a}'.format(a=x.sum()))", "TCL104"),
     "text by type": ("return x * len(str.format('{}', x.sum()))", "TCL104"),

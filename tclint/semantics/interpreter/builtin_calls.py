@@ -289,6 +289,11 @@ def _setattr(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     return NONE
 
 
+def _pow(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
+    pair = arguments.positional
+    return binary(ast.Pow(), *pair) if len(pair) == 2 else UNKNOWN
+
+
 def _next(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
     return element_of(arguments.positional[0]) if arguments.positional else UNKNOWN
 
@@ -305,7 +310,7 @@ BUILTINS: Final[dict[str, Builtin]] = {
         "tuple": _listed("tuple"), "set": _listed("set"), "dict": _dict,
         "isinstance": _isinstance, "getattr": _getattr, "hasattr": _hasattr,
         "callable": _constant(Static("bool")), "abs": _same, "round": _same, "reversed": _same,
-        "iter": _same, "map": _map, "filter": _filter, "next": _next, "type": _constant(STATIC),
-        "id": _constant(Static("int")), "issubclass": _constant(Static("bool")),
+        "iter": _same, "map": _map, "filter": _filter, "next": _next, "pow": _pow,
+        "type": _constant(STATIC), "id": _constant(Static("int")), "issubclass": _constant(Static("bool")),
     }.items()
 }  # fmt: skip

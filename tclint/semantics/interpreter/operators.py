@@ -16,6 +16,7 @@ from tclint.semantics.values import (
     DataScalar,
     DType,
     External,
+    Mapping,
     NDArray,
     NumpyScalar,
     Sequence,
@@ -109,10 +110,17 @@ def _binary(op: ast.operator, left: Value, right: Value) -> Value:
         return DataScalar(_number_type(op, left, right))
     if Sequence in kinds:
         return _sequence_binary(op, left, right)
+    if isinstance(left, Mapping) and isinstance(right, Mapping) and isinstance(op, ast.BitOr):
+        return _merged(left, right)
     if isinstance(left, (Static, SymInt)) and isinstance(right, (Static, SymInt)):
         return _static_binary(op, left, right)
     decided = _ABSORBING.get(type(op))
     return decided if decided is not None and decided in (left, right) else UNKNOWN
+
+
+def _merged(left: Mapping, right: Mapping) -> Value:
+    items = {**dict(left.items), **dict(right.items)}
+    return bounded(Mapping(tuple(items.items()), join((left.element, right.element))))
 
 
 def _numpy_scalar(kind: str | None, left: Value, right: Value) -> NumpyScalar:

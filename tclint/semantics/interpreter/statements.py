@@ -42,7 +42,9 @@ from tclint.semantics.values import (
     Class,
     External,
     Function,
+    Mapping,
     Object,
+    Sequence,
     Static,
     Tensor,
     Value,
@@ -235,10 +237,7 @@ def _match(frame: Frame, node: ast.Match) -> None:
         if matches is False:
             continue
         frame.env, frame.live = dict(before), True
-        for inner in ast.walk(case.pattern):
-            name = getattr(inner, "name", None)
-            if isinstance(inner, (ast.MatchAs, ast.MatchStar)) and name:
-                frame.env[name] = subject if inner is case.pattern else UNKNOWN
+        _capture(frame, case.pattern, subject)
         verdict = truth(frame, case.guard, "if") if case.guard is not None else True
         with frame.within(default_off=fails(frame, case.body)):
             walk_block(frame, case.body)
@@ -250,6 +249,32 @@ def _match(frame: Frame, node: ast.Match) -> None:
     if open_end:
         ends.append(before)
     frame.env, frame.live = merge(ends) if ends else before, bool(ends)
+
+
+def _capture(frame: Frame, pattern: ast.pattern, subject: Value) -> None:
+    """Bind what a pattern names; parts of what is not a tuple of that length are not known."""
+    match pattern:
+        case ast.MatchAs(name=str() as name, pattern=inner):
+            frame.env[name] = subject
+            if inner is not None:
+                _capture(frame, inner, subject)
+        case ast.MatchSequence(patterns=patterns):
+            items = subject.items if isinstance(subject, Sequence) else None
+            exact = items is not None and len(items) == len(patterns)
+            for place, inner in enumerate(patterns):
+                starred = isinstance(inner, ast.MatchStar)
+                known = exact and not starred and items is not None
+                _capture(frame, inner, items[place] if known and items else UNKNOWN)
+        case ast.MatchMapping(keys=keys, patterns=patterns):
+            for key, inner in zip(keys, patterns, strict=True):
+                value = key.value if isinstance(key, ast.Constant) else None
+                known = isinstance(subject, Mapping) and isinstance(value, (str, int))
+                found = subject.get(value) if known and isinstance(subject, Mapping) else UNKNOWN
+                _capture(frame, inner, found)
+        case _:
+            for part in ast.walk(pattern):
+                if isinstance(part, (ast.MatchAs, ast.MatchStar)) and part.name:
+                    frame.env[part.name] = UNKNOWN
 
 
 @walks(ast.Global)
