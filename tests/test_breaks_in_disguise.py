@@ -40,7 +40,7 @@ BREAKING = {
     "power": ("return x * 2 if pow(x.sum(), 2) > 0 else x", "TCL160"),
     "merged": ("return x if ({'a': 1} | {'b': x.sum()})['b'] > 0 else x * 2", "TCL160"),
     "part of a case": (
-        "match (x, 1):\n        case (t, 1):\n            x = x * t.sum().item()\n    return x", "TCL101",
+        "match (x, 1):\n        case (t, 1):\n            x = t.item()\n    return x", "TCL101",
     ),
     "text of a list": ("return x * len(str([x.sum()]))", "TCL104"),
     "text by name": ("return x * len('{a}'.format(a=x.sum()))", "TCL104"),

@@ -311,6 +311,7 @@ BUILTINS: Final[dict[str, Builtin]] = {
         "isinstance": _isinstance, "getattr": _getattr, "hasattr": _hasattr,
         "callable": _constant(Static("bool")), "abs": _same, "round": _same, "reversed": _same,
         "iter": _same, "map": _map, "filter": _filter, "next": _next, "pow": _pow,
-        "type": _constant(STATIC), "id": _constant(Static("int")), "issubclass": _constant(Static("bool")),
+        "type": _constant(STATIC), "id": _constant(Static("int")),
+        "issubclass": _constant(Static("bool")),
     }.items()
 }  # fmt: skip

@@ -72,7 +72,8 @@ def _item(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value
                 return base.get(index.value)
             return element_of_mapping(base)
         case NDArray() | Iteration(source="numpy"):
-            number = isinstance(index, (Static, SymInt))
+            several = isinstance(index, Static) and index.type in ("slice", "NoneType", "ellipsis")
+            number = isinstance(index, (Static, SymInt)) and not several
             return NumpyScalar(of_array=True) if number else NDArray()
         case Object(name=name, site=site) if name in _MEMBERS:
             return Object(_MEMBERS[name], site=site)
