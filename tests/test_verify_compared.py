@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
@@ -16,9 +18,13 @@ import pytest
 pytest.importorskip("torch")
 
 from tclint.config import Config
+from tclint.records import record
+from tclint.verify import diagnosis
 from tclint.verify.arms import Fixing, Options, Side
-from tclint.verify.compare import probe_in, verify_sides
+from tclint.verify.compare import probe_side, verify_sides
 from tclint.verify.complaints import complaints
+from tclint.verify.layers import LADDER
+from tclint.verify.process import Child
 from tclint.verify.report import as_json, text
 from tclint.verify.report.details import details
 from tclint.verify.results import AppliedFix, Probe, Remedy, TargetReport
@@ -27,7 +33,6 @@ from tclint.verify.session import Comparison, Job, exit_code, verify_job
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
-QUICK = Options("eager", speed=False, device="cpu")
 PROGRAM = """
     import os
     import time
@@ -35,6 +40,7 @@ PROGRAM = """
     from torch import nn
     from torch._inductor.custom_graph_pass import CustomGraphPass
 
+    torch._dynamo.config.disable = False  # another program may have been here
     X = torch.rand(4, 4)
 
     class Net(nn.Module):
@@ -58,7 +64,10 @@ PROGRAM = """
             return b"swap"
 
     def product(x, y):
-        return nn.functional.dropout(x @ y, 0.25)
+        return x @ y, torch.multinomial(x, 2)
+
+    def drawing():
+        return (lambda x: x + torch.rand(4, 4)), (X,), {}
 
     def wrong():
         torch._inductor.config.post_grad_custom_post_pass = Swap()
@@ -153,12 +162,46 @@ PROGRAM = """
 """
 
 
+@record(frozen=True)
+class Sharing(Options):
+    """Counts breaks in one process for all tests: it takes seconds to import torch."""
+
+    warm: Child | None = None
+
+    def start(
+        self, cache: Path, trace: Path | None = None, more: Mapping[str, str] | None = None
+    ) -> Any:
+        """That process, or one for all else."""
+        if cache.name.endswith("-probe"):
+            return nullcontext(self.warm)
+        return Options.start(self, cache, trace, more)
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Child]:
+    """The process for all."""
+    with Options(time_limit=3600).start(tmp_path_factory.mktemp("cache")) as child:
+        yield child
+
+
+@pytest.fixture
+def quick(warm: Child) -> Options:
+    """What is cheapest."""
+    return Sharing("eager", speed=False, device="cpu", warm=warm)
+
+
+@pytest.fixture
+def compiling(quick: Options) -> Options:
+    """With Inductor."""
+    return replace(quick, backend="inductor")
+
+
 def put(folder: Path) -> Side:
     (folder / "program.py").write_text(dedent(PROGRAM))
     return Side("after", "program.py:make", folder)
 
 
-def verify(folder: Path, factory: str, options: Options = QUICK) -> TargetReport:
+def verify(folder: Path, factory: str, options: Options) -> TargetReport:
     put(folder)
     return verify_sides(factory, [Side("after", f"program.py:{factory}", folder)], options)
 
@@ -174,11 +217,15 @@ def record(report: TargetReport, folder: Path) -> dict[str, Any]:
     return target
 
 
-def test_a_wrong_inductor_fails_a_run_that_is_not_timed(tmp_path: Path) -> None:
-    report = verify(tmp_path, "wrong", Options(speed=False, device="cpu"))
+def test_a_wrong_inductor_fails_a_run_that_is_not_timed(
+    tmp_path: Path, compiling: Options, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Two rungs of the ladder: the last that is fine, and the one that is not.
+    rungs = {name: LADDER[name] for name in ("aot_eager", "inductor")}
+    monkeypatch.setattr(diagnosis, "LADDER", rungs)
+    report = verify(tmp_path, "wrong", compiling)
     assert report.equality.verdict == "identical"
     assert exit_code([report]) == 1
-    # It draws random numbers besides, which Inductor would draw in another order.
     assert any("compiled results differ from eager ones" in one for one in complaints(report))
     assert report.diagnosis is not None
     assert report.diagnosis.layer == "Inductor"
@@ -188,11 +235,21 @@ def test_a_wrong_inductor_fails_a_run_that_is_not_timed(tmp_path: Path) -> None:
     assert target["arms"][0]["compiled"][0]["like_eager"]["verdict"] == "different"
 
 
+def test_numbers_that_are_drawn_are_compared_with_those_that_inductor_draws(
+    tmp_path: Path, compiling: Options
+) -> None:
+    report = verify(tmp_path, "drawing", compiling)
+    (compiled,) = report.after.numbers
+    assert compiled.like_eager.verdict == "identical"
+    assert compiled.like_eager.detail == "drawing as eager code does: fallback_random"
+    assert text.render([report], tmp_path).splitlines()[1].split()[6] == "identical"
+
+
 def test_where_inductor_cannot_build_the_report_says_what_was_compared(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, compiling: Options, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CXX", str(tmp_path / "none"))
-    report = verify(tmp_path, "numbers", Options(speed=False, device="cpu"))
+    report = verify(tmp_path, "numbers", compiling)
     assert "identical (eager graphs)" in text.render([report], tmp_path)
     why = record(report, tmp_path)["compared"]["only_eager_graphs"]
     assert "No working C++ compiler" in why
@@ -214,48 +271,49 @@ REASONS = {
 }
 
 
-def test_the_reason_why_nothing_was_compiled_is_found(tmp_path: Path) -> None:
-    side = put(tmp_path)
-    with QUICK.start(tmp_path / "cache") as child:
-        for factory, reason in REASONS.items():
-            phase = "step" if factory == "stepping" else "forward"
-            options = Options("eager", phase=phase, device="cpu")
-            one = replace(side, target=f"program.py:{factory}")
-            desk = tmp_path / factory
-            desk.mkdir()
-            arm = probe_in(child, one, options, desk, follow=False)
-            assert arm.probe is not None, arm.failure
-            assert arm.probe.graphs == 0
-            assert reason in arm.probe.nothing_compiled
+@pytest.mark.parametrize("factory", REASONS)
+def test_the_reason_why_nothing_was_compiled_is_found(
+    tmp_path: Path, quick: Options, factory: str
+) -> None:
+    phase = "step" if factory == "stepping" else "forward"
+    one = replace(put(tmp_path), target=f"program.py:{factory}")
+    arm = probe_side(one, replace(quick, phase=phase), tmp_path, follow=False)
+    assert arm.probe is not None, arm.failure
+    assert arm.probe.graphs == 0
+    assert REASONS[factory] in arm.probe.nothing_compiled
 
 
-def test_a_run_that_compiles_nothing_fails(tmp_path: Path) -> None:
-    report = verify(tmp_path, "method")
+def test_a_run_that_compiles_nothing_fails(tmp_path: Path, quick: Options) -> None:
+    report = verify(tmp_path, "method", quick)
     (said,) = complaints(report)
     assert said.startswith("nothing was compiled: only `encode` of the compiled module is called")
     assert exit_code([report]) == 1
     assert "fullgraph=True works" not in "\n".join(details(report, tmp_path))
 
 
-def test_graphs_that_the_factory_made_by_warming_up_count(tmp_path: Path) -> None:
-    report = verify(tmp_path, "warmed_up")
+def test_graphs_that_the_factory_made_by_warming_up_count(tmp_path: Path, quick: Options) -> None:
+    report = verify(tmp_path, "warmed_up", quick)
     assert probe(report).graphs == 1
     assert complaints(report) == ()
 
 
-def test_settings_that_remove_breaks_are_named_as_the_remedy(tmp_path: Path) -> None:
-    report = verify(tmp_path, "numbers")
+def test_settings_that_remove_breaks_are_named_as_the_remedy(
+    tmp_path: Path, quick: Options
+) -> None:
+    report = verify(tmp_path, "numbers", quick)
     assert probe(report).remedies == (Remedy("fullgraph=True", 0),)
     assert complaints(report) == (
         "2 graph breaks, allowed: 0; fullgraph=True captures it: 0 breaks",
     )
-    report = verify(tmp_path, "both")
+    report = verify(tmp_path, "both", quick)
     setting = "capture_scalar_outputs=True in torch._dynamo.config"
     assert complaints(report) == (f"2 graph breaks, allowed: 0; with {setting}: 1 break",)
 
 
-def test_what_eager_code_still_prints_is_named_with_what_it_takes(tmp_path: Path) -> None:
-    report = verify(tmp_path, "chatty")
+def test_what_eager_code_still_prints_is_named_with_what_it_takes(
+    tmp_path: Path, quick: Options
+) -> None:
+    report = verify(tmp_path, "chatty", quick)
     (said,) = probe(report).outputs
     row = 1 + dedent(PROGRAM).splitlines().index('        print("values", y)')
     assert (said.row, said.what, said.count, said.milliseconds > 0) == (row, "print", 1, True)
@@ -263,11 +321,11 @@ def test_what_eager_code_still_prints_is_named_with_what_it_takes(tmp_path: Path
     assert complaints(report) == ()
 
 
-def test_each_arm_counts_its_own_findings(tmp_path: Path) -> None:
+def test_each_arm_counts_its_own_findings(tmp_path: Path, quick: Options) -> None:
     (tmp_path / "program.py").write_text(dedent(PROGRAM))
     compiled = dedent(PROGRAM).replace("def scalars", "@torch.compile\ndef scalars")
     (tmp_path / "program.py").write_text(compiled)
-    job = Job("numbers", "program.py:numbers", QUICK)
+    job = Job("numbers", "program.py:numbers", quick)
     report = verify_job(job, tmp_path, Comparison(str(tmp_path)), Config(tmp_path))
     lines = [line.strip() for line in details(report, tmp_path) if "static findings" in line]
     told = "2 confirmed, 0 missed, 0 not seen at run time"
@@ -277,7 +335,7 @@ def test_each_arm_counts_its_own_findings(tmp_path: Path) -> None:
     ]
 
 
-def test_fixes_are_listed_and_nothing_to_apply_ends_the_run(tmp_path: Path) -> None:
+def test_fixes_are_listed_and_nothing_to_apply_ends_the_run(tmp_path: Path, quick: Options) -> None:
     said: list[str] = []
     repair = AppliedFix("TCL101", str(tmp_path / "program.py"), 3, "do it")
 
@@ -287,7 +345,7 @@ def test_fixes_are_listed_and_nothing_to_apply_ends_the_run(tmp_path: Path) -> N
             Side("before", "program.py:both", before.root),
             Side("after", "program.py:both", before.root, fix=lambda _: Fixing(texts, (repair,))),
         ]
-        return verify_sides("both", sides, QUICK, tell=said.append)
+        return verify_sides("both", sides, quick, tell=said.append)
 
     report = run({})
     assert (len(report.arms), report.applied) == (1, ())
@@ -335,14 +393,14 @@ def test_each_phase_is_told_where_no_terminal_is(tmp_path: Path) -> None:
     assert "nothing to apply" in done.stdout
 
 
-def test_eager_code_that_gets_slower_fails_the_run(tmp_path: Path) -> None:
+def test_eager_code_that_gets_slower_fails_the_run(tmp_path: Path, quick: Options) -> None:
     before = put(tmp_path)
     slow = dedent(PROGRAM).replace("    y = x * 2\n    if", "    y = sum([x] * 999)\n    if")
     after = replace(
         before, target="program.py:chatty", overlay={str(tmp_path / "program.py"): slow}
     )
     sides = [replace(before, name="before", target="program.py:chatty"), after]
-    report = verify_sides("chatty", sides, Options("eager", device="cpu"))
+    report = verify_sides("chatty", sides, replace(quick, speed=True))
     (eager,) = report.eager
     assert eager.ratio is not None
     assert eager.ratio > 1

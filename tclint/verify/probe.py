@@ -259,7 +259,7 @@ class Judge:
         self._subject = subject
         results = run(subject, subject.call_eager, self._calls)
         # Where a step draws numbers, a step in float64 draws others.
-        self._same_draws = subject.phase == "step" and _drew_nothing(results)
+        self._same_draws = subject.phase == "step" and drew_nothing(results)
         return {name: value for name, value in results.items() if name in self._eager}
 
     def in_float64(self) -> Run:
@@ -277,7 +277,8 @@ def _inexact(found: Equality) -> bool:
     return found.verdict != "identical" and found.max_abs > 0.0
 
 
-def _drew_nothing(results: Run) -> bool:
+def drew_nothing(results: Run) -> bool:
+    """Whether a run that began with a seed left the generators as it had found them."""
     seed()
     return compare({"": results["random state"]}, {"": random_state()}).verdict == "identical"
 

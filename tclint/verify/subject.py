@@ -245,13 +245,13 @@ class Workshop:
         )
 
 
-def seed() -> None:
+def seed(number: int = _SEED) -> None:
     """Seed every generator that the target may draw from."""
-    random.seed(_SEED)
-    torch.manual_seed(_SEED)
+    random.seed(number)
+    torch.manual_seed(number)
     numpy: Any = sys.modules.get("numpy")
     if numpy is not None:
-        numpy.random.seed(_SEED)
+        numpy.random.seed(number)
 
 
 def random_state() -> Snapshot:
