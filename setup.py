@@ -4,7 +4,8 @@ The built-in rules live in ``rules/`` and are installed as ``tclint_rules``, bec
 ``rules`` would claim that name for everybody.
 
 With ``TCLINT_COMPILE=1`` the analysis is compiled with mypyc, as ``make wheel`` does. Without it
-the same sources are installed as they are: slower, and in need of no C compiler.
+the same sources are installed as they are: slower, and in need of no C compiler. TCLINT_OPTIMIZE
+is the C compiler's level, from 0 to 3; at 0 the code that mypyc makes checks itself as well.
 """
 
 import os
@@ -23,7 +24,8 @@ def extensions() -> list[Extension]:
     from mypyc.build import mypycify
 
     sources = sorted(Path("tclint/semantics").rglob("*.py"))
-    return mypycify([str(path) for path in sources if path.name not in INTERPRETED])
+    names = [str(path) for path in sources if path.name not in INTERPRETED]
+    return mypycify(names, opt_level=os.environ.get("TCLINT_OPTIMIZE", "3"))
 
 
 setup(

@@ -50,28 +50,21 @@ def test_the_distribution_is_never_called_by_the_other_project_s_name(repository
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["sources", "editable", "wheel"])
-def test_an_installation_finds_the_built_in_rules(how: str, sources: Path, tmp_path: Path) -> None:
-    venv.create(tmp_path / "venv", with_pip=True)
-    python = tmp_path / "venv" / "bin" / "python"
-    run([str(python), "-m", "pip", "install", "-q", *requirement(how, sources, tmp_path)], tmp_path)
-
-    codes, tables, typed, torch_imported = json.loads(run([str(python), "-c", PROBE], tmp_path))
+def test_an_installation_has_the_built_in_rules_and_checks_without_torch(
+    how: str, sources: Path, tmp_path: Path
+) -> None:
+    binaries = environment(tmp_path / "venv", *requirement(how, sources, tmp_path))
+    python = str(binaries / "python")
+    codes, tables, typed, torch_imported = json.loads(run([python, "-c", PROBE], tmp_path))
     assert codes == sorted(rule.code for rule in load_rules())
     assert tables == sorted(path.name for path in (sources / "tclint/torch_api").glob("*.json"))
     assert typed
     assert not torch_imported
 
-
-@pytest.mark.slow
-def test_an_installed_tclint_checks_without_torch(sources: Path, tmp_path: Path) -> None:
-    venv.create(tmp_path / "venv", with_pip=True)
-    binaries = tmp_path / "venv" / "bin"
-    run([str(binaries / "pip"), "install", "-q", str(sources)], tmp_path)
     (tmp_path / "net.py").write_text(PROGRAM, encoding="utf-8")
-
     report = run([str(binaries / "tclint"), "check", "net.py"], tmp_path, status=1)
     assert "net.py:6" in report
-    run([str(binaries / "python"), "-c", "import torch"], tmp_path, status=1)
+    run([python, "-c", "import torch"], tmp_path, status=1)
 
 
 def requirement(how: str, sources: Path, workspace: Path) -> list[str]:
@@ -81,6 +74,22 @@ def requirement(how: str, sources: Path, workspace: Path) -> list[str]:
         run([*build, str(sources)], workspace)
         return [str(path) for path in workspace.glob("*.whl")]
     return ["-e", str(sources)] if how == "editable" else [str(sources)]
+
+
+def environment(folder: Path, *requirements: str) -> Path:
+    """A new environment with something installed; gives the folder of its commands.
+
+    It has no pip of its own, which would take longer to install than the rest.
+    """
+    venv.create(folder, with_pip=False)
+    install(folder / "bin", *requirements)
+    return folder / "bin"
+
+
+def install(binaries: Path, *requirements: str) -> None:
+    """Install into an environment."""
+    pip = [sys.executable, "-m", "pip", "--python", str(binaries / "python")]
+    run([*pip, "install", "-q", *requirements], binaries.parent)
 
 
 def run(command: list[str], folder: Path, status: int = 0) -> str:

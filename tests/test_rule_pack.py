@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import venv
 from pathlib import Path
 
 import pytest
+
+from tests.test_packaging import environment, install, run
 
 pytestmark = pytest.mark.slow
 
@@ -32,12 +33,10 @@ functions = ["library.slow"]
 def binaries(sources: Path, repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The commands of an environment with tclint and the pack."""
     folder = tmp_path_factory.mktemp("pack")
-    venv.create(folder / "venv", with_pip=True)
-    binaries = folder / "venv" / "bin"
     shutil.copytree(repository / "docs" / "rule-pack", folder / "rule-pack")
     # In two steps: the pack's own requirement would be looked for in an index.
-    run([str(binaries / "pip"), "install", "-q", str(sources), "pytest"], folder)
-    run([str(binaries / "pip"), "install", "-q", str(folder / "rule-pack")], folder)
+    binaries = environment(folder / "venv", str(sources), "pytest")
+    install(binaries, str(folder / "rule-pack"))
     return binaries
 
 
@@ -79,10 +78,3 @@ def test_a_broken_pack_is_one_warning(binaries: Path, tmp_path: Path) -> None:
     assert line.startswith("warning: the rule pack 'house' (house_rules:RULES) cannot be loaded: ")
     assert line.endswith("; its rules do not run")
     assert "slow_call.py:11: invalid syntax" in line
-
-
-def run(command: list[str], folder: Path, status: int = 0) -> str:
-    """Run a command that must end with this status; give its output."""
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == status, done.stdout + done.stderr
-    return done.stdout
