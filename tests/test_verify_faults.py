@@ -101,18 +101,21 @@ def test_a_full_memory_is_reported(tmp_path: Path, body: str) -> None:
     assert found.kind == "out-of-memory"
 
 
+@pytest.mark.usefixtures("copied_children")
 def test_a_broken_contract_is_reported(tmp_path: Path) -> None:
     found = failure(verify(tmp_path, "return 1"))
     assert found.kind == "target"
     assert "must return (module_or_callable, args, kwargs), or an object" in found.message
 
 
+@pytest.mark.usefixtures("copied_children")
 def test_a_call_that_raises_compares_like_a_result(tmp_path: Path) -> None:
     report = verify(tmp_path, "return torch.nn.Linear(2, 2), (torch.ones(3),), {}")
     assert report.after.failure is None
     assert report.equality.equal is not None
 
 
+@pytest.mark.usefixtures("copied_children")
 def test_before_and_after_share_weights_and_compare(tmp_path: Path) -> None:
     head = "import torch\nclass M(torch.nn.Module):\n"
     head += "    def __init__(self):\n        super().__init__()\n"
@@ -147,6 +150,7 @@ def test_before_and_after_share_weights_and_compare(tmp_path: Path) -> None:
     assert "the weights do not fit" in larger.equality.detail
 
 
+@pytest.mark.usefixtures("copied_children")
 def test_state_in_globals_does_not_make_arms_differ(tmp_path: Path) -> None:
     (tmp_path / "counter.py").write_text(
         "import torch\nsteps = 0\n"
@@ -204,6 +208,7 @@ def test_a_collective_that_nccl_gives_up_on_is_a_time_out(tmp_path: Path) -> Non
     assert found.message == "NCCL gave up on ALLREDUCE after 16 s: not every rank came to it"
 
 
+@pytest.mark.usefixtures("copied_children")
 def test_one_arm_runs_though_the_other_does_not(tmp_path: Path) -> None:
     (tmp_path / "drill.py").write_text(f"import torch\n\ndef make():\n    broken(){RETURN}")
     fixed = f"import torch\n\ndef make():{RETURN}"
@@ -220,7 +225,7 @@ def test_one_arm_runs_though_the_other_does_not(tmp_path: Path) -> None:
     assert exit_code([report]) == 2
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("copied_children")
 def test_the_arm_that_runs_has_times(tmp_path: Path) -> None:
     (tmp_path / "drill.py").write_text(f"import torch\n\ndef make():\n    broken(){RETURN}")
     fixed = {str((tmp_path / "drill.py").resolve()): f"import torch\n\ndef make():{RETURN}"}
