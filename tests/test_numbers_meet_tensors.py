@@ -84,3 +84,10 @@ def test_a_tensor_meets_what_its_number_met(use: str, tmp_path: Path) -> None:
     text = fixed(_IMPORTS + code, tmp_path)
     before, after = run_eager(code, f"[{_CALLS}]"), run_eager(text, f"[{_CALLS}]")
     assert difference(before.results, after.results) is None, text
+
+
+def test_float_still_refuses_a_complex_number(tmp_path: Path) -> None:
+    body = "    y = y.exp()\n    return y * float(y.sum().item())\n"
+    code = _IMPORTS + "@torch.compile\ndef f(y: torch.Tensor):\n" + body
+    assert fixed(code, tmp_path) == code
+    assert "float(" not in fixed(code.replace("y.exp()", "y.double().exp()"), tmp_path)

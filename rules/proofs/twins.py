@@ -28,6 +28,7 @@ _NAN: Final = "a NaN may come out of `clamp` where Python's function gives the o
 _SMALLEST: Final = 127
 """What every dtype of integers holds."""
 _INT64: Final = DType("int64", "int")
+_COMPLEX: Final = "without `float` a complex number raises no TypeError"
 _FLOAT32: Final = DType("float32", "float")
 _FLOAT64: Final = DType("float64", "float")
 _METHODS: Final = {"max": "clamp(min=$other)", "min": "clamp(max=$other)"}
@@ -90,11 +91,17 @@ def _float(call: ast.Call, number: Number) -> Twin | None:
         return None
     dropped = _instead(call, "$number", call.args[0])
     if number.category == "float":
-        return Twin(number, PROVED, dropped)
+        return Twin(number, Changes(_COMPLEX) if _may_be_complex(number) else PROVED, dropped)
     if number.category == "int":
         return Twin(number.of(FLOAT_OF_INTEGER), PROVED, dropped)
     what = "without `float` the result may be an integer"
     return Twin(number.of(None), Changes(what), dropped)
+
+
+def _may_be_complex(number: Number) -> bool:
+    """True for what ``exp`` and the like make of a tensor of unknown elements."""
+    dtype = number.tensor.dtype
+    return dtype is None or "~float(~" in dtype.symbol
 
 
 def _int(call: ast.Call, number: Number) -> Twin | None:
