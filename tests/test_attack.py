@@ -31,7 +31,16 @@ SLICES = [
     ("deliveries", 0, 20),
     ("garbage", 0, 10),
 ]
-SLOW = [("mutants", 60, 3000), ("caches", 10, 20), ("forges", 0, 10), ("targets", 3, 30)]
+SLOW = [
+    ("mutants", 0, 3000),
+    ("kills", 0, 20),
+    ("caches", 0, 20),
+    ("setups", 0, 33),
+    ("targets", 3, 30),
+    ("deliveries", 0, 100),
+    ("forges", 0, 10),
+    ("garbage", 0, 50),
+]
 
 
 def failed(tmp_path: Path, kind: str, first: int, count: int) -> list[str]:
