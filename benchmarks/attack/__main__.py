@@ -40,7 +40,7 @@ def main() -> int:
     lines = [line for total in totals.values() for line in total.lines()]
     print(*lines, f"{seconds:.0f} seconds, {options.jobs} processes", sep="\n")
     if options.markdown:
-        page.write(options.markdown, [*totals.values()], seconds, options.seed)
+        page.write(options.markdown, [*totals.values()])
     failed = any(total.failures for total in totals.values())
     if not failed:
         shutil.rmtree(folder)

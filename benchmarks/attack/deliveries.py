@@ -68,9 +68,9 @@ def sent(stage: Stage, body: bytes, signature: str | None = None, **headers: str
 def unsigned(stage: Stage, chance: Random) -> str:
     """A good payload, or a bad one, without a signature that holds."""
     body = payload() if chance.random() < 0.5 else chance.randbytes(chance.randrange(3_000))
-    before = stage.bot.jobs()
+    before = sum(stage.bot.jobs().values())  # those that were signed may end meanwhile
     status = sent(stage, body, chance.choice(UNSIGNED))
-    assert stage.bot.jobs().keys() <= {*before, "done"}, "an unsigned delivery was taken"
+    assert sum(stage.bot.jobs().values()) <= before, "an unsigned delivery was taken"
     return str(status)
 
 

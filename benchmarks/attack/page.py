@@ -23,7 +23,7 @@ alone: `python -m benchmarks.attack --only KIND --seed N --first K --count 1`.
 """
 
 
-def write(path: Path, totals: Sequence[Total], seconds: float, seed: int) -> None:
+def write(path: Path, totals: Sequence[Total]) -> None:
     """Write the rows of some kinds, and leave the others as they are."""
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
     rows = {line.split("|")[1].strip(): line for line in lines if line.startswith("| `")}
