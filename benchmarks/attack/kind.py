@@ -60,4 +60,4 @@ class Kind:
     def about(self) -> str:
         """The first line of what the kind's file says about it."""
         text = getattr(__import__(self.tried.__module__, fromlist=["__doc__"]), "__doc__", "")
-        return str(text).strip().splitlines()[0]
+        return str(text).strip().splitlines()[0].replace("``", "`")

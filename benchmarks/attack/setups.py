@@ -245,7 +245,8 @@ def submodule(*lines: str, ours: Sequence[str] = ()) -> Callable[[Place], None]:
         place.git("init", "-q", folder=inner)
         (inner / "inner.py").write_text("x = 1\n")
         place.git("add", "-A", folder=inner)
-        place.git("commit", "-q", "-m", "inner", folder=inner)
+        for message in ("one", "two"):
+            place.git("commit", "-q", "--allow-empty", "-m", message, folder=inner)
         place.git("add", "sub")
         place.git("commit", "-q", "-m", "three", "--", "sub")
         (inner / "inner.py").write_text(PROGRAM)
