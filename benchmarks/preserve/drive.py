@@ -127,6 +127,9 @@ class _Session:
         return value
 
     def _backward(self, call: int, target: Any, result: Any, leaves: Sequence[Any]) -> None:
+        if self.use.name == SCRIPT and call:
+            # A second walk through what a module kept is up to what TorchScript saved of numbers.
+            return
         parts = [one for one in _parts(result) if one.requires_grad]
         held = [one for one in leaves if isinstance(one, torch.Tensor) and one.requires_grad]
         if isinstance(target, torch.nn.Module):

@@ -20,7 +20,7 @@ that a fix changes runs as found and as fixed, in processes of their own, in the
   tensor for all arguments, numpy arrays, lists, numbers and None where no type is declared
 - under autocast, `no_grad`, `inference_mode` and another default dtype
 - modules in half and double precision, copied, pickled, subclassed, hooked, with their layers
-  replaced; whatever TorchScript takes, scripted
+  replaced; whatever TorchScript takes, scripted (gradients of the first call)
 - with arguments, buffers or parameters written before `backward()`
 
 After a safe fix each of these agrees bit for bit: results with their types, dtypes and sharing of

@@ -132,7 +132,15 @@ def _repair(
     }
     function = f"torch.nn.functional.{_FUNCTION}"
     fix = replaced(
-        site, whole, function, arguments, _CHANGES, positional=3, more=inner.parts, leaves=True
+        site,
+        whole,
+        function,
+        arguments,
+        _CHANGES,
+        positional=3,
+        more=inner.parts,
+        leaves=True,
+        keeps_result=True,
     )
     if isinstance(fix, Decline):
         return fix

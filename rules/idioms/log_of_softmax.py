@@ -119,4 +119,5 @@ def _repair(event: Call, node: ast.Call, inner: Operation) -> Repair | Decline:
     arguments = {"x": inner.subject, "dim": dim}
     if "dtype" in inner.named:
         arguments["dtype"] = inner.named["dtype"]
-    return replaced(event.site, node, f"{functional}log_softmax", arguments, _CHANGES)
+    function = f"{functional}log_softmax"
+    return replaced(event.site, node, function, arguments, _CHANGES, keeps_result=True)

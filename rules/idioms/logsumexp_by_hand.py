@@ -101,4 +101,6 @@ def _repair(event: Call, node: ast.Call, total: Operation, x: ast.expr) -> Repai
     keep = total.argument(1, "keepdim")
     if keep is not None:
         arguments["keepdim"] = keep
-    return replaced(event.site, node, "torch.logsumexp", arguments, _CHANGES, keeps=[x])
+    return replaced(
+        event.site, node, "torch.logsumexp", arguments, _CHANGES, keeps=[x], keeps_result=True
+    )

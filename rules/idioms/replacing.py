@@ -10,8 +10,8 @@ from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.site import Site
 
 from ..decisions.fallbacks import KEPT, is_fallback
-from ..proofs.verdict import Changes, Refused
-from ..repairs.kept import judge_kept
+from ..proofs.verdict import Changes, Refused, combine
+from ..repairs.kept import judge_kept, judge_result
 from .straight import without_leftovers
 
 
@@ -26,13 +26,15 @@ def replaced(
     more: Mapping[str, ast.expr] | None = None,
     leaves: bool = False,
     keeps: Sequence[ast.expr] = (),
+    keeps_result: bool = False,
 ) -> Repair | Decline:
     """The repair that calls ``function`` in the place of ``node``.
 
     So many arguments go by position, the others by their names. A text is put as it is, with the
     expressions ``more`` in the place of their names. What served only ``node`` goes with it, unless
     the caller, who knows more of it, ``leaves`` that. Autograd ``keeps`` some arguments of the call
-    for the backward pass, of which it kept only copies before.
+    for the backward pass, of which it kept only copies before, and where it ``keeps_result`` what
+    the call gives.
     """
     spelled = site.spell(function)
     if spelled is None:
@@ -47,7 +49,10 @@ def replaced(
     template = f"{spelled}({', '.join(listed)})"
     rewrite = Replace(node, template, parts)
     short = spelled.rpartition("torch.")[2] if spelled.startswith("torch.") else spelled
-    kept = judge_kept(site, node, keeps, _variable(site, node))
+    variable = _variable(site, node)
+    kept = judge_kept(site, node, keeps, variable)
+    if keeps_result:
+        kept = combine([kept, judge_result(site, node, variable)])
     if isinstance(kept, Refused):
         return Decline(kept.why)
     told = f"{changes}; {kept.what}" if isinstance(kept, Changes) else changes

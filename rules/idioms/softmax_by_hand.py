@@ -104,7 +104,9 @@ def _repair(
     if not total.takes_only(2, "dim", "axis", "keepdim"):
         return Decline("the sum changes the dtype")
     softmax = "torch.nn.functional.softmax"
-    fix = replaced(site, quotient, softmax, {"x": x, "dim": dim}, _CHANGES, leaves=True)
+    fix = replaced(
+        site, quotient, softmax, {"x": x, "dim": dim}, _CHANGES, leaves=True, keeps_result=True
+    )
     if stored is None or isinstance(fix, Decline):
         return fix
     return _alone(site, stored, quotient, fix)

@@ -12,10 +12,10 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static
 
+from ..output.torch_name import torch_name
 from ..proofs.numbers import constant
 from ..proofs.verdict import PROVED, Changes, Refused, Verdict, combine
 from .lengths import is_integer, least
-from .names import library
 
 _OF_ARRAYS = frozenset(("shape", "dtype", "device", "ndim", "size"))
 _RANGES = ("range", "numpy.arange")
@@ -50,7 +50,7 @@ def use_arange(event: TensorIndex, ranges: Sequence[ast.expr]) -> Repair | Decli
     site, tensor = event.site, event.subscript.value
     if not _is_plain(tensor):
         return Decline(f"`{site.text(tensor)}` would be evaluated twice")
-    spelled = library(site, "torch.arange")
+    spelled = torch_name(site, "torch.arange")
     if isinstance(spelled, Decline):
         return spelled
     name, imports = spelled

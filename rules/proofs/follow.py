@@ -115,12 +115,35 @@ class Way:
                 self._augmented(parent, target, use, number)
             case ast.Call() if (twin := twin_of(self.site, parent, use, number)) is not None:
                 self._twin(parent, twin)
+            case ast.List() | ast.Tuple() | ast.Set() if self._is_looped_over(parent):
+                self._looped_over(parent, use, number)
             case ast.Slice():
                 self._bounds(use)
             case _ if (found := picked(self.site, use)) is not None:
                 self._picks(use, number, *found)
             case _:
                 self._ends(use, number)
+
+    def _is_looped_over(self, container: ast.expr) -> bool:
+        around = self.site.parent(container)
+        return isinstance(around, (ast.For, ast.comprehension)) and around.iter is container
+
+    def _looped_over(self, container: ast.expr, use: ast.expr, number: Number) -> None:
+        """``for n in [number]``: the loop's variable is the number, or another member."""
+        loop = self.site.parent(container)
+        assert isinstance(loop, (ast.For, ast.comprehension))
+        self._ends(use, number)
+        if not isinstance(loop.target, ast.Name):
+            return
+        scope = self.site.parent(loop) if isinstance(loop, ast.comprehension) else None
+        reads = ast.walk(scope) if scope is not None else self.site.loads(loop.target.id)
+        for read in reads:
+            if (
+                isinstance(read, ast.Name)
+                and read.id == loop.target.id
+                and isinstance(read.ctx, ast.Load)
+            ):
+                self.use(read, replace(number, certain=False))
 
     def _picks(self, use: ast.expr, number: Number, row: ast.Subscript, dimension: int) -> None:
         """``x[n]`` becomes ``x[n.reshape(1)].squeeze(0)``."""

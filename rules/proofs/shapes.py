@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
+from tclint.semantics.interpreter.reshaping import CONTENT, IN_PLACE
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static, SymInt, Tensor, Value
@@ -19,10 +20,6 @@ _EACH: Final = frozenset(
     "abs neg exp log sqrt square sin cos tanh sigmoid relu sign isnan isinf isfinite logical_not "
     "bitwise_not float double half bfloat16 long int bool clamp clamp_min clamp_max eq ne lt le gt "
     "ge nan_to_num".split()
-)
-_RESHAPING: Final = frozenset(
-    "resize_ resize_as_ squeeze_ unsqueeze_ t_ transpose_ swapaxes_ swapdims_ set_ as_strided_ "
-    "data".split()
 )
 _ELEMENTWISE: Final = (
     ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.BitAnd, ast.BitOr,
@@ -79,7 +76,9 @@ def _operands(site: Site, node: ast.expr) -> list[ast.expr]:
 def _root_of_variable(site: Site, name: str, *, like_dtype: bool, inside: bool) -> str | None:
     """A variable is its own root where nothing more is known; one that changes only in place."""
     stores = site.stores(name)
-    if any(getattr(site.parent(load), "attr", "") in _RESHAPING for load in site.loads(name)):
+    if any(
+        getattr(site.parent(load), "attr", "") in IN_PLACE | CONTENT for load in site.loads(name)
+    ):
         return None
     if len(stores) > 1 or (stores and is_parameter(site, name)) or site.facts.loops:
         return None if inside or site.facts.loops else name

@@ -69,7 +69,17 @@ def unary(operation: Operation, shapes: Shapes = SHAPES) -> str | None:
     """``"rank dtype"`` of the call with one tensor, None when no such call works."""
     ranks = _ranks(operation, torch.float32, shapes) or _ranks(operation, torch.int64, shapes)
     rank = _rank_rule(ranks)
-    return None if rank is None else f"{rank} {_dtype_rule(_dtypes(operation, shapes))}"
+    if rank is None:
+        return None
+    rule = _dtype_rule(_dtypes(operation, shapes))
+    if rule == "float" and _gives_complex(operation, shapes):
+        rule = "inexact"
+    return f"{rank} {rule}"
+
+
+def _gives_complex(operation: Operation, shapes: Shapes) -> bool:
+    made = (_call(operation, _sample(s, torch.complex64)) for s in WORKED_ON if s in shapes)
+    return any(result is not None and result.is_complex() for result in made)
 
 
 def _dtypes(operation: Operation, shapes: Shapes) -> dict[torch.dtype, torch.dtype]:

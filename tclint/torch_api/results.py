@@ -18,7 +18,8 @@ class CallResult:
 
     ``rank`` is ``"same"``, ``"zero"``, ``"one"``, ``"two"``, a shift such as ``"-1"``, or
     ``"varies"``. ``dtype`` is ``"same"``, a dtype's name, ``"float"`` (floats stay, integers and
-    bools become the default float), ``"sum"`` (floats stay, the others become int64), or
+    bools become the default float, nothing complex comes out), ``"inexact"`` (the same, but
+    complex numbers stay complex), ``"sum"`` (floats stay, the others become int64), or
     ``"varies"``.
     """
 

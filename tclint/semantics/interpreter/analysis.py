@@ -112,6 +112,7 @@ class Analysis:
         self.operations = 0
         self.active: set[FunctionInfo] = set()
         self.failing: dict[FunctionInfo, bool] = {}
+        self.reshaping: set[FunctionInfo] = set()  # functions that reshape a tensor in place
         self.kept_out: dict[FunctionInfo, frozenset[str]] = {}
         self.ends: dict[FunctionInfo, frozenset[str]] = {}
         self.memory: dict[

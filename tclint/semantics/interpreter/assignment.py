@@ -12,6 +12,7 @@ from tclint.semantics.interpreter.indexing import index_tensor
 from tclint.semantics.interpreter.iteration import element_of, row_of
 from tclint.semantics.interpreter.methods import note_lr_change, report_growth
 from tclint.semantics.interpreter.narrowing import path_of
+from tclint.semantics.interpreter.reshaping import CONTENT, forget_shapes
 from tclint.semantics.lattice import bounded, join, options, tensor_in
 from tclint.semantics.syntax import ATTRIBUTE, NAME
 from tclint.semantics.values import (
@@ -83,6 +84,8 @@ def _assign_attribute(
     if isinstance(owner, External):
         _note_config(frame, owner.name, target.attr, value)
     _report_tensor_write(frame, target, target.value, owner, target.attr)
+    if target.attr in CONTENT:
+        forget_shapes(frame)
     if frame.region is not None and ClassWrite in frame.analysis.wanted:
         _report_class_write(frame, target, owner)
     if not isinstance(owner, Object) or owner.cls is None:

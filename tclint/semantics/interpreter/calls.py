@@ -21,6 +21,7 @@ from tclint.semantics.interpreter.library import COMPILING_NAMES, call_library
 from tclint.semantics.interpreter.methods import call_bound
 from tclint.semantics.interpreter.operators import elements
 from tclint.semantics.interpreter.passed import call_passed
+from tclint.semantics.interpreter.reshaping import forget_shapes, reshapes
 from tclint.semantics.interpreter.sinks import report_sink, sink_of
 from tclint.semantics.interpreter.standard_library import STANDARD
 from tclint.semantics.interpreter.tensor_calls import call_method
@@ -48,6 +49,13 @@ from tclint.semantics.values import (
 
 @handles(ast.Call)
 def _call(frame: Frame, node: ast.Call) -> Value:
+    result = _answer(frame, node)
+    if reshapes(node):
+        forget_shapes(frame)
+    return result
+
+
+def _answer(frame: Frame, node: ast.Call) -> Value:
     func = node.func
     if isinstance(func, ATTRIBUTE) and func.attr in MOVES and isinstance(func.value, CALL):
         frame.moves[func.value] = node

@@ -16,6 +16,7 @@ from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.interpreter.kept_out import is_disabled, kept_out
 from tclint.semantics.interpreter.memory import walk_once
 from tclint.semantics.interpreter.parameters import assumed_value, keywords_value
+from tclint.semantics.interpreter.reshaping import forget_shapes
 from tclint.semantics.interpreter.wrappers import wrappers_of
 from tclint.semantics.lattice import bounded, join, may_be_unknown, options, present
 from tclint.semantics.site import Region
@@ -101,6 +102,8 @@ def call_function(frame: Frame, function: Function, arguments: Arguments, node: 
     chain = (*frame.chain, frame.link(node.lineno))
     off = frame.facts.default_off or (frame.region is not None and never_returns(analysis, info))
     result = walk_once(analysis, info, env, frame.region, chain, off)
+    if info in analysis.reshaping:
+        forget_shapes(frame)
     if frame.region is not None and function.bound == AUTOGRAD_CONTEXT:
         _walk_backward(analysis, info, frame.region, chain, off)
     if info.decorators and frame.region is not None:

@@ -363,11 +363,12 @@ def _unary_result(key: str, tensor: Tensor, loose: Tensor) -> Tensor:
 def _result_dtype(rule: str, dtype: DType | None) -> DType | None:
     if rule == "same":
         return dtype
-    if rule in ("float", "sum", "varies"):
+    if rule in ("float", "inexact", "sum", "varies"):
         if rule != "varies" and dtype is not None and dtype.category in ("float", "complex"):
             return dtype
         if rule == "sum" and dtype is not None and dtype.category in ("int", "bool"):
             return INT64
-        return derived(dtype, rule, "float" if rule == "float" else None)
+        real = rule == "float" or (rule == "inexact" and dtype is not None and dtype.category)
+        return derived(dtype, rule, "float" if real else None)
     categories = {"bool": "bool"} | {"int64": "int", "int32": "int"}
     return DType(rule, categories.get(rule, "float" if rule.startswith("float") else None))

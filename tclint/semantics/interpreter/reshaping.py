@@ -1,0 +1,59 @@
+"""Calls that give a tensor another shape in place: the ranks known before hold no longer."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Final, cast
+
+from tclint.semantics.lattice import join
+from tclint.semantics.values import Iteration, Mapping, Sequence, Tensor, Union, Value
+
+if TYPE_CHECKING:
+    from tclint.semantics.interpreter.frame import Frame
+
+IN_PLACE: Final = frozenset(
+    "resize_ resize_as_ squeeze_ unsqueeze_ t_ transpose_ swapaxes_ swapdims_ set_ as_strided_ "
+    "swap_tensors".split()
+)
+"""What gives its tensor another shape, as a method or as a function of torch."""
+CONTENT: Final = frozenset(("data", "__dict__"))
+"""Attributes by which a tensor takes another one's content."""
+
+
+def reshapes(call: ast.Call) -> bool:
+    """True for a call that may give a tensor another shape: ``t.resize_(4)``, ``out=t``."""
+    function = call.func
+    name = function.attr if isinstance(function, ast.Attribute) else ""
+    if name in IN_PLACE or any(keyword.arg == "out" for keyword in call.keywords):
+        return True
+    sets = name == "__setattr__" or (isinstance(function, ast.Name) and function.id == "setattr")
+    return sets and any(isinstance(a, ast.Constant) and a.value in CONTENT for a in call.args)
+
+
+def forget_shapes(frame: Frame) -> None:
+    """Let go of the rank of every variable: each may be another name of the tensor."""
+    function = frame.body.function
+    if function is not None:
+        frame.analysis.reshaping.add(function)
+    for path, value in frame.env.items():
+        frame.env[path] = _without_shape(value)
+
+
+def _without_shape(value: Value) -> Value:
+    kind = type(value)
+    if kind is Tensor:
+        return cast("Tensor", value).changed(rank=None)
+    if kind is Sequence:
+        sequence = cast("Sequence", value)
+        items = None if sequence.items is None else tuple(map(_without_shape, sequence.items))
+        return Sequence(sequence.type, _without_shape(sequence.element), items)
+    if kind is Mapping:
+        mapping = cast("Mapping", value)
+        pairs = tuple((key, _without_shape(item)) for key, item in mapping.items)
+        return Mapping(pairs, _without_shape(mapping.element))
+    if kind is Iteration:
+        iteration = cast("Iteration", value)
+        return Iteration(_without_shape(iteration.element), iteration.source)
+    if kind is Union:
+        return join([_without_shape(option) for option in cast("Union", value).options])
+    return value
