@@ -128,8 +128,8 @@ ACTS = (
     ),
     Act(
         "removes where it works",
-        "import shutil\nshutil.rmtree(tempfile.gettempdir(), ignore_errors=True)\n"
-        "shutil.rmtree(os.getcwd(), ignore_errors=True) if '/targets' in os.getcwd() else None",
+        # By its whole name: a folder for temporary files that is gone is another one to Python.
+        "import shutil\nshutil.rmtree(os.environ['ATTACK_FOLDER'], ignore_errors=True)",
     ),
     Act(
         "takes all memory",
@@ -169,7 +169,10 @@ def endured(act: Act, moment: str, folder: Path) -> Iterator[str]:
         "verify", "drill.py:make", "--backend", "eager", "--no-speed",
         "--time-limit", str(act.limit), *act.arguments,
         folder=project,
-        environment={"TMPDIR": str(scratch), MARK: mark, "PYTHONDONTWRITEBYTECODE": "1"},
+        environment={
+            "TMPDIR": str(scratch), "ATTACK_FOLDER": str(folder), MARK: mark,
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
         memory=0,  # the limit is verify's to set
         seconds=4 * act.limit + 60,
     )  # fmt: skip
