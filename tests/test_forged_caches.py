@@ -236,3 +236,22 @@ def test_a_run_from_the_shell_shrugs_at_what_lies_in_the_cache(tmp_path: Path) -
     file.unlink()
     file.symlink_to(ENDLESS)
     assert tclint("check", "a.py", cwd=tmp_path).stdout == first.stdout
+
+
+def test_made_up_lines_around_a_finding_may_have_gaps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tclint.lint.memory.SETTLED", -(10**12))
+    (tmp_path / "fixable.py").write_text(MANY["pkg/fixable.py"], encoding="utf-8")
+    cache = tmp_path / "cache"
+    checked(tmp_path, cache)
+    [file] = cache.glob("*.run")
+    identity, memory = unpacked(file.read_bytes())
+    [(_, outcome)] = memory["shards"]
+    [lines] = outcome[5].values()
+    for number in range(len(lines)):
+        gap = deepcopy(memory)
+        [wrong] = gap["shards"][0][1][5].values()
+        wrong[number][0] = 0
+        file.write_bytes(packed([identity, gap]))
+        assert "TCL" in shown(checked(tmp_path, cache), tmp_path, (OutputFormat.FULL,))[0]

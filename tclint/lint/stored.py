@@ -6,6 +6,7 @@ import ast
 import os
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -88,8 +89,10 @@ class StoredFile(SourceFile):
         known = self._known()
         if row not in known:
             return self._loaded().nearby(row)
-        rows = range(row - NEARBY, row + NEARBY + 1)
-        return {number: known[number] for number in rows if number in known}
+        # Without a gap: whoever shows them goes from the first to the last.
+        above = takewhile(known.__contains__, range(row, row - NEARBY - 1, -1))
+        below = takewhile(known.__contains__, range(row + 1, row + NEARBY + 1))
+        return {number: known[number] for number in sorted((*above, *below))}
 
     def cell(self, row: int) -> Cell | None:
         """The cell of a notebook that a row belongs to."""
