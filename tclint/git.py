@@ -32,6 +32,8 @@ from tclint.scratch import scratch
 from tclint.source.errors import reason
 
 SECONDS: Final = 120.0
+QUICK: Final = 20.0
+"""For questions that read settings alone: a pipe among those would be waited for without end."""
 """No honest answer takes longer."""
 LARGEST: Final = 512 * 2**20
 """Bytes of an answer."""
@@ -197,7 +199,8 @@ def answering(call: Call, *arguments: str, stdin: bytes = b"") -> Iterator[IO[by
         process = _started(call, arguments, source, complaints)
         assert process.stdout is not None
         late = threading.Event()
-        timer = threading.Timer(call.seconds, _kill, (process, late))
+        seconds = min(call.seconds, QUICK) if arguments[0] == "rev-parse" else call.seconds
+        timer = threading.Timer(seconds, _kill, (process, late))
         timer.start()
         try:
             yield process.stdout
@@ -208,7 +211,7 @@ def answering(call: Call, *arguments: str, stdin: bytes = b"") -> Iterator[IO[by
             process.wait()
             process.stdout.close()
         if late.is_set():
-            raise GitError(f"git {arguments[0]} took longer than {call.seconds:g} seconds")
+            raise GitError(f"git {arguments[0]} took longer than {seconds:g} seconds")
         if code != 0:
             complaints.seek(0)
             message = complaints.read(_CHUNK).decode("utf-8", "replace").strip()

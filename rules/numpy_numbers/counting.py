@@ -13,7 +13,7 @@ from tclint.semantics.values import DataScalar
 
 from ..proofs.verdict import PROVED, Changes, Refused, Verdict, combine
 from .flow import follow
-from .lengths import is_integer, least
+from .lengths import is_surely_integer, least
 from .names import builtin
 from .verdicts import verdict_of
 
@@ -60,7 +60,7 @@ def _bounds(site: Site, call: ast.Call) -> Verdict:
             return Refused(f"`{site.text(bound)}` is read from a tensor")
         if isinstance(bound, ast.Constant) and isinstance(bound.value, float):
             return Refused(f"`{site.text(bound)}` is a float")
-    unsure = [b for b in call.args if not is_integer(site, b)]
+    unsure = [b for b in call.args if not is_surely_integer(site, b)]
     if unsure:
         return Changes(f"`range` raises TypeError if `{site.text(unsure[0])}` is not an integer")
     if len(call.args) == 3 and not _is_step(call.args[2]):

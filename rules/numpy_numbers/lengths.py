@@ -8,6 +8,8 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static, SymInt, Tensor, Value
 
+from ..proofs.uses import is_parameter
+
 _COUNTS = frozenset(("numel", "dim", "size", "nelement", "ndimension"))
 
 
@@ -19,6 +21,32 @@ def is_integer(site: Site, node: ast.expr) -> bool:
         isinstance(v, SymInt) or (isinstance(v, Static) and v.type == "int")
         for v in options(site.value(node))
     )
+
+
+def is_surely_integer(site: Site, node: ast.expr) -> bool:
+    """True when no caller can make it anything else: a default alone declares nothing."""
+    return is_integer(site, node) and not _may_be_given(site, node, set())
+
+
+def _may_be_given(site: Site, node: ast.AST, seen: set[str]) -> bool:
+    """True where a parameter without annotation is computed with; sizes of tensors are integers."""
+    if isinstance(node, ast.expr) and isinstance(site.value(node), SymInt):
+        return False
+    if not isinstance(node, ast.Name):
+        return any(_may_be_given(site, part, seen) for part in ast.iter_child_nodes(node))
+    if node.id in seen:
+        return False
+    seen.add(node.id)
+    if is_parameter(site, node.id):
+        return not _is_annotated(site, node.id)
+    bindings = [site.parent(store) for store in site.stores(node.id)]
+    values = [getattr(one, "value", None) or getattr(one, "iter", None) for one in bindings]
+    return any(value is not None and _may_be_given(site, value, seen) for value in values)
+
+
+def _is_annotated(site: Site, name: str) -> bool:
+    arguments = (part for part in ast.walk(site.body.scope) if isinstance(part, ast.arg))
+    return any(one.arg == name and one.annotation is not None for one in arguments)
 
 
 def least(site: Site, node: ast.expr) -> int | None:

@@ -15,7 +15,7 @@ from tclint.semantics.values import Static
 from ..output.torch_name import torch_name
 from ..proofs.numbers import constant
 from ..proofs.verdict import PROVED, Changes, Refused, Verdict, combine
-from .lengths import is_integer, least
+from .lengths import is_surely_integer, least
 
 _OF_ARRAYS = frozenset(("shape", "dtype", "device", "ndim", "size"))
 _RANGES = ("range", "numpy.arange")
@@ -98,7 +98,7 @@ def judge_bounds(site: Site, call: ast.Call) -> Verdict:
     """Judge that `torch.arange` and `range` count the same with the arguments of a call."""
     if call.keywords or any(isinstance(a, ast.Starred) for a in call.args):
         return Refused("its bounds are not all written out")
-    if not all(is_integer(site, bound) for bound in call.args):
+    if not all(is_surely_integer(site, bound) for bound in call.args):
         return Changes("a bound that is not an integer gives other positions, or another error")
     if len(call.args) == 1:
         bound = least(site, call.args[0])

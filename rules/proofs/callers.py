@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from tclint.semantics.site import Site
 
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.Module)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_SCOPES = (*_FUNCTIONS, ast.Lambda, ast.Module)
 
 
 def why_not_followed(site: Site) -> str:
@@ -16,16 +17,29 @@ def why_not_followed(site: Site) -> str:
     function = site.function
     if function is None or function.name == "forward":
         return ""
-    name = function.name
     parents = _parents(site.module.tree)
-    for call in ast.walk(site.module.tree):
-        if isinstance(call, ast.Call) and _is_named(call.func, name):
+    asked, names = {function.name}, [function.name]
+    for name in names:
+        for call in ast.walk(site.module.tree):
+            if not isinstance(call, ast.Call) or not _is_named(call.func, name):
+                continue
             if _is_in_inference_mode(call, parents):
                 return f"`{name}` is called under `inference_mode`"
             for use in _uses(call, parents):
                 if not _computes(site, use, parents):
                     return f"`{name}` gives a number that its caller needs as one"
+                names += _handed_on(use, parents, asked)
     return ""
+
+
+def _handed_on(use: ast.expr, parents: dict[ast.AST, ast.AST], asked: set[str]) -> Iterator[str]:
+    """The function that returns the number in its turn, unless its callers were asked already."""
+    if not isinstance(parents[use], ast.Return):
+        return
+    outer = next(node for node in _around(use, parents) if isinstance(node, _FUNCTIONS))
+    if outer.name not in asked and outer.name != "forward":
+        asked.add(outer.name)
+        yield outer.name
 
 
 def _is_named(function: ast.expr, name: str) -> bool:

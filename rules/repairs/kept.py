@@ -177,9 +177,14 @@ def _root(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
+def _is_plain(kind: Value) -> bool:
+    """True for what is certainly no tensor; attributes of plain objects are only taken for none."""
+    return isinstance(kind, _PLAIN) and not (isinstance(kind, Static) and kind.type is None)
+
+
 def _is_foreign(site: Site, node: ast.expr, held: set[str], new: str | None) -> bool:
     """True for what may hold the memory of one of the variables ``held``."""
-    if all(isinstance(kind, _PLAIN) for kind in options(site.value(node))):
+    if all(_is_plain(kind) for kind in options(site.value(node))):
         return False
     while isinstance(node, (ast.Attribute, ast.Subscript, ast.Starred)):
         node = node.value

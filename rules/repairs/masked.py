@@ -31,7 +31,10 @@ def drop_guard(site: Site, statement: ast.If) -> Repair | None:
     tensor = certain_tensor(site, mask)
     if tensor is None or not is_boolean(tensor) or not _is_number(site, value):
         return None
-    if not is_pure(site, mask) or not is_pure(site, owner) or certain_tensor(site, owner) is None:
+    if not is_pure(site, mask) or not is_pure(site, owner):
+        return None
+    target = certain_tensor(site, owner)
+    if target is None or target.role == "parameter":  # a leaf raises where it is written at all
         return None
     return Repair(
         "Write always: an empty mask selects nothing",
