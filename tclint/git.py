@@ -32,7 +32,7 @@ from tclint.scratch import scratch
 from tclint.source.errors import reason
 
 SECONDS: Final = 120.0
-QUICK: Final = 20.0
+QUICK: Final = 10.0
 """For questions that read settings alone: a pipe among those would be waited for without end."""
 """No honest answer takes longer."""
 LARGEST: Final = 512 * 2**20

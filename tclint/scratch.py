@@ -17,7 +17,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import Final
 
-_NAME: Final = re.compile(r"tclint-[a-z]+-[a-z0-9_]{8}")
+_NAME: Final = re.compile(r"\.tclint-scratch-[a-z]+-[a-z0-9_]{8}")
+"""Nobody else names a folder so: others of ours are not locked, and must not be removed."""
 _JUST_MADE: Final = 60
 """Seconds in which a folder may not be locked yet by the run that made it."""
 _ABANDONED: Final = 86_400
@@ -28,7 +29,7 @@ _ABANDONED: Final = 86_400
 def scratch(purpose: str) -> Iterator[Path]:
     """An empty folder that is removed at the end of the block; ``purpose`` is part of its name."""
     _sweep(gettempdir())
-    with TemporaryDirectory(prefix=f"tclint-{purpose}-") as folder, locked(Path(folder)):
+    with TemporaryDirectory(prefix=f".tclint-scratch-{purpose}-") as folder, locked(Path(folder)):
         yield Path(folder)
 
 

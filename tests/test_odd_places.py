@@ -163,17 +163,21 @@ def test_a_scratch_folder_that_a_killed_run_has_left_is_removed(
 ) -> None:
     from tclint import scratch
 
-    old, young, other = (tmp_path / f"tclint-git-{name * 8}" for name in "abc")
-    for folder in (old, young, other, tmp_path / "tclint-git-x"):
+    old, young, other = (tmp_path / f".tclint-scratch-git-{name * 8}" for name in "abc")
+    for folder in (old, young, other, tmp_path / ".tclint-scratch-git-x"):
         folder.mkdir()
-    for folder in (old, other, tmp_path / "tclint-git-x"):
+    for folder in (old, other, tmp_path / ".tclint-scratch-git-x"):
         os.utime(folder, (1_600_000_000, 1_600_000_000))
+    theirs = tmp_path / "tclint-notes-20261123"
+    theirs.mkdir()
+    os.utime(theirs, (1_600_000_000, 1_600_000_000))
     monkeypatch.setattr(scratch, "gettempdir", lambda: str(tmp_path))
     with scratch.locked(other), scratch.scratch("git"):
         assert not old.exists()
         assert young.exists()
         assert other.exists()
-        assert (tmp_path / "tclint-git-x").exists()
+        assert theirs.exists()
+        assert (tmp_path / ".tclint-scratch-git-x").exists()
 
 
 @pytest.mark.parametrize("name", ["a.py", "b.pyi", "c.ipynb", "pyproject.toml", "d.PY"])
