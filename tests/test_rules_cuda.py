@@ -49,7 +49,8 @@ def _function(code: str) -> Callable[..., Any]:
 def _on_gpu(source: str) -> list[Any]:
     names: dict[str, Any] = {}
     exec(PRELUDE, names)
-    return [one.cuda() for one in eval(source, names)]
+    given: tuple[Any, ...] = eval(source, names)
+    return [one.cuda() if isinstance(one, torch.Tensor) else "cuda" for one in given]
 
 
 def _of(code: str) -> Callable[[Rule, Any], bool]:
