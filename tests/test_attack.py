@@ -38,7 +38,7 @@ SLOW = [
     ("setups", 0, 33),
     ("targets", 3, 30),
     ("deliveries", 0, 100),
-    ("forges", 0, 10),
+    ("forges", 0, 2),
     ("garbage", 0, 50),
 ]
 

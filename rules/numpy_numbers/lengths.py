@@ -29,8 +29,11 @@ def is_surely_integer(site: Site, node: ast.expr) -> bool:
 
 
 def _may_be_given(site: Site, node: ast.AST, seen: set[str]) -> bool:
-    """True where a parameter without annotation is computed with; sizes of tensors are integers."""
-    if isinstance(node, ast.expr) and isinstance(site.value(node), SymInt):
+    """True where a parameter without annotation is computed with.
+
+    What an attribute, a size or a call gives is as sure as the analysis says.
+    """
+    if isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
         return False
     if not isinstance(node, ast.Name):
         return any(_may_be_given(site, part, seen) for part in ast.iter_child_nodes(node))

@@ -24,7 +24,7 @@ from tclint.lint.identity import digest_of
 from tclint.lint.outcome import Outcome
 from tclint.lint.plausible import is_plausible
 from tclint.lint.shards import Shard
-from tclint.lint.stored import Version, version_of
+from tclint.lint.stored import SIZE, Version, version_of
 from tclint.records import record
 from tclint.source.decode import MAX_BYTES
 
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 SETTLED: Final = 2 * 10**9
 """Nanoseconds: a file that was written so shortly before may be written again unseen, since file
 systems count time in steps."""
-_SIZE: Final = 2
-"""Where in a version a file's length is; the times are before it."""
 _READ: Final = [field.name for field in fields(Outcome)].index("read")
 
 
@@ -114,7 +112,7 @@ class Memory:
         known, version = self._contents[name], self._version(name)
         if version == known.version and known.settled:
             return True
-        if version is None or version[_SIZE] != known.version[_SIZE]:
+        if version is None or version[SIZE] != known.version[SIZE]:
             return False
         self.touched = True
         now = self._content(name)
@@ -182,7 +180,7 @@ class Memory:
             return None
         if version_of(name) != version:
             return None
-        return _Content(version, digest, max(version[:_SIZE]) < self._settled_before)
+        return _Content(version, digest, max(version[:SIZE]) < self._settled_before)
 
 
 def packages(files: Iterable[str]) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tclint.diagnostics import Applicability, Edit, Position, Span
 from tclint.lint.outcome import Excerpts
@@ -34,6 +34,10 @@ Anybody may set the first time back, the second nobody. (Windows knows no second
 when the file was made.)
 """
 _Node = ast.expr | ast.stmt
+
+
+SIZE: Final = 2
+"""Where in a version the length is; the times are before it."""
 
 
 def version_of(path: str | Path) -> Version | None:

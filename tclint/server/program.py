@@ -10,7 +10,7 @@ from typing import Final
 from tclint.config import Config
 from tclint.lint.engine import Run, assembled
 from tclint.lint.examine import Examiner
-from tclint.lint.stored import version_of
+from tclint.lint.stored import SIZE, version_of
 from tclint.semantics.installed import installed_packages
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.run import interpret
@@ -120,4 +120,4 @@ def _imported(path: Path, project: Project) -> Iterator[Path]:
 
 def _size(path: Path) -> int:
     version = version_of(path)
-    return version[1] if version is not None else 0
+    return version[SIZE] if version is not None else 0
