@@ -270,3 +270,17 @@ def test_a_file_descriptor_that_is_free_again_leaks_nothing(tmp_path: Path) -> N
     for _ in range(3):
         drill(tmp_path, "import os; os._exit(1)")
     assert len(list(Path("/dev/fd").iterdir())) <= before
+
+
+def test_a_link_in_the_place_of_what_verify_keeps_is_replaced_and_not_followed(
+    tmp_path: Path,
+) -> None:
+    from tclint.verify.probe import _leave
+
+    theirs = tmp_path / "theirs"
+    theirs.write_text("mine", "utf-8")
+    kept = tmp_path / "state.pt"
+    kept.symlink_to(theirs)
+    _leave({"state": 1}, kept)
+    assert theirs.read_text("utf-8") == "mine"
+    assert not kept.is_symlink()
