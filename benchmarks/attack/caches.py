@@ -14,6 +14,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -151,7 +152,7 @@ def field_changed(cache: Path, chance: Random) -> None:
 
 
 def change(content: Any, chance: Random) -> None:
-    """Put something odd somewhere into lists and objects."""
+    """Put something odd somewhere into lists and objects: a copy, which may be altered."""
     places: list[tuple[Any, Any]] = []
     pending = [content]
     while pending:
@@ -166,11 +167,11 @@ def change(content: Any, chance: Random) -> None:
         case 0:
             del node[key]
         case 1 if isinstance(node, list):
-            node.insert(key, chance.choice(ODD))
+            node.insert(key, deepcopy(chance.choice(ODD)))
         case 2 if isinstance(node[key], int):
             node[key] += chance.choice((-1, 1, 1000, -(2**40)))
         case _:
-            node[key] = chance.choice(ODD)
+            node[key] = deepcopy(chance.choice(ODD))
 
 
 def nested(cache: Path, chance: Random) -> None:
