@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.semantics.lattice import options
-from tclint.semantics.site import Site
+from tclint.semantics.site import Site, once
 from tclint.semantics.values import DataScalar, Object, Static, SymInt, Tensor
 from tclint.torch_api import is_tensor_member
 
@@ -109,7 +109,17 @@ def _is_certain(site: Site, node: ast.expr, seen: frozenset[str]) -> bool:
 
 
 def _is_certain_name(site: Site, node: ast.Name, seen: frozenset[str]) -> bool:
-    for store in site.stores(node.id):
+    if not _is_bound_to_tensors(site, node.id, seen):
+        return False
+    if is_parameter(site, node.id):
+        return _has_been_used(site, node)
+    return bool(site.stores(node.id))  # else it belongs to an outer scope
+
+
+@once
+def _is_bound_to_tensors(site: Site, name: str, seen: frozenset[str]) -> bool:
+    """True where each binding of a variable in the function makes it a tensor, certainly."""
+    for store in site.stores(name):
         parent = site.parent(store)
         if isinstance(parent, ast.AugAssign):
             continue
@@ -118,18 +128,24 @@ def _is_certain_name(site: Site, node: ast.Name, seen: frozenset[str]) -> bool:
             return False
         if not _is_certain(site, parent.value, seen):
             return False
-    if is_parameter(site, node.id):
-        return _has_been_used(site, node)
-    return bool(site.stores(node.id))  # else it belongs to an outer scope
+    return True
 
 
 def _has_been_used(site: Site, node: ast.Name) -> bool:
     """True where what runs before ``node`` has used the parameter as only a tensor can be."""
-    return any(
-        _is_tensors_use(site, load)
-        for statement in _before(site, node)
-        for load in ast.walk(statement)
-        if isinstance(load, ast.Name) and load.id == node.id and _certainly_runs(site, load)
+    uses = _proving_statements(site, node.id)
+    return bool(uses) and any(statement in uses for statement in _before(site, node))
+
+
+@once
+def _proving_statements(site: Site, name: str) -> frozenset[ast.stmt]:
+    """The plain statements that raise unless the parameter is a tensor."""
+    return frozenset(
+        around
+        for load in site.loads(name)
+        if _is_tensors_use(site, load) and _certainly_runs(site, load)
+        for around in site.ancestors(load)
+        if isinstance(around, _SIMPLE)
     )
 
 

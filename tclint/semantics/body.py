@@ -36,6 +36,7 @@ class Body:
         self.scope = scope
         self.values: dict[ast.AST, Value] = {}
         self.links: dict[int, ChainLink] = {}  # this function at a row
+        self.answers: dict[tuple[object, ...], object] = {}  # to what is asked `once`
         self._parents: dict[ast.AST, ast.AST] | None = None
         self._names: dict[str, list[ast.Name]] | None = None
         self._declared: set[str] = set()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Hashable, Iterator
+from functools import wraps
+from typing import Concatenate, Final, ParamSpec, TypeVar, cast
 
 from tclint.config import Settings
 from tclint.diagnostics import ChainLink
@@ -13,6 +14,9 @@ from tclint.semantics.content import ByContent, Fields
 from tclint.semantics.imported import is_imported
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
 from tclint.semantics.values import UNKNOWN, Value
+
+Q = ParamSpec("Q")
+R = TypeVar("R")
 
 
 class Region(ByContent):
@@ -190,3 +194,23 @@ class Site:
         arguments = self.body.scope.args
         yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
         yield from (a for a in (arguments.vararg, arguments.kwarg) if a)
+
+
+def once(
+    question: Callable[Concatenate[Site, Q], R],
+) -> Callable[Concatenate[Site, Q], R]:
+    """Make a question about a function remember its answers, for all the events in the function.
+
+    For what depends on the function's syntax and values alone, not on the place or the region: a
+    function of thousands of lines has thousands of events that ask the same.
+    """
+
+    @wraps(question)
+    def asked(site: Site, *args: Q.args, **kwargs: Q.kwargs) -> R:
+        key: tuple[Hashable, ...] = (question, *args, *kwargs.items())
+        answers = site.body.answers
+        if key not in answers:
+            answers[key] = question(site, *args, **kwargs)
+        return cast("R", answers[key])
+
+    return cast("Callable[Concatenate[Site, Q], R]", asked)
