@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 _PREFIXES: Final = "rRbBuUfFtT"
 
 
+@lru_cache(maxsize=1)  # the edits of a file are made one after the other
 def quote_of(file: SourceFile, tree: ast.Module) -> str:
     """The quote of most of the file's strings, docstrings aside; a double one where none has more.
 
