@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pathspec import GitIgnoreSpec
 
 from tclint.config import Config
 from tclint.source.discovery import Discovery, discover
@@ -201,6 +203,13 @@ def test_very_deep_tree_is_walked(tmp_path: Path) -> None:
         ("*a?*a", "folder/aaa", True),
         ("*a?*a", "folder/aa", None),
         ("*a*b/c", "xa/b/c", None),
+        ("**/" + "a/**/" * 60 + "b", "a/" * 1000 + "c", None),
+        ("**/" + "a/**/" * 60 + "b", "a/" * 1000 + "b", True),
+        ("a/**/b/**/c", "a/b/c", True),
+        ("a/**/b/**/c", "a/xb/b/x/c", True),
+        ("a/**/b/**/c", "a/bx/c", None),
+        ("**/a/b/**/c", "a/x/a/b/c", True),
+        ("**/*a*b/**/c", "xa/b/ab/c", True),
     ],
 )
 def test_stars_without_end_take_no_time_without_end(
@@ -208,3 +217,19 @@ def test_stars_without_end_take_no_time_without_end(
 ) -> None:
     name = path.rpartition("/")[2]
     assert compile_patterns([pattern]).match(path, name, folder=False) is matches
+
+
+def test_patterns_with_stars_match_what_git_matches() -> None:
+    chance = random.Random(1)
+    parts = ("a", "ab", "*a", "a*", "*", "*a*b", "?", "[ab]", "[!a]*", "**", "**", "**")
+    names = ("a", "b", "ab", "ba", "aa", "a.b", "axb")
+    for _ in range(400):
+        pattern = "/".join(["*", *chance.choices(parts, k=chance.randint(1, 6))])
+        pattern = chance.choice(("", "/")) + pattern + chance.choice(("", "", "/"))
+        git, ours = GitIgnoreSpec.from_lines([pattern]), compile_patterns([pattern])
+        for _ in range(5):
+            path = "/".join(chance.choices(names, k=chance.randint(1, 8)))
+            for folder in (False, True):
+                expected = git.check_file(path + "/" * folder).include
+                name = path.rpartition("/")[2]
+                assert ours.match(path, name, folder=folder) is expected, (pattern, path)

@@ -407,6 +407,7 @@ BRANCHES = "import torch\n@torch.compile\ndef f(x):\n    y = x\n" + (
 CALLS = "import torch\n" + "".join(
     f"def f{n}(x):\n    return f{n + 1}(x) + f{n + 1}(x.t())\n" for n in range(60)
 ) + "def f60(x):\n    return x.item()\ntorch.compile(f0)\n"  # fmt: skip
+DEEP = "**/a/" * 30 + "**/b"
 COMMENTS = "# tclint: ignore[" + "TCL101, " * 50_000 + "\n" + PROGRAM
 NOTEBOOK = {
     "cells": [{"cell_type": "code", "source": PROGRAM, "metadata": {}, "outputs": []}],
@@ -574,8 +575,9 @@ SETUPS = (
     Setup(
         "configuration: slow patterns",
         files(
-            ("tclint.toml", f"exclude = [{json.dumps('*a' * 40 + '*b')}]\n"),
+            ("tclint.toml", f"exclude = {json.dumps(['*a' * 40 + '*b', DEEP])}\n"),
             ("a" * 200 + ".py", PROGRAM),
+            ("a/" * 100 + "c.py", PROGRAM),
         ),
     ),
     Setup(
@@ -590,7 +592,11 @@ SETUPS = (
     ),
     Setup(
         "configuration: slow ignores",
-        files((".gitignore", "*a" * 60 + "b\n"), ("a" * 200 + ".py", PROGRAM)),
+        files(
+            (".gitignore", "*a" * 60 + f"b\n{DEEP}\n"),
+            ("a" * 200 + ".py", PROGRAM),
+            ("a/" * 100 + "c.py", PROGRAM),
+        ),
     ),
     Setup(
         "metadata: garbage",

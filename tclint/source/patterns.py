@@ -22,6 +22,9 @@ _SET: Final = re.compile(r"(?<!\\)\[(?!\^/\])(?:\\.|[^\]\\])+\]")
 _BEFORE_ANOTHER: Final = re.compile(
     rf"\[\^/\]\*((?:\\.|\[\^/\](?!\*)|{_SET.pattern}|[^\\\[\](){{}}*+?/^$|.])+)(?=\[\^/\]\*)"
 )
+_BETWEEN: Final = "(?:/.+)?"
+"""What pathspec makes of the ``**`` in ``a/**/b``, and before the ``a`` in ``**/a``:"""
+_BEFORE: Final = "^(?:.+/)?"
 
 
 @record(frozen=True)
@@ -102,17 +105,42 @@ def _spec(lines: list[str]) -> GitIgnoreSpec | None:
     spec = GitIgnoreSpec.from_lines(valid)
     for pattern in spec.patterns:
         regex = getattr(pattern, "regex", None)
-        if regex is not None and regex.pattern.count(_ANY) > 1:
-            pattern.regex = re.compile(_without_second_thoughts(regex.pattern))
+        if regex is not None:
+            pattern.regex = re.compile(_first_folders(_first_stars(regex.pattern)))
     return spec
 
 
-def _without_second_thoughts(regex: str) -> str:
+def _first_folders(regex: str) -> str:
+    """The regular expression, in which a ``**`` before another one takes the first that it can.
+
+    As with ``*``: ``**/a/**/a/**/a/**/b`` takes a time that grows with every ``**``.
+    """
+    *early, last = regex.split(_BETWEEN)
+    if not early:
+        return regex
+    head, *middle = early
+    if head.startswith(_BEFORE):
+        parts = ["^", *_first(0, f"(?:.+?/)??{head.removeprefix(_BEFORE)}")]
+    else:
+        parts = [head]
+    for number, piece in enumerate(middle, start=1):
+        parts += _first(number, f"(?:/.+?)??{piece}")
+    return "".join([*parts, _BETWEEN, last])
+
+
+def _first(number: int, folders: str) -> tuple[str, str]:
+    """What matches folders the first way that fits, and no other."""
+    return f"(?=(?P<deep{number}>{folders})/)", f"(?P=deep{number})"
+
+
+def _first_stars(regex: str) -> str:
     """The regular expression, in which a ``*`` before another one takes the first that it can.
 
     What comes after is found all the same, since the other ``*`` passes over the rest; without
     this, ``*a*a*a*a*b`` takes a time that grows with every ``*``. Python 3.10 has no atomic groups.
     """
+    if regex.count(_ANY) < 2:
+        return regex
     numbers = itertools.count()
 
     def first_only(found: re.Match[str]) -> str:
