@@ -287,6 +287,17 @@ def test_a_workflow_command_stays_one_command() -> None:
     )
 
 
+@pytest.mark.parametrize("output_format", ["concise", "full", "grouped"])
+def test_no_name_of_a_file_begins_a_line_as_a_command(tmp_path: Path, output_format: str) -> None:
+    (tmp_path / "::error::x.py").write_text(PROGRAM)
+    (tmp_path / "::notice").mkdir()
+    (tmp_path / "::notice" / "x.py").write_text("def (")
+    printed = tclint("check", "--output-format", output_format, cwd=tmp_path).stdout
+    assert "./::error::x.py:" in printed
+    assert "./::notice/x.py:" in printed
+    assert not re.search(r"^\s*::", printed, re.MULTILINE)
+
+
 def test_what_a_review_quotes_is_neither_markup_nor_a_command() -> None:
     said = prose(f"/merge {MARKUP} !12 ~bug %1 $3 {HOSTILE}")
     assert leaks(said.replace("\u200b", "")) == []

@@ -35,7 +35,15 @@ class View:
     links: bool = False
 
     def path(self, path: Path) -> str:
-        """A path as people read it: relative to the base, in the platform's own spelling."""
+        """A path as people read it: relative to the base, in the platform's own spelling.
+
+        One that begins with ``::`` is shown with its folder: in the log of a GitHub job, a line
+        that begins so is a command.
+        """
+        shown = self._relative(path)
+        return f"{os.curdir}{os.sep}{shown}" if shown.startswith("::") else shown
+
+    def _relative(self, path: Path) -> str:
         text = str(path)
         base = str(self.base)
         if not path.is_absolute() or not text.startswith(base):
