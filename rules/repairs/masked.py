@@ -11,11 +11,11 @@ from tclint.semantics.site import Site
 from ..proofs.arguments import certain_tensor
 from ..proofs.promotion import is_boolean
 from ..proofs.purity import is_pure
+from ..proofs.shapes import same_shape
+from .aliases import is_own
 
-_CHANGES = (
-    "for an empty mask, too, autograd sees a write in place, the mask has to fit the tensor, and "
-    "its dtype has to hold the number"
-)
+_LIMITS = {"float": 2.0**15, "int": 2.0**7 - 1, "bool": 1.0}
+"""Every dtype of a kind that a mask can be used with holds numbers up to these."""
 
 
 def drop_guard(site: Site, statement: ast.If) -> Repair | None:
@@ -40,8 +40,48 @@ def drop_guard(site: Site, statement: ast.If) -> Repair | None:
         "Write always: an empty mask selects nothing",
         (Replace(statement, "$kept", {"kept": kept}),),
         Applicability.UNSAFE,
-        _CHANGES,
+        _changes(site, owner, mask, value),
     )
+
+
+def _changes(site: Site, owner: ast.expr, mask: ast.expr, value: ast.expr) -> str:
+    """What an empty mask does now that it does not do under the guard."""
+    name = site.text(owner)
+    raises = []
+    if not _is_writable(site, owner):
+        raises.append(
+            f"`{name}` may not be written (a leaf that needs a gradient, a part from `unbind`)"
+        )
+    if not same_shape(site, mask, owner):
+        raises.append(f"`{site.text(mask)}` does not fit it")
+    if not _holds(site, owner, value):
+        raises.append(f"its dtype cannot hold `{site.text(value)}`")
+    told = f"; the write raises where {', or '.join(raises)}" if raises else ""
+    return (
+        f"`{name}` is written for an empty mask, too: the backward pass then raises where it needs "
+        f"what `{name}` held before{told}"
+    )
+
+
+def _is_writable(site: Site, owner: ast.expr) -> bool:
+    """True for a tensor of this function that cannot need a gradient."""
+    own = isinstance(owner, ast.Name) and is_own(site, owner.id)
+    return own and _category(site, owner) in ("int", "bool")
+
+
+def _holds(site: Site, owner: ast.expr, value: ast.expr) -> bool:
+    """True where the tensor's dtype certainly holds a number that is written out."""
+    category = _category(site, owner)
+    number = value.operand if isinstance(value, ast.UnaryOp) else value
+    match number:
+        case ast.Constant(value=int() | float() as size):
+            return category in _LIMITS and size <= _LIMITS[category]
+    return category == "float"  # infinity, or NaN
+
+
+def _category(site: Site, node: ast.expr) -> str:
+    tensor = certain_tensor(site, node)
+    return (tensor.dtype.category or "") if tensor is not None and tensor.dtype is not None else ""
 
 
 def _written(statement: ast.stmt) -> tuple[ast.expr, ast.expr, ast.expr] | None:
