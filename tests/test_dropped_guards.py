@@ -68,7 +68,7 @@ def test_what_raises_without_the_guard_is_named(
 
 
 def test_what_cannot_raise_is_not_named(tmp_path: Path) -> None:
-    guard = "    y = x.long() * 2\n    big = y > 3\n    if big.any():\n        y[big] = 3\n    return y\n"
-    changes = told(HEAD.replace("    m = m > 0\n", guard), tmp_path)
+    guard = "    y = x.long() * 2\n    big = y > 3\n    if big.any():\n        y[big] = 3\n"
+    changes = told(HEAD.replace("    m = m > 0\n", f"{guard}    return y\n"), tmp_path)
     assert NEEDED in changes
     assert not any(text in changes for text in (BARRED, MISFIT, HELD))
