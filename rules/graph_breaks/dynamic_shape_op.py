@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
@@ -9,6 +11,7 @@ from tclint.semantics.events import DynamicShape
 
 from ..decisions.wording import consequence, loop_ids, short
 from ..proofs.conditions import is_compiled_aside
+from ..repairs.known_total import tell_total
 from ..repairs.masked_store import store_where
 
 _INSTEAD = {
@@ -42,8 +45,15 @@ class DynamicShapeOp(Rule[DynamicShape]):
     A store like `y[m] = x[m] * 2` into a tensor made by the function computes all elements and
     stores those of the mask, where mask and tensors certainly have one shape and one dtype: safe
     for what cannot raise and has finite gradients. Unsafe for `y[m] += w`, where `w` is a tensor
-    without dimensions: its gradient is summed over all elements, in another order. All else is
-    declined: what keeps its shape has other elements, and what follows has to know which count.
+    without dimensions: its gradient is summed over all elements, in another order.
+
+    `repeat_interleave` gets `output_size=` where the repeats are a list of numbers and sizes, none
+    below zero, or one of these for each element: safe, since torch looks at the repeats before the
+    length (440 combinations of shapes, dtypes and repeats gave the same results and exceptions). A
+    length that only another tensor's shape tells is declined: CUDA does not notice a wrong one.
+
+    All else is declined: what keeps its shape has other elements, and what follows has to know
+    which count.
 
     ## References
     - [Graph break GB0036](https://meta-pytorch.org/compile-graph-break-site/gb/gb0036.html)
@@ -80,6 +90,13 @@ class DynamicShapeOp(Rule[DynamicShape]):
             reason="output_size=",
             proves=("GB0036",),
             title="repeated as often as a tensor says",
+        ),
+        Bad(
+            "\ndef f(x):\n    return x.repeat_interleave(torch.tensor([2, 0, 1, 3]), dim=0)\n",
+            fixed="\ndef f(x):\n"
+            "    return x.repeat_interleave(torch.tensor([2, 0, 1, 3]), dim=0, output_size=6)\n",
+            proves=("GB0036",),
+            title="repeated as often as a list says",
         ),
         Untouched(
             "\ndef f(x):\n    return F.one_hot(x.long()) + 1\n",
@@ -118,5 +135,9 @@ class DynamicShapeOp(Rule[DynamicShape]):
 
 
 def _repair(event: DynamicShape) -> Repair | Decline:
-    fix = store_where(event.site, event.node) if event.via == "mask" else None
+    fix: Repair | Decline | None = None
+    if event.via == "mask":
+        fix = store_where(event.site, event.node)
+    elif event.via == "repeat_interleave" and isinstance(event.node, ast.Call):
+        fix = tell_total(event.site, event.node)
     return fix or Decline(_INSTEAD.get(event.via, _CAPTURE))

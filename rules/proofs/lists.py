@@ -9,7 +9,7 @@ from typing import Final
 
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Sequence, Static, SymInt, Value
+from tclint.semantics.values import Sequence, Static, SymInt, Tensor, Value
 
 _MAKES: Final = ("torch.tensor", "torch.as_tensor", "torch.asarray")
 _OF_INTEGERS: Final = ("torch.LongTensor", "torch.IntTensor")
@@ -24,13 +24,28 @@ def known_list(site: Site, tensor: ast.expr) -> str | None:
 
     The source stands where the tensor does, so that the variables in it must not have changed.
     """
-    members = _members(site, tensor, _DEEPEST)
-    return None if members is None else f"[{', '.join(members)}]"
+    members = known_members(site, tensor)
+    return None if members is None else f"[{', '.join(written_member(site, m) for m in members)}]"
 
 
-def _members(site: Site, node: ast.expr, depth: int) -> list[str] | None:
+def known_members(site: Site, tensor: ast.expr) -> list[ast.expr] | None:
+    """The numbers that a tensor was made of, under the conditions of :func:`known_list`.
+
+    A list or tuple of them that has a name is one starred member.
+    """
+    return _members(site, tensor, _DEEPEST)
+
+
+def written_member(site: Site, member: ast.expr) -> str:
+    """The source of a member of a known list."""
+    if isinstance(member, ast.Starred):
+        return f"*{site.text(member.value)}"
+    return site.text(member)
+
+
+def _members(site: Site, node: ast.expr, depth: int) -> list[ast.expr] | None:
     if isinstance(node, ast.Name) and depth:
-        made = _only_value(site, node.id)
+        made = only_value(site, node.id)
         return None if made is None else _members(site, made, depth - 1)
     if not isinstance(node, ast.Call) or not node.args:
         return None
@@ -42,12 +57,12 @@ def _members(site: Site, node: ast.expr, depth: int) -> list[str] | None:
     if len(node.args) > 1 or not _makes_integers(site, node, name or ""):
         return None
     moved = depth < _DEEPEST
-    if moved and not all(_stays(site, name) for name in _names(site, given)):
+    if moved and not all(stays(site, name) for name in _names(site, given)):
         return None
     return _written(site, given)
 
 
-def _only_value(site: Site, name: str) -> ast.expr | None:
+def only_value(site: Site, name: str) -> ast.expr | None:
     """What a local variable is assigned, once and always, if nothing can change what it holds."""
     stores = site.stores(name)
     binding = site.parent(stores[0]) if len(stores) == 1 else None
@@ -63,10 +78,16 @@ def _only_looks(site: Site, load: ast.Name) -> bool:
     outer = site.parent(load)
     if isinstance(outer, ast.Attribute):
         return outer.attr in _LOOKS
-    call = site.parent(outer) if isinstance(outer, (ast.List, ast.Tuple)) else outer
+    inside = isinstance(outer, (ast.List, ast.Tuple, ast.keyword))
+    call = site.parent(outer) if inside and outer is not None else outer
     if not isinstance(call, ast.Call) or call.func is load:
         return False
-    return site.dotted(call.func) in (*_JOINS, *_MAKES, *_OF_INTEGERS)
+    if site.dotted(call.func) in (*_JOINS, *_MAKES, *_OF_INTEGERS, "torch.repeat_interleave"):
+        return True
+    match call.func:
+        case ast.Attribute(value=owner, attr="repeat_interleave"):
+            return all(isinstance(kind, Tensor) for kind in options(site.value(owner)))
+    return False
 
 
 def _names(site: Site, node: ast.expr) -> Iterator[ast.Name]:
@@ -76,13 +97,13 @@ def _names(site: Site, node: ast.expr) -> Iterator[ast.Name]:
             yield part
 
 
-def _stays(site: Site, name: ast.Name) -> bool:
+def stays(site: Site, name: ast.Name) -> bool:
     """True for a variable that is bound once, to something that cannot change."""
     if len(site.stores(name.id)) > 1:
         return False
     kinds = [*options(site.value(name))]
     fixed = (isinstance(k, Sequence) and k.type in ("tuple", "Size") for k in kinds)
-    return all(fixed) or all(map(_is_int, kinds)) or _only_value(site, name.id) is not None
+    return all(fixed) or all(map(_is_int, kinds)) or only_value(site, name.id) is not None
 
 
 def _along_first(call: ast.Call) -> bool:
@@ -95,25 +116,32 @@ def _makes_integers(site: Site, call: ast.Call, name: str) -> bool:
     """True for a call that makes a tensor of the numbers given, all of them integers."""
     if name in _OF_INTEGERS:
         return not call.keywords
-    if name not in _MAKES or any(k.arg not in ("dtype", "device") for k in call.keywords):
+    if name not in _MAKES:
         return False
-    dtypes = [site.dotted(k.value) for k in call.keywords if k.arg == "dtype"]
     # Without a dtype, no numbers at all would make a tensor of floats, and others with it.
     certain = isinstance(call.args[0], (ast.List, ast.Tuple)) and bool(call.args[0].elts)
-    return all(dtype in _INTEGERS for dtype in dtypes) and (bool(dtypes) or certain)
+    return is_of_integers(site, call, implied=certain)
 
 
-def _written(site: Site, given: ast.expr) -> list[str] | None:
+def is_of_integers(site: Site, call: ast.Call, *, implied: bool) -> bool:
+    """True where a factory's tensor holds integers: by ``dtype``, or as ``implied``."""
+    if any(keyword.arg not in ("dtype", "device") for keyword in call.keywords):
+        return False
+    dtypes = [site.dotted(k.value) for k in call.keywords if k.arg == "dtype"]
+    return all(dtype in _INTEGERS for dtype in dtypes) and (bool(dtypes) or implied)
+
+
+def _written(site: Site, given: ast.expr) -> list[ast.expr] | None:
     if isinstance(given, (ast.List, ast.Tuple)):
         numbers = all(_is_int(kind) for part in given.elts for kind in options(site.value(part)))
-        return [site.text(part) for part in given.elts] if numbers else None
+        return [*given.elts] if numbers else None
     for kind in options(site.value(given)):
         if not isinstance(kind, Sequence) or kind.type not in ("list", "tuple", "Size"):
             return None
         members = kind.items if kind.items is not None else (kind.element,)
         if not all(_is_int(option) for member in members for option in options(member)):
             return None
-    return [f"*{site.text(given)}"]
+    return [ast.Starred(value=given, ctx=ast.Load())]
 
 
 def _is_int(value: Value) -> bool:

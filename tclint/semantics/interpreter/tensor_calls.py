@@ -161,7 +161,8 @@ def report_dynamic_shape(
         return
     gb_id, condition = found
     given = {keyword.arg for keyword in node.keywords}
-    place = 0 if "." not in name else 1
+    alone = len(node.args) == 1 and "repeats" not in given  # torch.repeat_interleave(repeats)
+    place = 0 if "." not in name or alone else 1
     repeats = arguments.positional[place] if len(arguments.positional) > place else UNKNOWN
     applies = {
         "always": True,
@@ -234,7 +235,8 @@ def call_function_of_torch(frame: Frame, node: ast.Call, name: str, arguments: A
     """The result of a ``torch.*`` function that is neither a factory nor a class."""
     name = torch_api.canonical(name)
     frame.analysis.operations += 1
-    tensors = [v for v in arguments.positional if is_tensor(v)]
+    given = [*arguments.positional, *(v for k, v in arguments.keywords.items() if k == "input")]
+    tensors = [v for v in given if is_tensor(v)]
     first = next((o for v in tensors for o in options(v) if isinstance(o, Tensor)), None)
     via = torch_api.reads_host(name)
     if first is None and (via is not None or torch_api.dynamic_shape(name) is not None):
