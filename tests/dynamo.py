@@ -24,11 +24,23 @@ def loaded(text: str) -> Callable[..., Any]:
 
 def breaks(text: str, *inputs: Any) -> bool:
     """Whether the graph breaks anywhere when ``f`` of a program is compiled and called once."""
+    return _breaks(text, [inputs])
+
+
+def breaks_in_calls(text: str, calls: int) -> bool:
+    """Whether the graph breaks in any of so many calls of ``f`` with a tensor of three numbers."""
+    torch = pytest.importorskip("torch")
+    return _breaks(text, [(torch.tensor([1.0, 2.0, 3.0]),)] * calls)
+
+
+def _breaks(text: str, calls: list[tuple[Any, ...]]) -> bool:
     torch = pytest.importorskip("torch")
     from torch._dynamo.utils import counters
 
     function = loaded(text)
     torch._dynamo.reset()
     counters.clear()
-    torch.compile(function, backend="eager", dynamic=False)(*inputs)
+    compiled = torch.compile(function, backend="eager", dynamic=False)
+    for inputs in calls:
+        compiled(*inputs)
     return bool(counters["graph_break"] or counters["unimplemented"])

@@ -237,6 +237,15 @@ def may_be_unknown(value: Value) -> bool:
     return value is UNKNOWN or (type(value) is Union and UNKNOWN in value.members)
 
 
+def is_vague(value: Value) -> bool:
+    """True when nothing is known of the value, or of what it holds."""
+    if type(value) is Union:
+        return any(map(is_vague, value.options))
+    if isinstance(value, Sequence):
+        return any(map(is_vague, value.items or (value.element,)))
+    return isinstance(value, (Unknown, Mapping))
+
+
 def is_static(value: Value) -> bool:
     """True when Dynamo certainly knows the value while tracing (constants, shapes, modules)."""
     return all(isinstance(v, (Static, SymInt, Class, External, Function)) for v in options(value))

@@ -21,8 +21,9 @@ from tclint.semantics.events import (
     OptimizerInit,
     TensorBranch,
 )
+from tclint.semantics.interpreter.changes import Changes
 from tclint.semantics.interpreter.frame import Env, Frame
-from tclint.semantics.lattice import join
+from tclint.semantics.lattice import is_vague, join
 from tclint.semantics.project import Project
 from tclint.semantics.records import record
 from tclint.semantics.site import Region, Site
@@ -102,7 +103,7 @@ class Analysis:
         self.closures: dict[ast.AST, Frame] = {}
         self.local_functions: dict[ast.AST, FunctionInfo] = {}
         self.local_classes: dict[ast.AST, ClassInfo] = {}
-        self.rewritten: dict[ClassInfo, frozenset[str]] = {}
+        self.changes = Changes()
         self.wrappers: dict[FunctionInfo, tuple[Wrapper, ...]] = {}
         self.makes_wrapper: dict[ast.AST, bool] = {}
         self.uses: dict[ast.AST, Uses] = {}
@@ -147,6 +148,7 @@ class Analysis:
         self.closures, self.wrappers, self.memory, self.set_ups = {}, {}, {}, {}
         self.attributes, self.observed, self.answers, self.written = {}, {}, {}, []
         self.annotations, self.class_level, self.scripted = {}, {}, []
+        self.changes = Changes()
         self._bodies, self._compiled = {}, {}
         self._globals, self._named, self._resolved = {}, {}, {}
 
@@ -183,6 +185,19 @@ class Analysis:
     def bodies(self) -> list[Body]:
         """Everything that was walked, with the values seen in compiled code where it is that."""
         return list({**self._bodies, **self._compiled}.values())
+
+    def forget(self, functions: set[FunctionInfo]) -> list[tuple[Body, dict[ast.AST, Value]]]:
+        """Let go of what walks of functions in compiled code gave, and hand their values over.
+
+        What is known for sure stays known.
+        """
+        for key in [key for key in self.memory if key[0] in functions]:
+            del self.memory[key]
+        bodies = [self._compiled[f.node] for f in functions if f.node in self._compiled]
+        before = [(body, body.values) for body in bodies]
+        for body, values in before:
+            body.values = {node: value for node, value in values.items() if not is_vague(value)}
+        return before
 
     def global_value(self, module: ModuleInfo, name: str) -> Value | None:
         """The value of a module's top-level name; None when the module does not bind it."""

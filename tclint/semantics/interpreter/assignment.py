@@ -35,6 +35,9 @@ def assign(frame: Frame, target: ast.expr, value: Value, *, augmented: bool = Fa
         if target.id in frame.tracked:
             _forget_paths(frame, target.id)
         frame.env[target.id] = value
+        if frame.body.is_shared(target.id):
+            frame.analysis.changes.note(frame, target, UNKNOWN, value)
+            frame.analysis.changes.note_name(frame, target.id)
         return
     if isinstance(target, ATTRIBUTE):
         _assign_attribute(frame, target, value, augmented=augmented)
@@ -77,10 +80,8 @@ def _assign_attribute(
     frame: Frame, target: ast.Attribute, value: Value, *, augmented: bool
 ) -> None:
     owner = evaluate(frame, target.value)
-    path = path_of(target)
-    if path is not None:
-        frame.env[path] = value
-        frame.tracked.add(path.partition(".")[0])
+    _bind_path(frame, target.value, target.attr, value)
+    note_store(frame, target, owner, target.attr, value)
     if isinstance(owner, External):
         _note_config(frame, owner.name, target.attr, value)
     _report_tensor_write(frame, target, target.value, owner, target.attr)
@@ -101,14 +102,39 @@ def _assign_attribute(
         )  # fmt: skip
 
 
+def _bind_path(frame: Frame, subject: ast.expr, name: str, value: Value) -> None:
+    """Follow an attribute; other names of its object have it, too."""
+    path = path_of(subject)
+    if frame.tracked:
+        _spread_to_aliases(frame, path, name, value)
+    if path is not None:
+        frame.env[f"{path}.{name}"] = value
+        frame.tracked.add(path.partition(".")[0])
+
+
+def _spread_to_aliases(frame: Frame, path: str | None, name: str, value: Value) -> None:
+    owner = frame.env.get(path) if path is not None else None
+    own = f"{path}.{name}"
+    for key in [key for key in frame.env if key.endswith(f".{name}") and key != own]:
+        other = frame.env.get(key.rpartition(".")[0])
+        apart = isinstance(owner, Object) and isinstance(other, Object) and owner.cls != other.cls
+        if not apart:
+            frame.env[key] = join((frame.env[key], value))
+
+
+def note_store(frame: Frame, node: ast.AST, owner: Value, name: str, value: Value) -> None:
+    """Remember what is written to an attribute, or into a container that an attribute holds."""
+    frame.analysis.changes.note(frame, node, owner, value)
+    frame.analysis.changes.note_name(frame, name)
+
+
 def write_attribute(
     frame: Frame, node: ast.Call, subject: ast.expr, owner: Value, name: str, value: Value
 ) -> None:
     """What ``setattr(subject, name, value)`` does."""
-    path = path_of(subject)
-    if path is not None:
-        frame.env[f"{path}.{name}"] = value
-        frame.tracked.add(path.partition(".")[0])
+    _bind_path(frame, subject, name, value)
+    note_store(frame, node, owner, name, value)
+    frame.analysis.changes.note_set(frame, node, subject, name)
     _report_tensor_write(frame, node, subject, owner, name)
 
 
@@ -151,6 +177,8 @@ def _note_config(frame: Frame, owner: str, attribute: str, value: Value) -> None
 def _assign_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
     base = evaluate(frame, target.value)
     index = evaluate(frame, target.slice)
+    if not isinstance(base, Tensor):
+        note_content(frame, target, target.value, value)
     match base:
         case Tensor():
             index_tensor(frame, target, base, store=True)
@@ -161,6 +189,20 @@ def _assign_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
             need_number(frame, target.slice, index)
         case Object(name="torch.optim.param_group") if index == Static("str", "lr", known=True):
             note_lr_change(frame, base, "write", "param_groups", target)
+
+
+def note_content(frame: Frame, node: ast.AST, container: ast.expr, value: Value) -> None:
+    """Remember what is put into a container that an attribute or a shared variable holds."""
+    while isinstance(container, ast.Subscript):
+        container = container.value
+    changes = frame.analysis.changes
+    if isinstance(container, ast.Attribute):
+        owner = frame.body.values.get(container.value, UNKNOWN)
+        note_store(frame, node, owner, container.attr, value)
+    elif isinstance(container, ast.Name):
+        changes.note(frame, node, UNKNOWN, value)
+        if frame.env.get(container.id) is None:
+            changes.note_name(frame, container.id)
 
 
 def _store(frame: Frame, target: ast.Subscript, base: Mapping, index: Value, value: Value) -> None:

@@ -226,8 +226,17 @@ def _class_attribute(frame: Frame, info: ClassInfo, name: str) -> Value:
     if method is not None:
         bound = Class(info) if "classmethod" in method.decorators else None
         return Function(method, bound)
+    if name in ("__name__", "__qualname__"):
+        return Static("str", info.name if name == "__name__" else info.qualname, known=True)
     applied = _applied(frame.analysis, info) if name == "apply" else None
-    return applied or _class_level(frame, info, name)
+    return applied or _later(frame, info, name, _class_level(frame, info, name))
+
+
+def _later(frame: Frame, cls: ClassInfo, name: str, made: Value) -> Value:
+    """What an attribute may be in compiled code, where somebody may have written to it."""
+    if frame.region is None or made is UNKNOWN or isinstance(made, (Tensor, Object)):
+        return made
+    return frame.analysis.changes.attribute(frame, cls, name, made)
 
 
 _AUTOGRAD: Final = frozenset({"torch.autograd.Function", "torch.autograd.function.Function"})
@@ -255,12 +264,14 @@ def _object_attribute(
         return Function(method, receiver) if method else _library_member(receiver, name)
     if method is not None:
         return _bound_method(frame, base, method, node)
+    if name == "__class__":
+        return Class(cls)
     attributes = attributes_of(analysis, cls)
     if name in attributes:
-        return attributes[name]
+        return _later(frame, cls, name, attributes[name])
     value = _class_level(frame, cls, name)
     if value is not UNKNOWN:
-        return value
+        return _later(frame, cls, name, value)
     if base.is_module:
         if name == "training":
             return Static("bool")
@@ -348,6 +359,8 @@ def _declared(analysis: Analysis, info: ClassInfo, name: str) -> Value:
     return UNKNOWN
 
 
+_UNSET: Final = join((NONE, UNKNOWN))
+"""A class attribute that is None: somebody sets it later."""
 _RECORDS: Final = frozenset({"collections.OrderedDict", "typing.NamedTuple"})
 
 
@@ -372,6 +385,8 @@ def record_item(frame: Frame, record: Object, place: int) -> Value:
 
 
 def _constant_of(node: ast.expr) -> Value:
+    if isinstance(node, ast.Constant) and node.value is None:
+        return _UNSET
     if isinstance(node, ast.Constant):
         return Static(type(node.value).__name__, default_off=node.value is False)
     return STATIC if isinstance(node, (ast.List, ast.Tuple, ast.Dict, ast.Set)) else UNKNOWN

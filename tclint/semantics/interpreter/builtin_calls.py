@@ -15,18 +15,21 @@ from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.iteration import element_of, loop_source
 from tclint.semantics.interpreter.operators import binary
 from tclint.semantics.lattice import bounded, is_static, is_tensor, join, options, tensor_in
+from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import (
     NONE,
     STATIC,
     SYMINT,
     TRUE,
     UNKNOWN,
+    Class,
     DataScalar,
     External,
     Iteration,
     Mapping,
     NDArray,
     NumpyScalar,
+    Object,
     Sequence,
     Static,
     SymInt,
@@ -289,6 +292,13 @@ def _setattr(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     return NONE
 
 
+def _type(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
+    match arguments.positional:
+        case (Object(cls=ClassInfo() as cls),):
+            return Class(cls)
+    return STATIC
+
+
 def _pow(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
     pair = arguments.positional
     return binary(ast.Pow(), *pair) if len(pair) == 2 else UNKNOWN
@@ -311,7 +321,7 @@ BUILTINS: Final[dict[str, Builtin]] = {
         "isinstance": _isinstance, "getattr": _getattr, "hasattr": _hasattr,
         "callable": _constant(Static("bool")), "abs": _same, "round": _same, "reversed": _same,
         "iter": _same, "map": _map, "filter": _filter, "next": _next, "pow": _pow,
-        "type": _constant(STATIC), "id": _constant(Static("int")),
+        "type": _type, "id": _constant(Static("int")),
         "issubclass": _constant(Static("bool")),
     }.items()
 }  # fmt: skip

@@ -14,7 +14,6 @@ from tclint.semantics.interpreter.narrowing import path_of
 from tclint.semantics.interpreter.operators import INT64, held, named_dtype
 from tclint.semantics.interpreter.tensor_calls import read_numbers
 from tclint.semantics.lattice import tensor_in
-from tclint.semantics.syntax import nodes
 from tclint.semantics.values import (
     UNKNOWN,
     DType,
@@ -149,20 +148,11 @@ def _settled(value: Value | None) -> bool:
 
 
 def _written(frame: Frame, attribute: str) -> bool:
-    """True when a method other than ``__init__`` assigns ``self.attribute``."""
+    """True where ``self.attribute`` may change after ``__init__``."""
     function = frame.body.function
     if function is None or function.cls is None:
         return True
-    known = frame.analysis.rewritten
-    if function.cls not in known:
-        known[function.cls] = frozenset(
-            inner.attr
-            for name, method in function.cls.methods.items()
-            if name != "__init__"
-            for inner in nodes(method.node)
-            if isinstance(inner, ast.Attribute) and not isinstance(inner.ctx, ast.Load)
-        )
-    return attribute in known[function.cls]
+    return frame.analysis.changes.is_rewritten(frame, function.cls, attribute)
 
 
 def create_module(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:

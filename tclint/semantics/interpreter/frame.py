@@ -12,7 +12,7 @@ from tclint.semantics.body import Body
 from tclint.semantics.lattice import join, same
 from tclint.semantics.records import record
 from tclint.semantics.site import Facts, Region, Site
-from tclint.semantics.values import Value
+from tclint.semantics.values import Mapping, Sequence, Static, Union, Value
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.analysis import Analysis
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Env = dict[str, Value]
 NOWHERE: Final = Facts()
+_CHANGING: Final = (Static, Sequence, Mapping, Union)
 
 
 @record(eq=False)
@@ -84,8 +85,25 @@ class Frame:
 
     def lookup(self, name: str) -> Value:
         """The value of a variable: local, of an enclosing function, global or builtin."""
-        value = self.enclosed(name)
-        return value or self.analysis.global_or_builtin(self.body.module, name)
+        value = self.env.get(name)
+        if value is not None:
+            return value
+        frame = self.outer
+        while frame is not None:
+            value = frame.env.get(name)
+            if value is not None:
+                return self._later(frame, name, value)
+            frame = frame.outer
+        value = self.analysis.global_or_builtin(self.body.module, name)
+        if self.region is not None and isinstance(value, _CHANGING):
+            return self.analysis.changes.variable(self, self.body.module, name, value)
+        return value
+
+    def _later(self, owner: Frame, name: str, value: Value) -> Value:
+        """What a variable of a function around may be: functions inside it may write to it."""
+        if self.region is None or not isinstance(value, _CHANGING):
+            return value
+        return self.analysis.changes.enclosed(self, owner, name, value)
 
     def enclosed(self, name: str) -> Value | None:
         """The value of a variable of this function or one around it."""

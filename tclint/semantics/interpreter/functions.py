@@ -11,6 +11,7 @@ from tclint.semantics.collect import decorator_name
 from tclint.semantics.events import Call
 from tclint.semantics.interpreter.analysis import MAX_DEPTH, Analysis, Root
 from tclint.semantics.interpreter.annotations import annotation_value
+from tclint.semantics.interpreter.changes import is_model
 from tclint.semantics.interpreter.failing import never_returns
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.interpreter.kept_out import is_disabled, kept_out
@@ -87,6 +88,9 @@ def call_function(frame: Frame, function: Function, arguments: Arguments, node: 
     """Walk a project function with the given arguments and answer what it returns."""
     info = function.info
     analysis = frame.analysis
+    caller = frame.body.function
+    if caller is not None:
+        analysis.changes.callers.setdefault(info, set()).add(caller)
     if info in analysis.answers:
         return analysis.answers[info]
     kept = kept_out(analysis, info)
@@ -104,6 +108,7 @@ def call_function(frame: Frame, function: Function, arguments: Arguments, node: 
     result = walk_once(analysis, info, env, frame.region, chain, off)
     if info in analysis.reshaping:
         forget_shapes(frame)
+    analysis.changes.called(frame, info)
     if frame.region is not None and function.bound == AUTOGRAD_CONTEXT:
         _walk_backward(analysis, info, frame.region, chain, off)
     if info.decorators and frame.region is not None:
@@ -260,6 +265,8 @@ def root_env(analysis: Analysis, root: Root) -> Env:
         observed = seen.get(argument.arg, UNKNOWN)
         if isinstance(observed, Unknown) or observed is NONE:
             env[argument.arg] = assumed_value(analysis, info, argument, default)
+            if place == is_method and is_model(root.region):
+                analysis.changes.believe(env[argument.arg])
         elif may_be_unknown(observed):
             promised = annotation_value(analysis, info, argument.annotation)
             env[argument.arg] = _informed(_generalised(observed), promised)

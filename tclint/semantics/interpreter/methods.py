@@ -15,8 +15,10 @@ from tclint.semantics.interpreter.expressions import (
 )
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
+from tclint.semantics.interpreter.iteration import element_of
 from tclint.semantics.interpreter.narrowing import path_of
 from tclint.semantics.interpreter.operators import elements, held
+from tclint.semantics.interpreter.stores import MUTATING
 from tclint.semantics.lattice import bounded, is_tensor, join, tensor_in
 from tclint.semantics.values import (
     NONE,
@@ -41,6 +43,8 @@ OPTIMIZER_STEP: Final = "step"
 def call_bound(frame: Frame, node: ast.Call, callee: BoundExternal, arguments: Arguments) -> Value:
     """The result of a method of something that is not a tensor."""
     name = callee.name.rpartition(".")[2]
+    if name in MUTATING and isinstance(node.func, ast.Attribute):
+        _note_change(frame, node, node.func.value, name, arguments)
     match callee.owner:
         case Sequence() as sequence:
             return _sequence_method(frame, node, sequence, name, arguments)
@@ -57,6 +61,18 @@ def call_bound(frame: Frame, node: ast.Call, callee: BoundExternal, arguments: A
         case Object() as owner:
             return _object_method(frame, node, owner, callee.name, arguments)
     return UNKNOWN
+
+
+def _note_change(
+    frame: Frame, node: ast.Call, container: ast.expr, name: str, arguments: Arguments
+) -> None:
+    from tclint.semantics.interpreter.assignment import note_content
+
+    added = arguments.positional[-1] if arguments.positional and name in _ADDING else UNKNOWN
+    note_content(frame, node, container, element_of(added) if name == "extend" else added)
+
+
+_ADDING: Final = frozenset({"append", "add", "insert", "appendleft", "setdefault", "extend"})
 
 
 def _sequence_method(

@@ -38,6 +38,7 @@ _SETUP: Final = (
     ("jit", re.compile(r"script(?:_if_tracing)?\(")),
     ("_dynamo", re.compile("_dynamo")),
 )
+MAX_ROUNDS: Final = 2
 # What is called, read backwards: names begin at a bracket then, of which there are few.
 _CALLED_BACKWARDS: Final = re.compile(r"\((\w*[A-Z])")
 
@@ -59,18 +60,36 @@ def interpret(
         with suppress(RecursionError):  # like a function: what nests too deeply is left out
             _walk_setup(analysis, module)
         report_places(analysis, module)
-    for root in analysis.roots:
+    walked: list[Root] = []
+    for root in _roots(analysis, modules, config):
         _walk_root(analysis, root)
-    if config.compiled:
-        for root in _configured(analysis, modules, config.compiled):
-            _walk_root(analysis, root)
-    if config.scope in ("modules", "all"):
-        for root in _module_roots(analysis, modules):
-            _walk_root(analysis, root)
-    if config.scope == "all":
-        for root in _all_functions(analysis, modules):
-            _walk_root(analysis, root)
+        walked.append(root)
+    _walk_again(analysis, walked)
     return analysis
+
+
+def _roots(analysis: Analysis, modules: list[ModuleInfo], config: Config) -> Iterator[Root]:
+    """Where compiled code starts; what is walked first tells what is passed to the others."""
+    yield from analysis.roots
+    if config.compiled:
+        yield from _configured(analysis, modules, config.compiled)
+    if config.scope in ("modules", "all"):
+        yield from _module_roots(analysis, modules)
+    if config.scope == "all":
+        yield from _all_functions(analysis, modules)
+
+
+def _walk_again(analysis: Analysis, walked: list[Root]) -> None:
+    """Walk again what read an attribute before a tensor or the like was found to be kept there."""
+    for _ in range(MAX_ROUNDS):
+        stale = analysis.changes.outdated()
+        if not stale:
+            return
+        before = analysis.forget(stale)
+        for root in [root for root in walked if root.function.info in stale]:
+            _walk_root(analysis, root)
+        for body, values in before:
+            body.values = {**values, **body.values}
 
 
 def _walk_root(analysis: Analysis, root: Root) -> None:

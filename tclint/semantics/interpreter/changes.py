@@ -1,0 +1,358 @@
+"""What attributes and variables may be later on: what compiled code, or code around it, rewrites.
+
+Dynamo compiles a branch when it is taken. A counter that ``__init__`` sets to zero is any number
+in ``forward`` if anything writes to it, so a branch on it goes both ways. What nothing writes to
+stays the constant that it was made as.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Final
+
+from tclint.semantics.interpreter import operators
+from tclint.semantics.interpreter.stores import ANY_KEY, Around, Store, Stores
+from tclint.semantics.lattice import join, options
+from tclint.semantics.syntax import CONSTANT, NAME
+from tclint.semantics.values import (
+    FALSE,
+    NONE,
+    UNKNOWN,
+    Class,
+    Compiled,
+    Mapping,
+    Object,
+    Sequence,
+    Static,
+    Tensor,
+    Union,
+    Unknown,
+    Value,
+    constant,
+)
+
+if TYPE_CHECKING:
+    from tclint.semantics.interpreter.analysis import Analysis
+    from tclint.semantics.interpreter.frame import Frame
+    from tclint.semantics.site import Region
+    from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
+
+_NOTHING: Final[tuple[Store, ...]] = ()
+
+
+class Stored:
+    """What the walks so far saw a place write, and to what; ``compiled`` if in compiled code."""
+
+    __slots__ = ("compiled", "owner", "readers", "value")
+
+    def __init__(self) -> None:
+        self.value: Value | None = None
+        self.owner: Value = UNKNOWN
+        self.compiled = False
+        self.readers: set[FunctionInfo] = set()
+
+
+def is_model(region: Region) -> bool:
+    """True where a region is compiled by what the project says, or is a module's ``forward``."""
+    return region.explicit or region.root.rpartition(".")[2] == "forward"
+
+
+class Changes:
+    """The stores of the project as far as somebody asked, and what they were seen to write.
+
+    ``stale`` are the functions that read an attribute before it was known what is stored there.
+    ``written`` are the names that a function, or one that it calls, writes to.
+    """
+
+    def __init__(self) -> None:
+        self.stale: set[FunctionInfo] = set()
+        self.written: dict[FunctionInfo, set[str]] = {}
+        self.callers: dict[FunctionInfo, set[FunctionInfo]] = {}
+        self._believed: set[str] = set()
+        self._seen: dict[ast.AST, Stored] = {}
+        self._by_text: dict[str, dict[ast.AST, Store]] = {}  # names that are computed
+        self._indices: dict[ast.AST, Stores] = {}
+        self._of_attributes: dict[tuple[ClassInfo, str], tuple[Store, ...]] = {}
+        self._of_variables: dict[tuple[ast.AST, str], tuple[Store, ...]] = {}
+
+    def note(self, frame: Frame, node: ast.AST, owner: Value, value: Value) -> None:
+        """Remember what a place writes."""
+        if self._is_guess(frame, value):
+            value = UNKNOWN
+        seen = self._seen.get(node)
+        if seen is None:
+            seen = self._seen[node] = Stored()
+        if seen.value is None:
+            seen.owner, seen.value, changed = owner, value, True
+        else:
+            known = seen.value
+            seen.owner, seen.value = join((seen.owner, owner)), join((known, value))
+            changed = seen.value != known
+        sooner = frame.region is not None and not seen.compiled and _may_be_flag(value)
+        seen.compiled = seen.compiled or frame.region is not None
+        if sooner or (changed and not _plain(value)):
+            self.stale |= seen.readers
+
+    def believe(self, value: Value) -> None:
+        """Take a parameter for a tensor wherever it is kept: what a model is called with is one."""
+        self._believed.update(kind.why for kind in options(value) if isinstance(kind, Tensor))
+
+    def _is_guess(self, frame: Frame, value: Value) -> bool:
+        """True for another parameter that is taken for a tensor: as often it is a number.
+
+        So is what comes of one where nothing says that anybody compiles the code.
+        """
+        if not isinstance(value, Tensor) or not value.assumed:
+            return False
+        if frame.region is not None and not is_model(frame.region):
+            return True
+        return value.why.startswith("parameter ") and value.why not in self._believed
+
+    def note_set(self, frame: Frame, node: ast.Call, owner: ast.expr, name: str) -> None:
+        """Remember that ``setattr`` writes to an attribute whose name may be a variable."""
+        if frame.region is not None and not isinstance(node.args[-2], CONSTANT):
+            around = Around(None, None, None)
+            self._by_text.setdefault(name, {})[node] = Store(node, name, owner, around)
+
+    def note_name(self, frame: Frame, name: str) -> None:
+        """Remember that a function writes to an attribute, or to a variable of those around it."""
+        function = frame.body.function if frame.region is not None else None
+        if function is not None:
+            self.written.setdefault(function, set()).add(name)
+
+    def called(self, frame: Frame, info: FunctionInfo) -> None:
+        """Forget what a call may have changed."""
+        names = self.written.get(info)
+        if not names:
+            return
+        function = frame.body.function
+        if function is not None and function is not info:
+            self.written.setdefault(function, set()).update(names)
+        for path in [path for path in frame.env if "." in path or path in names]:
+            last = path.rpartition(".")[2]
+            if last in names and ("." in path or frame.body.is_declared(path)):
+                del frame.env[path]
+
+    def outdated(self) -> set[FunctionInfo]:
+        """The functions that read what was not known yet, and all that call them."""
+        found, self.stale = self.stale, set()
+        pending = [*found]
+        while pending:
+            above = self.callers.get(pending.pop(), set()) - found
+            found |= above
+            pending += above
+        return found
+
+    def index(self, root: ast.AST) -> Stores:
+        """The stores below a file's or class's syntax."""
+        known = self._indices.get(root)
+        if known is None:
+            known = self._indices[root] = Stores(root)
+        return known
+
+    def attribute(self, frame: Frame, cls: ClassInfo, name: str, made: Value) -> Value:
+        """What an attribute may be that a constructor, or the class, gave the value ``made``."""
+        key = (cls, name)
+        stores = self._of_attributes.get(key)
+        if stores is None:
+            stores = _attribute_stores(self, frame.analysis, cls, name)
+            self._of_attributes[key] = stores
+        if name in self._by_text:
+            stores = (*stores, *self._by_text[name].values())
+        return self._changed(frame, stores, made, cls) if stores else made
+
+    def is_rewritten(self, frame: Frame, cls: ClassInfo, name: str) -> bool:
+        """True for an attribute that something writes to after its object was made."""
+        self.attribute(frame, cls, name, UNKNOWN)
+        return bool(self._of_attributes[cls, name])
+
+    def variable(self, frame: Frame, module: ModuleInfo, name: str, made: Value) -> Value:
+        """What a variable of a file's top level may be."""
+        key = (module.tree, name)
+        stores = self._of_variables.get(key)
+        if stores is None:
+            index = self.index(module.tree)
+            stores = self._of_variables[key] = tuple(
+                store
+                for store in index.variables.get(name, ())
+                if store.function is not None and _is_global(index, store)
+            )
+        return self._changed(frame, stores, made, None) if stores else made
+
+    def enclosed(self, frame: Frame, owner: Frame, name: str, made: Value) -> Value:
+        """What a variable of a function around may be, which functions inside it write to."""
+        scope = owner.body.scope
+        if isinstance(scope, ast.Module):
+            return self.variable(frame, owner.body.module, name, made)
+        stores = self._of_variables.get((scope, name))
+        if stores is None:
+            index = self.index(owner.body.module.tree)
+            first, last = scope.lineno, scope.end_lineno or scope.lineno
+            stores = self._of_variables[scope, name] = tuple(
+                store
+                for store in index.variables.get(name, ())
+                if store.function is not None
+                and store.function is not scope
+                and first <= store.function.lineno <= last
+                and (store.content or (store.function, name) in index.declared)
+            )
+        return self._changed(frame, stores, made, None) if stores else made
+
+    def _changed(
+        self, frame: Frame, stores: tuple[Store, ...], made: Value, cls: ClassInfo | None
+    ) -> Value:
+        value = made
+        for store in stores:
+            seen = self._seen.get(store.node)
+            if seen is None:
+                seen = self._seen[store.node] = Stored()
+            if frame.body.function is not None:
+                seen.readers.add(frame.body.function)
+            if cls is not None and not _may_be_of(frame.analysis, seen.owner, cls):
+                continue
+            later = seen.value if seen.value is not None else _written_out(store, made)
+            if store.content:
+                value = _holding(value, store.key, later)
+            elif _is_asked_for(store, seen, value, later):
+                value = Static("bool", default_off=True)
+            else:
+                value = _either(value, later)
+        return _as_far_as_known(value)
+
+
+def _plain(value: Value) -> bool:
+    return all(isinstance(kind, (Static, Unknown)) for kind in options(value))
+
+
+def _may_be_flag(value: Value) -> bool:
+    kinds = options(value)
+    return any(
+        kind is UNKNOWN or (isinstance(kind, Static) and kind.type == "bool") for kind in kinds
+    )
+
+
+def _attribute_stores(
+    changes: Changes, analysis: Analysis, cls: ClassInfo, name: str
+) -> tuple[Store, ...]:
+    """The stores that may write to an attribute of a class's objects once these are made."""
+    own = [base for base in analysis.project.ancestry(cls) if not isinstance(base, str)]
+    roots: list[ast.AST] = [base.node for base in own if base.module is not cls.module]
+    roots.append(cls.node if cls.module.installed else cls.module.tree)
+    found: list[Store] = []
+    for root in roots:
+        index = changes.index(root)
+        found += index.named.get(name, ())
+        found += index.setters
+    classes = {base.node for base in own}
+    return tuple(one for one in found if _reaches(analysis, cls, classes, one))
+
+
+def _reaches(analysis: Analysis, cls: ClassInfo, classes: set[ast.ClassDef], store: Store) -> bool:
+    if store.constructs and not store.content:
+        return False
+    if store.content and store.method is not None and _is_constructor(store):
+        return False
+    if store.is_of_self:
+        return store.holder in classes or _is_below(analysis, cls, store.holder)
+    if isinstance(store.owner, NAME):
+        named = cls.module.classes.get(store.owner.id)
+        if named is not None:
+            return named.node in classes or _is_below(analysis, cls, named.node)
+    return True
+
+
+def _is_constructor(store: Store) -> bool:
+    return isinstance(store.method, ast.FunctionDef) and store.method.name == "__init__"
+
+
+def _is_below(analysis: Analysis, cls: ClassInfo, node: ast.ClassDef | None) -> bool:
+    below = (one for one in cls.module.classes.values() if one.node is node)
+    return any(cls in analysis.project.ancestry(one) for one in below)
+
+
+def _is_global(index: Stores, store: Store) -> bool:
+    """True for a store to the file's variable: declared so, or to what it holds."""
+    if (store.function, store.name) in index.declared:
+        return True
+    if not store.content or store.function is None:
+        return False
+    spec = store.function.args
+    arguments = (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)
+    others = index.variables.get(store.name, ())
+    bound = any(one.function is store.function and not one.content for one in others)
+    return not bound and store.name not in {one.arg for one in arguments}
+
+
+def _may_be_of(analysis: Analysis, owner: Value, cls: ClassInfo) -> bool:
+    """Whether what is written to may be an object of a class."""
+    kinds = [*options(owner)]
+    return not kinds or any(_is_of(analysis, kind, cls) for kind in kinds)
+
+
+def _is_of(analysis: Analysis, owner: Value, cls: ClassInfo) -> bool:
+    if isinstance(owner, Unknown):
+        return True
+    if isinstance(owner, Compiled):
+        return _may_be_of(analysis, owner.inner, cls)
+    known = owner.cls if isinstance(owner, Object) else None
+    known = owner.info if isinstance(owner, Class) else known
+    if known is None:
+        return isinstance(owner, Object) and owner.name == "torch.nn.Module"
+    project = analysis.project
+    return known in project.ancestry(cls) or cls in project.ancestry(known)
+
+
+def _written_out(store: Store, made: Value) -> Value:
+    """What a place writes that no walk has come to: what stands there if that is a constant."""
+    if store.adds and isinstance(made, Static) and made is not NONE:
+        return Static(made.type)
+    if isinstance(store.value, CONSTANT) and not store.adds:
+        return constant(store.value.value)
+    return UNKNOWN
+
+
+def _is_asked_for(store: Store, seen: Stored, value: Value, later: Value) -> bool:
+    """True for a flag that is off, and on only if somebody calls a method that turns it on."""
+    off = isinstance(value, Static) and (value == FALSE or value.default_off)
+    if not off or seen.compiled or not store.is_of_self or later == value:
+        return False
+    return later is UNKNOWN or (isinstance(later, Static) and later.type == "bool")
+
+
+def _either(value: Value, later: Value) -> Value:
+    if value == later:
+        return value
+    if later is UNKNOWN and isinstance(value, Static) and value is not NONE:
+        return Static(value.type, default_off=value.default_off)  # another of its kind
+    return join((value, later))
+
+
+def _as_far_as_known(value: Value) -> Value:
+    """A value of which something is known: what is not is taken for more of the same."""
+    if type(value) is not Union or UNKNOWN not in value.members:
+        return value
+    known = [option for option in value.options if option is not UNKNOWN]
+    return value if all(isinstance(option, Static) for option in known) else join(known)
+
+
+def _holding(value: Value, key: object, later: Value) -> Value:
+    """A container with other content."""
+    if type(value) is Union:
+        return join([_holding(option, key, later) for option in value.options])
+    if isinstance(value, Sequence):
+        if value.type not in ("list", "set"):
+            return value
+        known = [] if value.items == () else [operators.elements(value)]
+        return Sequence(value.type, join([*known, later]))
+    if isinstance(value, Mapping):
+        written = isinstance(key, (str, int)) and key is not ANY_KEY
+        items = tuple(
+            (name, join((item, later)) if not written or name == key else item)
+            for name, item in value.items
+        )
+        if written and any(name == key for name, _ in items):
+            return Mapping(items, value.element)
+        if value.element is UNKNOWN:
+            return Mapping(items, later)
+        return Mapping(items, join((value.element, later)))
+    return value

@@ -1,0 +1,276 @@
+"""Where a file writes attributes and variables that outlive a call: syntax alone, no values.
+
+``self.count += 1``, ``setattr(net, "count", 3)``, ``self.state["n"] = 1``, ``seen.append(x)`` and
+their like. What these write is for `tclint.semantics.interpreter.changes` to say.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tclint.semantics.symbols import FunctionNode
+from tclint.semantics.syntax import ATTRIBUTE, CALL, CONSTANT, NAME, SUBSCRIPT, children
+
+MUTATING: Final = frozenset(
+    "append extend insert pop remove clear add discard update setdefault popitem appendleft "
+    "popleft extendleft sort reverse rotate move_to_end __setitem__ __delitem__".split()
+)
+"""Methods that change what a list, set or dict holds."""
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_SCOPES: Final = (*_FUNCTIONS, ast.ClassDef)
+_LOOKED_AT: Final = frozenset(
+    {
+        ast.Attribute, ast.Subscript, ast.Call, ast.Global, ast.Nonlocal, ast.Assign,
+        ast.AugAssign, ast.AnnAssign,
+    }
+)  # fmt: skip
+_CONSTRUCTORS: Final = frozenset({"__init__", "__post_init__", "__new__"})
+ANY_KEY: Final = object()
+
+
+class Store:
+    """A place that writes to something with a name.
+
+    ``owner`` is the expression whose attribute is written, None for a variable. ``content`` is
+    true where the list or dict stays and what it holds changes, under ``key`` if that is written
+    out. ``holder`` is the class in whose ``method`` it stands, ``function`` the innermost function.
+    ``value`` is what is written where that is an expression of its own; ``adds`` says that it is
+    added, or the like.
+    """
+
+    __slots__ = (
+        "adds", "content", "function", "holder", "key", "method", "name", "node", "owner", "value",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        node: ast.AST,
+        name: str,
+        owner: ast.expr | None,
+        around: Around,
+        value: ast.expr | None = None,
+        content: bool = False,
+        key: object = ANY_KEY,
+        adds: bool = False,
+    ) -> None:
+        self.node: Final = node
+        self.name: Final = name
+        self.owner: Final = owner
+        self.holder: Final = around.holder
+        self.method: Final = around.method
+        self.function: Final = around.function
+        self.value: Final = value
+        self.content: Final = content
+        self.key: Final = key
+        self.adds: Final = adds
+
+    @property
+    def constructs(self) -> bool:
+        """True for what a constructor does to the object that it makes."""
+        method = self.method
+        named = isinstance(method, ast.FunctionDef) and method.name in _CONSTRUCTORS
+        return named and self.function is method and self.is_of_self
+
+    @property
+    def is_of_self(self) -> bool:
+        """True for an attribute of what the method is called on, or of its class."""
+        return self.method is not None and _leads_to(self.owner, _first(self.method))
+
+
+class Around:
+    """The class, its method and the innermost function that a node stands in."""
+
+    __slots__ = ("function", "holder", "method")
+
+    def __init__(
+        self,
+        holder: ast.ClassDef | None,
+        method: FunctionNode | None,
+        function: FunctionNode | None,
+    ) -> None:
+        self.holder: Final = holder
+        self.method: Final = method
+        self.function: Final = function
+
+    def inside(self, node: ast.AST) -> Around:
+        """What surrounds the parts of a node that stands here."""
+        if isinstance(node, ast.ClassDef):
+            return Around(node, None, None)
+        if isinstance(node, _FUNCTIONS):
+            method = node if self.method is None and self.holder is not None else self.method
+            return Around(self.holder, method, node)
+        return self
+
+
+class Stores:
+    """All stores below one node, by the name that they write to.
+
+    ``setters`` are those on ``self`` whose name is not written out.
+    """
+
+    def __init__(self, root: ast.AST) -> None:
+        self.named: Final[dict[str, list[Store]]] = {}
+        self.variables: Final[dict[str, list[Store]]] = {}
+        self.setters: Final[list[Store]] = []
+        self.declared: Final[set[tuple[FunctionNode | None, str]]] = set()
+        self._aliases: dict[tuple[FunctionNode | None, str], list[ast.expr]] = {}
+        self._handed: list[tuple[str, ast.expr, ast.Call, Around]] = []
+        self._mutating: set[str] = set()
+        self._values: dict[ast.expr, tuple[ast.expr, bool]] = {}
+        scopes: list[tuple[ast.AST, Around]] = [(root, Around(None, None, None).inside(root))]
+        for scope, around in scopes:  # grows while it is walked
+            inner = self._walk(scope, around)
+            scopes += [(node, around.inside(node)) for node in inner]
+        self._follow()
+
+    def _walk(self, scope: ast.AST, around: Around) -> list[ast.AST]:
+        """Look at a function, class or file without the functions and classes inside it."""
+        inner: list[ast.AST] = []
+        pending = children(scope)
+        for node in pending:  # grows while it is walked
+            if isinstance(node, CONSTANT):
+                continue
+            if isinstance(node, NAME):
+                if not isinstance(node.ctx, ast.Load):
+                    self._target(node, node.id, None, around)
+                continue
+            if isinstance(node, _SCOPES):
+                inner.append(node)
+                continue
+            if type(node) in _LOOKED_AT:
+                self._look(node, around)
+            pending += children(node)
+        return inner
+
+    def _look(self, node: ast.AST, around: Around) -> None:
+        if isinstance(node, ATTRIBUTE):
+            if not isinstance(node.ctx, ast.Load):
+                self._target(node, node.attr, node.value, around)
+        elif isinstance(node, SUBSCRIPT):
+            if not isinstance(node.ctx, ast.Load):
+                self._item(node, node.value, around, node.slice)
+        elif isinstance(node, CALL):
+            self._call(node, around)
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            self.declared.update((around.function, name) for name in node.names)
+        elif isinstance(node, ast.Assign):
+            self._values.update(dict.fromkeys(node.targets, (node.value, False)))
+            if isinstance(node.targets[0], NAME):
+                key = (around.function, node.targets[0].id)
+                self._aliases.setdefault(key, []).append(node.value)
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)) and node.value is not None:
+            self._values[node.target] = (node.value, isinstance(node, ast.AugAssign))
+
+    def _target(self, node: ast.expr, name: str, owner: ast.expr | None, around: Around) -> None:
+        value, adds = self._values.get(node, (None, False))
+        self._note(Store(node, name, owner, around, value, adds=adds))
+
+    def _note(self, store: Store) -> None:
+        known = self.named if store.owner is not None else self.variables
+        known.setdefault(store.name, []).append(store)
+
+    def _item(self, node: ast.AST, subject: ast.expr, around: Around, key: ast.expr | None) -> None:
+        """Note a change of what ``subject`` holds."""
+        owner = _of_dict(subject)
+        written = key.value if isinstance(key, CONSTANT) else ANY_KEY
+        if owner is not None:
+            if isinstance(written, str):
+                self._note(Store(node, written, owner, around))
+            return
+        deep = isinstance(subject, SUBSCRIPT)
+        while isinstance(subject, SUBSCRIPT):
+            subject = subject.value
+        place = ANY_KEY if deep else written
+        if isinstance(subject, ATTRIBUTE):
+            self._note(Store(node, subject.attr, subject.value, around, content=True, key=place))
+        elif isinstance(subject, NAME):
+            self._note(Store(node, subject.id, None, around, content=True, key=place))
+            function = around.function
+            if function is not None and subject.id in _parameters(function):
+                self._mutating.add(getattr(function, "name", ""))
+
+    def _call(self, node: ast.Call, around: Around) -> None:
+        func = node.func
+        if isinstance(func, NAME) and func.id == "setattr" and len(node.args) == 3:
+            self._set(node, node.args[0], node.args[1], node.args[2], around)
+        elif isinstance(func, ATTRIBUTE) and func.attr == "__setattr__" and len(node.args) >= 2:
+            *owner, name, value = node.args
+            self._set(node, owner[0] if owner else func.value, name, value, around)
+        elif isinstance(func, ATTRIBUTE) and func.attr in MUTATING:
+            owner_of_dict = _of_dict(func.value)
+            if owner_of_dict is None:
+                first = node.args[0] if len(node.args) > 1 else None
+                self._item(node, func.value, around, first if func.attr == "setdefault" else None)
+            elif func.attr == "update":
+                for keyword in node.keywords:
+                    if keyword.arg is not None:
+                        self._note(Store(node, keyword.arg, owner_of_dict, around, keyword.value))
+        else:
+            called = func.id if isinstance(func, NAME) else getattr(func, "attr", "")
+            given = [*node.args, *(keyword.value for keyword in node.keywords)]
+            self._handed += [
+                (called, part, node, around)
+                for part in given
+                if isinstance(part, (NAME, ATTRIBUTE))
+            ]
+
+    def _set(
+        self,
+        node: ast.Call,
+        owner: ast.expr,
+        name: ast.expr,
+        value: ast.expr,
+        around: Around,
+    ) -> None:
+        if isinstance(name, CONSTANT) and isinstance(name.value, str):
+            self._note(Store(node, name.value, owner, around, value))
+        elif isinstance(owner, NAME):
+            store = Store(node, "", owner, around, value)
+            if store.is_of_self:
+                self.setters.append(store)
+
+    def _follow(self) -> None:
+        """Find out what changes under another name: that of a variable or of a parameter."""
+        for name, stores in [*self.variables.items()]:
+            for store in [one for one in stores if one.content]:
+                for alias in self._aliases.get((store.function, name), ()):
+                    self._changed(store.node, alias, store, store.key)
+        for called, given, call, around in self._handed:
+            if called in self._mutating:
+                self._changed(call, given, around, ANY_KEY)
+
+    def _changed(self, node: ast.AST, what: ast.expr, place: Store | Around, key: object) -> None:
+        around = Around(place.holder, place.method, place.function)
+        if isinstance(what, ATTRIBUTE):
+            self._note(Store(node, what.attr, what.value, around, content=True, key=key))
+        elif isinstance(what, NAME):
+            self._note(Store(node, what.id, None, around, content=True, key=key))
+
+
+def _of_dict(node: ast.expr) -> ast.expr | None:
+    """``x`` of ``x.__dict__`` and ``vars(x)``."""
+    if isinstance(node, ATTRIBUTE):
+        return node.value if node.attr == "__dict__" else None
+    if isinstance(node, CALL) and isinstance(node.func, NAME) and node.func.id == "vars":
+        return node.args[0] if len(node.args) == 1 else None
+    return None
+
+
+def _first(function: FunctionNode) -> str | None:
+    arguments = [*function.args.posonlyargs, *function.args.args]
+    return arguments[0].arg if arguments else None
+
+
+def _parameters(function: FunctionNode) -> set[str]:
+    spec = function.args
+    return {one.arg for one in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)}
+
+
+def _leads_to(owner: ast.expr | None, name: str | None) -> bool:
+    """True for a variable, for ``type(x)`` and ``x.__class__``."""
+    if isinstance(owner, ATTRIBUTE) and owner.attr == "__class__":
+        owner = owner.value
+    elif isinstance(owner, CALL) and isinstance(owner.func, NAME) and owner.func.id == "type":
+        owner = owner.args[0] if len(owner.args) == 1 else None
+    return isinstance(owner, NAME) and owner.id == name
