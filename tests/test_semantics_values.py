@@ -195,7 +195,7 @@ PROGRAMS = {
     "numpy numbers are told from Python's": """
         @torch.compile
         def f(x: torch.Tensor):
-            reveal(np.sqrt(2))  #= numpy number
+            reveal(np.sqrt(2))  #= numpy float
             reveal(np.zeros(3))  #= numpy array
             for k in np.arange(3):
                 reveal(k)  #= numpy int

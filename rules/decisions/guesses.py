@@ -29,6 +29,8 @@ def is_likely_number(site: Site, node: ast.expr) -> bool:
     names = {part.id for part in parts if isinstance(part, ast.Name)}
     if any(site.stores(name) and not _is_unpacked(site, name) for name in names):
         return False
+    if any(site.body.computed_around(name) for name in names):
+        return False
     tensors = [
         kind
         for part in parts

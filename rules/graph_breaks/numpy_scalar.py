@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from tclint.diagnostics import Confidence, Effect
+from typing import Final
+
+from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
-from tclint.semantics.events import NumpyCall
+from tclint.semantics.events import NumberNeeded, NumpyCall
+from tclint.semantics.site import Site
 
 from ..numpy_numbers.flow import follow
-from ..numpy_numbers.needs import breaking_end
 from ..numpy_numbers.twins import TWINS, is_certain, is_constant_number, use_twin
+
+_WAY_OUT: Final = "Python has no function that gives the same number: compute it before the call"
 
 
 class NumpyScalar(Rule[NumpyCall]):
@@ -38,7 +43,7 @@ class NumpyScalar(Rule[NumpyCall]):
     summary = "a number computed by numpy is used as a size, an index or a condition"
     on = NumpyCall
     effects = (Effect.GRAPH_BREAK,)
-    gb_ids = ("GB0033", "GB0059", "GB0124", "GB0170", "GB0208")
+    gb_ids = ("GB0033", "GB0059", "GB0088", "GB0124", "GB0170", "GB0208")
     examples = (
         Bad(
             """
@@ -107,24 +112,44 @@ def f(x):
     )
 
     def check(self, event: NumpyCall) -> Finding | None:
-        """Report numpy's numbers of known arguments at their first use by Python."""
-        twin = TWINS.get(event.function)
-        if twin is None or not event.call.args:
-            return None
+        """Report numpy's numbers at their first use by Python."""
         site = event.site
-        argument = site.value(event.call.args[0])
-        if not is_constant_number(argument):
+        needs = [need for need in event.needs if not _is_captured(site, need)]
+        if not needs:
             return None
-        way = list(follow(site, [event.call], twin.kind))
-        found = breaking_end(site, way)
-        if found is None:
-            return None
-        end, gb_ids = found
-        needed = f" for `{site.text(end.use)}`" if end.use is not event.call else ""
+        need = needs[0]
+        elsewhere = need.use is not event.call
+        needed = f" for `{need.site.text(need.use)}`" if elsewhere else ""
         return Finding(
             f"`{site.text(event.call.func)}` gives a tensor to Dynamo, and Python needs its "
             f"value{needed}: the graph breaks",
-            fix=use_twin(event, twin, way),
-            gb_ids=gb_ids,
-            confidence=None if is_certain(argument) else Confidence.MEDIUM,
+            fix=_repair(event),
+            gb_ids=_IDS.get(need.why, ("GB0033", "GB0208")),
+            confidence=None if all(map(is_certain, event.arguments)) else Confidence.MEDIUM,
         )
+
+
+_IDS: Final = {
+    "truth": ("GB0170",),
+    "member": ("GB0170", "GB0088"),
+    "not": ("GB0033", "GB0208"),
+    "range": ("GB0059",),
+    "text": ("GB0088", "GB0059"),
+    "key": ("GB0088", "GB0033", "GB0208"),
+    "python": ("GB0033", "GB0208", "GB0124"),
+    "call": ("GB0208",),
+}
+
+
+def _is_captured(site: Site, need: NumberNeeded) -> bool:
+    """True where the region captures single numbers, and a slice may end at one."""
+    return need.why == "slice" and site.region is not None and site.region.capture_scalars
+
+
+def _repair(event: NumpyCall) -> Repair | Decline:
+    twin = TWINS.get(event.function)
+    if twin is None:
+        return Decline(_WAY_OUT)
+    if not event.call.args or not is_constant_number(event.site.value(event.call.args[0])):
+        return Decline(f"`{twin.name}` takes numbers of Python's")
+    return use_twin(event, twin, list(follow(event.site, [event.call], twin.kind)))

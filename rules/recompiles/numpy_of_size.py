@@ -10,7 +10,6 @@ from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import NumpyCall
 
 from ..numpy_numbers.flow import follow
-from ..numpy_numbers.needs import breaking_end
 from ..numpy_numbers.twins import TWINS, is_constant_number, use_twin
 from .sizes import holds_size, is_last, is_ratio
 
@@ -101,7 +100,7 @@ def f(x: torch.Tensor):
         if not is_constant_number(value) or not any(map(holds_size, parts)):
             return None
         way = list(follow(site, [event.call], twin.kind))
-        if breaking_end(site, way) is not None or _counts_a_loop(event) or is_ratio(given):
+        if event.needs or _counts_a_loop(event) or is_ratio(given):
             return None
         return Finding(
             f"`{site.text(event.call)}` makes the size a constant: each new one compiles again",

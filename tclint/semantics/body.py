@@ -79,6 +79,19 @@ class Body:
             name in self._around and not isinstance(self.scope, ast.Module)
         )
 
+    def computed_around(self, name: str) -> bool:
+        """True for what a function around this one assigns and this one only reads."""
+        if self.names(name) and any(not isinstance(n.ctx, ast.Load) for n in self.names(name)):
+            return False
+        if isinstance(self.scope, ast.Module) or name in _parameters(self.scope):
+            return False
+        for outer in reversed(_around(self.module.tree, self.scope)):
+            if name in _parameters(outer):
+                return False
+            if name in _variables(outer):
+                return True
+        return False
+
     def defines(self, name: str) -> bool:
         """True where the function binds a name, but not by an assignment.
 
@@ -157,6 +170,12 @@ def _blocks(statement: ast.stmt) -> list[ast.stmt]:
         for field in ("body", "orelse", "finalbody")
         for inner in getattr(owner, field, ())
     ]
+
+
+def _parameters(
+    function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
+) -> set[str]:
+    return {part.arg for part in ast.walk(function.args) if isinstance(part, ast.arg)}
 
 
 def _variables(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:

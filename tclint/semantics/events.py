@@ -96,12 +96,30 @@ class TensorIndex(Event):
 
 
 @record(frozen=True, eq=False)
+class NumberNeeded:
+    """A place (``use``, at ``site``) where Python needs a number that numpy made in the region.
+
+    ``why`` is ``"truth"``, ``"not"``, ``"member"`` (of ``in``), ``"range"`` (a builtin that takes
+    nothing but numbers), ``"text"``, ``"key"``, ``"torch"`` (a size, a position in a tensor),
+    ``"slice"``, ``"python"`` (``int()``, a position in a list) or ``"call"`` (the call itself).
+    """
+
+    use: ast.expr
+    why: str
+    site: Site
+
+
+@record(frozen=True, eq=False)
 class NumpyCall(Event):
-    """A numpy function is called in a region: ``function`` is dotted (``numpy.prod``)."""
+    """A numpy function is called in a region: ``function`` is dotted (``numpy.prod``).
+
+    ``needs`` is where Python needs the number that it gives, in the order met.
+    """
 
     function: str
     call: ast.Call
     arguments: tuple[Value, ...]
+    needs: tuple[NumberNeeded, ...] = ()
 
 
 @record(frozen=True, eq=False)

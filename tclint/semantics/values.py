@@ -181,21 +181,33 @@ class NumpyScalar(Value):
     """An element of a numpy array or the result of a numpy function on numbers.
 
     Inside a compiled region Dynamo represents it as a 0-d tensor, so using it where Python needs
-    a number (an index, ``if``, ``int()``) breaks the graph. ``of_array`` says that it is an element
-    of an array, or computed from one.
+    a number (an index, ``if``, ``int()``) breaks the graph. ``origin`` says how much Dynamo knows:
+    ``"constant"`` (computed from single numbers: torch may take it for a size), ``"computed"``
+    (from several), ``"array"`` (an element of an array, or computed from one), ``"outside"`` (made
+    before compiled code runs) or None. ``made`` are the calls of numpy in the region that made it.
     """
 
-    __slots__ = ("from_loop", "of_array", "type")
+    __slots__ = ("from_loop", "made", "origin", "type")
 
     def __init__(
-        self, type: str | None = None, from_loop: bool = False, of_array: bool = False
+        self,
+        type: str | None = None,
+        from_loop: bool = False,
+        origin: str | None = None,
+        made: tuple[ast.Call, ...] = (),
     ) -> None:
         self.type: Final = type
         self.from_loop: Final = from_loop
-        self.of_array: Final = of_array
+        self.origin: Final = origin
+        self.made: Final = made
 
     def _content(self) -> Fields:
-        return (self.type, self.from_loop, self.of_array)
+        return (self.type, self.from_loop, self.origin, self.made)
+
+    @property
+    def of_array(self) -> bool:
+        """True for an element of an array, or a number computed from one."""
+        return self.origin == "array"
 
 
 class Object(Value):

@@ -19,7 +19,7 @@ from tclint.torch_api.modules import (
     module_returns,
 )
 from tclint.torch_api.numbers import Numbers, numbers_of
-from tclint.torch_api.numpy_functions import numpy_returns
+from tclint.torch_api.numpy_functions import numpy_number_type, numpy_reduces, numpy_returns
 from tclint.torch_api.optim import Optimizer, Scheduler, lr_schedulers, optimizers
 from tclint.torch_api.results import (
     CallResult,
@@ -63,6 +63,8 @@ __all__ = [
     "module_result",
     "module_returns",
     "numbers_of",
+    "numpy_number_type",
+    "numpy_reduces",
     "numpy_returns",
     "optimizers",
     "preserves_rank_and_dtype",

@@ -16,13 +16,17 @@ _ARRAYS = """
 ARRAYS: Final = frozenset(_ARRAYS.split())
 
 # One number when given numbers, or when a whole array is reduced.
-_SCALARS = """
+_REDUCTIONS = """
     all amax amin any argmax argmin average count_nonzero dot linalg.det linalg.norm max
     mean median min nanmax nanmean nanmin nanstd nansum nanvar ndim percentile prod product
-    ptp quantile size std sum trace var vdot bool_ float16 float32 float64 int8 int16 int32
-    int64 uint8 uint16 uint32 uint64 intp double single half
+    ptp quantile size std sum trace var vdot
 """
-SCALARS: Final = frozenset(_SCALARS.split())
+REDUCTIONS: Final = frozenset(_REDUCTIONS.split())
+_CONVERSIONS = """
+    bool_ float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 intp double
+    single half
+"""
+SCALARS: Final = REDUCTIONS | frozenset(_CONVERSIONS.split())
 
 # Pointwise: an array for arrays, one number for numbers.
 _POINTWISE = """
@@ -35,6 +39,27 @@ _POINTWISE = """
 """
 POINTWISE: Final = frozenset(_POINTWISE.split())
 
+# What type of number a function gives; others give what they are given.
+_INTEGERS = """
+    argmax argmin count_nonzero gcd int8 int16 int32 int64 intp lcm ndim size uint8 uint16 uint32
+    uint64
+"""
+_FLOATS = """
+    arccos arcsin arctan arctan2 average cbrt cos cosh deg2rad degrees divide double exp exp2 expm1
+    fabs float16 float32 float64 half hypot linalg.det linalg.norm log log10 log1p log2 mean median
+    nanmean nanstd nanvar percentile quantile rad2deg radians reciprocal rint single sin sinh sqrt
+    std tan tanh true_divide var
+"""
+_BOOLEANS = """
+    all any bool_ equal greater greater_equal isclose isfinite isinf isnan less less_equal
+    logical_and logical_not logical_or not_equal
+"""
+_TYPES: Final = {
+    name: kind
+    for kind, names in (("int", _INTEGERS), ("float", _FLOATS), ("bool", _BOOLEANS))
+    for name in names.split()
+}
+
 _MODULES = """
     fft linalg random ma testing polynomial
 """
@@ -44,6 +69,19 @@ _CONSTANTS = """
     pi e inf nan euler_gamma
 """
 CONSTANTS: Final = frozenset(_CONSTANTS.split())
+
+
+def numpy_number_type(name: str) -> str | None:
+    """``"int"``, ``"float"``, ``"bool"``: the number that a function gives, whatever is given.
+
+    ``name`` is without ``numpy.``; a method of an array gives what the function gives.
+    """
+    return _TYPES.get(name)
+
+
+def numpy_reduces(name: str) -> bool:
+    """Whether a function (without ``numpy.``) makes one number of several."""
+    return name in REDUCTIONS
 
 
 def numpy_returns(dotted: str) -> str | None:

@@ -18,6 +18,8 @@ from tclint.semantics.events import (
     Event,
     HostRead,
     LrChange,
+    NumberNeeded,
+    NumpyCall,
     OptimizerInit,
     TensorBranch,
 )
@@ -94,6 +96,7 @@ class Analysis:
         self.events: dict[tuple[type[Event], ast.AST], Event] = {}
         self.roots: list[Root] = []
         self.optimizers: dict[ast.AST, Optimizer] = {}
+        self.needs: dict[ast.Call, dict[ast.expr, NumberNeeded]] = {}
         self.dynamo_config: dict[str, bool] = {}
         self.attributes: dict[ClassInfo, dict[str, Value]] = {}
         self.initialised: set[ClassInfo] = set()
@@ -145,6 +148,7 @@ class Analysis:
             cls.methods.clear()
         self.local_classes = {}
         self.events, self.roots, self.optimizers, self._rooted = {}, [], {}, set()
+        self.needs = {}
         self.closures, self.wrappers, self.memory, self.set_ups = {}, {}, {}, {}
         self.attributes, self.observed, self.answers, self.written = {}, {}, {}, []
         self.annotations, self.class_level, self.scripted = {}, {}, []
@@ -167,6 +171,17 @@ class Analysis:
         if known is not None and (frame.facts.default_off or not known.site.facts.default_off):
             return
         self.events[event, node] = event(node=node, site=frame.site(), **fields)  # type: ignore[arg-type]
+
+    def note_need(self, frame: Frame, made: Iterable[ast.Call], use: ast.expr, why: str) -> None:
+        """Remember that Python needs a number that some calls of numpy made in a region."""
+        quiet = {NumpyCall.__name__, TensorBranch.__name__, f"{TensorBranch.__name__}.assert"}
+        if why == "text":
+            quiet.add("format")
+        asks = why in ("truth", "not", "text")
+        if frame.region is None or (asks and not quiet.isdisjoint(frame.quiet)):
+            return
+        for call in made:
+            self.needs.setdefault(call, {}).setdefault(use, NumberNeeded(use, why, frame.site()))
 
     def body(
         self, module: ModuleInfo, function: FunctionInfo | None, *, compiled: bool = False
@@ -329,6 +344,13 @@ class Analysis:
                 lr_changes=tuple(optimizer.lr_changes.values()),
             )
             self.events[OptimizerInit, optimizer.call] = event
+        for call, needs in self.needs.items():
+            known = self.events.get((NumpyCall, call))
+            if isinstance(known, NumpyCall):
+                self.events[NumpyCall, call] = NumpyCall(
+                    node=call, site=known.site, function=known.function, call=call,
+                    arguments=known.arguments, needs=tuple(needs.values()),
+                )  # fmt: skip
         return list(self.events.values())
 
 

@@ -186,7 +186,7 @@ def _assign_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
             report_growth(frame, target, target.value, key=index)
             _store(frame, target, base, index, value)
         case Sequence():
-            need_number(frame, target.slice, index)
+            need_number(frame, target.slice, index, "python")
         case Object(name="torch.optim.param_group") if index == Static("str", "lr", known=True):
             note_lr_change(frame, base, "write", "param_groups", target)
 
@@ -206,7 +206,7 @@ def note_content(frame: Frame, node: ast.AST, container: ast.expr, value: Value)
 
 
 def _store(frame: Frame, target: ast.Subscript, base: Mapping, index: Value, value: Value) -> None:
-    need_number(frame, target.slice, index)
+    need_number(frame, target.slice, index, "key")
     path = path_of(target.value)
     if path is None:
         return

@@ -13,7 +13,7 @@ from tclint.semantics.interpreter.expressions import host_read, read_shown
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.iteration import element_of, loop_source
-from tclint.semantics.interpreter.operators import binary
+from tclint.semantics.interpreter.operators import binary, combined
 from tclint.semantics.lattice import bounded, is_static, is_tensor, join, options, tensor_in
 from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import (
@@ -49,7 +49,7 @@ def _number(kind: str) -> Builtin:
         if tensor is not None and is_tensor(value):
             host_read(frame, node, kind, node.args[0], tensor)
             return DataScalar(kind)
-        need_number(frame, node.args[0], value)
+        need_number(frame, node.args[0], value, "python")
         match value:
             case DataScalar() | NumpyScalar():
                 return DataScalar(kind)
@@ -89,7 +89,7 @@ def _range(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
         if tensor is not None:
             host_read(frame, node, "range", part, tensor)
             source = "data"
-        need_number(frame, part, value)
+        need_number(frame, part, value, "range")
         if isinstance(value, DataScalar):
             source = "data"
         elif isinstance(value, SymInt) and source == "static":
@@ -148,9 +148,28 @@ def _extreme(kind: str) -> Builtin:
         if tensors:
             guessed = all(tensor.assumed for tensor in tensors)
             return Tensor(assumed=guessed, why=f"builtin `{kind}` of tensors")
-        return join(values) if all(map(is_static, values)) else UNKNOWN
+        if all(map(is_static, values)):
+            return join(values)
+        return _extreme_of_numbers(values)
 
     return pick
+
+
+def _extreme_of_numbers(values: tuple[Value, ...]) -> Value:
+    """The greatest or least of numbers, where numpy made some of them."""
+    numbers = [value for value in values if isinstance(value, NumpyScalar)]
+    if not numbers or not all(isinstance(v, NumpyScalar) or is_static(v) for v in values):
+        return UNKNOWN
+    types = {getattr(value, "type", None) for value in values}
+    return combined(types.pop() if len(types) == 1 else None, numbers)
+
+
+def _of_number(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+    """``divmod``, ``hex`` and their like: nothing of numpy's is traced by them."""
+    for place, value in enumerate(arguments.positional):
+        if place < len(node.args):
+            need_number(frame, node.args[place], value, "range")
+    return UNKNOWN
 
 
 def _sum(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
@@ -257,6 +276,14 @@ def _same(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
     return arguments.positional[0] if arguments.positional else UNKNOWN
 
 
+def _absolute(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
+    value = arguments.positional[0] if arguments.positional else UNKNOWN
+    if isinstance(value, NumpyScalar) and value.origin == "constant" and value.type == "float":
+        # Dynamo converts a float that numpy computed of constants, and none that `abs` did.
+        return NumpyScalar("float", value.from_loop, "computed", value.made)
+    return value
+
+
 def _map(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     from tclint.semantics.interpreter.given import call_given
 
@@ -319,9 +346,10 @@ BUILTINS: Final[dict[str, Builtin]] = {
         "min": _extreme("min"), "sum": _sum, "sorted": _sorted, "list": _listed("list"),
         "tuple": _listed("tuple"), "set": _listed("set"), "dict": _dict,
         "isinstance": _isinstance, "getattr": _getattr, "hasattr": _hasattr,
-        "callable": _constant(Static("bool")), "abs": _same, "round": _same, "reversed": _same,
+        "callable": _constant(Static("bool")), "abs": _absolute, "round": _same, "reversed": _same,
         "iter": _same, "map": _map, "filter": _filter, "next": _next, "pow": _pow,
         "type": _type, "id": _constant(Static("int")),
-        "issubclass": _constant(Static("bool")),
+        "issubclass": _constant(Static("bool")), "divmod": _of_number, "bin": _of_number,
+        "hex": _of_number, "oct": _of_number, "chr": _of_number,
     }.items()
 }  # fmt: skip

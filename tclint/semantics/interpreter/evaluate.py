@@ -120,8 +120,8 @@ def decide(frame: Frame, node: ast.expr, value: Value, kind: str) -> bool | None
         return None
     if any(isinstance(option, NumpyScalar) for option in options(value)):
         _note_use(frame, node, value)
-        computed = [o for o in options(value) if isinstance(o, NumpyScalar) and not o.from_loop]
-        if computed:
+        need_numpy(frame, node, value, "not" if kind == "not" else "truth")
+        if any(isinstance(o, NumpyScalar) and not (o.from_loop or o.made) for o in options(value)):
             some = not isinstance(value, NumpyScalar)
             frame.analysis.emit(frame, TensorBranch, node, kind=kind, test=node, sometimes=some)
     return verdicts.pop() if len(verdicts) == 1 else None
@@ -147,11 +147,37 @@ def _plain_truth(value: Value) -> bool | None:
     return True if isinstance(value, (Class, Function)) else None
 
 
-def need_number(frame: Frame, node: ast.expr, value: Value) -> None:
-    """Note that Python needs a number here, which to Dynamo nothing of numpy's is."""
+def need_number(frame: Frame, node: ast.expr, value: Value, why: str) -> None:
+    """Note that Python needs a number here, which to Dynamo nothing of numpy's is.
+
+    ``why`` is that of :class:`NumberNeeded`.
+    """
     _note_use(frame, node, value)
-    if isinstance(value, NumpyScalar) and value.of_array and not value.from_loop:
-        frame.analysis.emit(frame, ArrayRead, node, via="number")
+    need_numpy(frame, node, value, why)
+
+
+def need_numpy(frame: Frame, node: ast.expr, value: Value, why: str) -> None:
+    """Note the need for a number of numpy that no loop draws, where Dynamo does not have it."""
+    if type(value) is not NumpyScalar and type(value) is not Union:
+        return
+    for option in options(value):
+        if isinstance(option, NumpyScalar) and not option.from_loop and _breaks(option, why):
+            if option.made:
+                frame.analysis.note_need(frame, option.made, node, why)
+            elif why not in ("truth", "not"):  # those are decisions
+                frame.analysis.emit(frame, ArrayRead, node, via="number")
+
+
+def _breaks(number: NumpyScalar, why: str) -> bool:
+    """Whether Dynamo needs the number's value there, and does not have it. All measured."""
+    if number.origin is None:
+        return False
+    if why in ("truth", "not", "member", "range", "text", "key"):
+        return True
+    if number.origin == "constant":
+        # Dynamo converts one float that it computed from constants, and no integer.
+        return why in ("slice", "python") and number.type in ("int", "bool")
+    return number.origin in ("computed", "array")
 
 
 def _note_use(frame: Frame, node: ast.expr, value: Value) -> None:

@@ -7,7 +7,13 @@ from typing import Final
 
 from tclint.semantics.events import ArrayRead, HostRead, Loop, TensorBranch
 from tclint.semantics.interpreter import operators
-from tclint.semantics.interpreter.evaluate import evaluate, handles, need_number, truth
+from tclint.semantics.interpreter.evaluate import (
+    evaluate,
+    handles,
+    need_number,
+    need_numpy,
+    truth,
+)
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import local_function
 from tclint.semantics.interpreter.iteration import element_of, loop_source
@@ -30,6 +36,7 @@ from tclint.semantics.values import (
     Function,
     Iteration,
     Mapping,
+    NumpyScalar,
     Sequence,
     Static,
     SymInt,
@@ -47,6 +54,8 @@ def _bin_op(frame: Frame, node: ast.BinOp) -> Value:
         _read_formatted(frame, node.right, right)
         return Static("str")
     result = operators.binary(node.op, left, right)
+    if type(result) is NumpyScalar and frame.region is None:
+        return operators.made_outside(result)
     if isinstance(result, Tensor) and result.dtype is None and not frame.loops:
         # Outside of loops one expression has one element type per walk, whatever it is.
         name = f"~{frame.body.module.name}:{node.lineno}:{node.col_offset}:{node.end_col_offset}"
@@ -65,6 +74,7 @@ def read_shown(frame: Frame, node: ast.expr, part: ast.expr, value: Value) -> No
     tensor = _shown(value)
     if tensor is not None:
         host_read(frame, node, "format", part, tensor)
+    need_numpy(frame, part, value, "text")
 
 
 def _shown(value: Value) -> Tensor | None:
@@ -97,6 +107,8 @@ def _unary_op(frame: Frame, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.USub):
             return Static(value.type, -value.value, known=True)
         return value if isinstance(node.op, ast.UAdd) else Static("int")
+    if isinstance(value, NumpyScalar) and value.origin == "outside" and frame.region is not None:
+        return operators.combined(value.type, [value])
     return value
 
 
@@ -219,7 +231,7 @@ def report_member(
         host_read(frame, node, "contains", owner[0], container)
     elif _is_searched(owner[1]) and is_tensor(member[1]):
         frame.analysis.emit(frame, TensorBranch, node, kind="in", test=node)
-    need_number(frame, member[0], member[1])
+    need_number(frame, member[0], member[1], "member")
 
 
 def _is_searched(value: Value) -> bool:

@@ -47,7 +47,7 @@ def _slice(frame: Frame, node: ast.Slice) -> Value:
     for bound in (node.lower, node.upper, node.step):
         if bound is not None:
             value = evaluate(frame, bound)
-            need_number(frame, bound, value)
+            need_number(frame, bound, value, "slice")
             tensor = tensor_in(value)
             if tensor is not None:
                 host_read(frame, bound, "slice", bound, tensor)
@@ -61,10 +61,10 @@ _MEMBERS: Final = {
 
 
 def _item(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
-    need_number(frame, node.slice, index)
+    if isinstance(base, Tensor):
+        return index_tensor(frame, node, base, store=False)
+    need_number(frame, node.slice, index, _NEEDED_BY.get(type(base), "torch"))
     match base:
-        case Tensor():
-            return index_tensor(frame, node, base, store=False)
         case Sequence():
             return _sequence_item(frame, node, base, index)
         case Mapping():
@@ -72,9 +72,7 @@ def _item(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value
                 return base.get(index.value)
             return element_of_mapping(base)
         case NDArray() | Iteration(source="numpy"):
-            several = isinstance(index, Static) and index.type in ("slice", "NoneType", "ellipsis")
-            number = isinstance(index, (Static, SymInt)) and not several
-            return NumpyScalar(of_array=True) if number else NDArray()
+            return _of_array(frame, index)
         case Object(name=name, site=site) if name in _MEMBERS:
             return Object(_MEMBERS[name], site=site)
         case Object(cls=ClassInfo()) if isinstance(index, Static) and type(index.value) is int:
@@ -91,6 +89,16 @@ def _item(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value
                 frame, node, Tensor(assumed=True, why="indexed by a mask"), store=False
             )
     return UNKNOWN
+
+
+_NEEDED_BY: Final[dict[type[Value], str]] = {Mapping: "key", Sequence: "python", Static: "python"}
+
+
+def _of_array(frame: Frame, index: Value) -> Value:
+    several = isinstance(index, Static) and index.type in ("slice", "NoneType", "ellipsis")
+    if several or not isinstance(index, (Static, SymInt)):
+        return NDArray()
+    return NumpyScalar(origin="array" if frame.region is not None else "outside")
 
 
 def _has_mask(frame: Frame, node: ast.expr) -> bool:
@@ -143,7 +151,7 @@ def index_tensor(frame: Frame, node: ast.Subscript, tensor: Tensor, *, store: bo
             frame, TensorIndex, node, subscript=node, tensor=tensor, items=tuple(found), store=store
         )
     for part, value in zip(parts, values, strict=True):
-        need_number(frame, part, value)
+        need_number(frame, part, value, "torch")
         _index_by_tensor(frame, node, tensor, part, value, store=store)
     return Tensor(_indexed_rank(tensor, values), tensor.dtype, None, assumed=tensor.assumed,
                   random=tensor.random, why="indexed tensor")  # fmt: skip

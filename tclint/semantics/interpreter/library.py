@@ -15,7 +15,7 @@ from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.operators import held
 from tclint.semantics.interpreter.sinks import LOGGER
 from tclint.semantics.interpreter.tensor_calls import call_function_of_torch
-from tclint.semantics.lattice import is_static, tensor_in
+from tclint.semantics.lattice import is_static, options, tensor_in
 from tclint.semantics.values import (
     FALSE,
     TRUE,
@@ -25,6 +25,7 @@ from tclint.semantics.values import (
     NDArray,
     NumpyScalar,
     Object,
+    Sequence,
     Static,
     SymInt,
     Tensor,
@@ -128,16 +129,102 @@ def _call_numpy(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -
         frame.analysis.emit(frame, ArrayRead, node, via=last)
         return DataScalar("bool")
     numbers = bool(values) and all(is_static(v) or isinstance(v, NumpyScalar) for v in values)
+    if last in _SIZED:
+        for place, value in enumerate(values[: len(node.args)]):
+            need_number(frame, node.args[place], value, "torch")
     if name == "numpy.arange":
         return Iteration(NumpyScalar("int" if _whole(arguments) else None, from_loop=True), "numpy")
     converts = last in ("array", "asarray")
     if kind == "pointwise" or converts:
         if numbers:
-            return NumpyScalar()
+            return _number(frame, node, name, values)
         return NDArray() if arrays or converts else UNKNOWN
     if kind == "scalar":
-        return NumpyScalar(of_array=arrays)
+        return NDArray() if arrays and _keeps_axes(node) else _number(frame, node, name, values)
     return NDArray() if kind == "array" else UNKNOWN
+
+
+_SIZED: Final = frozenset(
+    {"arange", "empty", "eye", "full", "identity", "linspace", "ones", "zeros"}
+)
+_MEASURING: Final = ("numpy.ndim", "numpy.size")
+
+
+def _keeps_axes(node: ast.Call) -> bool:
+    """True for a reduction along an axis: what is left of an array may have others."""
+    return len(node.args) > 1 or any(keyword.arg == "axis" for keyword in node.keywords)
+
+
+def _number(frame: Frame, node: ast.Call, name: str, values: tuple[Value, ...]) -> Value:
+    """The number that a function of numpy gives, and how much Dynamo knows of it."""
+    kind = torch_api.numpy_number_type(name.removeprefix("numpy.")) or _type_of(values)
+    if name.endswith((".sum", ".prod")) and kind == "bool":
+        kind = "int"
+    if frame.region is None:
+        return NumpyScalar(kind, origin="outside")
+    array = any(isinstance(value, NDArray) for value in values)
+    if array and name not in _MEASURING:
+        return NumpyScalar(kind, origin="array")
+    origin = "constant" if array else _origin(values)
+    if origin and torch_api.numpy_reduces(name.removeprefix("numpy.")) and Static() in values:
+        origin = "computed"  # a setting that is reduced holds several numbers
+    number = NumpyScalar(kind, origin=origin, made=(node,))
+    if name in _MEASURING and number.origin is not None:
+        # Dynamo knows the answer, and has no tensor for it.
+        frame.analysis.note_need(frame, number.made, node, "call")
+    return number
+
+
+def _origin(values: tuple[Value, ...]) -> str | None:
+    origins = {_origin_of(option) for value in values for option in options(value)}
+    if None in origins or not origins:
+        return None
+    return "constant" if origins == {"constant"} else "computed"
+
+
+def _origin_of(value: Value) -> str | None:
+    match value:
+        case Static(type="tuple" | "list"):
+            return "computed"
+        case Static() | SymInt():
+            return "constant"
+        case NumpyScalar(origin=origin):
+            return origin if origin == "constant" else origin and "computed"
+        case Sequence(items=tuple() as items) if len(items) == 1:
+            return _origin(items)
+        case Sequence():
+            members = value.items if value.items is not None else (value.element,)
+            return _origin(members) and "computed"
+        case Iteration(element=element, source="range" | "shape"):
+            return _origin((element,)) and "computed"
+    return None
+
+
+def _type_of(values: tuple[Value, ...]) -> str | None:
+    """The type of the numbers that are given."""
+    found = {_type(option) for value in values for option in options(value)}
+    if found <= {"int", "bool"} and "int" in found:
+        return "int"
+    if None in found or not found:
+        return None
+    return "float" if "float" in found else found.pop()
+
+
+def _type(value: Value) -> str | None:
+    match value:
+        case SymInt():
+            return "int"
+        case Sequence():
+            return _type_of(value.items if value.items is not None else (value.element,))
+        case Iteration(element=element):
+            return _type_of((element,))
+        case Static(type=kind) if kind in ("int", "float", "bool"):
+            return kind
+        case NumpyScalar(type=kind):
+            return kind
+        case DataScalar(type=kind):
+            return kind
+    return None
 
 
 def _whole(arguments: Arguments) -> bool:
@@ -153,5 +240,5 @@ def _call_math(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
         if tensor is not None and place < len(node.args):
             host_read(frame, node, "math", node.args[place], tensor)
         elif place < len(node.args):
-            need_number(frame, node.args[place], value)
+            need_number(frame, node.args[place], value, "torch")
     return Static("float")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
+from tclint import torch_api
 from tclint.semantics.events import ArrayRead, Call, ContainerGrown, LrChange, TensorBranch
 from tclint.semantics.interpreter.attributes import HOOKS
 from tclint.semantics.interpreter.evaluate import need_number
@@ -17,7 +18,7 @@ from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.iteration import element_of
 from tclint.semantics.interpreter.narrowing import path_of
-from tclint.semantics.interpreter.operators import elements, held
+from tclint.semantics.interpreter.operators import elements, held, named_dtype
 from tclint.semantics.interpreter.stores import MUTATING
 from tclint.semantics.lattice import bounded, is_tensor, join, tensor_in
 from tclint.semantics.values import (
@@ -26,6 +27,7 @@ from tclint.semantics.values import (
     UNKNOWN,
     BoundExternal,
     DataScalar,
+    External,
     Iteration,
     Mapping,
     NDArray,
@@ -53,7 +55,7 @@ def call_bound(frame: Frame, node: ast.Call, callee: BoundExternal, arguments: A
         case NDArray() | Iteration(source="numpy"):
             return _array_method(frame, node, name, arguments)
         case NumpyScalar() as number:
-            return _number_method(frame, node, number, name)
+            return _number_method(frame, node, number, name, arguments)
         case Static(type="str"):
             return _string_method(frame, node, name, arguments)
         case Static():
@@ -205,7 +207,11 @@ def _array_method(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
             frame.analysis.emit(frame, ArrayRead, node, via=name)
         return DataScalar() if name == "item" else UNKNOWN
     reduces = name in _REDUCING and not arguments.positional and not arguments.keywords
-    return NumpyScalar(of_array=True) if reduces else NDArray()
+    if not reduces:
+        return NDArray()
+    return NumpyScalar(
+        torch_api.numpy_number_type(name), origin="array" if frame.region is not None else "outside"
+    )
 
 
 _REDUCING: Final = frozenset(
@@ -213,14 +219,26 @@ _REDUCING: Final = frozenset(
 )
 
 
-def _number_method(frame: Frame, node: ast.Call, number: NumpyScalar, name: str) -> Value:
+def _number_method(
+    frame: Frame, node: ast.Call, number: NumpyScalar, name: str, arguments: Arguments
+) -> Value:
+    if name == "astype":
+        kind = _asked_type(arguments)
+        return NumpyScalar(kind, number.from_loop, number.origin, number.made)
     if name not in _READS:
         return UNKNOWN
-    if number.from_loop and isinstance(node.func, ast.Attribute):
-        need_number(frame, node.func.value, number)
-    elif number.of_array:
+    if number.of_array and not number.made:
         frame.analysis.emit(frame, ArrayRead, node, via=name)
+    elif isinstance(node.func, ast.Attribute):
+        need_number(frame, node.func.value, number, "python")
     return DataScalar(number.type)
+
+
+def _asked_type(arguments: Arguments) -> str | None:
+    asked = arguments.positional[0] if arguments.positional else UNKNOWN
+    name = asked.name.rpartition(".")[2] if isinstance(asked, External) else ""
+    dtype = named_dtype(External(name))
+    return dtype.category if dtype is not None else None
 
 
 def _string_method(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:

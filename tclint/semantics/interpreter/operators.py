@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from tclint.semantics.lattice import bounded, join, spread
@@ -125,8 +125,32 @@ def _merged(left: Mapping, right: Mapping) -> Value:
 
 def _numpy_scalar(kind: str | None, left: Value, right: Value) -> NumpyScalar:
     parts = [v for v in (left, right) if isinstance(v, NumpyScalar)]
-    drawn, read = any(v.from_loop for v in parts), any(v.of_array for v in parts)
-    return NumpyScalar(kind, from_loop=drawn, of_array=read)
+    return combined(kind, parts)
+
+
+def combined(kind: str | None, parts: Iterable[NumpyScalar]) -> NumpyScalar:
+    """A number computed from others of numpy's, and from Python's."""
+    parts = list(parts)
+    drawn = any(part.from_loop for part in parts)
+    made = tuple(dict.fromkeys(call for part in parts for call in part.made))
+    return NumpyScalar(kind, drawn, _origin([part.origin for part in parts]), made[:_MOST_CALLS])
+
+
+def made_outside(number: NumpyScalar) -> NumpyScalar:
+    """A number of numpy's that is there before compiled code runs: Dynamo knows it."""
+    return NumpyScalar(number.type, origin=number.origin and "outside")
+
+
+def _origin(origins: list[str | None]) -> str | None:
+    if "array" in origins:
+        return "array"
+    if None in origins:
+        return None
+    # Computing with what was made before is what Dynamo does with tensors.
+    return "constant" if all(one == "constant" for one in origins) else "computed"
+
+
+_MOST_CALLS: Final = 4
 
 
 def _number_type(op: ast.operator, left: Value, right: Value) -> str | None:
@@ -300,7 +324,7 @@ def number_category(value: Value) -> str | None:
     if isinstance(value, SymInt):
         return "int"
     if isinstance(value, NumpyScalar):
-        return value.type or "float"
+        return None if value.type == "bool" else value.type or "float"
     if isinstance(value, (Static, DataScalar)):
         return value.type if value.type in CATEGORIES else None
     return None

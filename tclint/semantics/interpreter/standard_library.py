@@ -88,7 +88,7 @@ def _index(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     tensor = tensor_in(value)
     if tensor is not None:
         host_read(frame, node, "index", node.args[0], tensor)
-    need_number(frame, node, value)
+    need_number(frame, node, value, "python")
     return Static("int") if tensor is not None else value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Final
 
 from tclint.semantics.collect import (
@@ -27,7 +28,7 @@ from tclint.semantics.interpreter.assignment import assign
 from tclint.semantics.interpreter.block import walk_block, walks
 from tclint.semantics.interpreter.compiling import COMPILE, add_root, region_of
 from tclint.semantics.interpreter.correlation import remember
-from tclint.semantics.interpreter.evaluate import evaluate, truth
+from tclint.semantics.interpreter.evaluate import evaluate, need_numpy, truth
 from tclint.semantics.interpreter.failing import fails
 from tclint.semantics.interpreter.frame import Env, Frame, merge
 from tclint.semantics.interpreter.functions import local_function
@@ -130,6 +131,9 @@ def _assert(frame: Frame, node: ast.Assert) -> None:
     before = frame.quieted
     with frame.silencing(*QUIET_IN_TESTS):
         verdict = truth(frame, node.test, "assert")
+    if isinstance(node.test, (ast.BoolOp, ast.UnaryOp)):  # a bare number is asked for in the graph
+        for part in parts_of(node.test):
+            need_numpy(frame, part, frame.body.values.get(part, UNKNOWN), "truth")
     reads_tensor = frame.quieted > before or is_tensor(frame.body.values.get(node.test, UNKNOWN))
     if reads_tensor and verdict is None:
         frame.analysis.emit(frame, TensorAssert, node, statement=node)
@@ -137,6 +141,18 @@ def _assert(frame: Frame, node: ast.Assert) -> None:
         with frame.silencing(*QUIET_IN_MESSAGES):
             evaluate(frame, node.msg)
     frame.env = refine(frame, frame.env, node.test, outcome=True)
+
+
+def parts_of(test: ast.expr) -> Iterator[ast.expr]:
+    """The expressions whose truth a test asks, through ``and``, ``or`` and ``not``."""
+    match test:
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from parts_of(value)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield from parts_of(operand)
+        case _:
+            yield test
 
 
 @walks(ast.If)

@@ -115,7 +115,7 @@ def _read_number(frame: Frame, node: ast.Call, part: ast.expr, value: Value) -> 
     if isinstance(value, Sequence):
         members = [*value.items] if value.items is not None else [value.element]
     for member in members:
-        need_number(frame, part, member)
+        need_number(frame, part, member, "torch")
         tensor = tensor_in(member)
         if tensor is not None and not _is_known_number(tensor):
             host_read(frame, node, "number", part, tensor)
