@@ -44,8 +44,10 @@ class DynamicShapeOp(Rule[DynamicShape]):
     ## Fix safety
     A store like `y[m] = x[m] * 2` into a tensor made by the function computes all elements and
     stores those of the mask, where mask and tensors certainly have one shape and one dtype: safe
-    for what cannot raise and has finite gradients. Unsafe for `y[m] += w`, where `w` is a tensor
-    without dimensions: its gradient is summed over all elements, in another order.
+    for what cannot raise and has finite gradients. A mask of fewer dimensions is spread, `m[...,
+    None]`: safe where it is computed from the rows (`y[..., 0] > 0`), unsafe where only the numbers
+    of dimensions are known, since one that does not fit raises otherwise. Unsafe for `y[m] += w`,
+    where `w` is a tensor for each of the elements: its gradient is summed in another order.
 
     `repeat_interleave` gets `output_size=` where the repeats are a list of numbers and sizes, none
     below zero, or one of these for each element: safe, since torch looks at the repeats before the
@@ -79,6 +81,13 @@ class DynamicShapeOp(Rule[DynamicShape]):
             "    y.copy_(torch.where(y > 1, y * 3, y))\n    return y\n",
             proves=("GB0036",),
             title="read and stored by a mask",
+        ),
+        Bad(
+            "\ndef f(x):\n    y = x.float() * 2\n    y[y[..., 0] > 1] *= 3\n    return y\n",
+            fixed="\ndef f(x):\n    y = x.float() * 2\n"
+            "    y.copy_(torch.where((y[..., 0] > 1)[..., None], y * 3, y))\n    return y\n",
+            proves=("GB0036",),
+            title="rows that are chosen by one of their elements",
         ),
         Untouched(
             "\ndef f(x):\n    y = x * 2\n    return torch.nonzero(y > 3) + 1\n",

@@ -22,6 +22,7 @@ from ..proofs.shapes import same_dtype, same_shape
 from ..proofs.verdict import PROVED, Changes, Refused, Verdict, combine
 from .aliases import is_own
 from .arms import judge_arm, keeps
+from .covering import Cover, cover_of
 from .kept import judge_kept
 
 _MESSAGE: Final = "Compute it for all elements, and store those of the mask"
@@ -29,6 +30,7 @@ _FLOATS: Final = (
     "Compute it for all elements in compiled code, and store those of the mask, for tensors of "
     "floating point; eager code stays as it is"
 )
+_SUMMED: Final = "the gradient of `{}` is summed over all elements, so its last bits may differ"
 
 
 def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
@@ -49,13 +51,14 @@ def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
         whole = ast.BinOp(reads.unmasked(target), operator, whole)
     if not reads.found:
         return None
-    obstacle = _obstacle(site, target, reads)
-    if obstacle:
+    cover = cover_of(site, target.slice, target.value)
+    obstacle = _obstacle(site, target, reads, cover)
+    if obstacle or cover is None:
         return Decline(obstacle)
     name = site.text(target.value)
-    mask, text = site.text(target.slice), ast.unparse(whole)
+    mask, text = _spread(site, target.slice, cover.left), ast.unparse(whole)
     store = f"{name}.copy_({spelled}({mask}, {text}, {name}))"
-    return _repair(site, statement, store, whole, reads.found[0], name)
+    return _repair(site, statement, store, whole, reads.found[0], cover)
 
 
 def _stored(statement: ast.stmt) -> tuple[ast.Subscript, ast.expr, ast.operator | None] | None:
@@ -89,7 +92,16 @@ class _Reads:
         return changed if list(ast.iter_child_nodes(node)) else node
 
 
-def _obstacle(site: Site, target: ast.Subscript, reads: _Reads) -> str:
+def _spread(site: Site, mask: ast.expr, left: int) -> str:
+    """The mask with a dimension of one element for each that it leaves out."""
+    text = site.text(mask)
+    if not left:
+        return text
+    plain = isinstance(mask, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
+    return f"{text if plain else f'({text})'}[..., {', '.join(['None'] * left)}]"
+
+
+def _obstacle(site: Site, target: ast.Subscript, reads: _Reads, cover: Cover | None) -> str:
     tensors = [target.value, *reads.found]
     names = [tensor.id for tensor in tensors if isinstance(tensor, ast.Name)]
     mask = certain_tensor(site, target.slice)
@@ -99,7 +111,7 @@ def _obstacle(site: Site, target: ast.Subscript, reads: _Reads) -> str:
         return f"`{site.text(target.slice)}` is not certainly a boolean tensor"
     if not is_own(site, names[0]):
         return f"`{names[0]}` may be a tensor, or a view of one, from outside"
-    if not same_shape(site, target.slice, *tensors):
+    if cover is None or not same_shape(site, *tensors):
         return f"`{site.text(target.slice)}` may have another shape than `{names[0]}`"
     if not same_dtype(site, *tensors):
         return f"`{names[0]}` and `{names[-1]}` may hold other types of elements"
@@ -107,20 +119,20 @@ def _obstacle(site: Site, target: ast.Subscript, reads: _Reads) -> str:
 
 
 def _repair(
-    site: Site, statement: ast.stmt, store: str, computed: ast.expr, root: ast.expr, target: str
+    site: Site, statement: ast.stmt, store: str, computed: ast.expr, root: ast.expr, cover: Cover
 ) -> Repair | Decline:
     assert isinstance(root, ast.Name)
     if isinstance(computed, ast.Name):  # only moved: no arithmetic that could change the dtype
-        return Repair(_MESSAGE, (Replace(statement, store),))
-    added, is_float = _added(site, statement), _is_float(site, root)
+        return _as_far(cover.verdict, Replace(statement, store), _MESSAGE)
+    added, is_float = _added(site, statement, cover.left), _is_float(site, root)
     if added is not None:
         verdict = _judge_added(site, added, root)
     else:
         verdict = judge_arm(site, computed, root.id, {})
     kept = added is None and not isinstance(verdict, Refused) and keeps(computed, root.id)
     if is_float and kept:
-        if root.id == target:
-            return Decline(f"the backward pass needs what `{target}` held before the store")
+        if _is_target(statement, root):
+            return Decline(f"the backward pass needs what `{root.id}` held before the store")
         verdict = combine([verdict, judge_kept(site, statement, [root], None)])
     if isinstance(verdict, Refused):
         return Decline(verdict.why)
@@ -132,13 +144,26 @@ def _repair(
         test = f"{spelled}() and {root.id}.is_floating_point()"
         split = f"if {test}:\n{indent(store, '    ')}\nelse:\n    $kept"
         rewrite, message = Replace(statement, split, {"kept": statement}), _FLOATS
+    return _as_far(combine([verdict, cover.verdict]), rewrite, message)
+
+
+def _as_far(verdict: Verdict, rewrite: Replace, message: str) -> Repair:
+    """The repair, as safe as it is proved."""
     if isinstance(verdict, Changes):
         return Repair(message, (rewrite,), Applicability.UNSAFE, verdict.what)
     return Repair(message, (rewrite,))
 
 
-def _added(site: Site, statement: ast.stmt) -> ast.expr | None:
-    """The tensor without dimensions that is added to, or taken from, what the mask selects."""
+def _is_target(statement: ast.stmt, root: ast.Name) -> bool:
+    stored = _stored(statement)
+    return stored is not None and ast.unparse(stored[0].value) == root.id
+
+
+def _added(site: Site, statement: ast.stmt, most: int) -> ast.expr | None:
+    """The tensor that is added to, or taken from, each element that the mask selects.
+
+    It has no more dimensions than those that the mask leaves out.
+    """
     match statement:
         case ast.AugAssign(op=ast.Add() | ast.Sub(), value=value):
             pass
@@ -150,7 +175,8 @@ def _added(site: Site, statement: ast.stmt) -> ast.expr | None:
         case _:
             return None
     tensor = certain_tensor(site, value)
-    plain = tensor is not None and tensor.rank == 0 and is_certain(site, value)
+    rank = tensor.rank if tensor is not None else None
+    plain = rank is not None and rank <= most and is_certain(site, value)
     return value if plain and is_pure(site, value) else None
 
 
@@ -159,15 +185,25 @@ def _judge_added(site: Site, added: ast.expr, root: ast.Name) -> Verdict:
     tensor, owner = certain_tensor(site, added), certain_tensor(site, root)
     dtype = tensor.dtype if tensor is not None else None
     category = dtype.category if dtype is not None else None
+    text = site.text(added)
+    if tensor is not None and tensor.rank:
+        fits = Changes(f"`{text}` has to have the dtype of `{root.id}`, and fit its elements")
+        return combine([fits, _judge_sum(text, category)])
     if category in ("int", "bool"):
         return PROVED
-    text = site.text(added)
-    what = f"the gradient of `{text}` is summed over all elements, so its last bits may differ"
+    what = _SUMMED.format(text)
     if owner is None or (not owner.rank and owner.dtype != dtype):
         what += f"; so may the sum if `{root.id}` has no dimensions and `{text}` another dtype"
     if category != "float":
         what += f"; `{text}` has to be real"
     return Changes(what)
+
+
+def _judge_sum(text: str, category: str | None) -> Verdict:
+    """Judge the gradient of what is added to several elements."""
+    if category in ("int", "bool"):
+        return PROVED
+    return Changes(_SUMMED.format(text))
 
 
 def _is_float(site: Site, node: ast.expr) -> bool:
