@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 import re
-import sysconfig
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,8 @@ pytest.importorskip("resource", reason="the attack needs Linux")
 from benchmarks.attack import setups
 from benchmarks.attack.kind import Slice
 from benchmarks.attack.kinds import KINDS, attacked, slices
-from benchmarks.attack.mutants import broken, failures, seeds
+from benchmarks.attack.mutants import broken, seeds
 from benchmarks.attack.mutate import MUTATIONS
-from tclint.config import Config
 
 SLICES = [
     ("mutants", 0, 60),
@@ -41,6 +41,10 @@ SLOW = [
     ("forges", 0, 2),
     ("garbage", 0, 50),
 ]
+
+
+MEMORY = 6 << 30
+"""Six times what a run over everything that is installed takes."""
 
 
 def failed(tmp_path: Path, kind: str, first: int, count: int) -> list[str]:
@@ -96,8 +100,19 @@ def test_every_way_of_breaking_a_program_breaks_some() -> None:
 
 @pytest.mark.slow
 def test_nothing_that_is_installed_crashes_a_run() -> None:
-    installed = sorted(Path(sysconfig.get_path("purelib")).rglob("*.py"))
-    assert failures(installed, Config(Path.cwd(), third_party=False)) == []
+    program = (
+        "import resource, sysconfig\n"
+        "from pathlib import Path\n"
+        "from benchmarks.attack.mutants import failures\n"
+        "from tclint.config import Config\n"
+        f"resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))\n"
+        "installed = sorted(Path(sysconfig.get_path('purelib')).rglob('*.py'))\n"
+        "print(*failures(installed, Config(Path.cwd(), third_party=False)), 'the end')\n"
+    )
+    # By itself, under a limit: what takes all memory is to show a traceback, not to end the tests.
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("the end\n", "")
 
 
 def test_each_promise_of_the_security_policy_has_a_drill(repository: Path) -> None:
