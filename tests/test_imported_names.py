@@ -34,7 +34,13 @@ MODULE = f"class M(torch.nn.Module):\n    pass\n\n\n{PLAIN}"
 BRANCH = (
     "def f(x):\n    if x is None:\n        torch.relu(x)\n    logger.debug('x')\n    return x\n"
 )
+LOST = "import torch\ntorch = logging.getLogger('torch')"
+FOUND = "torch = None\nimport torch"
+HIDDEN = "import torch\ndef torch(): pass"
 CASES = [
+    (LOST, PLAIN, False),
+    (HIDDEN, PLAIN, False),
+    (FOUND, PLAIN, True),
     (ALWAYS, PLAIN, True),
     (ALWAYS, OWN, True),
     (ALWAYS, LATE, False),

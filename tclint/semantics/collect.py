@@ -38,6 +38,7 @@ def collect_module(
                 module.assigned[target] = value
     module.imported.update(_local_names(module, tree.body))
     module.typed.update(_for_types(module, tree.body))
+    module.rebound.update(_rebound(module, tree.body))
     return module
 
 
@@ -45,6 +46,24 @@ def _local_names(module: ModuleInfo, statements: Iterable[ast.stmt]) -> Iterator
     for node in statements:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             yield from (local for local, _ in local_imports(module, node))
+
+
+def _rebound(module: ModuleInfo, body: Iterable[ast.stmt]) -> set[str]:
+    """The imported names that the top level gives another meaning, whatever happens."""
+    found: set[str] = set()
+    for node in body:
+        match node:
+            case ast.Import() | ast.ImportFrom():
+                found -= {local for local, _ in local_imports(module, node)}
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                found.add(name)
+            case ast.ClassDef(name=name):
+                found.add(name)
+            case ast.Assign(targets=targets):
+                found |= {target.id for target in targets if isinstance(target, ast.Name)}
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
+                found.add(name)
+    return found & {*module.imports}
 
 
 def _for_types(module: ModuleInfo, body: Iterable[ast.stmt]) -> set[str]:

@@ -183,7 +183,8 @@ class Site:
 
     def _shadowed(self, name: str) -> bool:
         return (
-            any(not isinstance(n.ctx, ast.Load) for n in self.body.names(name))
+            name in self.module.rebound
+            or any(not isinstance(n.ctx, ast.Load) for n in self.body.names(name))
             or any(arg.arg == name for arg in self._arguments())
             or self.body.binds(name)
         )

@@ -67,12 +67,12 @@ class ModuleInfo:
     top-level variables to the expressions last assigned to them; ``stars`` are the modules whose
     names it takes over. ``installed`` marks a file of a package that the project only uses.
     ``imported`` are the local names that the top level imports whatever happens, ``typed`` those
-    that only type checkers see.
+    that only type checkers see, and ``rebound`` those that it gives another meaning afterwards.
     """
 
     __slots__ = (
         "assigned", "classes", "file", "functions", "imported", "imports", "installed",
-        "is_package", "name", "stars", "tree", "typed",
+        "is_package", "name", "rebound", "stars", "tree", "typed",
     )  # fmt: skip
 
     def __init__(
@@ -90,6 +90,7 @@ class ModuleInfo:
         self.is_package: Final = file.path.stem == "__init__"
         self.imported: Final[set[str]] = set()
         self.typed: Final[set[str]] = set()
+        self.rebound: Final[set[str]] = set()
 
 
 class Signature:
