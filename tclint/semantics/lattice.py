@@ -15,6 +15,7 @@ from tclint.semantics.values import (
     Function,
     Iteration,
     Mapping,
+    Object,
     Partial,
     Sequence,
     Static,
@@ -69,6 +70,8 @@ def join(values: Iterable[Value]) -> Value:
             return left
         if type(left) is Tensor and type(right) is Tensor:
             return _join_tensors([left, right])
+        if type(left) is Object and type(right) is Object and _is_same_made(left, right):
+            return _join_objects([left, right])
         if type(left) is Union and right in left.members:
             return left
         if type(right) is Union and left in right.members:
@@ -76,6 +79,8 @@ def join(values: Iterable[Value]) -> Value:
         if type(left) is not type(right) and type(left) is not Union and type(right) is not Union:
             return Union((left, right), frozenset((left, right)))
     flat = _flattened(given)
+    if len(flat) > 1:
+        _merge_objects(flat)
     if len(flat) == 1:
         return next(iter(flat))
     if not flat or (len(flat) > MAX_OPTIONS and not _is_registry(flat)):
@@ -113,6 +118,34 @@ def _flattened(given: Iterable[Value]) -> dict[Value, None]:
         types = {static.type for static in statics}
         flat[Static(types.pop() if len(types) == 1 else None)] = None
     return flat
+
+
+def _merge_objects(flat: dict[Value, None]) -> None:
+    """Put objects of a class together whose making was in view."""
+    made = [one for one in flat if isinstance(one, Object) and one.fields is not None]
+    for one in made:
+        alike = [other for other in made if other in flat and _is_same_made(one, other)]
+        if len(alike) > 1:
+            for other in alike:
+                del flat[other]
+            flat[_join_objects(alike)] = None
+
+
+def _is_same_made(one: Object, other: Object) -> bool:
+    """True for two objects of a class whose making was in view."""
+    made = one.fields is not None and other.fields is not None
+    return made and one.cls is other.cls and one.name == other.name
+
+
+def _join_objects(made: list[Object]) -> Object:
+    """One object for several of a class; an attribute that one of them has keeps its value."""
+    first = made[0]
+    fields: dict[str, list[Value]] = {}
+    for one in made:
+        for name, value in one.fields or ():
+            fields.setdefault(name, []).append(value)
+    joined = tuple((name, join(values)) for name, values in fields.items())
+    return Object(first.name, first.cls, fields=joined)
 
 
 def _is_registry(flat: dict[Value, None]) -> bool:

@@ -214,9 +214,10 @@ class Object(Value):
     """An instance of a class: of the project (``cls``) or of a library (``name``, dotted).
 
     ``site`` is the expression that made it, so that an optimizer or a logger keeps its identity.
+    ``fields`` are the attributes of a plain object whose making was in view, else None.
     """
 
-    __slots__ = ("cls", "is_module", "is_optimizer", "name", "site")
+    __slots__ = ("cls", "fields", "is_module", "is_optimizer", "name", "site")
 
     def __init__(
         self,
@@ -225,15 +226,32 @@ class Object(Value):
         site: ast.AST | None = None,
         is_module: bool = False,
         is_optimizer: bool = False,
+        fields: tuple[tuple[str, Value], ...] | None = None,
     ) -> None:
         self.name: Final = name
         self.cls: Final = cls
+        self.fields: Final = fields
         self.site: Final = site
         self.is_module: Final = is_module
         self.is_optimizer: Final = is_optimizer
 
     def _content(self) -> Fields:
-        return (self.name, self.cls, self.site, self.is_module, self.is_optimizer)
+        return (
+            self.name, self.cls, self.site, self.is_module, self.is_optimizer, self.fields,
+        )  # fmt: skip
+
+    def field(self, name: str) -> Value | None:
+        """What an attribute holds that was seen to be set; None for all others."""
+        return next((value for known, value in self.fields or () if known == name), None)
+
+    def with_field(self, name: str, value: Value) -> Object:
+        """The object after an attribute was set."""
+        fields = dict(self.fields or ())
+        fields[name] = value
+        return Object(
+            self.name, self.cls, self.site, self.is_module, self.is_optimizer,
+            tuple(fields.items()),
+        )  # fmt: skip
 
 
 class Compiled(Value):

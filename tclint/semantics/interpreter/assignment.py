@@ -9,7 +9,8 @@ from tclint.semantics.events import ClassWrite, ModuleWrite, TensorWrite
 from tclint.semantics.interpreter.evaluate import evaluate, need_number
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.indexing import index_tensor
-from tclint.semantics.interpreter.iteration import element_of, row_of
+from tclint.semantics.interpreter.iteration import as_tuple, element_of, row_of
+from tclint.semantics.interpreter.memory import CONSTRUCTORS
 from tclint.semantics.interpreter.methods import note_lr_change, report_growth
 from tclint.semantics.interpreter.narrowing import path_of
 from tclint.semantics.interpreter.reshaping import CONTENT, forget_shapes
@@ -68,6 +69,7 @@ def _unpack(frame: Frame, targets: Items[ast.expr], value: Value) -> None:
 
 
 def _member(value: Value, place: int, count: int, *, exact: bool) -> Value:
+    value = as_tuple(value)
     if isinstance(value, Sequence) and value.items is not None:
         if exact and len(value.items) == count:
             return value.items[place]
@@ -93,6 +95,8 @@ def _assign_attribute(
         return
     if frame.region is None:
         function = frame.body.function
+        if owner.fields is not None and function is not None and function.name in CONSTRUCTORS:
+            return
         initial = function is not None and function.name == "__init__"
         frame.analysis.record_attribute(owner.cls, target.attr, value, initial=initial)
     elif owner.is_module:
@@ -110,6 +114,9 @@ def _bind_path(frame: Frame, subject: ast.expr, name: str, value: Value) -> None
     if path is not None:
         frame.env[f"{path}.{name}"] = value
         frame.tracked.add(path.partition(".")[0])
+        owner = frame.env.get(path)
+        if isinstance(owner, Object) and owner.fields is not None:
+            frame.env[path] = owner.with_field(name, value)
 
 
 def _spread_to_aliases(frame: Frame, path: str | None, name: str, value: Value) -> None:
@@ -124,8 +131,11 @@ def _spread_to_aliases(frame: Frame, path: str | None, name: str, value: Value) 
 
 def note_store(frame: Frame, node: ast.AST, owner: Value, name: str, value: Value) -> None:
     """Remember what is written to an attribute, or into a container that an attribute holds."""
-    frame.analysis.changes.note(frame, node, owner, value)
-    frame.analysis.changes.note_name(frame, name)
+    changes = frame.analysis.changes
+    changes.note(frame, node, owner, value)
+    changes.note_name(frame, name)
+    if isinstance(owner, Object) and owner.cls is not None and isinstance(node, ast.Attribute):
+        changes.note_elsewhere(frame, node, owner.cls)
 
 
 def write_attribute(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeGuard
 
 from tclint import torch_api
+from tclint.semantics.collect import dotted_name
 from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.evaluate import evaluate, handles
 from tclint.semantics.interpreter.frame import Frame
@@ -122,6 +123,8 @@ def _of_compiled(frame: Frame, base: Compiled, name: str, node: ast.expr) -> Val
 def _of_object(frame: Frame, base: Object, name: str, node: ast.expr) -> Value:
     if base.cls is not None:
         return _object_attribute(frame, base, base.cls, name, node)
+    if base.fields is not None:
+        return base.field(name) or UNKNOWN
     if base.is_optimizer and name == "param_groups":
         return Object("torch.optim.param_groups", site=base.site)
     if base == AUTOGRAD_CONTEXT and name == "saved_tensors":
@@ -260,15 +263,15 @@ def _object_attribute(
     above = _super_class(analysis, base)
     method = analysis.project.method(cls, name, after=above)
     if above is not None:
-        receiver = Object(cls.qualname, cls, is_module=base.is_module)
+        receiver = Object(cls.qualname, cls, is_module=base.is_module, fields=base.fields)
         return Function(method, receiver) if method else _library_member(receiver, name)
     if method is not None:
         return _bound_method(frame, base, method, node)
     if name == "__class__":
         return Class(cls)
-    attributes = attributes_of(analysis, cls)
-    if name in attributes:
-        return _later(frame, cls, name, attributes[name])
+    held = _held(frame, base, cls, name)
+    if held is not None:
+        return _later(frame, cls, name, held)
     value = _class_level(frame, cls, name)
     if value is not UNKNOWN:
         return _later(frame, cls, name, value)
@@ -278,7 +281,24 @@ def _object_attribute(
         layers = [above for above in analysis.project.ancestry(cls) if isinstance(above, str)]
         known = (_of_layer(layer, name) for layer in layers)
         return next(filter(None, known), None) or _library_member(base, name)
-    return UNKNOWN
+    if name == "_replace" and base.fields is not None:
+        return BoundExternal("typing.NamedTuple._replace", base)
+    return _set_elsewhere(frame, cls, name)
+
+
+def _held(frame: Frame, base: Object, cls: ClassInfo, name: str) -> Value | None:
+    """What the object was made with; for one that was made elsewhere, what such objects are."""
+    if base.fields is None:
+        return attributes_of(frame.analysis, cls).get(name)
+    return base.field(name)
+
+
+def _set_elsewhere(frame: Frame, cls: ClassInfo, name: str) -> Value:
+    """What is set once the object is made, and nowhere before."""
+    made = frame.analysis.attributes.get(cls, {}).get(name, UNKNOWN)
+    if frame.region is None:
+        return made
+    return frame.analysis.changes.attribute(frame, cls, name, made)
 
 
 def _super_class(analysis: Analysis, base: Object) -> ClassInfo | None:
@@ -330,7 +350,7 @@ def _receiver(base: Object) -> Object:
     """``self``: which of a class's objects it is matters for optimizers only."""
     if base.site is None or base.is_optimizer:
         return base
-    return Object(base.name, base.cls, is_module=base.is_module)
+    return Object(base.name, base.cls, is_module=base.is_module, fields=base.fields)
 
 
 def _class_level(frame: Frame, info: ClassInfo, name: str) -> Value:
@@ -351,7 +371,8 @@ def _declared(analysis: Analysis, info: ClassInfo, name: str) -> Value:
                 promised = annotation_value(analysis, base, kind)
                 return join((promised, NONE)) if promised is not UNKNOWN else UNKNOWN
             case ast.Assign(value=value):
-                return _constant_of(value)
+                known = _constant_of(value)
+                return known if known is not UNKNOWN else _made_of_torch(analysis, base, value)
             case ast.AnnAssign(value=ast.Constant() as value):
                 return _constant_of(value)
             case ast.AnnAssign(annotation=kind):
@@ -382,6 +403,17 @@ def record_item(frame: Frame, record: Object, place: int) -> Value:
     if place == 0:
         return join(first)
     return join([option for v in values for option in options(v) if option is not NONE])
+
+
+def _made_of_torch(analysis: Analysis, cls: ClassInfo, node: ast.expr) -> Value:
+    """What a class attribute holds that torch makes: a tensor, or a layer."""
+    if not isinstance(node, ast.Call):
+        return UNKNOWN
+    name = dotted_name(cls.module, node.func) or ""
+    if not name.startswith("torch.") or "compile" in name or name.startswith("torch.jit."):
+        return UNKNOWN
+    body = analysis.body(cls.module, None)
+    return evaluate(Frame(analysis, body, None, (), {}, ast.Expr(node)), node)
 
 
 def _constant_of(node: ast.expr) -> Value:

@@ -14,11 +14,13 @@ from tclint.semantics.interpreter.compiling import compile_module, library_setup
 from tclint.semantics.interpreter.evaluate import evaluate, handles
 from tclint.semantics.interpreter.factories import CONTAINERS, MOVES
 from tclint.semantics.interpreter.frame import Frame
-from tclint.semantics.interpreter.functions import Arguments, call_function, instantiate, takes
+from tclint.semantics.interpreter.functions import Arguments, call_function, takes
 from tclint.semantics.interpreter.given import call_given
 from tclint.semantics.interpreter.iteration import element_of
 from tclint.semantics.interpreter.library import COMPILING_NAMES, call_library
+from tclint.semantics.interpreter.memory import CONSTRUCTORS
 from tclint.semantics.interpreter.methods import call_bound
+from tclint.semantics.interpreter.objects import make, named_tuple, take_over
 from tclint.semantics.interpreter.operators import elements
 from tclint.semantics.interpreter.passed import call_passed
 from tclint.semantics.interpreter.reshaping import forget_shapes, reshapes
@@ -28,6 +30,7 @@ from tclint.semantics.interpreter.tensor_calls import call_method
 from tclint.semantics.lattice import join, may_be_tensor, options, spread
 from tclint.semantics.syntax import ATTRIBUTE, CALL, PLAIN, STARRED
 from tclint.semantics.values import (
+    NONE,
     TRUE,
     UNKNOWN,
     BoundExternal,
@@ -65,7 +68,7 @@ def _answer(frame: Frame, node: ast.Call) -> Value:
         return _call_sink(frame, node, sink)
     if isinstance(callee, External) and callee.name == "builtins.super":
         return _super(frame, node)
-    if frame.region is None and _only_configured(callee):
+    if frame.region is None and _only_configured(frame, callee):
         arguments = arguments_of_call(frame, node, calls_only=True)
     else:
         arguments = arguments_of_call(frame, node)
@@ -95,7 +98,7 @@ def _taking(frame: Frame, callee: Union, arguments: Arguments) -> Value:
 _NO_ARGUMENTS: Final = Arguments(exact=False)
 
 
-def _only_configured(callee: Value) -> bool:
+def _only_configured(frame: Frame, callee: Value) -> bool:
     """True for what is the same whatever it is made with, as far as the analysis goes.
 
     That is a layer of torch, or an object of the project outside of compiled code.
@@ -103,7 +106,9 @@ def _only_configured(callee: Value) -> bool:
     if isinstance(callee, External):
         name = torch_api.canonical(callee.name)
         return torch_api.is_module(name) and name not in CONTAINERS
-    return isinstance(callee, Class)
+    if not isinstance(callee, Class):
+        return False
+    return frame.body.function is not None or frame.analysis.project.is_module_class(callee.info)
 
 
 def arguments_of_call(frame: Frame, node: ast.Call, *, calls_only: bool = False) -> Arguments:
@@ -163,11 +168,13 @@ def _call_compiled(frame: Frame, node: ast.Call, callee: Compiled, arguments: Ar
 
 
 def _call_class(frame: Frame, node: ast.Call, callee: Class, arguments: Arguments) -> Value:
-    return instantiate(frame, callee.info, arguments, node)
+    return make(frame, callee.info, arguments, node)
 
 
 def _call_external(frame: Frame, node: ast.Call, callee: External, arguments: Arguments) -> Value:
     name = callee.name
+    if name in ("collections.namedtuple", "typing.NamedTuple"):
+        return named_tuple(frame, node, arguments)
     builtin = BUILTINS.get(name) or STANDARD.get(name)
     if builtin is not None:
         return builtin(frame, node, arguments)
@@ -180,6 +187,8 @@ def _call_external(frame: Frame, node: ast.Call, callee: External, arguments: Ar
     if setup is not None:
         return setup
     result = call_library(frame, node, name, arguments)
+    if name == "types.SimpleNamespace":
+        return Object(name, fields=tuple(arguments.keywords.items()))
     passed = call_passed(frame, node, name, arguments)
     return result if passed is UNKNOWN else passed
 
@@ -210,6 +219,9 @@ def _call_project(frame: Frame, node: ast.Call, callee: Function, arguments: Arg
     analysis = frame.analysis
     before = analysis.operations
     result = call_function(frame, callee, arguments, node)
+    if callee.info.name in CONSTRUCTORS and result is not UNKNOWN:
+        take_over(frame, node, result)
+        return NONE
     if frame.region is not None and result == _UNDECIDED and callee.info.name in COMPILING_NAMES:
         return TRUE  # on one of the versions of torch that it tells apart
     eager = frame.region is not None and not frame.region.explicit
@@ -306,5 +318,7 @@ def _super(frame: Frame, node: ast.Call) -> Value:
         return UNKNOWN
     receiver = frame.lookup(function.node.args.args[0].arg)
     if isinstance(receiver, Object) and receiver.cls is not None:
-        return Object("super", receiver.cls, site=function.cls.node, is_module=receiver.is_module)
+        return Object(
+            "super", receiver.cls, function.cls.node, receiver.is_module, fields=receiver.fields
+        )
     return UNKNOWN

@@ -71,13 +71,15 @@ class Changes:
         self._believed: set[str] = set()
         self._seen: dict[ast.AST, Stored] = {}
         self._by_text: dict[str, dict[ast.AST, Store]] = {}  # names that are computed
+        self._elsewhere: dict[tuple[ClassInfo, str], dict[ast.AST, Store]] = {}
+        self._asked: dict[tuple[ClassInfo, str], set[FunctionInfo]] = {}
         self._indices: dict[ast.AST, Stores] = {}
         self._of_attributes: dict[tuple[ClassInfo, str], tuple[Store, ...]] = {}
         self._of_variables: dict[tuple[ast.AST, str], tuple[Store, ...]] = {}
 
     def note(self, frame: Frame, node: ast.AST, owner: Value, value: Value) -> None:
         """Remember what a place writes."""
-        if self._is_guess(frame, value):
+        if self.is_guess(frame, value):
             value = UNKNOWN
         seen = self._seen.get(node)
         if seen is None:
@@ -97,7 +99,7 @@ class Changes:
         """Take a parameter for a tensor wherever it is kept: what a model is called with is one."""
         self._believed.update(kind.why for kind in options(value) if isinstance(kind, Tensor))
 
-    def _is_guess(self, frame: Frame, value: Value) -> bool:
+    def is_guess(self, frame: Frame, value: Value) -> bool:
         """True for another parameter that is taken for a tensor: as often it is a number.
 
         So is what comes of one where nothing says that anybody compiles the code.
@@ -105,7 +107,7 @@ class Changes:
         if not isinstance(value, Tensor) or not value.assumed:
             return False
         if frame.region is not None and not is_model(frame.region):
-            return True
+            return True  # as far as anybody knows
         return value.why.startswith("parameter ") and value.why not in self._believed
 
     def note_set(self, frame: Frame, node: ast.Call, owner: ast.expr, name: str) -> None:
@@ -113,6 +115,16 @@ class Changes:
         if frame.region is not None and not isinstance(node.args[-2], CONSTANT):
             around = Around(None, None, None)
             self._by_text.setdefault(name, {})[node] = Store(node, name, owner, around)
+
+    def note_elsewhere(self, frame: Frame, node: ast.Attribute, cls: ClassInfo) -> None:
+        """Remember a place outside the file of a class that writes to an attribute of it."""
+        if frame.region is None or frame.body.module is cls.module:
+            return
+        key = (cls, node.attr)
+        known = self._elsewhere.setdefault(key, {})
+        if node not in known:
+            known[node] = Store(node, node.attr, node.value, Around(None, None, None))
+            self.stale |= self._asked.get(key, set())
 
     def note_name(self, frame: Frame, name: str) -> None:
         """Remember that a function writes to an attribute, or to a variable of those around it."""
@@ -157,6 +169,10 @@ class Changes:
         if stores is None:
             stores = _attribute_stores(self, frame.analysis, cls, name)
             self._of_attributes[key] = stores
+        if frame.body.function is not None:
+            self._asked.setdefault(key, set()).add(frame.body.function)
+        if key in self._elsewhere:
+            stores = (*stores, *self._elsewhere[key].values())
         if name in self._by_text:
             stores = (*stores, *self._by_text[name].values())
         return self._changed(frame, stores, made, cls) if stores else made

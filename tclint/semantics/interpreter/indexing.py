@@ -10,6 +10,7 @@ from tclint.semantics.interpreter.attributes import record_item
 from tclint.semantics.interpreter.evaluate import evaluate, handles, need_number
 from tclint.semantics.interpreter.expressions import element_of_mapping, host_read
 from tclint.semantics.interpreter.frame import Frame
+from tclint.semantics.interpreter.iteration import as_tuple
 from tclint.semantics.interpreter.operators import elements
 from tclint.semantics.lattice import as_assumed, is_tensor, likely_tensor, spread, tensor_in
 from tclint.semantics.symbols import ClassInfo
@@ -61,6 +62,7 @@ _MEMBERS: Final = {
 
 
 def _item(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value:
+    base = as_tuple(base)
     if isinstance(base, Tensor):
         return index_tensor(frame, node, base, store=False)
     need_number(frame, node.slice, index, _NEEDED_BY.get(type(base), "torch"))

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+from typing import Final
+
 from tclint.semantics.interpreter.operators import elements
 from tclint.semantics.lattice import join, options
+from tclint.semantics.symbols import ClassInfo
+from tclint.semantics.syntax import ATTRIBUTE, NAME
 from tclint.semantics.values import (
     UNKNOWN,
     DataScalar,
@@ -19,6 +24,8 @@ from tclint.semantics.values import (
     Value,
 )
 
+_TUPLE: Final = "NamedTuple"
+
 
 def element_of(value: Value) -> Value:
     """One element of an iterable."""
@@ -27,7 +34,26 @@ def element_of(value: Value) -> Value:
     return join([_element(option) for option in options(value)])
 
 
+def is_named_tuple(cls: ClassInfo | None) -> bool:
+    """True for a class that says that it is a ``typing.NamedTuple``."""
+    if cls is None:
+        return False
+    return any(isinstance(base, (NAME, ATTRIBUTE)) and _last(base) == _TUPLE for base in cls.bases)
+
+
+def _last(node: ast.expr) -> str:
+    return node.id if isinstance(node, NAME) else getattr(node, "attr", "")
+
+
+def as_tuple(value: Value) -> Value:
+    """A named tuple as what it holds; anything else as it is."""
+    if isinstance(value, Object) and value.fields is not None and is_named_tuple(value.cls):
+        return Sequence("tuple", items=tuple(held for _, held in value.fields))
+    return value
+
+
 def _element(value: Value) -> Value:
+    value = as_tuple(value)
     match value:
         case Iteration(element=element):
             return element

@@ -31,6 +31,8 @@ from tclint.semantics.values import (
     Value,
 )
 
+CONSTRUCTORS: Final = frozenset({"__init__", "__post_init__"})
+"""Methods whose walk gives the object that they make, instead of None."""
 # So many different values of an argument must have made no difference before it is taken to make
 # none. Only for code that sets modules up: there the question is which attributes come about.
 ENOUGH_ALIKE: Final = 3
@@ -47,7 +49,7 @@ def walk_once(
     default_off: bool = False,
 ) -> Value:
     """Walk a function unless it was walked with such arguments, or often enough, before."""
-    if region is None and info.cls is not None:
+    if region is None and info.cls is not None and not _makes(info, env):
         return _set_up(analysis, info, env, chain, default_off)
     behaviour = region.behaviour if region else None
     memory = analysis.memory.setdefault((info, behaviour), {})
@@ -69,6 +71,12 @@ def walk_once(
     if rough is not exact:
         memory.setdefault(rough, _without_dtype(result))
     return result
+
+
+def _makes(info: FunctionInfo, env: Env) -> bool:
+    """True for a constructor of an object whose making is in view."""
+    receiver = next(iter(env.values()), UNKNOWN) if info.name in CONSTRUCTORS else UNKNOWN
+    return isinstance(receiver, Object) and receiver.fields is not None
 
 
 def _rough(given: _Given) -> _Given:
@@ -99,6 +107,12 @@ def _without_dtype(value: Value) -> Value:
         sequence = cast("Sequence", value)
         items = None if sequence.items is None else tuple(map(_without_dtype, sequence.items))
         return Sequence(sequence.type, _without_dtype(sequence.element), items)
+    if kind is Object:
+        made = cast("Object", value)
+        if made.fields is None:
+            return value
+        fields = tuple((name, _without_dtype(held)) for name, held in made.fields)
+        return Object(made.name, made.cls, fields=fields)
     if kind is Union:
         options = cast("Union", value).options
         rough = [_without_dtype(option) for option in options]
@@ -235,6 +249,7 @@ def walk(
 ) -> Value:
     """Walk a function's body with its parameters bound."""
     node = info.node
+    makes = _makes(info, env)
     body = analysis.body(info.module, info, compiled=region is not None)
     facts = Facts(default_off=default_off)
     outer = analysis.closures.get(node)
@@ -253,6 +268,8 @@ def walk(
     finally:
         analysis.depth -= 1
         analysis.active.discard(info)
+    if makes:
+        return frame.env.get(next(iter(env)), UNKNOWN)
     if frame.yields:
         return Iteration(join(frame.yields))
     if frame.live:

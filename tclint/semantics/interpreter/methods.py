@@ -44,6 +44,8 @@ OPTIMIZER_STEP: Final = "step"
 
 def call_bound(frame: Frame, node: ast.Call, callee: BoundExternal, arguments: Arguments) -> Value:
     """The result of a method of something that is not a tensor."""
+    from tclint.semantics.interpreter.objects import replaced
+
     name = callee.name.rpartition(".")[2]
     if name in MUTATING and isinstance(node.func, ast.Attribute):
         _note_change(frame, node, node.func.value, name, arguments)
@@ -60,6 +62,8 @@ def call_bound(frame: Frame, node: ast.Call, callee: BoundExternal, arguments: A
             return _string_method(frame, node, name, arguments)
         case Static():
             return STATIC
+        case Object() as owner if name == "_replace":
+            return replaced(owner, arguments)
         case Object() as owner:
             return _object_method(frame, node, owner, callee.name, arguments)
     return UNKNOWN
