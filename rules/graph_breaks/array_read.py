@@ -6,11 +6,13 @@ import ast
 from typing import Final
 
 from tclint.diagnostics import Decline, Effect
-from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.lint.rewrite import Repair
+from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import ArrayRead
 from tclint.semantics.site import Site
 
 from ..decisions.wording import consequence, loop_ids, short
+from ..numpy_numbers.listed import listed, use_tuple, write_list
 
 _WAY_OUT: Final = (
     "leave numpy out of compiled code: torch's own functions do the same without a number in "
@@ -32,7 +34,12 @@ class ReadOfArray(Rule[ArrayRead]):
     while it traces, so the graph ends where Python needs one. Arithmetic of arrays is traced.
 
     ## Fix safety
-    There is no fix: what takes the array's place depends on where it comes from.
+    Safe where the function itself writes the numbers out. `np.array([1, 2, 4])` becomes a tuple if
+    it is only gone through, or read at places that are constants, and nobody can see the type of
+    the numbers (as for TCL140; else unsafe). `tolist()` of such an array, of `np.arange` and of
+    `np.linspace` becomes a list: `[start + i * step for ...] + [end]` has the bits of numpy's, where
+    `torch.linspace` rounds to float32. All else is declined: what takes the array's place depends
+    on where it comes from.
 
     ## References
     - [Graph break GB0033](https://meta-pytorch.org/compile-graph-break-site/gb/gb0033.html)
@@ -64,6 +71,20 @@ class ReadOfArray(Rule[ArrayRead]):
             proves=("GB0033",),
             title="an index",
         ),
+        Bad(
+            "\ndef f(x):\n    places = np.array([0, 2])\n    return x[places[0]] * x[places[1]]\n",
+            fixed="\ndef f(x):\n    places = (0, 2)\n    return x[places[0]] * x[places[1]]\n",
+            proves=("GB0033",),
+            title="an array that is only read at known places",
+        ),
+        Bad(
+            "\ndef f(x):\n    for rate in np.linspace(0, 0.3, 4).tolist():\n"
+            "        x = x * (1 - rate)\n    return x\n",
+            fixed="\ndef f(x):\n    for rate in [i * (0.3 / 3) for i in range(3)] + [0.3]:\n"
+            "        x = x * (1 - rate)\n    return x\n",
+            proves=("GB0109",),
+            title="numbers at equal distances",
+        ),
         Good(
             "\nweights = np.ones(3)\n\n\ndef f(x):\n"
             "    return x * weights[0] + torch.from_numpy(weights)\n",
@@ -83,9 +104,21 @@ class ReadOfArray(Rule[ArrayRead]):
         ids = _IDS.get(event.via, ("GB0033",))
         return Finding(
             f"`{short(site, event.node)}` {_what(event.via)}{consequence(site)}",
-            Decline(_WAY_OUT),
+            _repair(event),
             gb_ids=(*ids, *loop_ids(site, ids[0])[1:]),
         )
+
+
+def _repair(event: ArrayRead) -> Repair | Decline:
+    site, node = event.site, event.node
+    assert isinstance(node, ast.expr)
+    match node:
+        case ast.Subscript(value=ast.Name() as array) if event.via == "number":
+            written = listed(site, array)
+            return use_tuple(site, written) if written is not None else Decline(_WAY_OUT)
+        case ast.Call(func=ast.Attribute(value=made, attr="tolist"), args=[], keywords=[]):
+            return write_list(site, node, made) or Decline(_WAY_OUT)
+    return Decline(_WAY_OUT)
 
 
 def _is_drawn(site: Site, node: ast.expr) -> bool:

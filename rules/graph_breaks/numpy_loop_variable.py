@@ -32,7 +32,8 @@ class NumpyLoopVariable(Rule[Loop]):
     both, so the fix is safe where all bounds are integers and the variable ends in indices, in
     arithmetic with tensors, in comparisons. It is unsafe where the number's type can be seen (it
     is returned, stored, given to other functions), where numpy would wrap around, and where a
-    division by zero would give `inf` instead of an exception.
+    division by zero would give `inf` instead of an exception. Arrays that are written out,
+    `np.array([1, 2, 4])`, become tuples under the same conditions.
 
     ## References
     - [Graph break GB7000](https://meta-pytorch.org/compile-graph-break-site/gb/gb7000.html)
@@ -81,6 +82,22 @@ def f(x: torch.Tensor):
 """,
             proves=("GB7000",),
             title="numpy divides by zero",
+        ),
+        Bad(
+            """
+def f(x: torch.Tensor):
+    for k in np.array([1, 2, 3]):
+        x = x + x[k]
+    return x
+""",
+            fixed="""
+def f(x: torch.Tensor):
+    for k in (1, 2, 3):
+        x = x + x[k]
+    return x
+""",
+            proves=("GB7000",),
+            title="numbers that are written out",
         ),
         Untouched(
             """

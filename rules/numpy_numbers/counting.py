@@ -9,11 +9,12 @@ from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.events import Loop
 from tclint.semantics.site import Site
-from tclint.semantics.values import DataScalar
 
-from ..proofs.verdict import PROVED, Changes, Refused, Verdict, combine
+from ..proofs.verdict import Changes, Refused, Verdict, combine
+from .bounds import judge_bounds
 from .flow import follow
-from .lengths import is_surely_integer, least
+from .lengths import least
+from .listed import listed, use_tuple
 from .names import builtin
 from .verdicts import verdict_of
 
@@ -32,6 +33,9 @@ def use_range(loop: Loop) -> Repair | Decline:
     """Replace ``np.arange`` by ``range`` if the loop cannot tell, or only by a number's type."""
     site = loop.site
     call = counted(site, loop)
+    array = listed(site, loop.iterable)
+    if array is not None:
+        return use_tuple(site, array)
     if call is None:
         return Decline("only `np.arange` itself counts like `range`")
     if not isinstance(loop.target, ast.Name):
@@ -39,7 +43,7 @@ def use_range(loop: Loop) -> Repair | Decline:
     spelled = builtin(site, "range")
     if isinstance(spelled, Decline):
         return spelled
-    verdict = _bounds(site, call)
+    verdict = judge_bounds(site, call)
     if not isinstance(verdict, Refused):
         verdict = combine([verdict, _variable(site, loop.target, call)])
     if isinstance(verdict, Refused):
@@ -48,30 +52,6 @@ def use_range(loop: Loop) -> Repair | Decline:
     if isinstance(verdict, Changes):
         return Repair(MESSAGE, rewrites, Applicability.UNSAFE, verdict.what)
     return Repair(MESSAGE, rewrites)
-
-
-def _bounds(site: Site, call: ast.Call) -> Verdict:
-    if call.keywords:
-        return Refused(f"`range` takes no `{call.keywords[0].arg or '**'}=`")
-    if not 1 <= len(call.args) <= 3 or any(isinstance(a, ast.Starred) for a in call.args):
-        return Refused("`range` takes one to three bounds")
-    for bound in call.args:
-        if isinstance(site.value(bound), DataScalar):
-            return Refused(f"`{site.text(bound)}` is read from a tensor")
-        if isinstance(bound, ast.Constant) and isinstance(bound.value, float):
-            return Refused(f"`{site.text(bound)}` is a float")
-    unsure = [b for b in call.args if not is_surely_integer(site, b)]
-    if unsure:
-        return Changes(f"`range` raises TypeError if `{site.text(unsure[0])}` is not an integer")
-    if len(call.args) == 3 and not _is_step(call.args[2]):
-        return Changes("`range` raises another error for a step of zero")
-    return PROVED
-
-
-def _is_step(node: ast.expr) -> bool:
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        node = node.operand
-    return isinstance(node, ast.Constant) and bool(node.value)
 
 
 def _variable(site: Site, target: ast.Name, call: ast.Call) -> Verdict:

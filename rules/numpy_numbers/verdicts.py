@@ -13,13 +13,15 @@ from collections.abc import Callable, Iterable
 
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Mapping, NDArray, Object, Sequence, Static, Tensor
+from tclint.semantics.values import Mapping, NDArray, NumpyScalar, Object, Sequence, Static, Tensor
 
 from ..proofs.certainty import is_certain
 from ..proofs.verdict import PROVED, Changes, Refused, Verdict, combine
-from .flow import End, Step, call_around, index_around, is_truth_test
+from .flow import SAME_KIND, End, Step, call_around, index_around, is_truth_test
 
 Least = Callable[[ast.expr], int | None]
+_Converted = set[str | ast.expr]
+"""The variables and expressions that are Python numbers afterwards."""
 
 _SAME_FOR_BOTH = frozenset(
     ("int", "float", "bool", "complex", "range", "str", "print", "round", "len")
@@ -31,15 +33,26 @@ _FROM_DATA = frozenset(("tensor", "as_tensor", "asarray", "scalar_tensor"))
 _LISTS = ("torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ParameterList")
 
 
-def verdict_of(site: Site, way: Iterable[Step | End], least: Least) -> Verdict:
-    """Judge all steps and ends; ``least`` gives a lower bound of an expression, if known."""
+def verdict_of(
+    site: Site, way: Iterable[Step | End], least: Least, own: Iterable[str] = ()
+) -> Verdict:
+    """Judge all steps and ends; ``least`` gives a lower bound of an expression, if known.
+
+    ``own`` are variables that hold such numbers as well afterwards.
+    """
+    items = [*way]
+    named = (item.use.id for item in items if isinstance(item.use, ast.Name))
+    converted: _Converted = {*named, *own, *(item.use for item in items)}
     return combine(
-        _step(site, item, least) if isinstance(item, Step) else _end(site, item) for item in way
+        _step(site, item, least, converted) if isinstance(item, Step) else _end(site, item)
+        for item in items
     )
 
 
-def _step(site: Site, step: Step, least: Least) -> Verdict:
+def _step(site: Site, step: Step, least: Least, own: _Converted) -> Verdict:
     node = step.node
+    if _meets_numpy(site, node, own):
+        return Changes(f"numpy computes `{site.text(node)}` otherwise with a Python number")
     if isinstance(node, ast.Compare):
         identity = any(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops)
         return Refused(f"`{site.text(node)}` asks for its identity") if identity else PROVED
@@ -49,6 +62,33 @@ def _step(site: Site, step: Step, least: Least) -> Verdict:
     if isinstance(node, ast.BinOp):
         return _arithmetic(site, node, least)
     return PROVED
+
+
+def _meets_numpy(site: Site, node: ast.expr, own: _Converted) -> bool:
+    """True where an operand stays numpy's: with `np.float32` a Python number is one, too."""
+    match node:
+        case ast.BinOp(left=left, right=right):
+            operands = [left, right]
+        case ast.Compare(left=left, comparators=others):
+            operands = [left, *others]
+        case ast.UnaryOp(operand=inner):
+            operands = [inner]
+        case ast.IfExp(body=one, orelse=other):
+            operands = [one, other]
+        case ast.Call(func=ast.Name() as function, args=given) if (
+            site.dotted(function) in SAME_KIND
+        ):
+            operands = given
+        case _:
+            return any(isinstance(kind, NumpyScalar) for kind in options(site.value(node)))
+    return any(not _is_own(one, own) and _meets_numpy(site, one, own) for one in operands)
+
+
+def _is_own(node: ast.expr, own: _Converted) -> bool:
+    match node:
+        case ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name)) if name in own:
+            return True
+    return node in own
 
 
 def _arithmetic(site: Site, node: ast.BinOp, least: Least) -> Verdict:
