@@ -37,9 +37,9 @@ class ReadOfArray(Rule[ArrayRead]):
     Safe where the function itself writes the numbers out. `np.array([1, 2, 4])` becomes a tuple if
     it is only gone through, or read at places that are constants, and nobody can see the type of
     the numbers (as for TCL140; else unsafe). `tolist()` of such an array, of `np.arange` and of
-    `np.linspace` becomes a list: `[start + i * step for ...] + [end]` has the bits of numpy's, where
-    `torch.linspace` rounds to float32. All else is declined: what takes the array's place depends
-    on where it comes from.
+    `np.linspace` becomes a list: `[start + i * step for ...] + [end]`, bit for bit; those
+    of `torch.linspace` are rounded to float32. All else is declined: what takes the array's place
+    depends on where it comes from.
 
     ## References
     - [Graph break GB0033](https://meta-pytorch.org/compile-graph-break-site/gb/gb0033.html)
