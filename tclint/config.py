@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Sequence
 from dataclasses import field, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -24,10 +22,11 @@ from tclint.config_keys import (
 )
 from tclint.config_schema import json_schema
 from tclint.config_verify import VerifyTarget, plain_target
-from tclint.environment import installed_torch
+from tclint.environment import installed_torch, package_folders
 from tclint.files import read_text
 from tclint.records import record
 from tclint.source.errors import reason
+from tclint.toml_text import parse_toml
 from tclint.torch_bounds import NEWEST_TORCH, Version, infer, shown
 
 __all__ = [
@@ -48,7 +47,6 @@ __all__ = [
     "json_schema",
     "load_config",
     "names_codes",
-    "parse_toml",
     "read_config",
     "requirement_problems",
     "sources",
@@ -142,6 +140,15 @@ class Config:
     source: Path | None = None
     partial: bool = False
     ignore_noqa: bool = False
+
+    def package_folders(self) -> tuple[Path, ...]:
+        """The folders with the packages that the code is meant to run with.
+
+        Raises:
+            ConfigError: the configured environment holds no packages.
+        """
+        named_by = str(self.source or "command line")
+        return package_folders(self.root, self.python_environment, named_by)
 
 
 def load_config(
@@ -448,17 +455,3 @@ def _load(file: Path, text: str) -> dict[str, Any]:
         return parse_toml(text)
     except ValueError as error:
         raise ConfigError(f"{file}: not valid TOML: {error}") from error
-
-
-def parse_toml(text: str) -> dict[str, Any]:
-    """Parse TOML; Python 3.10 has no parser of its own.
-
-    Raises:
-        ValueError: it is none.
-    """
-    tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
-    try:
-        data: dict[str, Any] = tomllib.loads(text)
-    except RecursionError as error:
-        raise ValueError("too deeply nested") from error
-    return data

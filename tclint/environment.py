@@ -6,12 +6,9 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tclint.config_keys import ConfigError
-
-if TYPE_CHECKING:
-    from tclint.config import Config
 
 FOLDER_NAMES: Final = ("site-packages", "dist-packages")
 LAYOUTS: Final = ("lib/python3*/site-packages", "lib64/python3*/site-packages", "Lib/site-packages")
@@ -54,24 +51,24 @@ def _release(version: str) -> tuple[int, int] | None:
     return (int(major), int(minor)) if major.isdecimal() and minor.isdecimal() else None
 
 
-def package_folders(config: Config) -> tuple[Path, ...]:
-    """The folders with the packages of the environment that the configuration means.
+def package_folders(root: Path, environment: str, named_by: str) -> tuple[Path, ...]:
+    """The folders with the packages of an environment, which something has ``named_by`` its path.
 
-    Without a word on it that is the ``.venv`` of the project, else what runs tclint.
+    Without a path that is the ``.venv`` of the project at ``root``, else what runs tclint.
 
     Raises:
         ConfigError: the configured environment holds no packages.
     """
-    if config.python_environment:
-        environment = config.root / Path(config.python_environment).expanduser()
-        folders = _folders_of(environment)
+    if environment:
+        place = root / Path(environment).expanduser()
+        folders = _folders_of(place)
         if not folders:
             raise ConfigError(
-                f"{config.source or 'command line'}: python-environment: {environment} is no "
+                f"{named_by}: python-environment: {place} is no "
                 "virtual environment and no folder named site-packages"
             )
         return folders
-    beside = _folders_of(config.root / ".venv")
+    beside = _folders_of(root / ".venv")
     return beside or tuple(Path(entry) for entry in sys.path if Path(entry).name in FOLDER_NAMES)
 
 

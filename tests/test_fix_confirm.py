@@ -20,7 +20,7 @@ from tclint.source.decode import read_source
 from tclint.source.errors import FileError
 from tclint.source.file import SourceFile
 from tclint.verify.arms import Options
-from tclint.verify.contract import TargetError
+from tclint.verify.errors import TargetError
 from tclint.verify.session import jobs_for
 
 pytest.importorskip("torch")

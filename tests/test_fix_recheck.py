@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from tclint.lint.engine import Program
+    from tclint.lint.execution import Program
     from tclint.lint.shards import Shard
 
 HELPER = "import torch\n\n\ndef read(x):\n    return x.float() * {}\n"

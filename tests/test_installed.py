@@ -10,7 +10,6 @@ import pytest
 
 from tclint.config import Config, ConfigError
 from tclint.diagnostics import Confidence, Diagnostic
-from tclint.environment import package_folders
 from tclint.lint.engine import Run, check_files
 from tclint.semantics.installed import MAX_FILE_BYTES, Installed
 from tests.semantics_probe import put
@@ -296,11 +295,11 @@ def test_the_standard_library_and_torch_are_not_looked_for(tmp_path: Path) -> No
 
 
 def test_the_project_s_own_environment_comes_before_tclint_s(tmp_path: Path) -> None:
-    assert package_folders(Config(tmp_path)) == tuple(
+    assert Config(tmp_path).package_folders() == tuple(
         Path(entry) for entry in sys.path if entry.endswith("site-packages")
     )
     put(tmp_path / ".venv" / "lib" / "python3.12" / "site-packages", {"a.py": ""})
-    assert package_folders(Config(tmp_path)) == (
+    assert Config(tmp_path).package_folders() == (
         tmp_path / ".venv" / "lib" / "python3.12" / "site-packages",
     )
 
@@ -308,7 +307,7 @@ def test_the_project_s_own_environment_comes_before_tclint_s(tmp_path: Path) -> 
 def test_an_environment_can_be_a_folder_of_packages(tmp_path: Path) -> None:
     put(tmp_path / "site-packages", {"a.py": ""})
     config = Config(tmp_path, python_environment="site-packages")
-    assert package_folders(config) == (tmp_path / "site-packages",)
+    assert config.package_folders() == (tmp_path / "site-packages",)
 
 
 def test_an_environment_without_packages_is_an_error(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from tclint.config import Config
 from tclint.diagnostics import Diagnostic
-from tclint.lint import engine, shards
+from tclint.lint import cache, shards
 from tclint.lint.blob import unpacked
 from tclint.lint.cache import KEPT, Cache
 from tclint.lint.engine import Execution, Program, Run, check_files
@@ -28,7 +28,7 @@ from tclint.source.file import SourceFile
 from tests.semantics_probe import put
 
 Examined = tuple[list[Outcome], dict[str, SourceFile]]
-EXAMINED = engine.examined
+EXAMINED = cache.examined
 
 HELPER = "def scale(x):\n    return x.mean()\n"
 READING = "def scale(x):\n    return x.mean().item()\n"
@@ -66,7 +66,7 @@ class Runs:
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder, self.cache, self.analysed = folder, folder / "cache", 0
-        monkeypatch.setattr(engine, "examined", self._counted)
+        monkeypatch.setattr(cache, "examined", self._counted)
 
     def _counted(self, program: Program, parts: Sequence[Shard], how: Execution) -> Examined:
         self.analysed += len(parts)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tclint.config import Config
-from tclint.lint import parallel, shards
+from tclint.lint import execution, parallel, shards
 from tclint.lint.engine import Execution, Run, WorkerError, check_files
 from tclint.lint.examine import Examiner
 from tclint.lint.outcome import Outcome
@@ -43,7 +43,7 @@ def program(tmp_path: Path) -> list[Path]:
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("WHOLE", 1), ("SMALLEST", 1), ("LARGEST", 2), ("ONE_IN", 2)):
         monkeypatch.setattr(shards, name, value)
-    monkeypatch.setattr(parallel, "WORTH", 0)
+    monkeypatch.setattr(execution, "WORTH", 0)
 
 
 def check(paths: list[Path], jobs: int) -> Run:
@@ -108,12 +108,12 @@ def test_processes_that_would_save_nothing_are_not_started(
     program: list[Path], small_shards: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes = [path.stat().st_size for path in program]
-    monkeypatch.setattr(parallel, "WORTH", sum(sizes))
+    monkeypatch.setattr(execution, "WORTH", sum(sizes))
 
     def fork(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(parallel.os, "fork", fork)
+    monkeypatch.setattr(os, "fork", fork)
     assert told(check(program, 2)) == told(check(program, 1))
 
 

@@ -12,7 +12,7 @@ from tclint.verify.arms import Options
 from tclint.verify.baseline import compare_baseline, read_baseline, write_baseline
 from tclint.verify.budgets import over_budget
 from tclint.verify.complaints import complaints
-from tclint.verify.contract import TargetError
+from tclint.verify.errors import TargetError
 from tclint.verify.events import Break, Equality, Frame, Recompile, Sync
 from tclint.verify.results import Arm, Distributed, Failure, Probe, Rank, TargetReport
 from tclint.verify.session import exit_code, jobs_for

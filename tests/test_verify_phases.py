@@ -12,8 +12,9 @@ torch = pytest.importorskip("torch")
 
 from tclint.verify.arms import Options, Side  # noqa: E402
 from tclint.verify.compare import verify_sides  # noqa: E402
-from tclint.verify.contract import Loaded, TargetError, read_made  # noqa: E402
+from tclint.verify.contract import Loaded, read_made  # noqa: E402
 from tclint.verify.equality import compare  # noqa: E402
+from tclint.verify.errors import TargetError  # noqa: E402
 from tclint.verify.inputs import derive, from_specs  # noqa: E402
 from tclint.verify.regional import repeated_blocks  # noqa: E402
 from tclint.verify.results import Probe, TargetReport  # noqa: E402

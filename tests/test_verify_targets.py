@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tclint.verify.contract import TargetError
+from tclint.verify.errors import TargetError
 from tclint.verify.overlay import install
 from tclint.verify.session import Comparison, before_and_after
 from tclint.verify.targets import Target, call_factory, import_target, parse_target

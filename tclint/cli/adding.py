@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.cli.exits import CLEAN, FINDINGS
-from tclint.cli.fixing import warn_of_other_names
-from tclint.cli.terminal import complain, fail, note
+from tclint.cli.terminal import complain, fail, note, warn_of_other_names
 from tclint.diagnostics import Decline, Edit, Span
 from tclint.fix.conflicts import apply_edits
 from tclint.lint.codes import INVALID_SUPPRESSION, SYNTAX_ERROR, UNUSED_SUPPRESSION

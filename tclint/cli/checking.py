@@ -16,7 +16,8 @@ from tclint.cli.report_file import require_report, write_report
 from tclint.cli.terminal import colour_on, complain, fail, links_on, terminal_width, write
 from tclint.config import Config
 from tclint.diagnostics import Diagnostic, Span
-from tclint.lint.engine import Execution, Run, check_files, in_one
+from tclint.lint.engine import Run, check_files, in_one
+from tclint.lint.execution import Execution
 from tclint.lint.registry import KnownRules
 from tclint.printable import visible
 from tclint.records import record
@@ -109,8 +110,7 @@ def _apart(how: Execution, config: Config) -> Execution:
     """Each part of a run is remembered by itself."""
     if how.cache is None:
         return how
-    label = (*how.cache.label, str(config.source))
-    return replace(how, cache=replace(how.cache, label=label))
+    return replace(how, cache=how.cache.part(str(config.source)))
 
 
 def make_view(*, colour: bool, show_declined: bool = False) -> View:

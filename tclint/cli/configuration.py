@@ -16,7 +16,6 @@ from tclint.config import (
     describe_keys,
     load_config,
     names_codes,
-    parse_toml,
     read_config,
     requirement_problems,
     with_overrides,
@@ -26,6 +25,7 @@ from tclint.lint.options import check_options
 from tclint.lint.registry import known_rules
 from tclint.lint.selection import selected_rules
 from tclint.records import record
+from tclint.toml_text import parse_toml
 
 
 @record(frozen=True)

@@ -24,7 +24,7 @@ from tclint.fix.confirm.confirm import Plan, confirm
 from tclint.fix.confirm.trials import Fixer
 from tclint.fix.outcome import Ground, Outcome, Status
 from tclint.verify.arms import Options
-from tclint.verify.contract import TargetError
+from tclint.verify.errors import TargetError
 from tclint.verify.session import jobs_for
 
 

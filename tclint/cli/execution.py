@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tclint.lint.engine import Execution
+from tclint.lint.execution import Execution
 from tclint.records import record
 
 if TYPE_CHECKING:

@@ -13,11 +13,19 @@ from tclint.cli.checking import complain_about, exit_code, make_view
 from tclint.cli.exits import CLEAN, FINDINGS
 from tclint.cli.inputs import Inputs
 from tclint.cli.narrowing import Narrowing, narrowed
-from tclint.cli.terminal import colour_on, for_programs, note, warn, write, write_bytes
+from tclint.cli.terminal import (
+    colour_on,
+    for_programs,
+    note,
+    warn_of_other_names,
+    write,
+    write_bytes,
+)
 from tclint.fix.outcome import Ground, Outcome, Reason, ReportedFix, Status, plain_outcome
 from tclint.fix.report import as_json, statistics
 from tclint.fix.report import text as as_text
-from tclint.lint.engine import Execution, in_one
+from tclint.lint.engine import in_one
+from tclint.lint.execution import Execution
 from tclint.records import record
 from tclint.report.diff import patch, render_diff
 from tclint.report.formats import OutputFormat, render
@@ -172,12 +180,6 @@ def written(outcome: Outcome, sets: Sequence[Sequence[FixedFile]]) -> Outcome:
         changed=tuple(file for file in outcome.changed if file.path not in failed),
         remaining=replace(outcome.remaining, errors=(*outcome.remaining.errors, *errors)),
     )
-
-
-def warn_of_other_names(paths: Sequence[Path]) -> None:
-    """Say of files with several names that only one of them was written."""
-    for path in paths:
-        warn(f"{path} has other names (hard links), which keep the old text")
 
 
 def _unless_failed(one: ReportedFix, failed: Mapping[Path, FileError]) -> ReportedFix:

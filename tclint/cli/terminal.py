@@ -7,8 +7,9 @@ import os
 import shutil
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import NoReturn, TextIO
 
 import typer
@@ -130,3 +131,9 @@ def fail(message: str) -> NoReturn:
     """End the command because nothing can be done."""
     complain(message)
     raise typer.Exit(ERROR)
+
+
+def warn_of_other_names(paths: Iterable[Path]) -> None:
+    """Say of files with several names that only one of them was written."""
+    for path in paths:
+        warn(f"{path} has other names (hard links), which keep the old text")

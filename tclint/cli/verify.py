@@ -135,7 +135,7 @@ def verify(
     from tclint.cli.report_file import require_report, write_report
     from tclint.config import ConfigError, load_config
     from tclint.verify.arms import Options
-    from tclint.verify.contract import TargetError
+    from tclint.verify.errors import TargetError
     from tclint.verify.session import Comparison, exit_code, jobs_for
 
     if before is not None and fixed:

@@ -11,9 +11,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from tclint.config import parse_toml
 from tclint.files import read_text
 from tclint.records import record
+from tclint.toml_text import parse_toml
 
 SECTIONS: Final = ("future", "stdlib", "thirdparty", "firstparty", "localfolder")
 _RUFF_SECTIONS: Final = {

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tclint.lint.engine import IN_PROCESS, Execution, assembled, examined
+from tclint.lint.engine import assembled
+from tclint.lint.examined import examined
+from tclint.lint.execution import IN_PROCESS, Execution
 from tclint.lint.shards import shards
 from tclint.records import record
 

@@ -12,12 +12,14 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from errno import EEXIST, EFBIG
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.files import read_own, read_text, too_large
 from tclint.lint.blob import FINDINGS, LARGEST, REPORT, UNUSABLE, packed, unpacked
+from tclint.lint.examined import examined
 from tclint.lint.identity import digest_of, identity, is_present, settings
 from tclint.lint.memory import Memory
 from tclint.records import record
@@ -25,7 +27,7 @@ from tclint.source.errors import reason
 
 if TYPE_CHECKING:
     from tclint.config import Config
-    from tclint.lint.engine import Execution, Program
+    from tclint.lint.execution import Execution, Program
     from tclint.lint.outcome import Outcome
     from tclint.lint.shards import Shard
 
@@ -62,9 +64,6 @@ class Cache:
         for shard in known.keys() - stale:
             execution.count(shard)
         if stale:
-            # Imported here, because a run that the cache answers needs none of it.
-            from tclint.lint.engine import examined
-
             fresh, _ = examined((paths, config, overlay), stale, execution)
             known.update(zip(stale, fresh, strict=True))
         outcomes = [outcome for outcome in known.values() if outcome is not None]
@@ -72,6 +71,10 @@ class Cache:
             rows = [*zip(parts, outcomes, strict=True)]
             write(self.folder, name, [identity(), memory.of(rows, lag_of(self.folder))])
         return outcomes
+
+    def part(self, name: str) -> Cache:
+        """The same folder for a part of the run, which is remembered by itself."""
+        return replace(self, label=(*self.label, name))
 
     def _name(self, config: Config) -> str:
         key = json.dumps([self.label, os.getcwd(), settings(config)])  # noqa: PTH109

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from tclint.config import Config
 from tclint.diagnostics import Confidence, Diagnostic, Position, Span
-from tclint.errors import UserError
 from tclint.lint import outcome as columns
 from tclint.lint.codes import SYNTAX_ERROR
+from tclint.lint.examined import examined
+from tclint.lint.execution import IN_PROCESS, Execution, Program, WorkerError
 from tclint.lint.merge import diagnostic_of, merged
 from tclint.lint.outcome import Outcome, Row, place_of
 from tclint.lint.rewrite import Repair
@@ -23,11 +24,7 @@ from tclint.source.errors import FileError
 from tclint.source.file import SourceFile
 
 if TYPE_CHECKING:
-    from tclint.lint.cache import Cache
     from tclint.semantics.project import Project
-
-Program = tuple[Sequence[Path], Config, Mapping[Path, str]]
-"""The files of a run, the configuration, and the texts that stand in for files on disk."""
 
 
 @record(frozen=True)
@@ -68,33 +65,6 @@ def in_one(runs: Sequence[Run]) -> Run:
     )
 
 
-class WorkerError(UserError):
-    """Raised when a worker process dies."""
-
-
-@record(frozen=True)
-class Execution:
-    """How to work, which makes no difference to what is found.
-
-    ``jobs`` is the number of processes, 0 for as many as there are processors and work for.
-    ``advance`` is told how many files are done. ``goes_on`` says that this process has more to do
-    behind the run, so that it gives back the memory of it.
-    """
-
-    jobs: int = 1
-    cache: Cache | None = None
-    advance: Callable[[int], None] | None = None
-    goes_on: bool = False
-
-    def count(self, shard: Shard) -> None:
-        """Tell that a shard is done."""
-        if self.advance is not None:
-            self.advance(len(shard))
-
-
-IN_PROCESS: Final = Execution()
-
-
 def check_files(
     paths: Sequence[Path],
     config: Config,
@@ -126,36 +96,6 @@ def assembled(
 ) -> Run:
     """The outcomes of shards as one run; ``files`` are those that are in memory already."""
     return _Assembly(program, parts, files).run()
-
-
-def examined(
-    program: Program, parts: Sequence[Shard], execution: Execution
-) -> tuple[list[Outcome], dict[str, SourceFile]]:
-    """The outcomes of shards, worked out now, and files with findings that are in memory still."""
-    # Imported here, because a run that the cache answers needs none of it.
-    if len(parts) > 1 and execution.jobs != 1:
-        from tclint.lint.parallel import examine_in_processes
-
-        return examine_in_processes(program, parts, execution), {}
-    from tclint.lint.examine import no_garbage_collection
-
-    with no_garbage_collection():  # until the examiner is gone
-        return _examined_here(program, parts, execution)
-
-
-def _examined_here(
-    program: Program, parts: Sequence[Shard], execution: Execution
-) -> tuple[list[Outcome], dict[str, SourceFile]]:
-    from tclint.lint.examine import Examiner
-
-    examiner = Examiner(*program)
-    outcomes = []
-    for shard in parts:
-        outcomes.append(examiner.examine(shard))
-        execution.count(shard)
-    if execution.goes_on:
-        examiner.forget()
-    return outcomes, examiner.flagged if len(parts) == 1 else {}
 
 
 def load_project(

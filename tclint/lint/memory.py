@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.config import Config
-from tclint.environment import package_folders
 from tclint.files import TooLargeError, read_bytes
 from tclint.lint.blob import UNUSABLE
 from tclint.lint.identity import digest_of
@@ -201,7 +200,7 @@ def surroundings(config: Config) -> list[str]:
     """What tells of changes in the environment: the folders that packages are installed into."""
     if not config.third_party:
         return []
-    return [*map(str, (config.root / ".venv", *package_folders(config)))]
+    return [*map(str, (config.root / ".venv", *config.package_folders()))]
 
 
 def stamps(folders: Iterable[str]) -> list[list[Any]]:

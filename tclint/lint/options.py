@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from tclint.config_keys import ConfigError, nearest
 from tclint.records import record
 
 if TYPE_CHECKING:
     from tclint.config import Config
-    from tclint.lint.rule import Rule
 
 Value = bool | int | float | str | tuple[str, ...]
 
@@ -29,7 +28,19 @@ class Option:
         return "list of strings" if isinstance(self.default, tuple) else type(self.default).__name__
 
 
-def check_options(config: Config, rules: Iterable[Rule[Any]]) -> None:
+class HasOptions(Protocol):
+    """A rule, as far as its options go."""
+
+    @property
+    def code(self) -> str:
+        """What the configuration calls it."""
+
+    @property
+    def options(self) -> Sequence[Option]:
+        """What it declares."""
+
+
+def check_options(config: Config, rules: Iterable[HasOptions]) -> None:
     """Check that every option set belongs to a rule that has it, and is of its type.
 
     Raises:

@@ -6,47 +6,36 @@ left when it is done with one; the order of outcomes is that of the shards, whoe
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Final, cast
+from typing import cast
 
-from tclint.lint.engine import Execution, Program, WorkerError, examined
 from tclint.lint.examine import Examiner
+from tclint.lint.execution import Execution, Program, WorkerError, size
 from tclint.lint.outcome import Outcome
 from tclint.lint.registry import load_rules
 from tclint.lint.shards import Shard
 from tclint.records import record
 
-MOST: Final = 16
-"""Processes unless somebody asks for more: each takes up to 800 MB."""
-WORTH: Final = 2_000_000
-"""Bytes of source that others must take off the longest of them to be worth their start."""
-
 
 def examine_in_processes(
-    program: Program, parts: Sequence[Shard], execution: Execution
+    program: Program, parts: Sequence[Shard], execution: Execution, number: int
 ) -> list[Outcome]:
-    """The outcomes of shards, worked out by as many processes as ``execution`` says.
-
-    One does it all where more would save nothing.
+    """The outcomes of shards, worked out by a ``number`` of processes.
 
     Raises:
         ConfigError: the configured environment holds no packages.
         WorkerError: a process died.
     """
-    number = min(execution.jobs or min(processors(), MOST), len(parts))
-    sizes = [*map(_size, parts)]
-    if sum(sizes) - max(*sizes, sum(sizes) // number) < WORTH:
-        return examined(program, parts, replace(execution, jobs=1))[0]
     load_rules()  # before the forks, which then have them
+    sizes = [*map(size, parts)]
     by_size = sorted(range(len(parts)), key=sizes.__getitem__)
     crew = _Crew(parts, execution, by_size)
     try:
@@ -55,22 +44,6 @@ def examine_in_processes(
         return crew.work()
     finally:
         crew.dismiss()
-
-
-def _size(shard: Shard) -> int:
-    """The bytes of a shard's files, as far as they are to be had."""
-    total = 0
-    for path in shard:
-        with suppress(OSError):
-            total += path.stat().st_size
-    return total
-
-
-def processors() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @record()

@@ -8,46 +8,48 @@ from typing import TYPE_CHECKING
 from tclint.semantics.collect import dotted_name
 
 if TYPE_CHECKING:
-    from tclint.semantics.site import Site
+    from tclint.semantics.body import Body
     from tclint.semantics.symbols import ClassInfo, ModuleInfo
 
 
-def is_imported(site: Site, name: str) -> bool:
-    """True when an import has bound a name of the module's before the site's statement runs.
+def is_imported(body: Body, statement: ast.stmt, name: str) -> bool:
+    """True when an import has bound a name of the module's before a statement runs.
 
     Below ``if`` and ``try`` it may not have, unless the code around could not be there otherwise.
     """
-    inside = site.body.imports(name)
+    inside = body.imports(name)
     if inside:
-        block = getattr(site.body.scope, "body", ())
-        return any(one in block and one.lineno < site.statement.lineno for one in inside)
-    if name in site.module.imported:
+        block = getattr(body.scope, "body", ())
+        return any(one in block and one.lineno < statement.lineno for one in inside)
+    if name in body.module.imported:
         return True
-    return name not in site.module.typed and (
-        _is_needed(site, name) or _is_needed_above(site.module, name)
+    return name not in body.module.typed and (
+        _is_needed(body, statement, name) or _is_needed_above(body.module, name)
     )
 
 
-def _is_needed(site: Site, name: str) -> bool:
+def _is_needed(body: Body, statement: ast.stmt, name: str) -> bool:
     """True when the statement itself needs the name, or one that has run before it for sure."""
-    for load in site.loads(name):
-        around = _statement(site, load)
-        if around is site.statement:
+    for load in body.names(name):
+        if not isinstance(load.ctx, ast.Load):
+            continue
+        around = _around(body, statement, load)
+        if around is statement:
             return True
-        if around is not None and around.lineno < site.statement.lineno:
+        if around is not None and around.lineno < statement.lineno:
             return True
     return False
 
 
-def _statement(site: Site, load: ast.Name) -> ast.stmt | None:
-    """The statement that evaluates a name on every way through the function, or the site's own."""
+def _around(body: Body, statement: ast.stmt, load: ast.Name) -> ast.stmt | None:
+    """The statement that evaluates a name on every way through the function, or the given one."""
     inner: ast.AST = load
-    for outer in site.ancestors(load):
+    while (outer := body.parent(inner)) is not None:
         if isinstance(outer, ast.AnnAssign) and inner is outer.annotation:
             return None
         if isinstance(outer, ast.stmt):
-            is_first = outer in getattr(site.body.scope, "body", ())
-            return outer if outer is site.statement or is_first else None
+            is_first = outer in getattr(body.scope, "body", ())
+            return outer if outer is statement or is_first else None
         if isinstance(outer, (ast.Lambda, ast.IfExp, ast.BoolOp)):
             return None
         inner = outer

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Final
 
 from tclint.config import Config
-from tclint.environment import package_folders
 from tclint.files import read_bytes
 from tclint.semantics.collect import collect_module
 from tclint.semantics.symbols import ModuleInfo
@@ -43,7 +42,7 @@ def installed_packages(config: Config) -> Installed | None:
     Raises:
         ConfigError: the configured environment holds no packages.
     """
-    return Installed(package_folders(config)) if config.third_party else None
+    return Installed(config.package_folders()) if config.third_party else None
 
 
 class Installed:

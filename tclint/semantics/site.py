@@ -174,7 +174,7 @@ class Site:
         for local, target in self.module.imports.items():
             if dotted != target and not dotted.startswith(target + "."):
                 continue
-            if self._shadowed(local) or not is_imported(self, local):
+            if self._shadowed(local) or not is_imported(self.body, self.statement, local):
                 continue
             spelled = local + dotted[len(target) :]
             if best is None or len(spelled) < len(best):

@@ -44,3 +44,13 @@ def children(node: ast.AST) -> list[ast.AST]:
         elif kind not in _LEAVES and isinstance(value, _AST):
             found.append(value)
     return found
+
+
+def path_of(node: ast.expr) -> str | None:
+    """The key under which a variable or an attribute path is tracked: ``x``, ``self.cache``."""
+    if isinstance(node, NAME):
+        return node.id
+    if not isinstance(node, ATTRIBUTE):
+        return None
+    owner = path_of(node.value)
+    return f"{owner}.{node.attr}" if owner is not None else None

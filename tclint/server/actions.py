@@ -24,6 +24,7 @@ from tclint.server.textdiff import line_edits
 from tclint.source.ignore_comments import ignore_edit
 
 FIX_ALL_KIND = "source.fixAll.tclint"
+APPLY = "tclint.apply"
 EXPLAIN = "tclint.explain"
 _APPLICABLE = (Applicability.SAFE, Applicability.UNSAFE)
 

@@ -9,8 +9,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from tclint.diagnostics import Decline
-from tclint.server.actions import Choice, Offer, edits_of
-from tclint.server.commands import APPLY
+from tclint.server.actions import APPLY, Choice, Offer, edits_of
 from tclint.server.convert import SOURCE
 from tclint.server.document import Analysis, Reported
 from tclint.server.rewriting import workspace_edit

@@ -11,7 +11,6 @@ from tclint.lint.links import page_of
 from tclint.server.session import TclintServer
 from tclint.server.verifying import Verification
 
-APPLY: Final = "tclint.apply"
 VERIFY: Final = "tclint.verify"
 
 

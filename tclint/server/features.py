@@ -5,7 +5,7 @@ from __future__ import annotations
 from lsprotocol import types
 
 from tclint.server import answers, choosing, commands, notices, workspace
-from tclint.server.actions import EXPLAIN, FIX_ALL_KIND
+from tclint.server.actions import APPLY, EXPLAIN, FIX_ALL_KIND
 from tclint.server.convert import SOURCE
 from tclint.server.engine import Engine
 from tclint.server.protocol import log_surprises_only
@@ -46,6 +46,6 @@ def create_server(engine: Engine, delay: float = DELAY) -> TclintServer:
     server.feature(types.TEXT_DOCUMENT_CODE_ACTION, _ACTIONS)(choosing.code_action)
     server.feature(types.CODE_ACTION_RESOLVE)(choosing.resolve)
     server.command(EXPLAIN)(commands.explain)
-    server.command(commands.APPLY)(commands.apply)
+    server.command(APPLY)(commands.apply)
     server.command(commands.VERIFY)(commands.verify)
     return server

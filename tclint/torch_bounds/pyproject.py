@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from tclint.toml_text import parse_toml
 from tclint.torch_bounds.releases import BoundsError
 from tclint.torch_bounds.requirements_txt import listed
 from tclint.torch_bounds.statements import (
@@ -66,8 +67,6 @@ def load_toml(text: str) -> dict[str, Any]:
     Raises:
         BoundsError: it is none.
     """
-    from tclint.config import parse_toml
-
     try:
         return parse_toml(text)
     except (ValueError, RecursionError) as error:

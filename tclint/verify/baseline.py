@@ -11,7 +11,7 @@ from typing import Any
 
 from tclint.records import record
 from tclint.verify.budgets import recompile_count
-from tclint.verify.contract import TargetError
+from tclint.verify.errors import TargetError
 from tclint.verify.events import Break
 from tclint.verify.results import TargetReport
 

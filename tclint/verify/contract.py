@@ -8,10 +8,7 @@ from itertools import takewhile
 from typing import Any
 
 from tclint.records import record
-
-
-class TargetError(Exception):
-    """A target that is misspelt, cannot be found, or whose factory breaks the contract."""
+from tclint.verify.errors import TargetError
 
 
 @record(frozen=True)

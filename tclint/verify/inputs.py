@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from tclint.verify.contract import TargetError
+from tclint.verify.errors import TargetError
 
 _SPEC = re.compile(r"(\w+)\[([\d, ]*)\](?:<(\d+))?")
 _BATCH, _SIDE, _LENGTH = 4, 32, 16

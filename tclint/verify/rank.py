@@ -15,7 +15,7 @@ import torch.distributed as dist
 from torch import nn
 
 from tclint.verify import oracles, steps
-from tclint.verify.contract import TargetError
+from tclint.verify.errors import TargetError
 from tclint.verify.measure import milliseconds
 from tclint.verify.nothing import why_nothing
 from tclint.verify.probe import Judge, Run, place_of, run

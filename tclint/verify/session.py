@@ -16,8 +16,8 @@ from tclint.verify.arms import Fixing, Options, Side, Tell, silent
 from tclint.verify.budgets import over_budget
 from tclint.verify.compare import verify_sides
 from tclint.verify.complaints import complaints
-from tclint.verify.contract import TargetError
 from tclint.verify.distribute import distribute
+from tclint.verify.errors import TargetError
 from tclint.verify.join import join
 from tclint.verify.results import Joined, Probe, TargetReport
 from tclint.verify.targets import parse_target

@@ -13,7 +13,8 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_map
 
 from tclint.verify import steps
-from tclint.verify.contract import Loaded, TargetError
+from tclint.verify.contract import Loaded
+from tclint.verify.errors import TargetError
 from tclint.verify.regional import repeated_blocks
 
 

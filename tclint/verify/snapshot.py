@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from tclint.records import record
-from tclint.verify.contract import TargetError
+from tclint.verify.errors import TargetError
 from tclint.verify.measure import settle
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from tclint.verify.contract import TargetError
+from tclint.verify.errors import TargetError
 
 _RATE = 1e-3
 

@@ -20,7 +20,8 @@ from torch.utils._pytree import tree_map
 from tclint.records import record
 from tclint.verify import steps
 from tclint.verify.arms import REGIONAL
-from tclint.verify.contract import Loaded, TargetError
+from tclint.verify.contract import Loaded
+from tclint.verify.errors import TargetError
 from tclint.verify.recorder import Backend, CompileRecorder
 from tclint.verify.regional import repeated_blocks
 from tclint.verify.snapshot import Snapshot, take

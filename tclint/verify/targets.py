@@ -12,7 +12,8 @@ from typing import Any
 
 from tclint.records import record
 from tclint.verify import overlay
-from tclint.verify.contract import Loaded, TargetError, read_made
+from tclint.verify.contract import Loaded, read_made
+from tclint.verify.errors import TargetError
 
 
 @record(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from tclint.git import GitError, answering, ask, borrowing, in_repository
 from tclint.records import record
 from tclint.scratch import scratch
-from tclint.verify.contract import TargetError
+from tclint.verify.errors import TargetError
 from tclint.verify.targets import Target
 
 

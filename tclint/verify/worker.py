@@ -32,7 +32,7 @@ from tclint.verify.answers import (
     Recompiled,
     Sample,
 )
-from tclint.verify.contract import TargetError
+from tclint.verify.errors import TargetError
 from tclint.verify.keeper import keep
 from tclint.verify.results import Failure
 from tclint.verify.targets import parse_target

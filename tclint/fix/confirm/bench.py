@@ -14,7 +14,7 @@ from tclint.records import record
 from tclint.verify.answers import Covered
 from tclint.verify.arms import Options, Side, new_cache, request_for
 from tclint.verify.compare import probe_side
-from tclint.verify.contract import TargetError
+from tclint.verify.errors import TargetError
 from tclint.verify.process import ChildError
 from tclint.verify.race import race_eager
 from tclint.verify.speed import Speedup

@@ -25,7 +25,7 @@ from tclint.fix.outcome import (
 )
 from tclint.fix.results import FixKey, FixRun
 from tclint.records import record
-from tclint.verify.contract import TargetError
+from tclint.verify.errors import TargetError
 
 if TYPE_CHECKING:
     from tclint.lint.engine import Run

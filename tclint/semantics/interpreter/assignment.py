@@ -12,10 +12,9 @@ from tclint.semantics.interpreter.indexing import index_tensor
 from tclint.semantics.interpreter.iteration import as_tuple, element_of, row_of
 from tclint.semantics.interpreter.memory import CONSTRUCTORS
 from tclint.semantics.interpreter.methods import note_lr_change, report_growth
-from tclint.semantics.interpreter.narrowing import path_of
 from tclint.semantics.interpreter.reshaping import CONTENT, forget_shapes
 from tclint.semantics.lattice import bounded, join, options, tensor_in
-from tclint.semantics.syntax import ATTRIBUTE, NAME
+from tclint.semantics.syntax import ATTRIBUTE, NAME, path_of
 from tclint.semantics.values import (
     UNKNOWN,
     Class,

@@ -19,9 +19,9 @@ from tclint.semantics.interpreter.functions import (
     attributes_of,
     call_function,
 )
-from tclint.semantics.interpreter.narrowing import path_of
 from tclint.semantics.lattice import as_assumed, join, options, spread, with_dtype
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
+from tclint.semantics.syntax import path_of
 from tclint.semantics.values import (
     NONE,
     STATIC,

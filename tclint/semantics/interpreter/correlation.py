@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from tclint.semantics.interpreter.frame import Env, Frame
-from tclint.semantics.interpreter.narrowing import path_of
-from tclint.semantics.syntax import ATTRIBUTE, NAME
+from tclint.semantics.syntax import ATTRIBUTE, NAME, path_of
 from tclint.semantics.values import Value
 
 

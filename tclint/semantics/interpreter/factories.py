@@ -10,10 +10,10 @@ from tclint.semantics.events import ModuleConstruction, TensorFactory
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.iteration import element_of
-from tclint.semantics.interpreter.narrowing import path_of
 from tclint.semantics.interpreter.operators import INT64, held, named_dtype
 from tclint.semantics.interpreter.tensor_calls import read_numbers
 from tclint.semantics.lattice import tensor_in
+from tclint.semantics.syntax import path_of
 from tclint.semantics.values import (
     UNKNOWN,
     DType,

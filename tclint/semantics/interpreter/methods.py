@@ -17,10 +17,10 @@ from tclint.semantics.interpreter.expressions import (
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.iteration import element_of
-from tclint.semantics.interpreter.narrowing import path_of
 from tclint.semantics.interpreter.operators import elements, held, named_dtype
 from tclint.semantics.interpreter.stores import MUTATING
 from tclint.semantics.lattice import bounded, is_tensor, join, tensor_in
+from tclint.semantics.syntax import path_of
 from tclint.semantics.values import (
     NONE,
     STATIC,

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Callable
 from typing import Final
 
+from tclint.semantics.interpreter.correlation import recall
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.lattice import join, options
-from tclint.semantics.syntax import ATTRIBUTE, COMPARE, NAME
+from tclint.semantics.syntax import ATTRIBUTE, COMPARE, NAME, path_of
 from tclint.semantics.values import (
     NONE,
     STATIC,
@@ -31,20 +32,8 @@ TENSOR_TYPES: Final = frozenset(
 )
 
 
-def path_of(node: ast.expr) -> str | None:
-    """The key under which a variable or an attribute path is tracked: ``x``, ``self.cache``."""
-    if isinstance(node, NAME):
-        return node.id
-    if not isinstance(node, ATTRIBUTE):
-        return None
-    owner = path_of(node.value)
-    return f"{owner}.{node.attr}" if owner is not None else None
-
-
 def refine(frame: Frame, env: Env, test: ast.expr, *, outcome: bool) -> Env:
     """The variables after ``test`` came out as ``outcome``; ``env`` itself stays as it is."""
-    from tclint.semantics.interpreter.correlation import recall
-
     refined = dict(env)
     recall(frame, refined, test, outcome=outcome)
     _apply(frame, refined, test, outcome)

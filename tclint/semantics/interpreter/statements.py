@@ -32,10 +32,11 @@ from tclint.semantics.interpreter.evaluate import evaluate, need_numpy, truth
 from tclint.semantics.interpreter.failing import fails
 from tclint.semantics.interpreter.frame import Env, Frame, merge
 from tclint.semantics.interpreter.functions import local_function
-from tclint.semantics.interpreter.narrowing import matched, number_of, path_of, refine
+from tclint.semantics.interpreter.narrowing import matched, number_of, refine
 from tclint.semantics.interpreter.unusual import is_unusual
 from tclint.semantics.lattice import is_tensor
 from tclint.semantics.symbols import ModuleInfo
+from tclint.semantics.syntax import path_of
 from tclint.semantics.values import (
     NONE,
     UNKNOWN,

@@ -1,0 +1,90 @@
+"""How a run is carried out: over which files, by how many processes, with which memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Protocol
+
+from tclint.config import Config
+from tclint.errors import UserError
+from tclint.lint.outcome import Outcome
+from tclint.lint.shards import Shard
+from tclint.records import record
+
+Program = tuple[Sequence[Path], Config, Mapping[Path, str]]
+"""The files of a run, the configuration, and the texts that stand in for files on disk."""
+MOST: Final = 16
+"""Processes unless somebody asks for more: each takes up to 800 MB."""
+WORTH: Final = 2_000_000
+"""Bytes of source that others must take off the longest of them to be worth their start."""
+
+
+class Store(Protocol):
+    """What remembers outcomes from run to run."""
+
+    @property
+    def folder(self) -> Path:
+        """Where it keeps them."""
+
+    def part(self, name: str) -> Store:
+        """The memory of a part of the run, apart from the others."""
+
+    def outcomes(
+        self, program: Program, parts: Sequence[Shard], execution: Execution
+    ) -> list[Outcome]:
+        """The outcomes of shards, remembered or worked out."""
+
+
+class WorkerError(UserError):
+    """Raised when a worker process dies."""
+
+
+@record(frozen=True)
+class Execution:
+    """How to work, which makes no difference to what is found.
+
+    ``jobs`` is the number of processes, 0 for as many as there are processors and work for.
+    ``advance`` is told how many files are done. ``goes_on`` says that this process has more to do
+    behind the run, so that it gives back the memory of it.
+    """
+
+    jobs: int = 1
+    cache: Store | None = None
+    advance: Callable[[int], None] | None = None
+    goes_on: bool = False
+
+    def count(self, shard: Shard) -> None:
+        """Tell that a shard is done."""
+        if self.advance is not None:
+            self.advance(len(shard))
+
+
+IN_PROCESS: Final = Execution()
+
+
+def workers(parts: Sequence[Shard], jobs: int) -> int:
+    """How many processes are to examine shards; one where more would save nothing."""
+    if len(parts) < 2 or jobs == 1:
+        return 1
+    number = min(jobs or min(processors(), MOST), len(parts))
+    sizes = [*map(size, parts)]
+    return number if sum(sizes) - max(*sizes, sum(sizes) // number) >= WORTH else 1
+
+
+def size(shard: Shard) -> int:
+    """The bytes of a shard's files, as far as they are to be had."""
+    total = 0
+    for path in shard:
+        with suppress(OSError):
+            total += path.stat().st_size
+    return total
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
