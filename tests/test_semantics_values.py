@@ -24,7 +24,7 @@ PROGRAMS = {
         @torch.compile
         def f(x: torch.Tensor):
             first, *rest = x, x, x
-            reveal(rest)  #= list of tensor (dtype of `x`)
+            reveal(rest)  #= list (tensor (dtype of `x`), tensor (dtype of `x`))
     """,
     "an annotation says what a call does not": """
         @torch.compile

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
@@ -29,7 +30,7 @@ def is_likely_number(site: Site, node: ast.expr) -> bool:
     names = {part.id for part in parts if isinstance(part, ast.Name)}
     if any(site.stores(name) and not _is_unpacked(site, name) for name in names):
         return False
-    if any(site.body.computed_around(name) for name in names):
+    if any(site.body.computed_around(name) or _is_result(site, name) for name in names):
         return False
     tensors = [
         kind
@@ -39,6 +40,22 @@ def is_likely_number(site: Site, node: ast.expr) -> bool:
         if isinstance(kind, Tensor)
     ]
     return bool(tensors) and all(tensor.assumed for tensor in tensors)
+
+
+def _is_result(site: Site, name: str) -> bool:
+    """True for a parameter that is given what an operation on tensors gives: ``g(x.sum())``."""
+    given = [*site.given(name), *_defaults(site, name)]
+    return bool(given) and all(isinstance(node, ast.Call) for _, node in given)
+
+
+def _defaults(site: Site, name: str) -> Iterator[tuple[Site, ast.expr]]:
+    if isinstance(site.body.scope, ast.Module) or any(True for _ in site.given(name)):
+        return
+    spec = site.body.scope.args
+    plain = [*spec.posonlyargs, *spec.args]
+    pairs = [*zip(reversed(plain), reversed(spec.defaults), strict=False)]
+    pairs += [(a, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d]
+    yield from ((site, default) for argument, default in pairs if argument.arg == name)
 
 
 def _is_unpacked(site: Site, name: str) -> bool:

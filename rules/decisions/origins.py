@@ -8,13 +8,20 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
 
-def is_made_here(site: Site, node: ast.expr, tensor: Tensor) -> bool:
-    """True for the result of an operation of this function; False for inputs and parameters."""
+def is_made_here(site: Site, node: ast.expr, tensor: Tensor, depth: int = 4) -> bool:
+    """True for the result of an operation of this function, or of one that calls it with that.
+
+    False for inputs and parameters.
+    """
     if tensor.role is not None or isinstance(node, ast.Attribute):
         return False
     if not isinstance(node, ast.Name):
         return True
     bindings = [site.parent(target) for target in site.stores(node.id)]
+    if not bindings and depth:
+        return any(
+            is_made_here(caller, given, tensor, depth - 1) for caller, given in site.given(node.id)
+        )
     return any(isinstance(b, ast.Assign) and not _is_alias(b.value) for b in bindings)
 
 

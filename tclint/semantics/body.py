@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tclint.diagnostics import ChainLink
 from tclint.semantics.collect import local_imports
 from tclint.semantics.symbols import FunctionInfo, ModuleInfo
 from tclint.semantics.syntax import NAME, children, nodes
 from tclint.semantics.values import Value
+
+if TYPE_CHECKING:
+    from tclint.semantics.site import Site
 
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.Module
 
@@ -36,6 +39,8 @@ class Body:
         self.scope = scope
         self.values: dict[ast.AST, Value] = {}
         self.links: dict[int, ChainLink] = {}  # this function at a row
+        self.calls: dict[ast.Call, tuple[Site, int]] = {}
+        """Calls of it in compiled code: where, and how many parameters they do not pass."""
         self.answers: dict[tuple[object, ...], object] = {}  # to what is asked `once`
         self._parents: dict[ast.AST, ast.AST] | None = None
         self._names: dict[str, list[ast.Name]] | None = None

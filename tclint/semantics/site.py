@@ -88,6 +88,14 @@ class Facts:
         return bool(self.loops or self.tries)
 
 
+def _written(call: ast.Call) -> Iterator[ast.expr]:
+    """The arguments of a call up to the first star."""
+    for argument in call.args:
+        if isinstance(argument, ast.Starred):
+            return
+        yield argument
+
+
 class Site:
     """The place of an event and everything a rule may ask about it."""
 
@@ -146,6 +154,18 @@ class Site:
     def stores(self, name: str) -> list[ast.Name]:
         """Every binding or deletion of a local variable in this function."""
         return [n for n in self.body.names(name) if not isinstance(n.ctx, ast.Load)]
+
+    def given(self, parameter: str) -> Iterator[tuple[Site, ast.expr]]:
+        """What the calls in compiled code pass for a parameter, as they write it."""
+        if isinstance(self.body.scope, ast.Module):
+            return
+        arguments = self.body.scope.args
+        names = [one.arg for one in (*arguments.posonlyargs, *arguments.args)]
+        for call, (site, hidden) in self.body.calls.items():
+            passed = dict(zip(names[hidden:], _written(call), strict=False))
+            passed |= {one.arg: one.value for one in call.keywords if one.arg}
+            if parameter in passed:
+                yield site, passed[parameter]
 
     def text(self, node: ast.expr | ast.stmt) -> str:
         """The source text of a node."""

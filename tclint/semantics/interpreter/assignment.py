@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence as Items
 
 from tclint.semantics.events import ClassWrite, ModuleWrite, TensorWrite
+from tclint.semantics.interpreter.containers import hold, with_item
 from tclint.semantics.interpreter.evaluate import evaluate, need_number
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.indexing import index_tensor
@@ -13,7 +14,7 @@ from tclint.semantics.interpreter.iteration import as_tuple, element_of, row_of
 from tclint.semantics.interpreter.memory import CONSTRUCTORS
 from tclint.semantics.interpreter.methods import note_lr_change, report_growth
 from tclint.semantics.interpreter.reshaping import CONTENT, forget_shapes
-from tclint.semantics.lattice import bounded, join, options, tensor_in
+from tclint.semantics.lattice import join, options, tensor_in
 from tclint.semantics.syntax import ATTRIBUTE, NAME, path_of
 from tclint.semantics.values import (
     UNKNOWN,
@@ -46,7 +47,7 @@ def assign(frame: Frame, target: ast.expr, value: Value, *, augmented: bool = Fa
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
             _unpack(frame, targets, value)
         case ast.Starred(value=inner):
-            assign(frame, inner, Sequence("list", element_of(value)))
+            assign(frame, inner, value)
         case ast.Subscript():
             _assign_item(frame, target, value)
 
@@ -59,22 +60,26 @@ def _forget_paths(frame: Frame, name: str) -> None:
 
 
 def _unpack(frame: Frame, targets: Items[ast.expr], value: Value) -> None:
-    starred = any(isinstance(target, ast.Starred) for target in targets)
+    star = next((n for n, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
     for place, target in enumerate(targets):
-        members = [
-            _member(option, place, len(targets), exact=not starred) for option in options(value)
-        ]
+        members = [_member(option, place, len(targets), star) for option in options(value)]
         assign(frame, target, join(members))
 
 
-def _member(value: Value, place: int, count: int, *, exact: bool) -> Value:
+def _member(value: Value, place: int, count: int, star: int | None) -> Value:
+    """What the target at a place gets; the one with a star (at ``star``) gets a list."""
     value = as_tuple(value)
     if isinstance(value, Sequence) and value.items is not None:
-        if exact and len(value.items) == count:
-            return value.items[place]
-    elif isinstance(value, Tensor):
-        return row_of(value)
-    return element_of(value)
+        items = value.items
+        if star is None and len(items) == count:
+            return items[place]
+        if star is not None and len(items) >= count - 1:
+            after = len(items) - count
+            if place == star:
+                return Sequence("list", items=items[place : place + after + 1])
+            return items[place] if place < star else items[place + after]
+    member = row_of(value) if isinstance(value, Tensor) else element_of(value)
+    return Sequence("list", member) if place == star else member
 
 
 def _assign_attribute(
@@ -196,6 +201,7 @@ def _assign_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
             _store(frame, target, base, index, value)
         case Sequence():
             need_number(frame, target.slice, index, "python")
+            _hold_item(frame, target, base, index, value)
         case Object(name="torch.optim.param_group") if index == Static("str", "lr", known=True):
             note_lr_change(frame, base, "write", "param_groups", target)
 
@@ -216,14 +222,12 @@ def note_content(frame: Frame, node: ast.AST, container: ast.expr, value: Value)
 
 def _store(frame: Frame, target: ast.Subscript, base: Mapping, index: Value, value: Value) -> None:
     need_number(frame, target.slice, index, "key")
-    path = path_of(target.value)
-    if path is None:
-        return
-    if isinstance(index, Static) and index.known and isinstance(index.value, (str, int)):
-        items = dict(base.items) | {index.value: value}
-        changed = Mapping(tuple(items.items()), base.element)
-    else:
-        changed = Mapping(
-            base.items, value if base.element is UNKNOWN else join((base.element, value))
-        )
-    frame.env[path] = bounded(changed)
+    _hold_item(frame, target, base, index, value)
+
+
+def _hold_item(
+    frame: Frame, target: ast.Subscript, base: Value, index: Value, value: Value
+) -> None:
+    changed = with_item(base, index, value)
+    if changed is not None:
+        hold(frame, target.value, changed)

@@ -8,6 +8,7 @@ from typing import Final
 
 from tclint import torch_api
 from tclint.semantics.events import ArrayRead, TensorBranch
+from tclint.semantics.interpreter.containers import with_item
 from tclint.semantics.interpreter.evaluate import need_number
 from tclint.semantics.interpreter.expressions import host_read, read_shown
 from tclint.semantics.interpreter.frame import Frame
@@ -114,6 +115,10 @@ def _enumerate(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
 
 
 def _zip(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
+    known = [v.items for v in arguments.positional if isinstance(v, Sequence) and v.items]
+    if known and len(known) == len(arguments.positional):
+        rows = (Sequence("tuple", items=row) for row in zip(*known, strict=False))
+        return bounded(Sequence("tuple", items=tuple(rows)))
     members = tuple(element_of(value) for value in arguments.positional)
     sources = {_passed_on(value) for value in arguments.positional}
     return Iteration(
@@ -211,9 +216,28 @@ def _listed(kind: str) -> Builtin:
 
 def _dict(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
     base = arguments.positional[0] if arguments.positional else Mapping()
-    items = dict(base.items) if isinstance(base, Mapping) else {}
-    element = base.element if isinstance(base, Mapping) else UNKNOWN
-    return Mapping(tuple((items | arguments.keywords).items()), element)
+    known = base if isinstance(base, Mapping) else _of_pairs(base)
+    items = {**dict(known.items), **arguments.keywords}
+    return bounded(Mapping(tuple(items.items()), known.element))
+
+
+def _of_pairs(pairs: Value) -> Mapping:
+    """The dict of ``dict(zip(names, values))`` and ``dict([(name, value)])``, names known."""
+    made: Value = Mapping()
+    for row in (pairs.items if isinstance(pairs, Sequence) else None) or ():
+        if isinstance(row, Sequence) and row.items is not None and len(row.items) == 2:
+            key, value = row.items
+            if isinstance(key, Static) and key.known:
+                made = with_item(made, key, value) or made
+    return made if isinstance(made, Mapping) else Mapping()
+
+
+def _from_keys(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
+    keys, value = (*arguments.positional, NONE, NONE)[:2]
+    made: Value = Mapping()
+    for key in (keys.items if isinstance(keys, Sequence) and keys.items else ()) or (UNKNOWN,):
+        made = with_item(made, key, value) or made
+    return made
 
 
 def _isinstance(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
@@ -294,7 +318,8 @@ def _map(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     return Iteration(call_given(frame, node, function, members, node.args[-1]))
 
 
-def _filter(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+def filtered(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+    """``filter(test, members)``, and those of `itertools` that are called alike."""
     if len(arguments.positional) != 2:
         return UNKNOWN
     from tclint.semantics.interpreter.given import call_given
@@ -303,10 +328,15 @@ def _filter(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     member, source = element_of(members), node.args[-1]
     plain = test in (NONE, External("builtins.bool"))
     asked = member if plain else call_given(frame, node, test, Arguments((member,)), source)
+    read_given(frame, node, source, asked)
+    return Iteration(member)
+
+
+def read_given(frame: Frame, node: ast.Call, source: ast.expr, asked: Value) -> None:
+    """Report that what is called asks for the truth of tensors."""
     tensor = tensor_in(asked)
     if tensor is not None:
         host_read(frame, node, "given", source, tensor)
-    return Iteration(member)
 
 
 def _setattr(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
@@ -345,9 +375,10 @@ BUILTINS: Final[dict[str, Builtin]] = {
         "any": _truths("any"), "all": _truths("all"), "max": _extreme("max"),
         "min": _extreme("min"), "sum": _sum, "sorted": _sorted, "list": _listed("list"),
         "tuple": _listed("tuple"), "set": _listed("set"), "dict": _dict,
+        "dict.fromkeys": _from_keys,
         "isinstance": _isinstance, "getattr": _getattr, "hasattr": _hasattr,
         "callable": _constant(Static("bool")), "abs": _absolute, "round": _same, "reversed": _same,
-        "iter": _same, "map": _map, "filter": _filter, "next": _next, "pow": _pow,
+        "iter": _same, "map": _map, "filter": filtered, "next": _next, "pow": _pow,
         "type": _type, "id": _constant(Static("int")),
         "issubclass": _constant(Static("bool")), "divmod": _of_number, "bin": _of_number,
         "hex": _of_number, "oct": _of_number, "chr": _of_number,

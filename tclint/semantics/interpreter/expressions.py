@@ -7,6 +7,7 @@ from typing import Final
 
 from tclint.semantics.events import ArrayRead, HostRead, Loop, TensorBranch
 from tclint.semantics.interpreter import operators
+from tclint.semantics.interpreter.containers import joined
 from tclint.semantics.interpreter.evaluate import (
     evaluate,
     handles,
@@ -330,7 +331,7 @@ def element_of_mapping(value: Value) -> Value:
     members = [member for _, member in value.items]
     # A literal table has no other members than those it shows.
     closed = value.element is UNKNOWN and bool(members)
-    return join(members if closed else [*members, value.element])
+    return joined(members if closed else [*members, value.element])
 
 
 @handles(ast.JoinedStr)

@@ -12,6 +12,7 @@ from tclint.semantics.events import Call
 from tclint.semantics.interpreter.analysis import MAX_DEPTH, Analysis, Root
 from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.changes import is_model
+from tclint.semantics.interpreter.evaluate import evaluate
 from tclint.semantics.interpreter.failing import never_returns
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.interpreter.kept_out import is_disabled, kept_out
@@ -70,6 +71,9 @@ def local_function(frame: Frame, node: FunctionNode, cls: ClassInfo | None = Non
     """Describe a nested function or lambda and remember the variables around it."""
     analysis = frame.analysis
     analysis.closures[node] = frame
+    for default in (*node.args.defaults, *node.args.kw_defaults):
+        if default is not None:
+            evaluate(frame, default)
     known = analysis.local_functions.get(node)
     if known is None:
         owner = frame.body.function
@@ -101,6 +105,11 @@ def call_function(frame: Frame, function: Function, arguments: Arguments, node: 
     if info in analysis.active or analysis.depth >= MAX_DEPTH or _is_setup_of_others(frame, info):
         return UNKNOWN
     env = bind(analysis, function, arguments)
+    if frame.region is not None and isinstance(node, ast.Call):
+        calls = analysis.body(info.module, info, compiled=True).calls
+        if node not in calls:
+            hidden = int(function.bound is not None and _is_passed(function))
+            calls[node] = (frame.site(), hidden)
     if frame.region is not None and info.name == "forward":
         analysis.observe(info, env)
     chain = (*frame.chain, frame.link(node.lineno))
@@ -244,6 +253,9 @@ def _informed(value: Value, promised: Value) -> Value:
 
 def default_value(analysis: Analysis, info: FunctionInfo, default: ast.expr) -> Value:
     """The value of a parameter's default expression."""
+    around = analysis.closures.get(info.node)
+    if around is not None:
+        return around.body.values.get(default, UNKNOWN)
     if isinstance(default, ast.Constant):
         return constant(default.value)
     if isinstance(default, ast.Name):

@@ -12,7 +12,7 @@ from tclint.semantics.interpreter.expressions import element_of_mapping, host_re
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.iteration import as_tuple
 from tclint.semantics.interpreter.operators import elements
-from tclint.semantics.lattice import as_assumed, is_tensor, likely_tensor, spread, tensor_in
+from tclint.semantics.lattice import as_assumed, is_tensor, join, likely_tensor, spread, tensor_in
 from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import (
     STATIC,
@@ -40,7 +40,9 @@ def _subscript(frame: Frame, node: ast.Subscript) -> Value:
     index = evaluate(frame, node.slice)
     if type(base) is not Union:
         return _item(frame, node, base, index)
-    return spread(lambda option: _item(frame, node, option, index), base)
+    # What is empty on some paths is not asked for an item there.
+    filled = [one for one in base.options if not (isinstance(one, Sequence) and one.items == ())]
+    return spread(lambda one: _item(frame, node, one, index), join(filled) if filled else base)
 
 
 @handles(ast.Slice)

@@ -8,6 +8,7 @@ from typing import Final
 from tclint import torch_api
 from tclint.semantics.events import ArrayRead, Call, ContainerGrown, LrChange, TensorBranch
 from tclint.semantics.interpreter.attributes import HOOKS
+from tclint.semantics.interpreter.containers import hold
 from tclint.semantics.interpreter.evaluate import need_number
 from tclint.semantics.interpreter.expressions import (
     element_of_mapping,
@@ -20,7 +21,6 @@ from tclint.semantics.interpreter.iteration import element_of
 from tclint.semantics.interpreter.operators import elements, held, named_dtype
 from tclint.semantics.interpreter.stores import MUTATING
 from tclint.semantics.lattice import bounded, is_tensor, join, tensor_in
-from tclint.semantics.syntax import path_of
 from tclint.semantics.values import (
     NONE,
     STATIC,
@@ -84,12 +84,12 @@ _ADDING: Final = frozenset({"append", "add", "insert", "appendleft", "setdefault
 def _sequence_method(
     frame: Frame, node: ast.Call, sequence: Sequence, name: str, arguments: Arguments
 ) -> Value:
-    if name in ("append", "add", "insert", "extend"):
+    if name in _GROWING:
         if isinstance(node.func, ast.Attribute):
             report_growth(frame, node, node.func.value, name)
         added = arguments.positional[-1] if arguments.positional else UNKNOWN
-        if name == "extend" and isinstance(added, Sequence):
-            added = elements(added)
+        if name in ("extend", "extendleft"):
+            added = element_of(added)
         known = elements(sequence) if sequence.items != () else None
         _rebind(frame, node, Sequence(sequence.type, join(filter(None, (known, added)))))
         return NONE
@@ -99,13 +99,16 @@ def _sequence_method(
         return NONE
     if name == "numel":
         return Static("int")
-    if name in ("pop", "__getitem__"):
+    if name in ("pop", "popleft", "__getitem__"):
         return elements(sequence)
     if name in ("copy", "__iter__"):
         return sequence
     if name in ("index", "count"):
         return Static("int")
     return UNKNOWN
+
+
+_GROWING: Final = frozenset({"append", "appendleft", "add", "insert", "extend", "extendleft"})
 
 
 def report_growth(
@@ -148,12 +151,9 @@ def _report_comparing(
 
 
 def _rebind(frame: Frame, node: ast.Call, value: Value) -> None:
-    """Track what a mutating method did to the variable that it was called on."""
+    """Track what a mutating method did to what it was called on."""
     if isinstance(node.func, ast.Attribute):
-        path = path_of(node.func.value)
-        if path is not None and (path in frame.env or "." in path):
-            frame.env[path] = value
-            frame.tracked.add(path.partition(".")[0])
+        hold(frame, node.func.value, value)
 
 
 def _mapping_method(
@@ -168,7 +168,8 @@ def _mapping_method(
         if isinstance(first, Static) and first.known:
             found = mapping.get(first.value)
             if found is not UNKNOWN:
-                return found
+                there = first.value in dict(mapping.items)
+                return found if there else join((found, default))
             if mapping.element is not UNKNOWN:
                 return default
             return join((UNKNOWN, default)) if is_tensor(default) else UNKNOWN
@@ -180,13 +181,23 @@ def _mapping_method(
     if name == "keys":
         return Iteration(Static())
     if name == "update":
-        if isinstance(first, Mapping):
-            merged = dict(mapping.items) | dict(first.items)
-            _rebind(frame, node, bounded(Mapping(tuple(merged.items()), mapping.element)))
+        _update(frame, node, mapping, arguments)
         return NONE
+    if name == "popitem":
+        return Sequence("tuple", items=(Static(), everything))
     if name == "copy":
         return mapping
     return UNKNOWN
+
+
+def _update(frame: Frame, node: ast.Call, mapping: Mapping, arguments: Arguments) -> None:
+    first = arguments.positional[0] if arguments.positional else Mapping()
+    if not isinstance(first, Mapping):
+        return
+    merged = {**dict(mapping.items), **dict(first.items), **arguments.keywords}
+    elements_of = [one.element for one in (mapping, first) if one.element is not UNKNOWN]
+    element = join(elements_of) if elements_of else UNKNOWN
+    _rebind(frame, node, bounded(Mapping(tuple(merged.items()), element)))
 
 
 def _set_default(frame: Frame, node: ast.Call, mapping: Mapping, arguments: Arguments) -> Value:

@@ -65,10 +65,11 @@ def _functional(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
 def _reduce(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     if len(arguments.positional) < 2:
         return UNKNOWN
-    function, members = arguments.positional[:2]
+    from tclint.semantics.interpreter.standard_library import reduced
+
+    function, members, *start = arguments.positional
     member = element_of(members)
-    _call(frame, node, function, Arguments((member, member)))
-    return UNKNOWN
+    return reduced(frame, node, function, start[0] if start else member, member)
 
 
 def _partial(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:

@@ -9,7 +9,12 @@ from typing import Final
 from tclint.semantics.events import TensorBranch
 from tclint.semantics.interpreter import operators
 from tclint.semantics.interpreter.attributes import attribute_of
-from tclint.semantics.interpreter.builtin_calls import BUILTINS, Builtin
+from tclint.semantics.interpreter.builtin_calls import (
+    BUILTINS,
+    Builtin,
+    filtered,
+    read_given,
+)
 from tclint.semantics.interpreter.evaluate import need_number
 from tclint.semantics.interpreter.expressions import element_of_mapping, host_read, report_member
 from tclint.semantics.interpreter.frame import Frame
@@ -192,6 +197,67 @@ def _groups(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
     return Iteration(Sequence("tuple", member))
 
 
+def _accumulate(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+    if not arguments.positional:
+        return UNKNOWN
+    member = element_of(arguments.positional[0])
+    function = (*arguments.positional, External("operator.add"))[1]
+    function = arguments.keywords.get("func", function)
+    return Iteration(join([member, reduced(frame, node, function, member, member)]))
+
+
+def reduced(frame: Frame, node: ast.Call, function: Value, first: Value, member: Value) -> Value:
+    """What a function makes of a first value and a member, and of what it made and another."""
+    source = node.args[-1] if node.args else node
+    once = call_given(frame, node, function, Arguments((first, member)), source)
+    return join([once, call_given(frame, node, function, Arguments((once, member)), source)])
+
+
+def _compress(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+    if len(arguments.positional) != 2:
+        return UNKNOWN
+    members, selectors = arguments.positional
+    read_given(frame, node, node.args[-1], element_of(selectors))
+    return Iteration(element_of(members))
+
+
+def _grouped(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+    if not arguments.positional:
+        return UNKNOWN
+    member = element_of(arguments.positional[0])
+    function = (*arguments.positional, *arguments.keywords.values(), None)[1]
+    source = node.args[0] if node.args else node
+    key = member
+    if function is not None:
+        key = call_given(frame, node, function, Arguments((member,)), source)
+    read_given(frame, node, source, key)
+    return Iteration(Sequence("tuple", items=(key, Iteration(member))))
+
+
+def _tee(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
+    member = element_of(arguments.positional[0]) if arguments.positional else UNKNOWN
+    return Sequence("tuple", Iteration(member))
+
+
+def _default_dict(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+    """A dict with what its factory makes for the keys that nobody stored."""
+    factory, *rest = arguments.positional or (UNKNOWN,)
+    filled = BUILTINS["builtins.dict"](frame, node, Arguments(tuple(rest), arguments.keywords))
+    if factory is UNKNOWN or not isinstance(filled, Mapping):
+        return filled
+    made = call_given(frame, node, factory, Arguments(), node)
+    return Mapping(filled.items, made)
+
+
+def _chain_map(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
+    maps = [one for one in arguments.positional if isinstance(one, Mapping)]
+    items: dict[object, Value] = {}
+    for one in reversed(maps):
+        items.update(one.items)
+    closed = len(maps) == len(arguments.positional)
+    return Mapping(tuple(items.items()), UNKNOWN) if closed else UNKNOWN
+
+
 def _part(place: int) -> Builtin:
     def draw(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
         given = arguments.positional[place : place + 1]
@@ -228,11 +294,13 @@ _OPERATOR: Final[dict[str, Builtin]] = {
 _ITERTOOLS: Final[dict[str, Builtin]] = {
     "chain": _chain, "chain.from_iterable": _flattened, "product": _product,
     "zip_longest": _product, "combinations": _groups, "permutations": _groups,
-    "pairwise": _groups, "islice": _part(0), "cycle": _part(0), "takewhile": _part(1),
-    "dropwhile": _part(1), "repeat": _repeat, "starmap": _starmap,
+    "pairwise": _groups, "islice": _part(0), "cycle": _part(0), "takewhile": filtered,
+    "dropwhile": filtered, "filterfalse": filtered, "repeat": _repeat, "starmap": _starmap,
+    "accumulate": _accumulate, "compress": _compress, "groupby": _grouped, "tee": _tee,
 }  # fmt: skip
 _COLLECTIONS: Final[dict[str, Callable[..., Value]]] = {
     "deque": BUILTINS["builtins.list"], "OrderedDict": BUILTINS["builtins.dict"],
+    "defaultdict": _default_dict, "ChainMap": _chain_map,
 }  # fmt: skip
 STANDARD: Final[dict[str, Builtin]] = {
     **{f"operator.{name}": function for name, function in _OPERATOR.items()},

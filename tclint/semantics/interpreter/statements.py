@@ -27,6 +27,7 @@ from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.assignment import assign
 from tclint.semantics.interpreter.block import walk_block, walks
 from tclint.semantics.interpreter.compiling import COMPILE, add_root, region_of
+from tclint.semantics.interpreter.containers import hold
 from tclint.semantics.interpreter.correlation import remember
 from tclint.semantics.interpreter.evaluate import evaluate, need_numpy, truth
 from tclint.semantics.interpreter.failing import fails
@@ -305,6 +306,11 @@ def _delete(frame: Frame, node: ast.Delete) -> None:
         path = path_of(target)
         if path is not None:
             frame.env.pop(path, None)
+        elif isinstance(target, ast.Subscript):
+            container = evaluate(frame, target.value)
+            evaluate(frame, target.slice)
+            if isinstance(container, Sequence) and container.items:  # which is left is not said
+                hold(frame, target.value, Sequence(container.type, operators.elements(container)))
 
 
 @walks(ast.Import, ast.ImportFrom)
