@@ -104,11 +104,14 @@ ONE_CYCLE = Untouched(
     proves=("recompile",),
     title="a scheduler that writes floats",
 )
-WRITTEN = Untouched(
-    code=program(
-        "SGD(model.parameters(), lr=0.5)", change='optimizer.param_groups[0]["lr"] = 0.05'
-    ).replace(f"scheduler = torch.optim.lr_scheduler.{EXPONENTIAL}\n", ""),
-    reason="would undo it",
+_WRITING = program(
+    "SGD(model.parameters(), lr=0.5)", change='optimizer.param_groups[0]["lr"] = 0.25'
+).replace(f"scheduler = torch.optim.lr_scheduler.{EXPONENTIAL}\n", "")
+WRITTEN = Bad(
+    code=_WRITING,
+    unsafe=_WRITING.replace("lr=0.5", "lr=torch.tensor(0.5)").replace(
+        '["lr"] = 0.25', '["lr"].fill_(0.25)'
+    ),
     inputs=STEPS,
     proves=("recompile",),
     title="a write to the parameter groups",

@@ -24,8 +24,13 @@ from .examples import (
     TENSOR,
     WRITTEN,
 )
-from .rates import group_rates, puts_floats_back
+from .rates import as_tensor, group_rates, puts_floats_back
+from .writes import WRITTEN as WRITTEN_CHANGES
+from .writes import filled
 
+_CHANGES = (
+    "parameters come out close, not bit-identical, and eager steps get slower unless `fused=True`"
+)
 NEEDS_CAPTURABLE = frozenset({"torch.optim.Adam", "torch.optim.AdamW"})
 
 
@@ -45,8 +50,9 @@ class FloatLrInCompiledStep(Rule[OptimizerInit]):
     Fix safety:
         Unsafe: parameters come out close, not bit-identical; checkpoints hold a tensor; eager steps
         of this optimizer become 4.6 to 6.5 times slower unless it is `fused`. Not offered where a
-        tensor does not help (`OneCycleLR` and plain writes put floats back) or raises (Adam with
-        `foreach=True` and without `capturable=True`).
+        tensor does not help (`OneCycleLR` puts floats back) or raises (Adam with `foreach=True` and
+        without `capturable=True`). Writes to `param_groups` in the same file, also in other
+        functions, fill the tensor; not offered where groups would share it, or the file reads it.
 
     References:
         PyTorch's tutorial on compiling the optimizer with a learning-rate scheduler.
@@ -117,13 +123,18 @@ def _repair(event: OptimizerInit) -> Repair | Decline:
     groups = group_rates(event)
     if isinstance(groups, Decline):
         return groups
-    rates = (event.lr, *groups)
+    rewrites: list[Replace] = []
+    for rate in (event.lr, *groups):
+        rewrite = as_tensor(event.site, tensor, rate)
+        if isinstance(rewrite, Decline):
+            return rewrite
+        rewrites.append(rewrite)
+    writes = filled(event)
+    if isinstance(writes, Decline):
+        return writes
     return Repair(
         "Make the learning rate a tensor",
-        tuple(Replace(rate, f"{tensor}($lr)", {"lr": rate}) for rate in rates),
+        (*rewrites, *writes),
         Applicability.UNSAFE,
-        changes=(
-            "parameters come out close, not bit-identical, and eager steps get slower unless "
-            "`fused=True`"
-        ),
+        changes=f"{_CHANGES}; {WRITTEN_CHANGES}" if writes else _CHANGES,
     )

@@ -6,8 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from tclint.diagnostics import Decline
+from tclint.lint.rewrite import Replace
 from tclint.semantics.events import LrChange, OptimizerInit
 from tclint.semantics.lattice import options
+from tclint.semantics.site import Site
 from tclint.semantics.values import Static
 from tclint.torch_api import lr_schedulers
 
@@ -29,6 +31,15 @@ def group_rates(event: OptimizerInit) -> list[ast.expr] | Decline:
     return rates
 
 
+def as_tensor(site: Site, tensor: str, rate: ast.expr) -> Replace | Decline:
+    """A float tensor of a rate: one of an integer would round all that is written into it."""
+    if isinstance(rate, ast.Constant) and isinstance(rate.value, int):
+        return Replace(rate, f"{tensor}({float(rate.value)})")
+    if any(isinstance(k, Static) and k.type == "int" for k in options(site.value(rate))):
+        return Decline(f"`{site.text(rate)}` may be an integer, and a tensor of it holds no others")
+    return Replace(rate, f"{tensor}($lr)", {"lr": rate})
+
+
 def _rates(group: ast.expr) -> Iterator[ast.expr]:
     match group:
         case ast.Dict(keys=keys, values=values):
@@ -47,4 +58,4 @@ def puts_floats_back(change: LrChange) -> str | None:
         written = ", ".join(scheduler.writes)
         why = f"`{scheduler.name}` writes floats ({written}) on every step, so it recompiles anyway"
         return why if scheduler.writes_floats else None
-    return "it is also written through `param_groups`, and a float written there would undo it"
+    return None
