@@ -15,7 +15,9 @@ from tests.test_rewritten_state import told
 
 HEAD = """\
 from collections import namedtuple
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -431,6 +433,356 @@ o = Outer(x)
 if o.inner.big():
     x = x + 1
 
+# add
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __add__(self, o):
+        return self.x.sum() + o
+---
+if Num(x) + 1 > 0:
+    x = x + 1
+
+# add break
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __add__(self, o):
+        print('add')
+        return self
+---
+n = Num(x) + 1
+
+# radd
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __radd__(self, o):
+        return self.x.sum() + o
+---
+if 1 + Num(x) > 0:
+    x = x + 1
+
+# iadd
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __iadd__(self, o):
+        self.x = self.x + float(self.x.sum())
+        return self
+---
+n = Num(x)
+n += 1
+x = n.x
+
+# neg
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __neg__(self):
+        return -self.x.sum()
+---
+if -Num(x) > 0:
+    x = x + 1
+
+# getitem
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __getitem__(self, i):
+        return self.x[i]
+---
+if Num(x)[0] > 0:
+    x = x + 1
+
+# getitem break
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __getitem__(self, i):
+        return self.x[i].item()
+---
+x = x * Num(x)[0]
+
+# setitem
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __setitem__(self, i, v):
+        self.x[i] = v.item()
+---
+Num(x)[0] = x.sum()
+
+# len
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __len__(self):
+        return int(self.x.sum())
+---
+x = x * len(Num(x))
+
+# bool
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __bool__(self):
+        return bool(self.x.sum() > 1)
+---
+if Num(x):
+    x = x + 1
+
+# bool not
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __bool__(self):
+        return bool(self.x.sum() > 1)
+---
+if not Num(x):
+    x = x + 1
+
+# len truth
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __len__(self):
+        return int(self.x.sum())
+---
+if Num(x):
+    x = x + 1
+
+# with
+class Ctx:
+    def __init__(self, x):
+        self.x = x
+    def __enter__(self):
+        return self.x.sum()
+    def __exit__(self, *a):
+        return False
+---
+with Ctx(x) as t:
+    if t > 1:
+        x = x + 1
+
+# enter break
+class Ctx:
+    def __enter__(self):
+        print('in')
+        return self
+    def __exit__(self, *a):
+        return False
+---
+with Ctx() as t:
+    x = x + 1
+
+# exit break
+class Ctx:
+    def __enter__(self):
+        return self
+    def __exit__(self, *a):
+        print('out')
+        return False
+---
+with Ctx() as t:
+    x = x + 1
+
+# iter
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __iter__(self):
+        return iter([self.x.sum(), self.x.mean()])
+---
+for t in Num(x):
+    if t > 0:
+        x = x + 1
+
+# iter gen
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __iter__(self):
+        yield self.x.sum()
+---
+for t in Num(x):
+    if t > 0:
+        x = x + 1
+
+# next
+class It:
+    def __init__(self, x):
+        self.x = x
+        self.n = 0
+    def __iter__(self):
+        return self
+    def __next__(self):
+        self.n += 1
+        if self.n > 2:
+            raise StopIteration
+        return self.x.sum()
+---
+for t in It(x):
+    if t > 0:
+        x = x + 1
+
+# iter getitem
+class Seq:
+    def __init__(self, x):
+        self.xs = [x.sum(), x.mean()]
+    def __len__(self):
+        return 2
+    def __getitem__(self, i):
+        return self.xs[i]
+---
+for t in Seq(x):
+    if t > 0:
+        x = x + 1
+
+# call
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __call__(self, y):
+        return (self.x + y).sum()
+---
+if Num(x)(x) > 0:
+    x = x + 1
+
+# eq
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __eq__(self, o):
+        return bool((self.x == o.x).all())
+---
+if Num(x) == Num(x):
+    x = x + 1
+
+# lt
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __lt__(self, o):
+        return self.x.sum() < o.x.sum()
+---
+if Num(x) < Num(x):
+    x = x + 1
+
+# gt reflected
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __gt__(self, o):
+        return self.x.sum() > o
+---
+if 0 < Num(x):
+    x = x + 1
+
+# contains
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __contains__(self, v):
+        return bool((self.x == v).any())
+---
+if 1.0 in Num(x):
+    x = x + 1
+
+# contains not
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __contains__(self, v):
+        return bool((self.x == v).any())
+---
+if 1.0 not in Num(x):
+    x = x + 1
+
+# float
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __float__(self):
+        return self.x.sum().item()
+---
+x = x * float(Num(x))
+
+# int
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __int__(self):
+        return int(self.x.sum())
+---
+x = x * int(Num(x))
+
+# index
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __index__(self):
+        return int(self.x.sum())
+---
+x = x * [1,2,3,4,5,6,7,8,9,10][Num(x)]
+
+# str
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __str__(self):
+        return str(self.x.sum().item())
+---
+x = x * len(str(Num(x)))
+
+# fstring
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __str__(self):
+        return str(self.x.sum().item())
+---
+x = x * len(f'{Num(x)}')
+
+# repr
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __repr__(self):
+        return str(self.x.sum().item())
+---
+x = x * len(repr(Num(x)))
+
+# getattr
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __getattr__(self, name):
+        return self.x.sum()
+---
+if Num(x).total > 0:
+    x = x + 1
+
+# matmul
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __matmul__(self, o):
+        return (self.x @ o)
+---
+if Num(x) @ x > 0:
+    x = x + 1
+
+# abs
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __abs__(self):
+        return self.x.abs().sum()
+---
+if abs(Num(x)) > 0:
+    x = x + 1
+
 # global obj
 class State:
     def __init__(self, x):
@@ -495,6 +847,149 @@ s = SimpleNamespace(x=x)
 if s.x.sum() > 1:
     x = x + 1
 
+# contextmanager
+@contextmanager
+def ctx(x):
+    yield x.sum()
+---
+with ctx(x) as t:
+    if t > 1:
+        x = x + 1
+
+# class in loop
+class Node:
+    def __init__(self, x, below=None):
+        self.x = x
+        self.below = below
+---
+n = None
+for i in range(5):
+    n = Node(x.sum() + i, n)
+if n.below.below.x > 1:
+    x = x + 1
+
+# setter
+class Node:
+    def __init__(self, x):
+        self._x = 0
+        self.x = x
+    @property
+    def x(self):
+        return self._x
+    @x.setter
+    def x(self, v):
+        self._x = v.sum()
+---
+n = Node(x)
+if n.x > 1:
+    x = x + 1
+
+# setter break
+class Node:
+    def __init__(self):
+        self._x = 0
+    @property
+    def x(self):
+        return self._x
+    @x.setter
+    def x(self, v):
+        print('set')
+        self._x = v
+---
+n = Node()
+n.x = x
+
+# cached_property
+class Node:
+    def __init__(self, x):
+        self.x = x
+    @cached_property
+    def total(self):
+        return self.x.sum()
+---
+if Node(x).total > 1:
+    x = x + 1
+
+# super method
+class A:
+    def __init__(self, x):
+        self.x = x
+    def big(self):
+        return self.x.sum() > 1
+class B(A):
+    def big(self):
+        return super().big()
+---
+if B(x).big():
+    x = x + 1
+
+# base init
+class A:
+    def __init__(self, x):
+        self.x = x
+class B(A):
+    def __init__(self, x):
+        A.__init__(self, x)
+---
+if B(x).x.sum() > 1:
+    x = x + 1
+
+# helper init
+class A:
+    def __init__(self, x):
+        self.fill(x)
+    def fill(self, x):
+        self.x = x.sum()
+---
+if A(x).x > 1:
+    x = x + 1
+
+# set in helper
+class A:
+    def __init__(self):
+        self.x = None
+def fill(a, x):
+    a.x = x.sum()
+---
+a = A()
+fill(a, x)
+if a.x > 1:
+    x = x + 1
+
+# dict of obj
+class A:
+    def __init__(self, x):
+        self.x = x
+---
+d = {"a": A(x.sum())}
+if d["a"].x > 1:
+    x = x + 1
+
+# module holds obj
+class A:
+    def __init__(self, x):
+        self.x = x
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = A(torch.ones(3))
+    def forward(self, x):
+        if self.a.x.sum() > 1:
+            x = x + 1
+        return x
+net = Net()
+---
+x = net(x)
+
+# setattr init
+class A:
+    def __init__(self, **kw):
+        for k, v in kw.items():
+            setattr(self, k, v)
+---
+if A(x=x.sum()).x > 1:
+    x = x + 1
+
 """)
 TRACED = programs("""
 # int
@@ -538,6 +1033,45 @@ s = State(False)
 if s.debug:
     print('x')
 
+# len
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __len__(self):
+        return 3
+---
+if len(Num(x)) > 2:
+    x = x + 1
+
+# bool
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __bool__(self):
+        return False
+---
+if Num(x):
+    print('x')
+
+# add
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __add__(self, o):
+        return Num(self.x + o)
+---
+x = (Num(x) + 1).x
+
+# eq
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __eq__(self, o):
+        return True
+---
+if Num(x) == Num(x):
+    x = x + 1
+
 # nt
 P = namedtuple('P', 'a b')
 ---
@@ -554,6 +1088,56 @@ class State:
 s = State(x)
 if s.on:
     print('a')
+
+# with
+class Ctx:
+    def __enter__(self):
+        return 3
+    def __exit__(self, *a):
+        return False
+---
+with Ctx() as t:
+    if t > 1:
+        x = x + 1
+
+# type
+class Num:
+    def __init__(self, x):
+        self.x = x
+    def __len__(self):
+        return 3
+    def __getitem__(self, item):
+        if type(item) is int:
+            if item >= len(self):
+                raise IndexError
+            item = slice(item, None)
+        return self.x[item]
+---
+x = x + Num(x)[torch.zeros(3, dtype=torch.long)]
+
+# none
+class A:
+    def __init__(self, x, y=None):
+        self.x = x
+        self.y = y
+---
+a = A(x)
+if a.y is not None:
+    print('y')
+
+# own flag
+class A:
+    def __init__(self, on):
+        self.on = on
+        self.n = 0
+    def go(self):
+        self.n += 1
+---
+a = A(True)
+a.go()
+if not a.on:
+    print('off')
+x = x * a.n
 
 """)
 

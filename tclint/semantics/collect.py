@@ -133,17 +133,21 @@ def class_info(module: ModuleInfo, node: ast.ClassDef, prefix: str) -> ClassInfo
     """Describe a class and its own methods."""
     info = ClassInfo(module, f"{prefix}{node.name}", node, tuple(node.bases))
     for item in _statements(node.body):
-        if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)) and not _accesses(item):
-            info.methods[item.name] = function_info(module, item, f"{info.qualname}.", info)
+        if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            name = f"{item.name}{_access(item)}"
+            info.methods[name] = function_info(module, item, f"{info.qualname}.", info)
     return info
 
 
-def _accesses(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """True for the setter or deleter of a property, whose name stays that of the getter."""
-    return any(
-        isinstance(one, ast.Attribute) and one.attr in ("setter", "deleter")
-        for one in node.decorator_list
-    )
+SETTER: Final = ".setter"
+
+
+def _access(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    """What tells the setter or deleter of a property from its getter, whose name they have."""
+    for one in node.decorator_list:
+        if isinstance(one, ast.Attribute) and one.attr in ("setter", "deleter"):
+            return f".{one.attr}"
+    return ""
 
 
 def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:

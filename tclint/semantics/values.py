@@ -210,6 +210,10 @@ class NumpyScalar(Value):
         return self.origin == "array"
 
 
+ANY_FIELD: Final = "*"
+"""Stands for an attribute whose name is computed."""
+
+
 class Object(Value):
     """An instance of a class: of the project (``cls``) or of a library (``name``, dotted).
 
@@ -242,7 +246,8 @@ class Object(Value):
 
     def field(self, name: str) -> Value | None:
         """What an attribute holds that was seen to be set; None for all others."""
-        return next((value for known, value in self.fields or () if known == name), None)
+        fields = dict(self.fields or ())
+        return fields.get(name) or fields.get(ANY_FIELD)
 
     def with_field(self, name: str, value: Value) -> Object:
         """The object after an attribute was set."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence as Items
 
+from tclint.semantics.collect import SETTER
 from tclint.semantics.events import ClassWrite, ModuleWrite, TensorWrite
 from tclint.semantics.interpreter.containers import hold, with_item
 from tclint.semantics.interpreter.evaluate import evaluate, need_number
@@ -14,7 +15,9 @@ from tclint.semantics.interpreter.iteration import as_tuple, element_of, row_of
 from tclint.semantics.interpreter.memory import CONSTRUCTORS
 from tclint.semantics.interpreter.methods import note_lr_change, report_growth
 from tclint.semantics.interpreter.reshaping import CONTENT, forget_shapes
+from tclint.semantics.interpreter.special import iterated, special
 from tclint.semantics.lattice import join, options, tensor_in
+from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.syntax import ATTRIBUTE, NAME, path_of
 from tclint.semantics.values import (
     UNKNOWN,
@@ -45,7 +48,7 @@ def assign(frame: Frame, target: ast.expr, value: Value, *, augmented: bool = Fa
         return
     match target:
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
-            _unpack(frame, targets, value)
+            _unpack(frame, targets, iterated(frame, target, value))
         case ast.Starred(value=inner):
             assign(frame, inner, value)
         case ast.Subscript():
@@ -86,6 +89,8 @@ def _assign_attribute(
     frame: Frame, target: ast.Attribute, value: Value, *, augmented: bool
 ) -> None:
     owner = evaluate(frame, target.value)
+    if special(frame, target, owner, f"{target.attr}{SETTER}", value) is not None:
+        return
     _bind_path(frame, target.value, target.attr, value)
     note_store(frame, target, owner, target.attr, value)
     if isinstance(owner, External):
@@ -202,6 +207,8 @@ def _assign_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
         case Sequence():
             need_number(frame, target.slice, index, "python")
             _hold_item(frame, target, base, index, value)
+        case Object(cls=ClassInfo()):
+            special(frame, target, base, "__setitem__", index, value)
         case Object(name="torch.optim.param_group") if index == Static("str", "lr", known=True):
             note_lr_change(frame, base, "write", "param_groups", target)
 

@@ -19,6 +19,7 @@ from tclint.semantics.interpreter.functions import (
     attributes_of,
     call_function,
 )
+from tclint.semantics.interpreter.special import special
 from tclint.semantics.lattice import as_assumed, join, options, spread, with_dtype
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
 from tclint.semantics.syntax import path_of
@@ -283,7 +284,10 @@ def _object_attribute(
         return next(filter(None, known), None) or _library_member(base, name)
     if name == "_replace" and base.fields is not None:
         return BoundExternal("typing.NamedTuple._replace", base)
-    return _set_elsewhere(frame, cls, name)
+    later = _set_elsewhere(frame, cls, name)
+    if later is not UNKNOWN or name.startswith("__"):
+        return later
+    return special(frame, node, base, "__getattr__", Static("str", name, known=True)) or UNKNOWN
 
 
 def _held(frame: Frame, base: Object, cls: ClassInfo, name: str) -> Value | None:

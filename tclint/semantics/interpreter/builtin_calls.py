@@ -18,6 +18,7 @@ from tclint.semantics.interpreter.operators import binary, combined
 from tclint.semantics.lattice import bounded, is_static, is_tensor, join, options, tensor_in
 from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import (
+    ANY_FIELD,
     NONE,
     STATIC,
     SYMINT,
@@ -346,6 +347,8 @@ def _setattr(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
         owner, name, value = arguments.positional
         if isinstance(name, Static) and isinstance(name.value, str):
             write_attribute(frame, node, node.args[0], owner, name.value, value)
+        elif isinstance(owner, Object) and owner.fields is not None:
+            write_attribute(frame, node, node.args[0], owner, ANY_FIELD, value)
     return NONE
 
 

@@ -20,11 +20,12 @@ from tclint.semantics.interpreter.iteration import element_of
 from tclint.semantics.interpreter.library import COMPILING_NAMES, call_library
 from tclint.semantics.interpreter.memory import CONSTRUCTORS
 from tclint.semantics.interpreter.methods import call_bound
-from tclint.semantics.interpreter.objects import make, named_tuple, take_over
+from tclint.semantics.interpreter.objects import make, named_tuple, sets_up_objects, take_over
 from tclint.semantics.interpreter.operators import elements
 from tclint.semantics.interpreter.passed import call_passed
 from tclint.semantics.interpreter.reshaping import forget_shapes, reshapes
 from tclint.semantics.interpreter.sinks import report_sink, sink_of
+from tclint.semantics.interpreter.special import asked, with_iterated
 from tclint.semantics.interpreter.standard_library import STANDARD
 from tclint.semantics.interpreter.tensor_calls import call_method
 from tclint.semantics.lattice import join, may_be_tensor, options, spread
@@ -108,7 +109,8 @@ def _only_configured(frame: Frame, callee: Value) -> bool:
         return torch_api.is_module(name) and name not in CONTAINERS
     if not isinstance(callee, Class):
         return False
-    return frame.body.function is not None or frame.analysis.project.is_module_class(callee.info)
+    is_module = frame.analysis.project.is_module_class(callee.info)
+    return is_module or callee.info.module.installed or not sets_up_objects(frame)
 
 
 def arguments_of_call(frame: Frame, node: ast.Call, *, calls_only: bool = False) -> Arguments:
@@ -175,6 +177,12 @@ def _call_external(frame: Frame, node: ast.Call, callee: External, arguments: Ar
     name = callee.name
     if name in ("collections.namedtuple", "typing.NamedTuple"):
         return named_tuple(frame, node, arguments)
+    if name.startswith("builtins."):
+        called = name.removeprefix("builtins.")
+        answer = asked(frame, node, called, arguments)
+        if answer is not None:
+            return answer
+        arguments = with_iterated(frame, node, called, arguments)
     builtin = BUILTINS.get(name) or STANDARD.get(name)
     if builtin is not None:
         return builtin(frame, node, arguments)

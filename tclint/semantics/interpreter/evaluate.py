@@ -112,6 +112,12 @@ def decide(frame: Frame, node: ast.expr, value: Value, kind: str) -> bool | None
     if is_tensor(value):
         frame.analysis.emit(frame, TensorBranch, node, kind=kind, test=node)
         return None
+    if type(value) is Union or type(value) is Object:
+        from tclint.semantics.interpreter.special import asked_for_truth
+
+        answer = asked_for_truth(frame, node, value)
+        if not same(answer, value):
+            return decide(frame, node, answer, kind)
     if type(value) is not Union and type(value) is not NumpyScalar:
         return _plain_truth(value)
     verdicts = {_plain_truth(option) for option in options(value)}

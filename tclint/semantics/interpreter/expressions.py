@@ -9,6 +9,7 @@ from tclint.semantics.events import ArrayRead, HostRead, Loop, TensorBranch
 from tclint.semantics.interpreter import operators
 from tclint.semantics.interpreter.containers import joined
 from tclint.semantics.interpreter.evaluate import (
+    decide,
     evaluate,
     handles,
     need_number,
@@ -19,6 +20,14 @@ from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import local_function
 from tclint.semantics.interpreter.iteration import element_of, loop_source
 from tclint.semantics.interpreter.narrowing import refine
+from tclint.semantics.interpreter.special import (
+    compared,
+    iterated,
+    negated,
+    operate,
+    shown,
+    special,
+)
 from tclint.semantics.lattice import (
     bounded,
     is_tensor,
@@ -28,7 +37,7 @@ from tclint.semantics.lattice import (
     tensor_in,
     with_dtype,
 )
-from tclint.semantics.syntax import nodes
+from tclint.semantics.syntax import nodes, path_of
 from tclint.semantics.values import (
     NONE,
     UNKNOWN,
@@ -44,6 +53,7 @@ from tclint.semantics.values import (
     Tensor,
     Unknown,
     Value,
+    constant,
 )
 
 
@@ -54,7 +64,7 @@ def _bin_op(frame: Frame, node: ast.BinOp) -> Value:
     if isinstance(node.op, ast.Mod) and isinstance(left, Static) and left.type == "str":
         _read_formatted(frame, node.right, right)
         return Static("str")
-    result = operators.binary(node.op, left, right)
+    result = operate(frame, node, node.op, left, right)
     if type(result) is NumpyScalar and frame.region is None:
         return operators.made_outside(result)
     if isinstance(result, Tensor) and result.dtype is None and not frame.loops:
@@ -72,6 +82,7 @@ def _read_formatted(frame: Frame, node: ast.expr, value: Value) -> None:
 
 def read_shown(frame: Frame, node: ast.expr, part: ast.expr, value: Value) -> None:
     """Report that the text of a value is made, if it shows a tensor."""
+    shown(frame, node, value)
     tensor = _shown(value)
     if tensor is not None:
         host_read(frame, node, "format", part, tensor)
@@ -110,7 +121,7 @@ def _unary_op(frame: Frame, node: ast.UnaryOp) -> Value:
         return value if isinstance(node.op, ast.UAdd) else Static("int")
     if isinstance(value, NumpyScalar) and value.origin == "outside" and frame.region is not None:
         return operators.combined(value.type, [value])
-    return value
+    return negated(frame, node, value)
 
 
 @handles(ast.BoolOp)
@@ -165,15 +176,41 @@ def _compare_one(
     left: tuple[ast.expr, Value],
     right: tuple[ast.expr, Value],
 ) -> Value:
+    if isinstance(op, _SAME) and _is_of_other_type(frame, left[0], right[1]):
+        return constant(isinstance(op, (ast.IsNot, ast.NotEq)))
     if isinstance(op, (ast.Is, ast.IsNot)):
         return _identity(op, left[1], right[1])
     if isinstance(op, (ast.In, ast.NotIn)):
         report_member(frame, node, left, right)
-        return Static("bool")
+        return _membership(frame, node, op, left[1], right[1])
     if _is_number_by_company(frame, left, right[1]) or _is_number_by_company(frame, right, left[1]):
         return UNKNOWN
     kinds = ((a, b) for a in present(left[1]) for b in present(right[1]))
-    return join(operators.compare(op, a, b) for a, b in kinds)
+    return join([compared(frame, node, op, a, b) for a, b in kinds])
+
+
+_SAME: Final = (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)
+
+
+def _is_of_other_type(frame: Frame, asked: ast.expr, type_: Value) -> bool:
+    """True for ``type(x)`` beside a class that ``x`` is certainly no object of."""
+    from tclint.semantics.interpreter.builtin_calls import instance_verdict
+
+    match asked:
+        case ast.Call(func=ast.Name(id="type"), args=[subject]):
+            value = frame.body.values.get(subject, UNKNOWN)
+            current = frame.env.get(path_of(subject) or "", value)
+            return instance_verdict(current, type_) is False
+    return False
+
+
+def _membership(
+    frame: Frame, node: ast.Compare, op: ast.cmpop, member: Value, owner: Value
+) -> Value:
+    """What ``in`` gives: an object that says what it holds may know."""
+    found = special(frame, node, owner, "__contains__", member)
+    verdict = None if found is None else decide(frame, node, found, "in")
+    return Static("bool") if verdict is None else constant(verdict is isinstance(op, ast.In))
 
 
 def _is_number_by_company(frame: Frame, guessed: tuple[ast.expr, Value], other: Value) -> bool:
@@ -373,7 +410,7 @@ def _comprehend(frame: Frame, generators: list[ast.comprehension], *nodes: ast.e
     loops: list[tuple[ast.comprehension, str]] = []
     frame.rounds += 1
     for generator in generators:
-        iterable = evaluate(frame, generator.iter)
+        iterable = iterated(frame, generator.iter, evaluate(frame, generator.iter))
         assign(frame, generator.target, element_of(iterable))
         loops.append((generator, loop_source(iterable)))
         for condition in generator.ifs:

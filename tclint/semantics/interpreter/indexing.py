@@ -12,6 +12,7 @@ from tclint.semantics.interpreter.expressions import element_of_mapping, host_re
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.iteration import as_tuple
 from tclint.semantics.interpreter.operators import elements
+from tclint.semantics.interpreter.special import special
 from tclint.semantics.lattice import as_assumed, is_tensor, join, likely_tensor, spread, tensor_in
 from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import (
@@ -79,8 +80,8 @@ def _item(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value
             return _of_array(frame, index)
         case Object(name=name, site=site) if name in _MEMBERS:
             return Object(_MEMBERS[name], site=site)
-        case Object(cls=ClassInfo()) if isinstance(index, Static) and type(index.value) is int:
-            return record_item(frame, base, index.value)
+        case Object(cls=ClassInfo()):
+            return _item_of_object(frame, node, base, index)
         case DataScalar():
             return DataScalar()
         case Static():
@@ -105,12 +106,22 @@ def _of_array(frame: Frame, index: Value) -> Value:
     return NumpyScalar(origin="array" if frame.region is not None else "outside")
 
 
+def _item_of_object(frame: Frame, node: ast.Subscript, base: Object, index: Value) -> Value:
+    known: Value = UNKNOWN
+    if isinstance(index, Static) and type(index.value) is int:
+        known = record_item(frame, base, index.value)
+    if known is UNKNOWN:
+        known = special(frame, node, base, "__getitem__", index) or UNKNOWN
+    return known
+
+
 def _has_mask(frame: Frame, node: ast.expr) -> bool:
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
     return any(_is_mask(tensor_in(frame.body.values.get(part, UNKNOWN))) for part in parts)
 
 
 def _sequence_item(frame: Frame, node: ast.Subscript, base: Sequence, index: Value) -> Value:
+    index = special(frame, node, index, "__index__") or index
     tensor = tensor_in(index)
     if tensor is not None:
         host_read(frame, node, "index", node.slice, tensor)

@@ -14,6 +14,7 @@ from tclint.semantics.interpreter.expressions import report_loop, report_uses
 from tclint.semantics.interpreter.frame import Env, Frame, LoopExits, merge
 from tclint.semantics.interpreter.iteration import element_of, loop_source
 from tclint.semantics.interpreter.narrowing import refine
+from tclint.semantics.interpreter.special import iterated
 from tclint.semantics.lattice import join
 from tclint.semantics.values import UNKNOWN, Sequence, Union, Value
 
@@ -23,7 +24,7 @@ ROUNDS: Final = (3, 2, 2, 1)
 
 @walks(ast.For, ast.AsyncFor)
 def _for(frame: Frame, node: ast.For) -> None:
-    iterable = evaluate(frame, node.iter)
+    iterable = iterated(frame, node.iter, evaluate(frame, node.iter))
     element, over = element_of(iterable), loop_source(iterable)
     uses_before = len(frame.numpy_uses)
 

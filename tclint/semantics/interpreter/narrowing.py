@@ -72,6 +72,12 @@ def _none(frame: Frame, env: Env, test: ast.Compare, outcome: bool) -> None:
         ):
             wanted = isinstance(op, ast.Is) == outcome
             _keep(frame, env, subject, lambda v: (v is NONE) == wanted)
+        case ast.Compare(
+            left=ast.Call(func=ast.Name(id="type"), args=[subject]),
+            ops=[ast.Is() | ast.IsNot() | ast.Eq() | ast.NotEq() as op],
+            comparators=[kind],
+        ) if isinstance(op, (ast.Is, ast.Eq)) == outcome:
+            _instance(frame, env, subject, kind, True)
 
 
 def _names_is_tensor(frame: Frame, func: ast.expr) -> bool:

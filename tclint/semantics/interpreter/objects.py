@@ -83,10 +83,19 @@ def _believed(frame: Frame, arguments: Arguments) -> Arguments:
 def _is_in_view(frame: Frame, cls: ClassInfo) -> bool:
     """True for a plain class whose object is made in compiled code, or at a file's top level."""
     project = frame.analysis.project
-    if frame.region is None and (frame.body.function is not None or cls.module.installed):
+    if frame.region is None and (cls.module.installed or not sets_up_objects(frame)):
         return False
     foreign = {base for base in project.ancestry(cls) if isinstance(base, str)}
     return foreign <= _PLAIN and not project.is_module_class(cls)
+
+
+def sets_up_objects(frame: Frame) -> bool:
+    """True at a file's top level, and where a module is made: compiled code uses what is there."""
+    function = frame.body.function
+    if function is None:
+        return True
+    cls = function.cls if function.name == "__init__" else None
+    return cls is not None and frame.analysis.project.is_module_class(cls)
 
 
 def _finished(made: Value, cls: ClassInfo) -> Value:

@@ -21,6 +21,7 @@ from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.given import call_given
 from tclint.semantics.interpreter.iteration import element_of, row_of
+from tclint.semantics.interpreter.special import augment, operate
 from tclint.semantics.lattice import bounded, join, present, spread, tensor_in
 from tclint.semantics.values import (
     UNKNOWN,
@@ -48,19 +49,19 @@ _ALIKE: Final = ("neg", "pos", "abs", "invert", "inv")
 
 
 def _binary(op: ast.operator) -> Builtin:
-    def compute(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
+    def compute(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
         pair = arguments.positional
-        return operators.binary(op, *pair) if len(pair) == 2 else UNKNOWN
+        return operate(frame, node, op, *pair) if len(pair) == 2 else UNKNOWN
 
     return compute
 
 
 def _in_place(op: ast.operator) -> Builtin:
-    def compute(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
+    def compute(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
         pair = arguments.positional
         if len(pair) != 2:
             return UNKNOWN
-        return pair[0] if isinstance(pair[0], Tensor) else operators.binary(op, *pair)
+        return pair[0] if isinstance(pair[0], Tensor) else augment(frame, node, op, *pair)
 
     return compute
 

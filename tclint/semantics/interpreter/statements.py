@@ -34,6 +34,7 @@ from tclint.semantics.interpreter.failing import fails
 from tclint.semantics.interpreter.frame import Env, Frame, merge
 from tclint.semantics.interpreter.functions import local_function
 from tclint.semantics.interpreter.narrowing import matched, number_of, refine
+from tclint.semantics.interpreter.special import augment, entered, leave
 from tclint.semantics.interpreter.unusual import is_unusual
 from tclint.semantics.lattice import is_tensor
 from tclint.semantics.symbols import ModuleInfo
@@ -102,7 +103,7 @@ def _aug_assign(frame: Frame, node: ast.AugAssign) -> None:
     if isinstance(left, Tensor):
         value: Value = left  # in place: rank, dtype and device stay
     else:
-        value = operators.binary(node.op, left, right)
+        value = augment(frame, node.target, node.op, left, right)
     assign(frame, node.target, value, augmented=True)
 
 
@@ -185,13 +186,18 @@ def _is_off(frame: Frame, test: ast.expr, block: list[ast.stmt], outcome: bool) 
 
 @walks(ast.With, ast.AsyncWith)
 def _with(frame: Frame, node: ast.With) -> None:
+    managers: list[tuple[ast.expr, Value]] = []
     for item in node.items:
-        value = evaluate(frame, item.context_expr)
+        manager = evaluate(frame, item.context_expr)
+        managers.append((item.context_expr, manager))
         _report_context(frame, node, item.context_expr)
+        value = entered(frame, item.context_expr, manager)
         if item.optional_vars is not None:
             assign(frame, item.optional_vars, value)
     with frame.within(context=node):
         walk_block(frame, node.body)
+    for expression, manager in reversed(managers):
+        leave(frame, expression, manager)
 
 
 def _report_context(frame: Frame, node: ast.With, manager: ast.expr) -> None:
