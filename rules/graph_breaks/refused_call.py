@@ -28,7 +28,8 @@ class RefusedCall(Rule[Call]):
     `random.random`, `open`, `os` and `subprocess`, `json`, `uuid`, `gc`, locks,
     `torch.manual_seed`, `torch.save`, sparse and nested constructors, questions that torch answers
     with plain values (`torch.cuda.device_count()`), `copy.copy`, `copy.deepcopy` of tensors and
-    modules, and `dataclasses.asdict` of what holds tensors. Output, gradients, numpy and `with`
+    modules, `dataclasses.asdict` of what holds tensors, and optimizers and schedulers that are
+    made there. Output, gradients, numpy and `with`
     have codes of their own.
 
     ## Why it hurts
@@ -51,7 +52,7 @@ class RefusedCall(Rule[Call]):
     on = Call
     called = SKIPPED_FUNCTIONS | {name.rpartition(".")[2] for name in BY_ARGUMENT}
     effects = (Effect.GRAPH_BREAK,)
-    gb_ids = ("GB0007", "GB0059", "GB0156", "GB0180", "GB0208", "GB4198", "GB7000")
+    gb_ids = ("GB0007", "GB0008", "GB0059", "GB0156", "GB0180", "GB0208", "GB4198", "GB7000")
     examples = (
         Untouched(
             "\nimport time\n\n\ndef f(x):\n    start = time.time()\n    return x * 2 + start\n",
@@ -63,6 +64,13 @@ class RefusedCall(Rule[Call]):
             reason="seed before",
             proves=("GB0007",),
             title="a seed",
+        ),
+        Untouched(
+            "\ndef f(x):\n    w = nn.Parameter(x)\n    optimizer = torch.optim.SGD([w], lr=0.1)\n"
+            "    return w * 2, len(optimizer.param_groups)\n",
+            reason="make it once",
+            proves=("GB0008",),
+            title="an optimizer",
         ),
         Untouched(
             "\nimport copy\n\n\ndef f(x):\n    y = copy.deepcopy(x)\n    return y.mul_(2)\n",

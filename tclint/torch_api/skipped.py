@@ -158,7 +158,18 @@ NAMES: Final[dict[str, str]] = {
         warnings.filterwarnings warnings.simplefilter warnings.warn zlib.crc32
     """,
     "GB0008": """
-        secrets.randbelow secrets.token_hex torch.autograd.set_detect_anomaly
+        secrets.randbelow secrets.token_hex torch.autograd.set_detect_anomaly torch.optim.ASGD
+        torch.optim.Adadelta torch.optim.Adafactor torch.optim.Adagrad torch.optim.Adam
+        torch.optim.AdamW torch.optim.Adamax torch.optim.LBFGS torch.optim.Muon torch.optim.NAdam
+        torch.optim.Optimizer torch.optim.RAdam torch.optim.RMSprop torch.optim.Rprop
+        torch.optim.SGD torch.optim.SparseAdam torch.optim.lr_scheduler.ChainedScheduler
+        torch.optim.lr_scheduler.ConstantLR torch.optim.lr_scheduler.CosineAnnealingLR
+        torch.optim.lr_scheduler.CosineAnnealingWarmRestarts torch.optim.lr_scheduler.CyclicLR
+        torch.optim.lr_scheduler.ExponentialLR torch.optim.lr_scheduler.LambdaLR
+        torch.optim.lr_scheduler.LinearLR torch.optim.lr_scheduler.MultiStepLR
+        torch.optim.lr_scheduler.MultiplicativeLR torch.optim.lr_scheduler.OneCycleLR
+        torch.optim.lr_scheduler.PolynomialLR torch.optim.lr_scheduler.ReduceLROnPlateau
+        torch.optim.lr_scheduler.SequentialLR torch.optim.lr_scheduler.StepLR
         torch.utils.data.DataLoader torch.utils.data.TensorDataset
         torch.utils.flop_counter.FlopCounterMode
     """,
@@ -241,7 +252,7 @@ NAMES: Final[dict[str, str]] = {
         torch.nn.Module.register_forward_hook torch.nn.Module.register_forward_pre_hook
         torch.nn.Module.register_full_backward_hook torch.nn.Module.register_full_backward_pre_hook
     """,
-    "GB4198": "torch.Tensor.__deepcopy__",
+    "GB4198": "torch.Tensor.__deepcopy__ torch.optim.swa_utils.AveragedModel",
     "GB4841": """
         logging.critical logging.debug logging.error logging.exception logging.info logging.warning
     """,

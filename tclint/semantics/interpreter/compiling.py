@@ -6,7 +6,7 @@ import ast
 from typing import Final
 
 from tclint import torch_api
-from tclint.semantics.events import CompileCall
+from tclint.semantics.events import Call, CompileCall
 from tclint.semantics.interpreter.analysis import Optimizer, Root
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
@@ -36,6 +36,10 @@ def library_setup(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
     if ".optim" not in name:
         return None
     canonical = torch_api.canonical(name)
+    if canonical in torch_api.optimizers() or name in torch_api.lr_schedulers():
+        frame.analysis.emit(
+            frame, Call, node, function=canonical, call=node, arguments=arguments.positional
+        )
     if canonical in torch_api.optimizers():
         return _optimizer(frame, node, canonical, arguments)
     if name in torch_api.lr_schedulers():

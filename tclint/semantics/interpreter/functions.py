@@ -314,6 +314,10 @@ def instantiate(frame: Frame, cls: ClassInfo, arguments: Arguments, node: ast.ex
     if any(name.startswith("torch.autograd.") for name in names):
         return UNKNOWN
     is_module = project.is_module_class(cls)
+    is_optimizer = any(name.startswith("torch.optim.") for name in names)
+    if is_optimizer and isinstance(node, ast.Call):
+        made = "torch.optim.Optimizer"  # Dynamo runs those of the project in eager code, too
+        frame.analysis.emit(frame, Call, node, function=made, call=node)
     if is_module and frame.region is not None:
         # What `__init__` builds is built in compiled code.
         init = project.method(cls, "__init__")
@@ -322,7 +326,7 @@ def instantiate(frame: Frame, cls: ClassInfo, arguments: Arguments, node: ast.ex
             call_function(frame, Function(init, bound), arguments, node)
     return Object(
         cls.qualname, cls, site=node, is_module=is_module,
-        is_optimizer=any(name.startswith("torch.optim.") for name in names),
+        is_optimizer=is_optimizer,
     )  # fmt: skip
 
 
