@@ -133,14 +133,27 @@ class DynamicShapeOp(Rule[DynamicShape]):
         captured = region is not None and region.capture_dynamic_shapes
         if captured and event.via not in _NEVER_CAPTURED:
             return None
+        unsure = (event.named and not _is_stored_by(event)) or is_compiled_aside(
+            site, site.statement
+        )
         what = f"the mask `{short(site, event.source)}`" if event.via == "mask" else ""
         what = what or f"`{short(site, event.source)}`"
         return Finding(
             f"The shape that {what} gives depends on the data{consequence(site)}",
             _repair(event),
             gb_ids=loop_ids(site, event.gb_id),
-            confidence=Confidence.LOW if is_compiled_aside(site, site.statement) else None,
+            confidence=Confidence.LOW if unsure else None,
         )
+
+
+def _is_stored_by(event: DynamicShape) -> bool:
+    """True for ``h[mask] = x[mask]``: what selects and stores alike is the mask it is called."""
+    match event.site.statement:
+        case ast.Assign(targets=[ast.Subscript(slice=index)]):
+            return ast.dump(index) == ast.dump(event.source)
+        case ast.AugAssign(target=ast.Subscript(slice=index)):
+            return ast.dump(index) == ast.dump(event.source)
+    return False
 
 
 def _repair(event: DynamicShape) -> Repair | Decline:

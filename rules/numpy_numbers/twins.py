@@ -66,8 +66,14 @@ def _is_constant(value: Value) -> bool:
 
 
 def is_certain(value: Value) -> bool:
-    """False for settings of which only the existence is known."""
-    return not any(isinstance(v, Static) and v.type is None for v in options(value))
+    """False for settings of which only the existence is known, and shapes of any length.
+
+    The product of a shape with one size is a number that Dynamo knows.
+    """
+    return not any(
+        (isinstance(v, Static) and v.type is None) or (isinstance(v, Sequence) and v.items is None)
+        for v in options(value)
+    )
 
 
 def use_twin(event: NumpyCall, twin: Twin, way: list[Step | End]) -> Repair | Decline:

@@ -185,6 +185,7 @@ class DynamicShape(Event):
 
     ``via`` is ``"mask"`` (indexing by a boolean tensor) or the function's name (``nonzero``);
     ``gb_id`` is what Dynamo prints for it. ``store`` is true on the left of an assignment.
+    ``named`` is true where nothing but a parameter's name says that it is a mask.
     """
 
     via: str
@@ -192,6 +193,7 @@ class DynamicShape(Event):
     source: ast.expr
     tensor: Tensor
     store: bool = False
+    named: bool = False
 
 
 @record(frozen=True, eq=False)

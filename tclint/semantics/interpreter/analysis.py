@@ -100,6 +100,7 @@ class Analysis:
         self.dynamo_config: dict[str, bool] = {}
         self.attributes: dict[ClassInfo, dict[str, Value]] = {}
         self.initialised: set[ClassInfo] = set()
+        self.given: dict[FunctionInfo, dict[str, Value]] = {}  # by eager code, which sets up
         self.observed: dict[FunctionInfo, dict[str, Value]] = {}
         self.visited: set[FunctionInfo] = set()
         self.left_out: dict[FunctionInfo, None] = {}  # functions not walked to their end
@@ -150,6 +151,7 @@ class Analysis:
         self.events, self.roots, self.optimizers, self._rooted = {}, [], {}, set()
         self.needs = {}
         self.closures, self.wrappers, self.memory, self.set_ups = {}, {}, {}, {}
+        self.given = {}
         self.attributes, self.observed, self.answers, self.written = {}, {}, {}, []
         self.annotations, self.class_level, self.scripted = {}, {}, []
         self.changes = Changes()
@@ -323,9 +325,9 @@ class Analysis:
             self._rooted.add(root)
             self.roots.append(root)
 
-    def observe(self, function: FunctionInfo, env: Env) -> None:
+    def observe(self, function: FunctionInfo, env: Env, *, eager: bool = False) -> None:
         """Remember the arguments that a call passes, for analysing the function as a root."""
-        seen = self.observed.setdefault(function, {})
+        seen = (self.given if eager else self.observed).setdefault(function, {})
         for name, value in env.items():
             seen[name] = join((seen[name], value)) if name in seen else value
 

@@ -14,7 +14,7 @@ from tclint.semantics.interpreter.compiling import compile_module, library_setup
 from tclint.semantics.interpreter.evaluate import evaluate, handles
 from tclint.semantics.interpreter.factories import CONTAINERS, MOVES
 from tclint.semantics.interpreter.frame import Frame
-from tclint.semantics.interpreter.functions import Arguments, call_function, takes
+from tclint.semantics.interpreter.functions import Arguments, bind, call_function, takes
 from tclint.semantics.interpreter.given import call_given
 from tclint.semantics.interpreter.iteration import element_of
 from tclint.semantics.interpreter.library import COMPILING_NAMES, call_library
@@ -250,6 +250,10 @@ def call_object(frame: Frame, node: ast.Call, callee: Object, arguments: Argumen
     if callee.cls is None:
         return call_layer(frame, node, callee, arguments)
     if callee.is_module and frame.region is None:
+        forward = frame.analysis.project.method(callee.cls, "forward")
+        if forward is not None:
+            env = bind(frame.analysis, Function(forward, callee), arguments)
+            frame.analysis.observe(forward, env, eager=True)
         return UNKNOWN
     name = "forward" if callee.is_module else "__call__"
     method = attribute_of(frame, callee, name, node)

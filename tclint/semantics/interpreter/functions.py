@@ -105,13 +105,7 @@ def call_function(frame: Frame, function: Function, arguments: Arguments, node: 
     if info in analysis.active or analysis.depth >= MAX_DEPTH or _is_setup_of_others(frame, info):
         return UNKNOWN
     env = bind(analysis, function, arguments)
-    if frame.region is not None and isinstance(node, ast.Call):
-        calls = analysis.body(info.module, info, compiled=True).calls
-        if node not in calls:
-            hidden = int(function.bound is not None and _is_passed(function))
-            calls[node] = (frame.site(), hidden)
-    if frame.region is not None and info.name == "forward":
-        analysis.observe(info, env)
+    _note_call(frame, function, env, node)
     chain = (*frame.chain, frame.link(node.lineno))
     off = frame.facts.default_off or (frame.region is not None and never_returns(analysis, info))
     result = walk_once(analysis, info, env, frame.region, chain, off)
@@ -123,6 +117,21 @@ def call_function(frame: Frame, function: Function, arguments: Arguments, node: 
     if info.decorators and frame.region is not None:
         walk_wrappers(frame, function, arguments, chain, result)
     return result
+
+
+def _note_call(frame: Frame, function: Function, env: Env, node: ast.expr) -> None:
+    """Remember who calls, and with what."""
+    analysis, info = frame.analysis, function.info
+    if frame.region is None:
+        if isinstance(node, ast.Call):
+            analysis.observe(info, env, eager=True)
+        return
+    if info.name == "forward":
+        analysis.observe(info, env)
+    calls = analysis.body(info.module, info, compiled=True).calls
+    if isinstance(node, ast.Call) and node not in calls:
+        hidden = int(function.bound is not None and _is_passed(function))
+        calls[node] = (frame.site(), hidden)
 
 
 def walk_wrappers(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Final
 
 from tclint.semantics.events import DynamicShape, TensorIndex
@@ -12,6 +13,7 @@ from tclint.semantics.interpreter.expressions import element_of_mapping, host_re
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.iteration import as_tuple
 from tclint.semantics.interpreter.operators import elements
+from tclint.semantics.interpreter.parameters import is_mask
 from tclint.semantics.interpreter.special import special
 from tclint.semantics.lattice import as_assumed, is_tensor, join, likely_tensor, spread, tensor_in
 from tclint.semantics.symbols import ClassInfo
@@ -178,13 +180,45 @@ def _index_by_tensor(
     index = likely_tensor(value)
     if index is not None and index.rank == 0 and not _is_mask(index):
         host_read(frame, node, "index", part, index)
-    if _is_mask(index):
-        sure = tensor_in(value) is not None
+    used = index is not None and _is_given(frame, part) and _is_used_as_mask(frame, part)
+    named = not used and index is not None and _is_given(frame, part) and _is_named(part)
+    if _is_mask(index) or used or named:
+        sure = tensor_in(value) is not None and _is_mask(index)
         masked = tensor if sure else as_assumed(tensor)
         frame.analysis.emit(
             frame, DynamicShape, node, via="mask", gb_id="GB0036", source=part, tensor=masked,
-            store=store,
+            store=store, named=named,
         )  # fmt: skip
+
+
+_MASKS: Final = re.compile(r"(?:^|_)masks?$")
+
+
+def _is_named(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and _MASKS.search(node.id) is not None
+
+
+def _is_given(frame: Frame, node: ast.expr) -> bool:
+    """True for a parameter that is a tensor of nobody knows what element type, or its inverse."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert):
+        node = node.operand
+    info = frame.body.function
+    if not isinstance(node, ast.Name) or info is None:
+        return False
+    tensor = likely_tensor(frame.body.values.get(node, UNKNOWN))
+    if tensor is None or tensor.dtype is None or tensor.dtype.category is not None:
+        return False
+    return any(one.arg == node.id for one, _ in frame.analysis.parameters(info.node))
+
+
+def _is_used_as_mask(frame: Frame, node: ast.expr) -> bool:
+    """True for a parameter, or its inverse, that has to be boolean elsewhere."""
+    if isinstance(node, ast.UnaryOp):
+        node = node.operand
+    info = frame.body.function
+    if info is None or not isinstance(node, ast.Name):
+        return False
+    return is_mask(frame.analysis, info, node.id)
 
 
 def _is_mask(tensor: Tensor | None) -> bool:

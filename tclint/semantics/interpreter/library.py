@@ -166,6 +166,8 @@ def _number(frame: Frame, node: ast.Call, name: str, values: tuple[Value, ...]) 
     if array and name not in _MEASURING:
         return NumpyScalar(kind, origin="array")
     origin = "constant" if array else _origin(values)
+    if origin == "computed" and node.args and _has_one_size(frame, node.args[0]):
+        origin = "constant"
     if origin and torch_api.numpy_reduces(name.removeprefix("numpy.")) and Static() in values:
         origin = "computed"  # a setting that is reduced holds several numbers
     number = NumpyScalar(kind, origin=origin, made=(node,))
@@ -173,6 +175,20 @@ def _number(frame: Frame, node: ast.Call, name: str, values: tuple[Value, ...]) 
         # Dynamo knows the answer, and has no tensor for it.
         frame.analysis.note_need(frame, number.made, node, "call")
     return number
+
+
+def _has_one_size(frame: Frame, node: ast.expr) -> bool:
+    """True for the shape of a tensor with one dimension, and for ``shape[:1]``."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        bounds = (node.slice.lower, node.slice.upper, node.slice.step)
+        return [bound and ast.unparse(bound) for bound in bounds] in _ONE
+    if not isinstance(node, ast.Attribute) or node.attr != "shape":
+        return False
+    tensor = tensor_in(frame.body.values.get(node.value, UNKNOWN))
+    return tensor is not None and tensor.rank == 1
+
+
+_ONE: Final = ([None, "1", None], ["-1", None, None])
 
 
 def _origin(values: tuple[Value, ...]) -> str | None:

@@ -7,11 +7,23 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from tclint.semantics.interpreter.annotations import annotation_value
+from tclint.semantics.interpreter.operators import BOOL
 from tclint.semantics.interpreter.uses import Uses, uses_of
 from tclint.semantics.interpreter.wrappers import is_wrapped
-from tclint.semantics.lattice import join, options
+from tclint.semantics.lattice import join, options, present
 from tclint.semantics.symbols import FunctionInfo
-from tclint.semantics.values import NONE, STATIC, UNKNOWN, DType, Mapping, Static, Tensor, Value
+from tclint.semantics.values import (
+    NONE,
+    STATIC,
+    UNKNOWN,
+    DType,
+    Mapping,
+    Sequence,
+    Static,
+    SymInt,
+    Tensor,
+    Value,
+)
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.analysis import Analysis
@@ -41,9 +53,13 @@ def assumed_value(
     if argument.annotation is not None:
         return UNKNOWN
     why = f"parameter `{argument.arg}` of `{info.qualname}`"
-    tensor = Tensor(dtype=dtype, assumed=True, why=why)
+    tensor = Tensor(
+        dtype=BOOL if is_mask(analysis, info, argument.arg) else dtype, assumed=True, why=why
+    )
     match default:
         case None:
+            if is_given_numbers(analysis, info, argument.arg):
+                return STATIC
             return _by_use(uses_of(analysis, info.node), argument.arg, tensor)
         case ast.Constant(value=None):
             named = _TENSOR_NAME.search(argument.arg)
@@ -51,6 +67,31 @@ def assumed_value(
         case ast.Constant(value=constant):
             return Static(type(constant).__name__, default_off=constant is False)
     return UNKNOWN
+
+
+def is_mask(analysis: Analysis, info: FunctionInfo, name: str) -> bool:
+    """True for a parameter that is used as only a mask is, or given one by the calls to be seen."""
+    if name in uses_of(analysis, info.node).masks:
+        return True
+    given = analysis.given.get(info, {}).get(name)
+    return given is not None and all(
+        isinstance(kind, Tensor) and kind.dtype is not None and kind.dtype.category == "bool"
+        for kind in present(given)
+    )
+
+
+def is_given_numbers(analysis: Analysis, info: FunctionInfo, name: str) -> bool:
+    """True for a parameter that all calls to be seen give numbers, sizes or text."""
+    given = analysis.given.get(info, {}).get(name)
+    return given is not None and all(map(_is_plain, options(given)))
+
+
+def _is_plain(value: Value) -> bool:
+    if isinstance(value, Sequence):
+        members = value.items if value.items is not None else (value.element,)
+        return all(_is_plain(kind) for member in members for kind in options(member))
+    plain = isinstance(value, Static) and value.type in ("int", "float", "bool", "str")
+    return plain or isinstance(value, SymInt)
 
 
 def keywords_value(analysis: Analysis, info: FunctionInfo, argument: ast.arg) -> Value:

@@ -16,6 +16,7 @@ from tclint.config import Config
 from tclint.semantics.events import Event
 from tclint.semantics.interpreter import calls, indexing, loops  # noqa: F401 (register handlers)
 from tclint.semantics.interpreter.analysis import Analysis, Root
+from tclint.semantics.interpreter.compiling import COMPILE
 from tclint.semantics.interpreter.decorated import start_decorated
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.interpreter.functions import Arguments, root_env, walk_wrappers
@@ -26,7 +27,16 @@ from tclint.semantics.places import report_places
 from tclint.semantics.project import Project
 from tclint.semantics.site import Region
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode, ModuleInfo
-from tclint.semantics.values import UNKNOWN, Class, Function, Mapping, Object, Tensor, Value
+from tclint.semantics.values import (
+    UNKNOWN,
+    Class,
+    Compiled,
+    Function,
+    Mapping,
+    Object,
+    Tensor,
+    Value,
+)
 from tclint.source.file import SourceFile
 
 # A file or function without one of these words sets nothing up; nor do regular expressions, or what
@@ -131,6 +141,26 @@ def _walk_setup(analysis: Analysis, module: ModuleInfo) -> None:
             walk(analysis, function, _setup_env(analysis, function), None)
     for cls in module.classes.values():
         _report_decorators(analysis, module, cls)
+    calling = _rows_of_calls(analysis, module)
+    for function in _functions(module) if calling else ():
+        node = function.node
+        plain = function.cls is None and not function.decorators
+        if plain and not _covers(node, rows) and _covers(node, calling):
+            walk(analysis, function, _setup_env(analysis, function), None)
+
+
+def _rows_of_calls(analysis: Analysis, module: ModuleInfo) -> list[int]:
+    """The rows that may call what the file compiles: what they pass tells what it takes."""
+    compiled = [
+        name for name, value in analysis.module_env(module).items() if isinstance(value, Compiled)
+    ]
+    for function in module.functions.values():
+        compiled += [function.name] if not COMPILE.isdisjoint(function.decorators) else []
+    if not compiled:
+        return []
+    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, compiled))})\(")
+    file = module.file
+    return sorted({file.row(found.start()) for found in pattern.finditer(file.text)})
 
 
 def _setup_rows(file: SourceFile) -> list[int]:

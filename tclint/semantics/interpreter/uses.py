@@ -26,13 +26,16 @@ class Uses:
 
     ``range(n)`` and slice bounds would read a tensor on the host, and ``x["key"]`` fails for one;
     nobody passes one there on purpose without annotating it. ``keys`` are those of ``x["key"]``.
+    ``masks`` are boolean: what `torch.where` and `masked_fill` are told by, and ``x[~m]``.
     """
 
-    __slots__ = ("keys", "mappings", "numbers")
+    __slots__ = ("keys", "mappings", "masks", "numbers")
 
     def __init__(self, node: FunctionNode) -> None:
         numbers: set[str] = set()
         mappings: set[str] = set()
+        masks: set[str] = set()
+        bound: set[str] = set()
         keys: dict[str, set[str]] = {}
         for inner in nodes(node):
             if isinstance(inner, SUBSCRIPT) and isinstance(inner.value, NAME):
@@ -41,8 +44,12 @@ class Uses:
                     keys.setdefault(inner.value.id, set()).add(key)
             numbers.update(_names(_as_numbers(inner)))
             mappings.update(_names(_as_mapping(inner)))
+            masks.update(_names(_as_mask(inner)))
+            if isinstance(inner, NAME) and not isinstance(inner.ctx, ast.Load):
+                bound.add(inner.id)
         self.numbers: Final = frozenset(numbers)
         self.mappings: Final = frozenset(mappings)
+        self.masks: Final = frozenset(masks - bound)  # what is bound anew was another kind
         self.keys: Final = keys
 
 
@@ -74,6 +81,32 @@ def _as_mapping(node: ast.AST) -> list[ast.expr | None]:
     if isinstance(node, CALL) and isinstance(node.func, ATTRIBUTE):
         return [node.func.value] if node.func.attr in ("items", "keys") else []
     return []
+
+
+_MASKED: Final = frozenset(
+    {"masked_fill", "masked_fill_", "masked_select", "masked_scatter", "masked_scatter_"}
+)
+
+
+def _as_mask(node: ast.AST) -> list[ast.expr | None]:
+    match node:
+        case ast.Call(func=ast.Attribute(attr="where"), args=[test, _, *_]):
+            return [test, _inverted(test)]
+        case ast.Call(func=ast.Attribute(value=owner, attr=name), args=args) if name in _MASKED:
+            of_torch = isinstance(owner, NAME) and owner.id == "torch"
+            told = args[1:2] if of_torch else args[:1]
+            return [*told, *map(_inverted, told)]
+        case ast.Subscript(slice=index):
+            return [_inverted(index)]
+        case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr(), right=right):
+            pairs = ((left, right), (right, left))
+            return [one for one, other in pairs if isinstance(other, ast.Compare)]
+    return []
+
+
+def _inverted(node: ast.expr) -> ast.expr | None:
+    inverts = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert)
+    return node.operand if isinstance(node, ast.UnaryOp) and inverts else None
 
 
 def _is_text(node: ast.expr) -> bool:
