@@ -395,6 +395,16 @@ BROKEN = [
     ("pyproject.toml", '[project\ndependencies = ["torch"]\n', "not valid TOML"),
     ("pyproject.toml", '[project]\ndependencies = ["torch 2"]\n', "`torch 2` is no requirement"),
     ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "^two"\n', "cannot be understood"),
+    (
+        "pyproject.toml",
+        f"[project]\ndependencies = {[f'torch>=2.{n}' for n in range(5_000)]}\n",
+        "has more about torch than is read: 5000 requirements",
+    ),
+    (
+        "pyproject.toml",
+        f"[tool.poetry.dependencies]\ntorch = {[f'^1.{n} || ^2.{n}' for n in range(40)]}\n",
+        "has more about torch than is read: 40 requirements",
+    ),
     ("setup.cfg", "[options\ntorch\n", "cannot be parsed"),
     ("setup.py", "setup(install_requires=['torch>=2'\n", "cannot be parsed"),
     ("environment.yml", "dependencies: [pytorch\n - {", "not valid YAML"),
@@ -420,6 +430,11 @@ def test_a_file_that_cannot_be_understood_is_one_warning_and_the_default(
     assert problem in said
     newest = ".".join(map(str, NEWEST_TORCH))
     assert f"assuming target-torch {newest} (the newest that tclint knows)" in said
+
+
+def test_what_is_said_many_times_is_said_once(tmp_path: Path) -> None:
+    text = "[project]\ndependencies = [" + '"torch>=2.4",' * 50_000 + "]\n"
+    assert _versions(_project(tmp_path, {"pyproject.toml": text}))[0] == (2, 4)
 
 
 def test_what_python_thinks_of_a_setup_py_is_not_said(tmp_path: Path) -> None:

@@ -287,4 +287,4 @@ def wait_for_rest(stage: Stage) -> None:
         time.sleep(0.1)
 
 
-KIND = Kind("forges", 120, 40, tried)
+KIND = Kind("forges", DAWDLES, 4, tried)

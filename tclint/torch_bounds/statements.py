@@ -19,6 +19,10 @@ _TILDE: Final = re.compile(r"~(?!=)\s*(?P<version>\d+(?:\.\d+)*)\S*")
 _BARE: Final = re.compile(r"=?\s*v?\d[\w.+!-]*(?:\.\*)?|\*")
 
 
+_MOST: Final = 200
+"""Requirements of torch in one list, and ways to meet them, that are read."""
+
+
 class Kind(Enum):
     """How far a statement binds: what a package needs, what it may use, what somebody installs."""
 
@@ -49,12 +53,15 @@ def statement(file: Path, kind: Kind, found: Sequence[Requirement]) -> Statement
     """Put the requirements of one list together: all count at once, but for other markers.
 
     Raises:
-        BoundsError: no release meets them.
+        BoundsError: no release meets them, or they are more than anybody would write.
     """
+    found = [*dict.fromkeys(found)]
     text = ", ".join(dict.fromkeys(each.text for each in found))
     together: dict[str, tuple[str, ...]] = {}
     for each in found:
         before = together.get(each.marker, ("",))
+        if len(found) > _MOST or len(before) * len(each.alternatives) > _MOST:
+            raise BoundsError(f"has more about torch than is read: {len(found)} requirements")
         together[each.marker] = tuple(
             ",".join(filter(None, (one, other))) for one in before for other in each.alternatives
         )
