@@ -34,8 +34,12 @@ class DynamicShapeOp(Rule[DynamicShape]):
     ## What it does
     Reports, in compiled code: reading a tensor by a boolean mask, `nonzero`, `argwhere`, `unique`,
     `masked_select`, `bincount`, `torch.where` with one argument, `repeat_interleave` by a tensor
-    without `output_size=`, `F.one_hot` without `num_classes`. Storing by a mask is traced,
-    whatever is stored. Regions that capture dynamic shapes (`fullgraph=True`) trace most of these.
+    without `output_size=`, `F.one_hot` without `num_classes`, and numpy's `nonzero`, `where`,
+    `unique` and masks. A parameter is taken for a mask where it is used as only masks are
+    (`torch.where(m, ..)`, `masked_fill`, `~m`), where calls in the file give it one, and, where it
+    is called `mask`, in `h[mask] = x[mask]`; with less confidence (low) for its name alone.
+    Storing by a mask is traced, whatever is stored. Regions that capture dynamic shapes
+    (`fullgraph=True`) trace most of these.
 
     ## Why it hurts
     Dynamo needs the shape of each result. It ends the graph before the operation and runs that

@@ -79,7 +79,7 @@ def _item(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value
                 return base.get(index.value)
             return element_of_mapping(base)
         case NDArray() | Iteration(source="numpy"):
-            return _of_array(frame, index)
+            return _of_array(frame, node, index)
         case Object(name=name, site=site) if name in _MEMBERS:
             return Object(_MEMBERS[name], site=site)
         case Object(cls=ClassInfo()):
@@ -101,7 +101,17 @@ def _item(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value
 _NEEDED_BY: Final[dict[type[Value], str]] = {Mapping: "key", Sequence: "python", Static: "python"}
 
 
-def _of_array(frame: Frame, index: Value) -> Value:
+def _of_array(frame: Frame, node: ast.Subscript, index: Value) -> Value:
+    if isinstance(index, NDArray) and isinstance(node.slice, ast.Compare):
+        frame.analysis.emit(
+            frame,
+            DynamicShape,
+            node,
+            via="mask",
+            gb_id="GB0036",
+            source=node.slice,
+            tensor=Tensor(),
+        )
     several = isinstance(index, Static) and index.type in ("slice", "NoneType", "ellipsis")
     if several or not isinstance(index, (Static, SymInt)):
         return NDArray()

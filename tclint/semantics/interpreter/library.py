@@ -6,7 +6,7 @@ import ast
 from typing import Final
 
 from tclint import torch_api
-from tclint.semantics.events import ArrayRead, Call, NumpyCall
+from tclint.semantics.events import ArrayRead, Call, DynamicShape, NumpyCall
 from tclint.semantics.interpreter.evaluate import need_number
 from tclint.semantics.interpreter.expressions import host_read
 from tclint.semantics.interpreter.factories import create_module, create_parameter, create_tensor
@@ -15,7 +15,7 @@ from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.operators import held
 from tclint.semantics.interpreter.sinks import LOGGER
 from tclint.semantics.interpreter.tensor_calls import call_function_of_torch
-from tclint.semantics.lattice import is_static, options, tensor_in
+from tclint.semantics.lattice import is_static, is_tensor, options, tensor_in
 from tclint.semantics.values import (
     FALSE,
     TRUE,
@@ -129,6 +129,8 @@ def _call_numpy(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -
         frame.analysis.emit(frame, ArrayRead, node, via=last)
         return DataScalar("bool")
     numbers = bool(values) and all(is_static(v) or isinstance(v, NumpyScalar) for v in values)
+    if last in _SELECTING and not (last == "where" and len(values) != 1):
+        report_selection(frame, node, last)
     if last in _SIZED:
         for place, value in enumerate(values[: len(node.args)]):
             need_number(frame, node.args[place], value, "torch")
@@ -150,6 +152,16 @@ _SIZED: Final = frozenset(
 _MEASURING: Final = ("numpy.ndim", "numpy.size")
 
 
+_SELECTING: Final = frozenset({"argwhere", "flatnonzero", "nonzero", "unique", "where"})
+
+
+def report_selection(frame: Frame, node: ast.Call, name: str) -> None:
+    """Report a function of numpy that gives as many elements as the data says."""
+    frame.analysis.emit(
+        frame, DynamicShape, node, via=name, gb_id="GB0036", source=node.func, tensor=Tensor()
+    )
+
+
 def _keeps_axes(node: ast.Call) -> bool:
     """True for a reduction along an axis: what is left of an array may have others."""
     return len(node.args) > 1 or any(keyword.arg == "axis" for keyword in node.keywords)
@@ -162,7 +174,8 @@ def _number(frame: Frame, node: ast.Call, name: str, values: tuple[Value, ...]) 
         kind = "int"
     if frame.region is None:
         return NumpyScalar(kind, origin="outside")
-    array = any(isinstance(value, NDArray) for value in values)
+    converted = not torch_api.numpy_reduces(name.removeprefix("numpy."))
+    array = any(isinstance(v, NDArray) or (converted and is_tensor(v)) for v in values)
     if array and name not in _MEASURING:
         return NumpyScalar(kind, origin="array")
     origin = "constant" if array else _origin(values)

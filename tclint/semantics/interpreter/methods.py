@@ -217,10 +217,14 @@ _READS: Final = frozenset({"item", "tolist"})
 
 
 def _array_method(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
+    from tclint.semantics.interpreter.library import report_selection
+
     if name in _READS:
         if not arguments.positional:  # `a.item(0)` is traced
             frame.analysis.emit(frame, ArrayRead, node, via=name)
         return DataScalar() if name == "item" else UNKNOWN
+    if name == "nonzero":
+        report_selection(frame, node, name)
     reduces = name in _REDUCING and not arguments.positional and not arguments.keywords
     if not reduces:
         return NDArray()
