@@ -30,6 +30,10 @@ _SHOWS_MEMBERS = frozenset(("print", "str"))
 _SMALL = 2**31
 """Sums and products of a count with such a number do not overflow."""
 _FROM_DATA = frozenset(("tensor", "as_tensor", "asarray", "scalar_tensor"))
+_TAKES_FLOATS = frozenset(
+    "add clamp clamp_max clamp_min clip div divide dropout eq exp fill full full_like ge gt le "
+    "lerp lt masked_fill mul multiply ne pow sub subtract true_divide where".split()
+)
 _LISTS = ("torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ParameterList")
 
 
@@ -124,7 +128,7 @@ def _end(site: Site, end: End) -> Verdict:
 def _number(site: Site, end: End) -> Verdict:
     subscript = index_around(site, end.use)
     if subscript is not None:
-        return _index(site, subscript)
+        return _index(site, subscript, end)
     match end.parent:
         case ast.BinOp(left=left, right=right):
             return _with_tensor(site, right if left is end.use else left)
@@ -178,15 +182,23 @@ def _with_tensor(site: Site, other: ast.expr) -> Verdict:
     return Changes(f"`{site.text(other)}` meets a Python number instead of a numpy scalar")
 
 
-def _index(site: Site, subscript: ast.Subscript) -> Verdict:
+def _index(site: Site, subscript: ast.Subscript, end: End) -> Verdict:
+    owners = [*options(site.value(subscript.value))]
+    if end.kind == "float" and not all(isinstance(owner, Mapping) for owner in owners):
+        return _names_type(site, end)
     loaded = isinstance(subscript.ctx, ast.Load)
-    for owner in options(site.value(subscript.value)):
+    for owner in owners:
         listed = isinstance(owner, (Tensor, NDArray, Sequence))
         layers = isinstance(owner, Object) and owner.name in _LISTS
         constant = isinstance(owner, (Mapping, Static)) and loaded
         if not (listed or layers or constant or _is_private_dict(site, subscript)):
             return Changes(f"`{site.text(subscript.value)}` is indexed by a Python number")
     return PROVED
+
+
+def _names_type(site: Site, end: End) -> Verdict:
+    """Where an integer is needed, a float raises, and the text says what it was given."""
+    return Changes(f"an error that `{site.text(end.use)}` is no integer names another type")
 
 
 def _is_private_dict(site: Site, subscript: ast.Subscript) -> bool:
@@ -208,6 +220,8 @@ def _only_subscripted(site: Site, load: ast.Name) -> bool:
 def _argument(site: Site, call: ast.Call, end: End) -> Verdict:
     name = site.dotted(call.func) or ""
     direct = end.parent is call or isinstance(end.parent, ast.keyword)
+    if end.kind == "float" and name == "range":
+        return _names_type(site, end)
     if _is_same_for_both(site, call) and (direct or name not in _SHOWS_MEMBERS):
         return PROVED
     if name.startswith("math.") and direct:
@@ -218,7 +232,11 @@ def _argument(site: Site, call: ast.Call, end: End) -> Verdict:
     if name.startswith("torch.") or _is_method_of_tensor(site, call):
         makes_dtype = (method or name) in _FROM_DATA and end.kind != "int"
         change = f"`{site.text(call)}` gives the default dtype instead of float64"
-        return Changes(change) if makes_dtype else PROVED
+        if makes_dtype:
+            return Changes(change)
+        called = (method or name).rpartition(".")[2].removesuffix("_")
+        takes = end.kind != "float" or called in _TAKES_FLOATS
+        return PROVED if takes else _names_type(site, end)
     if name.startswith("numpy."):
         arrays = any(isinstance(site.value(a), NDArray) for a in call.args)
         return Changes("numpy promotes arrays differently") if arrays else PROVED
