@@ -122,8 +122,8 @@ def _flattened(given: Iterable[Value]) -> dict[Value, None]:
 
 def _merge_objects(flat: dict[Value, None]) -> None:
     """Put objects of a class together whose making was in view."""
-    made = [one for one in flat if isinstance(one, Object) and one.fields is not None]
-    for one in made:
+    made = [one for one in flat if type(one) is Object and one.fields is not None]
+    for one in made if len(made) > 1 else ():
         alike = [other for other in made if other in flat and _is_same_made(one, other)]
         if len(alike) > 1:
             for other in alike:

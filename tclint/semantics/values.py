@@ -244,6 +244,14 @@ class Object(Value):
             self.name, self.cls, self.site, self.is_module, self.is_optimizer, self.fields,
         )  # fmt: skip
 
+    def __hash__(self) -> int:
+        """Hash what tells most objects apart; the fields may hold many others."""
+        return hash((self.name, self.cls, self.site))
+
+    def __eq__(self, other: object) -> bool:
+        """Compare type and content."""
+        return super().__eq__(other)
+
     def field(self, name: str) -> Value | None:
         """What an attribute holds that was seen to be set; None for all others."""
         fields = dict(self.fields or ())

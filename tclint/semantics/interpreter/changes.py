@@ -20,7 +20,10 @@ from tclint.semantics.values import (
     UNKNOWN,
     Class,
     Compiled,
+    DataScalar,
     Mapping,
+    NDArray,
+    NumpyScalar,
     Object,
     Sequence,
     Static,
@@ -92,7 +95,7 @@ class Changes:
             changed = seen.value != known
         sooner = frame.region is not None and not seen.compiled and _may_be_flag(value)
         seen.compiled = seen.compiled or frame.region is not None
-        if sooner or (changed and not _plain(value)):
+        if sooner or (changed and _matters(value)):
             self.stale |= seen.readers
 
     def believe(self, value: Value) -> None:
@@ -236,8 +239,15 @@ class Changes:
         return _as_far_as_known(value)
 
 
-def _plain(value: Value) -> bool:
-    return all(isinstance(kind, (Static, Unknown)) for kind in options(value))
+def _matters(value: Value) -> bool:
+    """True for what holds a tensor or an array, or what was read from one."""
+    if isinstance(value, Union):
+        return any(map(_matters, value.options))
+    if isinstance(value, Sequence):
+        return _matters(value.element) or any(map(_matters, value.items or ()))
+    if isinstance(value, Mapping):
+        return _matters(value.element) or any(_matters(held) for _, held in value.items)
+    return isinstance(value, (Tensor, NDArray, DataScalar, NumpyScalar, Object))
 
 
 def _may_be_flag(value: Value) -> bool:
