@@ -56,7 +56,7 @@ class DynamicShapeOp(Rule[DynamicShape]):
     `repeat_interleave` gets `output_size=` where the repeats are a list of numbers and sizes, none
     below zero, or one of these for each element: safe, since torch looks at the repeats before the
     length (440 combinations of shapes, dtypes and repeats gave the same results and exceptions). A
-    length that only another tensor's shape tells is declined: CUDA does not notice a wrong one.
+    length that only another tensor's shape tells is declined: nothing proves that it is the sum.
 
     All else is declined: what keeps its shape has other elements, and what follows has to know
     which count.
