@@ -70,6 +70,9 @@ STATES = {
 }
 BUMP = "def bump(state):\n    state['n'] += 1\n\n\n" + MADE
 BREAKING = {
+    "a sum of a parameter that nothing says is a tensor": net(
+        "self.cache = x.sum()\nif self.cache > 1:\n    x = x * 3"
+    ).replace("x: torch.Tensor", "x"),
     **{f"{name} before": net(f"{text}\n{COUNTED}") for name, text in WRITERS.items()},
     **{f"{name} after": net(f"{COUNTED}{text}") for name, text in WRITERS.items()},
     **{f"{name} before": net(f"{text}\n{STATED}", rest=BUMP) for name, text in STATES.items()},

@@ -39,7 +39,12 @@ def is_likely_number(site: Site, node: ast.expr) -> bool:
         for kind in options(site.value(part))
         if isinstance(kind, Tensor)
     ]
-    return bool(tensors) and all(tensor.assumed for tensor in tensors)
+    return bool(tensors) and all(tensor.assumed and not _is_computed(tensor) for tensor in tensors)
+
+
+def _is_computed(tensor: Tensor) -> bool:
+    """True for what an operation on a tensor gave: nobody passes that as a number."""
+    return tensor.why.startswith("result of ")
 
 
 def _is_result(site: Site, name: str) -> bool:
