@@ -6,6 +6,7 @@ import pytest
 
 pytest.importorskip("torch", reason="programs are run")
 
+from benchmarks.preserve import silence
 from benchmarks.preserve.compare import differences, doubtful, warm
 from benchmarks.preserve.drive import Parameter
 from benchmarks.preserve.engine import Arm, Judged, judged
@@ -71,3 +72,23 @@ def test_a_failing_program_shrinks_to_the_statements_that_fail() -> None:
     assert shrunk(text, lambda one: "print('bad')" in one) == (
         "def f(x: torch.Tensor):\n    print('bad')"
     )
+
+
+def _heard(text: str) -> silence.Heard:
+    return silence.heard([silence.Subject("program", text, (Parameter("V"),))])
+
+
+def test_a_break_that_no_finding_names_is_heard() -> None:
+    heard = _heard("import torch\n\n\ndef f(x: torch.Tensor):\n    f.calls = 1\n    return x\n")
+    assert (heard.asked, heard.quiet, len(heard.silent + heard.beyond)) == (1, 1, 1)
+    whole = _heard(KEEPS.format("return x * 2"))
+    assert (whole.asked, whole.quiet, whole.silent + whole.beyond) == (1, 1, ())
+    told = _heard(KEEPS.format("print(x); return x"))
+    assert told.asked - told.quiet == 1
+
+
+def test_a_program_that_ends_its_process_tells_nothing_and_counts_as_such() -> None:
+    heard = _heard("import os\n\nos._exit(3)\n\n\ndef f(x):\n    return x\n")
+    assert len(heard.unanswered) == heard.quiet == 1
+    assert not heard.is_credible
+    assert "of these without an answer        1" in [*heard.lines(1)]
