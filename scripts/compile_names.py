@@ -22,7 +22,7 @@ import torch._dynamo
 import torch._functorch.config
 import torch._inductor
 
-TABLE = Path(__file__).resolve().parent.parent / "tclint" / "torch_api" / "compile_names.json"
+TABLE = Path(__file__).resolve().parent.parent / "tclint" / "torch_facts" / "compile_names.json"
 CONFIGS = (torch._dynamo.config, torch._inductor.config, torch._functorch.config)
 
 

@@ -62,7 +62,7 @@ def text(table: dict[str, Any]) -> str:
 def main() -> None:
     """Write the table to the file named on the command line, or to its place in the package."""
     version = ".".join(torch.__version__.split(".")[:2]).replace(".", "_")
-    default = HERE.parent / "tclint" / "torch_api" / f"torch_{version}.json"
+    default = HERE.parent / "tclint" / "torch_facts" / f"torch_{version}.json"
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else default
     target.write_text(text(build()), encoding="utf-8", newline="\n")
 

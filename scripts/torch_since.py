@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-TABLE = Path(__file__).resolve().parent.parent / "tclint" / "torch_api" / "since.json"
+TABLE = Path(__file__).resolve().parent.parent / "tclint" / "torch_facts" / "since.json"
 MODULES = """torch torch.amp torch.autograd torch.autograd.profiler torch.backends.cuda
 torch.backends.cudnn torch.backends.mps torch.compiler torch.cpu torch.cpu.amp torch.cuda
 torch.cuda.amp torch.distributed torch.distributed.fsdp torch.distributions torch.export torch.fft

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tclint.torch_api import numbers_of
+from tclint.torch_facts import numbers_of
 from tests.semantics_probe import mismatch
 
 HEADER = "import torch\nimport numpy as np\nimport torch.nn.functional as F\n\n\n"

@@ -19,7 +19,7 @@ from importlib.resources import files
 
 (builtin,) = entry_points(group="tclint.rules")
 codes = sorted(rule.code for rule in builtin.load())
-tables = sorted(f.name for f in files("tclint.torch_api").iterdir() if f.name.endswith(".json"))
+tables = sorted(f.name for f in files("tclint.torch_facts").iterdir() if f.name.endswith(".json"))
 typed = files("tclint").joinpath("py.typed").is_file()
 print(json.dumps([codes, tables, typed, "torch" in sys.modules]))
 """
@@ -57,7 +57,7 @@ def test_an_installation_has_the_built_in_rules_and_checks_without_torch(
     python = str(binaries / "python")
     codes, tables, typed, torch_imported = json.loads(run([python, "-c", PROBE], tmp_path))
     assert codes == sorted(rule.code for rule in load_rules())
-    assert tables == sorted(path.name for path in (sources / "tclint/torch_api").glob("*.json"))
+    assert tables == sorted(path.name for path in (sources / "tclint/torch_facts").glob("*.json"))
     assert typed
     assert not torch_imported
 

@@ -19,8 +19,8 @@ from tclint.lint.registry import load_rules
 from tclint.lint.rewrite import AddArgument, Insert, Repair, Replace
 from tclint.lint.rule import PRELUDE, Bad
 from tclint.lint.versions import Written, names_written
-from tclint.torch_api.moved import AUTOCAST_NAMES, COMPILER_NAMES
-from tclint.torch_api.since import OLDER, method_since, since
+from tclint.torch_facts.moved import AUTOCAST_NAMES, COMPILER_NAMES
+from tclint.torch_facts.since import OLDER, method_since, since
 
 if TYPE_CHECKING:
     from tclint.diagnostics import Decline, Diagnostic

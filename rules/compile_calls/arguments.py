@@ -8,7 +8,7 @@ from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.events import CompileCall
 from tclint.semantics.values import Static, constant
-from tclint.torch_api.compile_names import CompileNames, compile_names
+from tclint.torch_facts.compile_names import CompileNames, compile_names
 
 from .fields import field_of
 from .nearest import Nearest

@@ -8,7 +8,7 @@ from typing import ClassVar
 from tclint.diagnostics import Confidence, Effect
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import NameUsed
-from tclint.torch_api.moved import AUTOCAST_NAMES
+from tclint.torch_facts.moved import AUTOCAST_NAMES
 
 from .renaming import use_public_name, worth_saying
 

@@ -9,7 +9,7 @@ from tclint.diagnostics import Applicability, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import NameUsed
-from tclint.torch_api.moved import COMPILER_NAMES
+from tclint.torch_facts.moved import COMPILER_NAMES
 
 from ..output.torch_name import torch_name
 from .renaming import worth_saying

@@ -7,7 +7,7 @@ from typing import ClassVar
 from tclint.diagnostics import Confidence, Effect
 from tclint.lint.rule import Bad, Finding, Good, Rule
 from tclint.semantics.events import NameUsed
-from tclint.torch_api.moved import COMPILER_NAMES
+from tclint.torch_facts.moved import COMPILER_NAMES
 
 from .renaming import use_public_name, worth_saying
 

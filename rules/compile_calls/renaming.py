@@ -9,7 +9,7 @@ from typing import Final
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace, Rewrite
 from tclint.semantics.events import NameUsed
-from tclint.torch_api.moved import Moved
+from tclint.torch_facts.moved import Moved
 
 from ..decisions.fallbacks import is_fallback
 from ..output.torch_name import torch_name

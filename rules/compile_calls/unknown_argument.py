@@ -8,7 +8,7 @@ from typing import ClassVar
 from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rule import Finding, Good, Rule, Untouched
 from tclint.semantics.events import CompileCall
-from tclint.torch_api.since import since
+from tclint.torch_facts.since import since
 
 from .arguments import names_for, version_of
 from .nearest import nearest

@@ -9,9 +9,9 @@ from tclint.diagnostics import Applicability, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import NameUsed
-from tclint.torch_api.compile_names import compile_names
-from tclint.torch_api.since import since
 from tclint.torch_bounds import shown
+from tclint.torch_facts.compile_names import compile_names
+from tclint.torch_facts.since import since
 
 from .nearest import Nearest, nearest
 

@@ -9,7 +9,7 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 from tclint.semantics.values import NumpyScalar, Tensor
-from tclint.torch_api import DRAWN
+from tclint.torch_facts import DRAWN
 
 
 def draws(site: Site, test: ast.expr) -> bool:

@@ -9,7 +9,7 @@ from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Good, Rule, Untouched
 from tclint.semantics.events import Call
 from tclint.semantics.site import Site
-from tclint.torch_api import SKIPPED_FUNCTIONS, skipped_by_dynamo
+from tclint.torch_facts import SKIPPED_FUNCTIONS, skipped_by_dynamo
 
 from ..decisions.by_argument import BY_ARGUMENT, refused_for
 from ..decisions.outside import way_out

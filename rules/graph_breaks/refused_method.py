@@ -9,7 +9,7 @@ from tclint.diagnostics import Decline, Effect
 from tclint.lint.rule import Finding, Good, Rule, Untouched
 from tclint.semantics.events import Call
 from tclint.semantics.values import Object
-from tclint.torch_api import SKIPPED_METHODS, skipped_method
+from tclint.torch_facts import SKIPPED_METHODS, skipped_method
 
 from ..decisions.wording import consequence, loop_ids
 

@@ -10,7 +10,7 @@ from tclint.diagnostics import Applicability, Confidence, Effect
 from tclint.lint.rewrite import AddArgument, Repair
 from tclint.lint.rule import Bad, Finding, Good, Rule
 from tclint.semantics.events import NameUsed
-from tclint.torch_api.moved import CAPTURES
+from tclint.torch_facts.moved import CAPTURES
 
 from .made_here import optimizer_of
 

@@ -11,7 +11,7 @@ from tclint.lint.rule import Bad, Finding, Good, Rule
 from tclint.semantics.events import OptimizerInit
 from tclint.semantics.lattice import options
 from tclint.semantics.values import Static
-from tclint.torch_api import optimizers
+from tclint.torch_facts import optimizers
 
 from .examples import (
     ADAM_FOREACH,

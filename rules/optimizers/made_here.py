@@ -6,7 +6,7 @@ import ast
 
 from tclint.records import record
 from tclint.semantics.site import Site
-from tclint.torch_api import canonical, optimizers
+from tclint.torch_facts import canonical, optimizers
 
 
 @record(frozen=True)

@@ -11,7 +11,7 @@ from tclint.semantics.events import LrChange, OptimizerInit
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static
-from tclint.torch_api import lr_schedulers
+from tclint.torch_facts import lr_schedulers
 
 from .groups import written_groups
 

@@ -13,7 +13,7 @@ from typing import Final
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site, once
 from tclint.semantics.values import DataScalar, Object, Static, SymInt, Tensor
-from tclint.torch_api import is_tensor_member
+from tclint.torch_facts import is_tensor_member
 
 from .uses import is_parameter
 from .verdict import PROVED, Changes, Verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tclint.semantics.symbols import FunctionInfo, FunctionNode, parameters_of
-from tclint.torch_api import is_tensor_member
+from tclint.torch_facts import is_tensor_member
 
 from .annotated import is_described_as_number, is_number_type, is_tensor_type
 

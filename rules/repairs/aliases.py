@@ -12,7 +12,7 @@ from tclint.semantics.ownership import allocates, is_fresh, is_local, is_unshare
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 from tclint.semantics.values import Tensor
-from tclint.torch_api.memory import READING_FUNCTIONS, READING_METHODS, VIEW_METHODS
+from tclint.torch_facts.memory import READING_FUNCTIONS, READING_METHODS, VIEW_METHODS
 
 from ..proofs.verdict import PROVED, Changes, Refused, Verdict
 

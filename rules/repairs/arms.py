@@ -8,7 +8,7 @@ import math
 from tclint.semantics.lattice import may_be_tensor, options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static, SymInt
-from tclint.torch_api.memory import KEEPING_NO_ARGUMENT, KEEPING_RESULT
+from tclint.torch_facts.memory import KEEPING_NO_ARGUMENT, KEEPING_RESULT
 
 from ..proofs.numbers import constant
 from ..proofs.verdict import PROVED, Changes, Refused, Verdict, combine

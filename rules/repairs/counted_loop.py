@@ -10,7 +10,7 @@ from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Object, Sequence, Tensor
-from tclint.torch_api import is_tensor_member
+from tclint.torch_facts import is_tensor_member
 
 from ..numpy_numbers.lengths import is_integer
 from ..numpy_numbers.names import builtin

@@ -11,7 +11,7 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import FunctionInfo, parameters_of
 from tclint.semantics.values import Function
-from tclint.torch_api.memory import ALLOCATING_FUNCTIONS, ALLOCATING_METHODS
+from tclint.torch_facts.memory import ALLOCATING_FUNCTIONS, ALLOCATING_METHODS
 
 from ..proofs.purity import PURE, is_pure
 

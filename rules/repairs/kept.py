@@ -24,7 +24,7 @@ from tclint.semantics.values import (
     SymInt,
     Value,
 )
-from tclint.torch_api.memory import READING_FUNCTIONS
+from tclint.torch_facts.memory import READING_FUNCTIONS
 
 from ..proofs.verdict import PROVED, Changes, Refused, Verdict, combine
 from .aliases import is_let_go, is_own, runs_after

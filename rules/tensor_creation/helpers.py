@@ -6,7 +6,7 @@ import ast
 from typing import Final
 
 from tclint.semantics.symbols import FunctionInfo, ModuleInfo
-from tclint.torch_api.memory import (
+from tclint.torch_facts.memory import (
     ALLOCATING_FUNCTIONS,
     ALLOCATING_METHODS,
     DESCRIPTIONS,

@@ -9,7 +9,7 @@ from tclint.diagnostics import Applicability, Confidence, Decline, Effect
 from tclint.lint.rewrite import AddArgument, Repair
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import NameUsed
-from tclint.torch_api.moved import CHECKPOINTS
+from tclint.torch_facts.moved import CHECKPOINTS
 
 BLOCK = """\
 from torch.utils.checkpoint import checkpoint

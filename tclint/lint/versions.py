@@ -19,8 +19,8 @@ from tclint.lint.rewrite import AddArgument, Import, Insert, Repair, Replace
 from tclint.lint.rule import Finding
 from tclint.records import record
 from tclint.semantics.site import Site
-from tclint.torch_api.since import OLDER, Version, method_since, since
 from tclint.torch_bounds import NEWEST_TORCH, shown
+from tclint.torch_facts.since import OLDER, Version, method_since, since
 
 _PLACE: Final = re.compile(r"\$(?=[A-Za-z_])")
 _MARK: Final = "_tclint_part_"

@@ -14,7 +14,7 @@ from typing import Final
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import DataScalar, External, Sequence, Static, SymInt, Tensor
-from tclint.torch_api.memory import (
+from tclint.torch_facts.memory import (
     ALLOCATING_FUNCTIONS,
     ALLOCATING_METHODS,
     DESCRIPTIONS,

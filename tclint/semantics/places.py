@@ -18,7 +18,7 @@ from tclint.semantics.symbols import FunctionInfo, ModuleInfo
 from tclint.semantics.syntax import ATTRIBUTE, CALL, NAME, children, nodes
 from tclint.source.file import SourceFile
 from tclint.source.rows import first_row
-from tclint.torch_api.moved import is_watched, leads_to_watched
+from tclint.torch_facts.moved import is_watched, leads_to_watched
 
 # Where one of the watched names can come from; names that a file imports come on top.
 NAME_WORDS: Final = (

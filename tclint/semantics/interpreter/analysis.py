@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
-from tclint import torch_api
+from tclint import torch_facts
 from tclint.config import Settings
 from tclint.semantics.body import Body
 from tclint.semantics.events import (
@@ -269,8 +269,8 @@ class Analysis:
         return self._resolved[key] or External(dotted)
 
     def _resolve(self, dotted: str, importer: ModuleInfo | None) -> Value | None:
-        if dotted in torch_api.INSTANCES:
-            return Object(torch_api.INSTANCES[dotted])
+        if dotted in torch_facts.INSTANCES:
+            return Object(torch_facts.INSTANCES[dotted])
         if dotted.startswith(("torch.", "numpy.", "builtins.")):
             return None
         if dotted in TYPE_CHECKING_NAMES:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
-from tclint import torch_api
+from tclint import torch_facts
 from tclint.semantics.collect import dotted_name
 from tclint.semantics.lattice import join, may_be_tensor, options, with_dtype
 from tclint.semantics.project import MODULE_CLASSES
@@ -102,7 +102,7 @@ def _named(analysis: Analysis, module: ModuleInfo, name: str, dtype: DType | Non
         return NDArray()
     if name in MODULE_CLASSES:
         return Object("torch.nn.Module", is_module=True)
-    made = torch_api.instance_class(name)
+    made = torch_facts.instance_class(name)
     if made == name:
         return Object(made)
     found = analysis.project.lookup(name, module) or module.classes.get(name)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeGuard
 
-from tclint import torch_api
+from tclint import torch_facts
 from tclint.semantics.collect import dotted_name
 from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.evaluate import evaluate, handles
@@ -76,7 +76,7 @@ def attribute_of(frame: Frame, base: Value, name: str, node: ast.expr) -> Value:
     """The value of ``base.name``; properties of project classes are walked."""
     if type(base) is not Union:
         return _attribute_of(frame, base, name, node)
-    if UNKNOWN in base.members and torch_api.is_tensor_member(name):
+    if UNKNOWN in base.members and torch_facts.is_tensor_member(name):
         base = _as_tensor(base)
     return spread(lambda kind: _attribute_of(frame, kind, name, node), base)
 
@@ -99,13 +99,13 @@ def _of_unknown(_frame: Frame, _base: Value, name: str, _node: ast.expr) -> Valu
     """Some names mean one thing on whatever has them."""
     if name in ("device", "dtype"):
         return _TENSOR_KINDS[name]
-    if torch_api.is_only_of_tensors(name):
+    if torch_facts.is_only_of_tensors(name):
         return tensor_attribute(Tensor(assumed=True, why=f"has the method `{name}`"), name)
     return UNKNOWN
 
 
 def _of_tensor(frame: Frame, base: Tensor, name: str, node: ast.expr) -> Value:
-    if base.assumed and not torch_api.is_tensor_member(name):
+    if base.assumed and not torch_facts.is_tensor_member(name):
         return UNKNOWN  # then it is none
     if name in ("values", "indices") and not _is_called(frame, node):
         return base if name == "values" else with_dtype(base, None)  # of `x.max(dim=0)`
@@ -143,7 +143,7 @@ def _foreign_attribute(base: Object, name: str) -> Value:
 
 def _of_layer(layer: str, name: str) -> Value | None:
     """A parameter or buffer of a layer of torch."""
-    role = torch_api.layer_tensor(layer, name)
+    role = torch_facts.layer_tensor(layer, name)
     if role is None:
         return None
     tensor = Tensor(role=role, why=f"{role} of `{layer}`")
@@ -214,7 +214,7 @@ def tensor_attribute(tensor: Tensor, name: str) -> Value:
         return Tensor(tensor.rank, tensor.dtype, tensor.device, assumed=tensor.assumed)
     if name == "grad":
         return join((Tensor(tensor.rank, tensor.dtype), NONE))
-    kind = torch_api.attribute_kind(name)
+    kind = torch_facts.attribute_kind(name)
     if kind in _TENSOR_KINDS:
         return _TENSOR_KINDS[kind]
     return BoundExternal(f"torch.Tensor.{name}", tensor)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Final
 
-from tclint import torch_api
+from tclint import torch_facts
 from tclint.semantics.events import ArrayRead, TensorBranch
 from tclint.semantics.interpreter.containers import with_item
 from tclint.semantics.interpreter.evaluate import need_number
@@ -288,7 +288,7 @@ def _hasattr(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
     """Known for functions of torch's: whoever asks supports a torch without them."""
     match arguments.positional:
         case (External(name=module), Static(value=str() as name)) if module.startswith("torch"):
-            if torch_api.function_returns(f"{module}.{name}") is not None:
+            if torch_facts.function_returns(f"{module}.{name}") is not None:
                 return TRUE
     return Static("bool")
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Final
 
-from tclint import torch_api
+from tclint import torch_facts
 from tclint.semantics.events import Call, CompiledOutputUsed
 from tclint.semantics.interpreter.attributes import attribute_of
 from tclint.semantics.interpreter.builtin_calls import BUILTINS
@@ -105,8 +105,8 @@ def _only_configured(frame: Frame, callee: Value) -> bool:
     That is a layer of torch, or an object of the project outside of compiled code.
     """
     if isinstance(callee, External):
-        name = torch_api.canonical(callee.name)
-        return torch_api.is_module(name) and name not in CONTAINERS
+        name = torch_facts.canonical(callee.name)
+        return torch_facts.is_module(name) and name not in CONTAINERS
     if not isinstance(callee, Class):
         return False
     is_module = frame.analysis.project.is_module_class(callee.info)
@@ -265,7 +265,7 @@ def call_object(frame: Frame, node: ast.Call, callee: Object, arguments: Argumen
 def call_layer(frame: Frame, node: ast.Call, callee: Object, arguments: Arguments) -> Value:
     """Call a layer of ``torch.nn``."""
     first = next((v for v in arguments.values() if may_be_tensor(v)), None)
-    returns = torch_api.module_returns(callee.name)
+    returns = torch_facts.module_returns(callee.name)
     if returns is None:
         return UNKNOWN
     frame.analysis.operations += 1
@@ -275,11 +275,11 @@ def call_layer(frame: Frame, node: ast.Call, callee: Object, arguments: Argument
     )  # fmt: skip
     if returns != "tensor":
         return Sequence("tuple", Tensor(why=f"output of `{callee.name}`"))
-    result = torch_api.module_result(callee.name)
+    result = torch_facts.module_result(callee.name)
     tensor = first if isinstance(first, Tensor) else None
     if result is not None and tensor is not None and result.rank == "same":
         # A layer with parameters computes in their dtype, or in autocast's.
-        plain = result.dtype == "same" and torch_api.has_parameters(callee.name) is False
+        plain = result.dtype == "same" and torch_facts.has_parameters(callee.name) is False
         dtype = tensor.dtype if plain else _fresh_float(frame, node)
         return Tensor(tensor.rank, dtype, None, assumed=False, why=f"output of `{callee.name}`")
     return Tensor(None, _fresh_float(frame, node), why=f"output of `{callee.name}`")

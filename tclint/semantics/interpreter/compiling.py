@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint import torch_api
+from tclint import torch_facts
 from tclint.semantics.events import Call, CompileCall
 from tclint.semantics.interpreter.analysis import Optimizer, Root
 from tclint.semantics.interpreter.frame import Frame
@@ -35,14 +35,14 @@ def library_setup(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
         return compile_target(frame, node, arguments)
     if ".optim" not in name:
         return None
-    canonical = torch_api.canonical(name)
-    if canonical in torch_api.optimizers() or name in torch_api.lr_schedulers():
+    canonical = torch_facts.canonical(name)
+    if canonical in torch_facts.optimizers() or name in torch_facts.lr_schedulers():
         frame.analysis.emit(
             frame, Call, node, function=canonical, call=node, arguments=arguments.positional
         )
-    if canonical in torch_api.optimizers():
+    if canonical in torch_facts.optimizers():
         return _optimizer(frame, node, canonical, arguments)
-    if name in torch_api.lr_schedulers():
+    if name in torch_facts.lr_schedulers():
         subject = next(iter(arguments.values()), UNKNOWN)
         last = name.rpartition(".")[2]
         note_lr_change(frame, subject, "scheduler", last, node)

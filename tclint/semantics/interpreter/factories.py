@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint import torch_api
+from tclint import torch_facts
 from tclint.semantics.events import ModuleConstruction, TensorFactory
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import Arguments
@@ -36,7 +36,7 @@ _FLOAT_DEFAULT: Final = DType("default", "float")
 
 def create_tensor(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
     """The result of a tensor factory, reported with the call that moves it elsewhere."""
-    facts = torch_api.factory(name)
+    facts = torch_facts.factory(name)
     assert facts is not None
     moved, destination = _moved(frame, node)
     frame.analysis.emit(
@@ -157,7 +157,7 @@ def _written(frame: Frame, attribute: str) -> bool:
 
 def create_module(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
     """A layer of ``torch.nn``; containers become sequences and mappings of their members."""
-    name = torch_api.canonical(name)
+    name = torch_facts.canonical(name)
     if name in LISTS:
         members = element_of(arguments.positional[0]) if arguments.positional else UNKNOWN
         return Sequence("ModuleList", members)
@@ -170,7 +170,7 @@ def create_module(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
         return first if isinstance(first, Mapping) else Mapping()
     frame.analysis.emit(
         frame, ModuleConstruction, node, function=name, call=node,
-        has_parameters=torch_api.has_parameters(name), constant=is_constant(frame, node),
+        has_parameters=torch_facts.has_parameters(name), constant=is_constant(frame, node),
     )  # fmt: skip
     return Object(name, site=node, is_module=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint import torch_api
+from tclint import torch_facts
 from tclint.semantics.events import ArrayRead, Call, DynamicShape, NumpyCall
 from tclint.semantics.interpreter.evaluate import need_number
 from tclint.semantics.interpreter.expressions import host_read
@@ -55,7 +55,7 @@ _LOGGERS: Final = frozenset({"getLogger", "get_logger"})
 def call_library(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
     """The result of calling a library's function or class by its dotted name."""
     result = _called(frame, node, name, arguments)
-    made = torch_api.instance_class(name)
+    made = torch_facts.instance_class(name)
     return result if made is None else Object(made, site=node)
 
 
@@ -78,7 +78,7 @@ def _called(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Va
         return _call_math(frame, node, arguments)
     frame.analysis.emit(frame, Call, node, function=name, call=node, arguments=arguments.positional)
     if name.startswith("random."):
-        if name in torch_api.DRAWN:
+        if name in torch_facts.DRAWN:
             return NumpyScalar("float" if last == "uniform" else None)
         # At others the graph breaks, and what they answer is a number like any other.
         return Static("float") if last in ("random", "gauss") else UNKNOWN
@@ -99,12 +99,12 @@ def _call_torch(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -
         data = tensor_in(arguments.positional[0]) if arguments.positional else None
         known = data or Tensor()
         return Tensor(known.rank, held(known.dtype), None, role="buffer", why="registered buffer")
-    if torch_api.factory(name) is not None:
-        if torch_api.skipped_by_dynamo(name) is not None or "generator" in arguments.keywords:
+    if torch_facts.factory(name) is not None:
+        if torch_facts.skipped_by_dynamo(name) is not None or "generator" in arguments.keywords:
             given = arguments.positional
             frame.analysis.emit(frame, Call, node, function=name, call=node, arguments=given)
         return create_tensor(frame, node, name, arguments)
-    if torch_api.is_module(name):
+    if torch_facts.is_module(name):
         return create_module(frame, node, name, arguments)
     if name == "torch.is_tensor":
         return _is_tensor(arguments)
@@ -121,7 +121,7 @@ def _call_numpy(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -
     frame.analysis.emit(
         frame, NumpyCall, node, function=name, call=node, arguments=arguments.positional
     )
-    kind = torch_api.numpy_returns(name)
+    kind = torch_facts.numpy_returns(name)
     values = arguments.positional
     arrays = any(isinstance(value, NDArray) for value in values)
     last = name.rpartition(".")[2]
@@ -169,19 +169,19 @@ def _keeps_axes(node: ast.Call) -> bool:
 
 def _number(frame: Frame, node: ast.Call, name: str, values: tuple[Value, ...]) -> Value:
     """The number that a function of numpy gives, and how much Dynamo knows of it."""
-    kind = torch_api.numpy_number_type(name.removeprefix("numpy.")) or _type_of(values)
+    kind = torch_facts.numpy_number_type(name.removeprefix("numpy.")) or _type_of(values)
     if name.endswith((".sum", ".prod")) and kind == "bool":
         kind = "int"
     if frame.region is None:
         return NumpyScalar(kind, origin="outside")
-    converted = not torch_api.numpy_reduces(name.removeprefix("numpy."))
+    converted = not torch_facts.numpy_reduces(name.removeprefix("numpy."))
     array = any(isinstance(v, NDArray) or (converted and is_tensor(v)) for v in values)
     if array and name not in _MEASURING:
         return NumpyScalar(kind, origin="array")
     origin = "constant" if array else _origin(values)
     if origin == "computed" and node.args and _has_one_size(frame, node.args[0]):
         origin = "constant"
-    if origin and torch_api.numpy_reduces(name.removeprefix("numpy.")) and Static() in values:
+    if origin and torch_facts.numpy_reduces(name.removeprefix("numpy.")) and Static() in values:
         origin = "computed"  # a setting that is reduced holds several numbers
     number = NumpyScalar(kind, origin=origin, made=(node,))
     if name in _MEASURING and number.origin is not None:

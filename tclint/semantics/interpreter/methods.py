@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint import torch_api
+from tclint import torch_facts
 from tclint.semantics.events import ArrayRead, Call, ContainerGrown, LrChange, TensorBranch
 from tclint.semantics.interpreter.attributes import HOOKS
 from tclint.semantics.interpreter.containers import hold
@@ -229,7 +229,8 @@ def _array_method(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
     if not reduces:
         return NDArray()
     return NumpyScalar(
-        torch_api.numpy_number_type(name), origin="array" if frame.region is not None else "outside"
+        torch_facts.numpy_number_type(name),
+        origin="array" if frame.region is not None else "outside",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint import torch_api
+from tclint import torch_facts
 from tclint.semantics.events import Call, DynamicShape
 from tclint.semantics.interpreter.evaluate import need_number
 from tclint.semantics.interpreter.expressions import host_read
@@ -58,7 +58,7 @@ def call_method(
     frame: Frame, node: ast.Call, tensor: Tensor, name: str, arguments: Arguments
 ) -> Value:
     """The result of ``tensor.name(...)``; host reads are reported."""
-    via = torch_api.reads_host(name)
+    via = torch_facts.reads_host(name)
     if via in _GIVING_TENSORS:
         if via == "branch":
             host_read(frame, node, via, _owner(frame, node), tensor)
@@ -88,12 +88,12 @@ def call_method(
         dtype = _asked_dtype(arguments) if given else tensor.dtype
         return Tensor(dtype=dtype, assumed=tensor.assumed, why=f"`{name}()`")
     operands = (tensor, *arguments.positional)
-    return _returned(frame, node, name, operands, torch_api.method_returns(name))
+    return _returned(frame, node, name, operands, torch_facts.method_returns(name))
 
 
 def read_numbers(frame: Frame, node: ast.Call, key: str, arguments: Arguments) -> None:
     """What torch needs as a number and is given as a tensor, or by numpy, is read on the host."""
-    wanted = torch_api.numbers_of(key)
+    wanted = torch_facts.numbers_of(key)
     if arguments.exact:
         parts = _parts(node, len(arguments.positional))
         for place, value in enumerate(arguments.positional):
@@ -156,7 +156,7 @@ def report_dynamic_shape(
     arguments: Arguments,
 ) -> None:
     """Report a call whose result's shape depends on the data."""
-    found = torch_api.dynamic_shape(name)
+    found = torch_facts.dynamic_shape(name)
     if found is None or tensor is None:
         return
     gb_id, condition = found
@@ -233,13 +233,13 @@ def _viewed(tensor: Tensor, node: ast.Call, arguments: Arguments) -> Tensor:
 
 def call_function_of_torch(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
     """The result of a ``torch.*`` function that is neither a factory nor a class."""
-    name = torch_api.canonical(name)
+    name = torch_facts.canonical(name)
     frame.analysis.operations += 1
     given = [*arguments.positional, *(v for k, v in arguments.keywords.items() if k == "input")]
     tensors = [v for v in given if is_tensor(v)]
     first = next((o for v in tensors for o in options(v) if isinstance(o, Tensor)), None)
-    via = torch_api.reads_host(name)
-    if first is None and (via is not None or torch_api.dynamic_shape(name) is not None):
+    via = torch_facts.reads_host(name)
+    if first is None and (via is not None or torch_facts.dynamic_shape(name) is not None):
         first = _taken_for_tensor(name, arguments)
     if via is not None and first is not None and node.args:
         host_read(frame, node, name.rpartition(".")[2], node.args[0], first)
@@ -250,7 +250,7 @@ def call_function_of_torch(frame: Frame, node: ast.Call, name: str, arguments: A
         frame, Call, node, function=name, call=node, arguments=tuple(arguments.positional)
     )
     report_dynamic_shape(frame, node, name, first, node.func, arguments)
-    return _returned(frame, node, name, arguments.positional, torch_api.function_returns(name))
+    return _returned(frame, node, name, arguments.positional, torch_facts.function_returns(name))
 
 
 def _taken_for_tensor(name: str, arguments: Arguments) -> Tensor | None:
@@ -273,7 +273,7 @@ def _returned(
     tensors = [o for v in operands if is_tensor(v) for o in options(v) if isinstance(o, Tensor)]
     name = key.rpartition(".")[2]
     if "tensor" in codes:
-        rule = torch_api.binary_dtype(key)
+        rule = torch_facts.binary_dtype(key)
         if rule in ("promote", "float") and len(operands) == 2 and not node.keywords:
             return binary(ast.Add() if rule == "promote" else ast.Div(), *operands)
         return _tensor_result(frame, node, key, name, tensors)
@@ -289,7 +289,7 @@ def _returned(
 def _is_known(node: ast.Call, key: str, operands: tuple[Value, ...]) -> bool:
     """True for a call with one tensor alone, of which a table knows what it gives."""
     alone = _is_plain(node, key) and all(map(is_tensor, operands))
-    return alone and torch_api.call_result(key) is not None
+    return alone and torch_facts.call_result(key) is not None
 
 
 def _is_plain(node: ast.Call, key: str) -> bool:
@@ -309,13 +309,13 @@ def _tensor_result(
         return _like(tensors[0], tensors[0].dtype)
     if len(tensors) == 1 and _is_plain(node, key):
         return _unary_result(key, tensors[0], loose)
-    if torch_api.binary_dtype(key) == "bool" or key == "torch.isin":
+    if torch_facts.binary_dtype(key) == "bool" or key == "torch.isin":
         return Tensor(None, BOOL, assumed=loose.assumed, random=loose.random, why=loose.why)
-    if len(tensors) == 1 and torch_api.reduces_along_dim(key):
+    if len(tensors) == 1 and torch_facts.reduces_along_dim(key):
         return loose.changed(
             rank=_reduced_rank(node, key, tensors[0]), dtype=_reduced_dtype(node, key, tensors[0])
         )
-    if torch_api.reduces_to_scalar(key) and not _has_dim(node, key, max(len(tensors), 1)):
+    if torch_facts.reduces_to_scalar(key) and not _has_dim(node, key, max(len(tensors), 1)):
         return Tensor(0, _dtype_symbol(frame, node), assumed=loose.assumed, why=loose.why)
     return Tensor(None, _dtype_symbol(frame, node), assumed=loose.assumed, random=loose.random,
                   why=loose.why)  # fmt: skip
@@ -329,7 +329,7 @@ def _reduced_rank(node: ast.Call, key: str, tensor: Tensor) -> int | None:
 
 
 def _reduced_dtype(node: ast.Call, key: str, tensor: Tensor) -> DType | None:
-    result = torch_api.call_result(key)
+    result = torch_facts.call_result(key)
     if result is None or any(k.arg == "dtype" for k in node.keywords):
         return None
     return _result_dtype(result.dtype, tensor.dtype)
@@ -351,7 +351,7 @@ def _dtype_symbol(frame: Frame, node: ast.Call) -> DType:
 
 
 def _unary_result(key: str, tensor: Tensor, loose: Tensor) -> Tensor:
-    result = torch_api.call_result(key)
+    result = torch_facts.call_result(key)
     if result is None:
         return loose
     ranks = {"same": tensor.rank, "zero": 0, "one": 1, "two": 2}

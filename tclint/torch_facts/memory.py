@@ -1,6 +1,6 @@
 """Which of torch's functions give new memory, and which may give a view of what they were given.
 
-Measured: ``tests/test_torch_api_memory.py`` calls every function with tensors of all kinds and
+Measured: ``tests/test_torch_facts_memory.py`` calls every function with tensors of all kinds and
 looks whose memory the result has. A name that is in no table may do anything.
 """
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tclint.torch_api import instance_class, skipped_method
-from tclint.torch_api.instances import METHODS
+from tclint.torch_facts import instance_class, skipped_method
+from tclint.torch_facts.instances import METHODS
 from tests.dynamo import loaded
 
 HASH = {"copy": "copy()", "digest": "digest()", "hexdigest": "hexdigest()", "update": "update(b'')"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 from tclint.records import record
-from tclint.torch_api.table import canonical, section
+from tclint.torch_facts.table import canonical, section
 
 
 @record(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from tclint.torch_api.results import CallResult, unpack
-from tclint.torch_api.table import canonical, section
+from tclint.torch_facts.results import CallResult, unpack
+from tclint.torch_facts.table import canonical, section
 
 
 def is_module(dotted: str) -> bool:

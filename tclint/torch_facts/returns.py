@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tclint.torch_api.table import canonical, section
+from tclint.torch_facts.table import canonical, section
 
 
 def function_returns(dotted: str) -> str | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from tclint.torch_api.host import reads_host
-from tclint.torch_api.modules import has_parameters, is_module
-from tclint.torch_api.returns import attribute_kind, method_returns
-from tclint.torch_api.table import canonical
+from tclint.torch_facts.host import reads_host
+from tclint.torch_facts.modules import has_parameters, is_module
+from tclint.torch_facts.returns import attribute_kind, method_returns
+from tclint.torch_facts.table import canonical
 
 # Methods that neither numpy's arrays, nor Python's types, nor modules have under these names, and
 # hardly anything else does.

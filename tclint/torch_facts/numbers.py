@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from tclint.records import record
-from tclint.torch_api.table import section
+from tclint.torch_facts.table import section
 
 
 @record(frozen=True)

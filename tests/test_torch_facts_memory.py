@@ -13,7 +13,7 @@ pytest.importorskip("torch", reason="the tables are held against torch itself")
 
 import torch
 
-from tclint.torch_api.memory import (
+from tclint.torch_facts.memory import (
     ALLOCATING_FUNCTIONS,
     ALLOCATING_METHODS,
     DESCRIPTIONS,

@@ -7,7 +7,7 @@ from functools import cache
 from types import MappingProxyType
 
 from tclint.records import record
-from tclint.torch_api.table import section
+from tclint.torch_facts.table import section
 
 COMBINING = ("ChainedScheduler", "SequentialLR")
 

@@ -8,20 +8,20 @@ two), ``int``, ``float``, ``bool``, ``number``, ``size``, ``dtype``, ``device``,
 
 from __future__ import annotations
 
-from tclint.torch_api.factories import Factory, factory
-from tclint.torch_api.host import dynamic_shape, host_read_gb_ids, reads_host
-from tclint.torch_api.instances import INSTANCES, SKIPPED_METHODS, instance_class, skipped_method
-from tclint.torch_api.members import is_only_of_tensors, is_tensor_member, layer_tensor
-from tclint.torch_api.modules import (
+from tclint.torch_facts.factories import Factory, factory
+from tclint.torch_facts.host import dynamic_shape, host_read_gb_ids, reads_host
+from tclint.torch_facts.instances import INSTANCES, SKIPPED_METHODS, instance_class, skipped_method
+from tclint.torch_facts.members import is_only_of_tensors, is_tensor_member, layer_tensor
+from tclint.torch_facts.modules import (
     has_parameters,
     is_module,
     module_result,
     module_returns,
 )
-from tclint.torch_api.numbers import Numbers, numbers_of
-from tclint.torch_api.numpy_functions import numpy_number_type, numpy_reduces, numpy_returns
-from tclint.torch_api.optim import Optimizer, Scheduler, lr_schedulers, optimizers
-from tclint.torch_api.results import (
+from tclint.torch_facts.numbers import Numbers, numbers_of
+from tclint.torch_facts.numpy_functions import numpy_number_type, numpy_reduces, numpy_returns
+from tclint.torch_facts.optim import Optimizer, Scheduler, lr_schedulers, optimizers
+from tclint.torch_facts.results import (
     CallResult,
     binary_dtype,
     call_result,
@@ -29,9 +29,9 @@ from tclint.torch_api.results import (
     reduces_along_dim,
     reduces_to_scalar,
 )
-from tclint.torch_api.returns import attribute_kind, function_returns, method_returns
-from tclint.torch_api.skipped import DRAWN, SKIPPED_FUNCTIONS, Skipped, skipped_by_dynamo
-from tclint.torch_api.table import canonical
+from tclint.torch_facts.returns import attribute_kind, function_returns, method_returns
+from tclint.torch_facts.skipped import DRAWN, SKIPPED_FUNCTIONS, Skipped, skipped_by_dynamo
+from tclint.torch_facts.table import canonical
 
 __all__ = [
     "DRAWN",

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tclint import torch_api
-from tclint.torch_api.factories import FACTORIES, TYPED
-from tclint.torch_api.members import ONLY_TENSORS
-from tclint.torch_api.table import FILE
+from tclint import torch_facts
+from tclint.torch_facts.factories import FACTORIES, TYPED
+from tclint.torch_facts.members import ONLY_TENSORS
+from tclint.torch_facts.table import FILE
 
 ROOT = Path(__file__).parent.parent
 
@@ -46,7 +46,7 @@ ROOT = Path(__file__).parent.parent
     ],
 )
 def test_functions_return(dotted: str, code: str | None) -> None:
-    assert torch_api.function_returns(dotted) == code
+    assert torch_facts.function_returns(dotted) == code
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_functions_return(dotted: str, code: str | None) -> None:
     ],
 )
 def test_methods_return(name: str, code: str | None) -> None:
-    assert torch_api.method_returns(name) == code
+    assert torch_facts.method_returns(name) == code
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_methods_return(name: str, code: str | None) -> None:
     ],
 )
 def test_attributes_hold(name: str, code: str | None) -> None:
-    assert torch_api.attribute_kind(name) == code
+    assert torch_facts.attribute_kind(name) == code
 
 
 @pytest.mark.parametrize(
@@ -90,22 +90,22 @@ def test_attributes_hold(name: str, code: str | None) -> None:
     ["sum", "mean", "torch.max", "argmax", "std", "torch.nn.functional.mse_loss", "torch.norm"],
 )
 def test_reductions_without_dim_give_a_scalar_tensor(name: str) -> None:
-    assert torch_api.reduces_to_scalar(name)
+    assert torch_facts.reduces_to_scalar(name)
 
 
 @pytest.mark.parametrize("name", ["logsumexp", "relu", "cumsum", "torch.nn.functional.softmax"])
 def test_others_do_not_give_a_scalar_tensor(name: str) -> None:
-    assert not torch_api.reduces_to_scalar(name)
+    assert not torch_facts.reduces_to_scalar(name)
 
 
 @pytest.mark.parametrize("name", ["abs", "contiguous", "torch.relu", "torch.nn.functional.gelu"])
 def test_pointwise_functions_preserve_rank_and_dtype(name: str) -> None:
-    assert torch_api.preserves_rank_and_dtype(name)
+    assert torch_facts.preserves_rank_and_dtype(name)
 
 
 @pytest.mark.parametrize("name", ["exp", "squeeze", "flatten", "isnan", "to", "sum"])
 def test_other_functions_do_not_preserve_rank_and_dtype(name: str) -> None:
-    assert not torch_api.preserves_rank_and_dtype(name)
+    assert not torch_facts.preserves_rank_and_dtype(name)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_other_functions_do_not_preserve_rank_and_dtype(name: str) -> None:
     ],
 )
 def test_one_tensor_calls_give(name: str, rank: str, dtype: str) -> None:
-    assert torch_api.call_result(name) == torch_api.CallResult(rank, dtype)
+    assert torch_facts.call_result(name) == torch_facts.CallResult(rank, dtype)
 
 
 @pytest.mark.parametrize(
@@ -129,13 +129,13 @@ def test_one_tensor_calls_give(name: str, rank: str, dtype: str) -> None:
     [("eq", "bool"), ("add", "promote"), ("torch.div", "float"), ("matmul", None)],
 )
 def test_two_tensor_calls_have_a_dtype_rule(name: str, rule: str | None) -> None:
-    assert torch_api.binary_dtype(name) == rule
+    assert torch_facts.binary_dtype(name) == rule
 
 
 def test_reductions_take_a_dim() -> None:
-    assert torch_api.reduces_along_dim("logsumexp")
-    assert torch_api.reduces_along_dim("torch.max")
-    assert not torch_api.reduces_along_dim("softmax")
+    assert torch_facts.reduces_along_dim("logsumexp")
+    assert torch_facts.reduces_along_dim("torch.max")
+    assert not torch_facts.reduces_along_dim("softmax")
 
 
 @pytest.mark.parametrize(
@@ -152,31 +152,31 @@ def test_reductions_take_a_dim() -> None:
     ],
 )
 def test_modules(dotted: str, parameters: bool | None, returns: str) -> None:
-    assert torch_api.is_module(dotted)
-    assert torch_api.has_parameters(dotted) is parameters
-    assert torch_api.module_returns(dotted) == returns
+    assert torch_facts.is_module(dotted)
+    assert torch_facts.has_parameters(dotted) is parameters
+    assert torch_facts.module_returns(dotted) == returns
 
 
 def test_a_function_is_no_module() -> None:
-    assert not torch_api.is_module("torch.nn.functional.linear")
-    assert torch_api.has_parameters("torch.nn.Frobnicate") is None
+    assert not torch_facts.is_module("torch.nn.functional.linear")
+    assert torch_facts.has_parameters("torch.nn.Frobnicate") is None
 
 
 def test_a_convolution_keeps_the_rank() -> None:
-    result = torch_api.module_result("torch.nn.Conv2d")
+    result = torch_facts.module_result("torch.nn.Conv2d")
     assert result is not None
     assert result.rank == "same"
 
 
 def test_optimizers_know_their_parameters() -> None:
-    adam = torch_api.optimizers()["torch.optim.AdamW"]
+    adam = torch_facts.optimizers()["torch.optim.AdamW"]
     assert {"lr", "capturable", "foreach", "fused"} <= set(adam.parameters)
     assert adam.tensor_lr
-    assert not torch_api.optimizers()["torch.optim.SparseAdam"].tensor_lr
+    assert not torch_facts.optimizers()["torch.optim.SparseAdam"].tensor_lr
 
 
 def test_only_cycling_schedulers_write_floats() -> None:
-    writing = {s.name for s in torch_api.lr_schedulers().values() if s.writes_floats}
+    writing = {s.name for s in torch_facts.lr_schedulers().values() if s.writes_floats}
     assert writing == {"OneCycleLR", "CyclicLR"}
 
 
@@ -190,25 +190,25 @@ def test_only_cycling_schedulers_write_floats() -> None:
     ],
 )
 def test_host_reads(name: str, via: str | None, ids: tuple[str, ...]) -> None:
-    assert torch_api.reads_host(name) == via
-    assert torch_api.host_read_gb_ids(name) == ids
+    assert torch_facts.reads_host(name) == via
+    assert torch_facts.host_read_gb_ids(name) == ids
 
 
 def test_shapes_that_depend_on_data() -> None:
-    assert torch_api.dynamic_shape("nonzero") == ("GB0036", "always")
-    assert torch_api.dynamic_shape("torch.where") == ("GB0036", "one-argument")
-    assert torch_api.dynamic_shape("topk") is None
+    assert torch_facts.dynamic_shape("nonzero") == ("GB0036", "always")
+    assert torch_facts.dynamic_shape("torch.where") == ("GB0036", "one-argument")
+    assert torch_facts.dynamic_shape("topk") is None
 
 
 def test_skipped_calls_carry_their_id() -> None:
-    found = torch_api.skipped_by_dynamo("time.time")
+    found = torch_facts.skipped_by_dynamo("time.time")
     assert found is not None
     assert found.gb_id == "GB0007"
-    assert torch_api.skipped_by_dynamo("os.getenv") is None
+    assert torch_facts.skipped_by_dynamo("os.getenv") is None
 
 
 def test_random_is_traced_from_a_later_version() -> None:
-    found = torch_api.skipped_by_dynamo("random.random")
+    found = torch_facts.skipped_by_dynamo("random.random")
     assert found is not None
     assert found.traced_from == (2, 15)
 
@@ -227,19 +227,19 @@ def test_random_is_traced_from_a_later_version() -> None:
     ],
 )
 def test_numpy_functions_return(dotted: str, kind: str | None) -> None:
-    assert torch_api.numpy_returns(dotted) == kind
+    assert torch_facts.numpy_returns(dotted) == kind
 
 
 def test_factories_of_legacy_types() -> None:
-    found = torch_api.factory("torch.cuda.FloatTensor")
+    found = torch_facts.factory("torch.cuda.FloatTensor")
     assert found is not None
     assert found.dtype == "float32"
-    assert torch_api.factory("torch.relu") is None
+    assert torch_facts.factory("torch.relu") is None
 
 
 def test_the_tables_need_no_torch() -> None:
     code = (
-        "import sys; from tclint import torch_api; torch_api.function_returns('torch.relu');"
+        "import sys; from tclint import torch_facts; torch_facts.function_returns('torch.relu');"
         "print('torch' in sys.modules, 'libcst' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -281,16 +281,16 @@ def test_the_generator_still_makes_the_committed_table(tmp_path: Path) -> None:
     ],
 )
 def test_layers_have_tensors(layer: str, name: str, role: str | None) -> None:
-    assert torch_api.layer_tensor(layer, name) == role
+    assert torch_facts.layer_tensor(layer, name) == role
 
 
 def test_tensors_have_members() -> None:
-    assert torch_api.is_tensor_member("unsqueeze")
-    assert torch_api.is_tensor_member("ndim")
-    assert torch_api.is_tensor_member("item")
-    assert not torch_api.is_tensor_member("edge_index")
-    assert torch_api.is_only_of_tensors("masked_fill_")
-    assert not torch_api.is_only_of_tensors("sum")
+    assert torch_facts.is_tensor_member("unsqueeze")
+    assert torch_facts.is_tensor_member("ndim")
+    assert torch_facts.is_tensor_member("item")
+    assert not torch_facts.is_tensor_member("edge_index")
+    assert torch_facts.is_only_of_tensors("masked_fill_")
+    assert not torch_facts.is_only_of_tensors("sum")
 
 
 def test_what_only_tensors_have_nothing_else_has() -> None:
@@ -311,7 +311,7 @@ def test_what_only_tensors_have_nothing_else_has() -> None:
     ],
 )
 def test_some_calls_are_left_to_python(name: str, gb_id: str) -> None:
-    skipped = torch_api.skipped_by_dynamo(name)
+    skipped = torch_facts.skipped_by_dynamo(name)
     assert skipped is not None
     assert skipped.gb_id == gb_id
 
@@ -350,5 +350,5 @@ def test_whatever_dynamo_skips_of_torch_is_known() -> None:
             own = str(getattr(function, "__module__", "")).startswith("torch")
             if own and trace_rules.lookup(function) is SkipFunctionVariable:
                 skipped.add(f"{home}.{name}")
-    unknown = {name for name in skipped - _TRACED if torch_api.skipped_by_dynamo(name) is None}
+    unknown = {name for name in skipped - _TRACED if torch_facts.skipped_by_dynamo(name) is None}
     assert {name for name in unknown if not name.startswith(_OTHERS)} == set()

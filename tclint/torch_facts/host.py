@@ -71,7 +71,7 @@ def reads_host(name: str) -> str | None:
     """How a method or function brings data to the host, in the words of ``HostRead.via``.
 
     Beyond these: ``"copy"`` moves a tensor (``cpu()``), ``"branch"`` looks at data inside torch
-    (``cov``). Arguments that are read are in :mod:`tclint.torch_api.numbers`.
+    (``cov``). Arguments that are read are in :mod:`tclint.torch_facts.numbers`.
     """
     entry = READS.get(name)
     return entry[0] if entry else None

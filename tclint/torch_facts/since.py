@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from tclint.torch_api.moved import COMPILER_NAMES
-from tclint.torch_api.table import canonical
+from tclint.torch_facts.moved import COMPILER_NAMES
+from tclint.torch_facts.table import canonical
 
 FILE = Path(__file__).with_name("since.json")
 
