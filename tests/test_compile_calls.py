@@ -9,7 +9,7 @@ import pytest
 from tclint.config import Config, Settings
 from tclint.lint.engine import check_files
 from tclint.torch_facts.compile_names import compile_names
-from tclint_rules.compile_calls.meant_mode import meant_mode
+from tclint_rules.compile_calls.unknown_mode import meant_mode
 
 
 @pytest.mark.parametrize(

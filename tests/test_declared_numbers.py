@@ -14,7 +14,7 @@ from tclint_rules.proofs.annotated import (
     is_described_as_number,
     is_number_type,
 )
-from tclint_rules.proofs.whole import is_whole
+from tclint_rules.proofs.twins import is_whole
 
 if TYPE_CHECKING:
     from pathlib import Path

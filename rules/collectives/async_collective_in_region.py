@@ -12,7 +12,6 @@ from tclint.semantics.events import Call
 
 from .collective_in_region import GROUP
 from .facts import PACKAGE, REWRITTEN, short_name
-from .waits import waits_for
 
 
 class AsyncCollectiveInRegion(Rule[Call]):
@@ -78,13 +77,34 @@ class AsyncCollectiveInRegion(Rule[Call]):
         options = {k.arg: k.value for k in event.call.keywords}
         if not isinstance(flag := options.get("async_op"), ast.Constant) or flag.value is not True:
             return None
-        waits = waits_for(event, event.site.statement)
+        waits = _waits_for(event, event.site.statement)
         return Finding(
             f"`{name}` breaks the graph only because of `async_op=True`: without it, it becomes "
             "part of the graph and inductor overlaps it with other work",
             fix=_repair(event, waits),
             related=tuple(waits or ()),
         )
+
+
+def _waits_for(event: Call, statement: ast.stmt) -> list[ast.stmt] | None:
+    """The statements that wait for the handle; None when it serves for anything else."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=handle)], value=value) if value is event.call:
+            waits = [_wait(event, load) for load in event.site.loads(handle)]
+            found = [wait for wait in waits if wait is not None]
+            alone = len(event.site.stores(handle)) == 1 and len(found) == len(waits) > 0
+            return found if alone else None
+        case ast.Expr() if _wait(event, event.call) is statement:
+            return []
+    return None
+
+
+def _wait(event: Call, handle: ast.AST) -> ast.stmt | None:
+    """The statement ``handle.wait()``."""
+    match list(event.site.ancestors(handle))[:3]:
+        case [ast.Attribute(attr="wait"), ast.Call(args=[], keywords=[]), ast.Expr() as statement]:
+            return statement
+    return None
 
 
 def _repair(event: Call, waits: list[ast.stmt] | None) -> Repair | Decline:

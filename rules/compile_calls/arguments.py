@@ -7,10 +7,10 @@ import ast
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.events import CompileCall
-from tclint.semantics.values import Static, constant
+from tclint.semantics.symbols import ClassInfo
+from tclint.semantics.values import Object, Static, Value, constant
 from tclint.torch_facts.compile_names import CompileNames, compile_names
 
-from .fields import field_of
 from .nearest import Nearest
 
 
@@ -29,11 +29,32 @@ def known(event: CompileCall, node: ast.expr) -> Static | None:
     """The constant that an argument is, wherever it comes from; None when that is not known."""
     written: ast.expr | None = node
     if isinstance(node, ast.Attribute):
-        written = field_of(event.site.value(node.value), node.attr)
+        written = _field_of(event.site.value(node.value), node.attr)
     if isinstance(written, ast.Constant):
         return constant(written.value)
     value = event.site.value(node)
     return value if isinstance(value, Static) and value.known else None
+
+
+def _field_of(owner: Value, name: str) -> ast.Constant | None:
+    """The literal that an object's field got from its constructor call or its default."""
+    match owner:
+        case Object(cls=ClassInfo() as cls, site=ast.Call(args=[], keywords=keywords)):
+            pass
+        case _:
+            return None
+    if "__init__" in cls.methods or any(k.arg is None for k in keywords):
+        return None
+    written = next((k.value for k in keywords if k.arg == name), _default(cls, name))
+    return written if isinstance(written, ast.Constant) else None
+
+
+def _default(cls: ClassInfo, name: str) -> ast.expr | None:
+    for statement in cls.node.body:
+        match statement:
+            case ast.AnnAssign(target=ast.Name(id=target), value=value) if target == name:
+                return value
+    return None
 
 
 def text(event: CompileCall, keyword: str) -> str | None:

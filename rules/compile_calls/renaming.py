@@ -9,17 +9,16 @@ from typing import Final
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace, Rewrite
 from tclint.semantics.events import NameUsed
+from tclint.semantics.site import Site
 from tclint.torch_facts.moved import Moved
 
 from ..decisions.fallbacks import is_fallback
 from ..output.torch_name import torch_name
-from .leftover_import import leftover_import
 
 # What a condition mentions that asks which torch is there.
 _VERSIONS: Final = re.compile(
     r"version|hasattr|availab|greater|higher|pt\d|\d[_.]\d", re.IGNORECASE
 )
-
 _CHANGES: Final = "it is an instance of another class, and its dtype can be set"
 
 
@@ -58,6 +57,54 @@ def use_public_name(event: NameUsed, moved: Moved) -> Repair | Decline:
     return _repair(event, moved, (Replace(call, f"{spelled}({template})", parts), *imports))
 
 
+def _repair(event: NameUsed, moved: Moved, rewrites: tuple[Rewrite, ...]) -> Repair:
+    message = f"Use `{moved.new}`"
+    if moved.same:  # other files may import the old name from here, so that its import stays
+        return Repair(message, rewrites)
+    left = _leftover_import(event.site, event.expression)
+    return Repair(
+        message,
+        rewrites if left is None else (*rewrites, left),
+        Applicability.UNSAFE,
+        changes=_CHANGES if left is None else f"{_CHANGES}; other files cannot import it from here",
+    )
+
+
+def _leftover_import(site: Site, use: ast.expr) -> Replace | None:
+    """Take the name out of its ``from ... import``, if nothing but ``use`` needs it there.
+
+    Imports that may be there for others stay: those of an ``__init__.py``, names that a string
+    holds (``__all__``), and lines with a comment (``# noqa``).
+    """
+    module = site.module
+    if not isinstance(use, ast.Name) or module.file.path.name == "__init__.py":
+        return None
+    for node in ast.walk(module.tree):
+        again = isinstance(node, ast.Name) and node.id == use.id and node is not use
+        if again or (isinstance(node, ast.Constant) and node.value == use.id):
+            return None
+    found = [s for s in module.tree.body if isinstance(s, ast.ImportFrom) and _brings(s, use.id)]
+    if len(found) != 1 or _has_comment(site, found[0]):
+        return None
+    return Replace(found[0], _without(found[0], use.id))
+
+
+def _brings(statement: ast.ImportFrom, name: str) -> bool:
+    return any((alias.asname or alias.name) == name for alias in statement.names)
+
+
+def _has_comment(site: Site, statement: ast.ImportFrom) -> bool:
+    lines = site.module.file.text.splitlines()[statement.lineno - 1 : statement.end_lineno]
+    return any("#" in line for line in lines)
+
+
+def _without(statement: ast.ImportFrom, name: str) -> str:
+    kept = [alias for alias in statement.names if (alias.asname or alias.name) != name]
+    if not kept:
+        return ""
+    return ast.unparse(ast.ImportFrom(statement.module, kept, statement.level))
+
+
 def _call(call: ast.Call, moved: Moved, *, named: bool) -> tuple[str, dict[str, ast.expr]]:
     """The arguments of the new call, with the device as the first one or by name."""
     parts = dict(zip(moved.positional, call.args, strict=False))
@@ -70,16 +117,3 @@ def _call(call: ast.Call, moved: Moved, *, named: bool) -> tuple[str, dict[str, 
     device = f'"{moved.device}"'
     given = [*given, f"device_type={device}"] if named else [device, *given]
     return ", ".join(given), parts
-
-
-def _repair(event: NameUsed, moved: Moved, rewrites: tuple[Rewrite, ...]) -> Repair:
-    message = f"Use `{moved.new}`"
-    if moved.same:  # other files may import the old name from here, so that its import stays
-        return Repair(message, rewrites)
-    left = leftover_import(event.site, event.expression)
-    return Repair(
-        message,
-        rewrites if left is None else (*rewrites, left),
-        Applicability.UNSAFE,
-        changes=_CHANGES if left is None else f"{_CHANGES}; other files cannot import it from here",
-    )

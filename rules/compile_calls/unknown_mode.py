@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from tclint.diagnostics import Confidence, Effect
@@ -9,7 +10,7 @@ from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import CompileCall
 
 from .arguments import names_for, rename, text, uses_inductor, version_of
-from .meant_mode import meant_mode
+from .nearest import Nearest, nearest
 
 
 class UnknownCompileMode(Rule[CompileCall]):
@@ -110,6 +111,26 @@ class UnknownCompileMode(Rule[CompileCall]):
             node=node,
             confidence=Confidence.HIGH,
         )
+
+
+def meant_mode(mode: str, known: frozenset[str]) -> Nearest | None:
+    """The mode of that spelling, or else the only one with that first word."""
+    without = _without_graphs(mode)
+    alike = sorted(name for name in known if _without_graphs(name) == without)
+    close = nearest(mode, alike)
+    if close and close.clear:
+        return close
+    family = [name for name in alike if _words(name)[:1] == _words(mode)[:1]]
+    return Nearest(family[0], clear=True) if len(family) == 1 else close
+
+
+def _without_graphs(mode: str) -> bool:
+    """True for a name that rules CUDA graphs out: no misspelling turns that round."""
+    return "nocudagraph" in "".join(_words(mode))
+
+
+def _words(mode: str) -> list[str]:
+    return re.findall(r"[a-z0-9]+", mode.lower())
 
 
 def _listed(names: frozenset[str]) -> str:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
 from tclint.diagnostics import Confidence, Decline, Effect
-from tclint.lint.rewrite import Repair
+from tclint.lint.rewrite import AddArgument, Repair
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import DynamicShape
+from tclint.semantics.lattice import options
+from tclint.semantics.site import Site
+from tclint.semantics.values import Tensor
 
 from ..decisions.wording import consequence, loop_ids, short
 from ..proofs.conditions import is_compiled_aside
-from ..repairs.known_total import tell_total
+from ..proofs.lists import is_of_integers, known_members, only_value, stays, written_member
+from ..proofs.uses import is_parameter
 from ..repairs.masked_store import store_where
 
 _INSTEAD = {
@@ -26,6 +31,8 @@ _INSTEAD = {
 }
 _CAPTURE = "`torch._dynamo.config.capture_dynamic_output_shape_ops` traces it"
 _NEVER_CAPTURED = frozenset({"one_hot", "combinations", "lstsq"})
+_TELL_LENGTH: Final = "Tell the length ahead, so that no graph has to ask the tensor for it"
+_Repeated = tuple[ast.expr | None, ast.expr | None]
 
 
 class DynamicShapeOp(Rule[DynamicShape]):
@@ -165,5 +172,165 @@ def _repair(event: DynamicShape) -> Repair | Decline:
     if event.via == "mask":
         fix = store_where(event.site, event.node)
     elif event.via == "repeat_interleave" and isinstance(event.node, ast.Call):
-        fix = tell_total(event.site, event.node)
+        fix = _tell_total(event.site, event.node)
     return fix or Decline(_INSTEAD.get(event.via, _CAPTURE))
+
+
+def _tell_total(site: Site, call: ast.Call) -> Repair | Decline | None:
+    """Add ``output_size=``; None where nothing tells what the repeats add up to.
+
+    A call with the wrong repeats raises what it raised: torch looks at them before the length.
+    """
+    repeats, repeated = _arguments(site, call)
+    if repeats is None:
+        return None
+    members = known_members(site, repeats)
+    if members is None:
+        total = _product(site, repeats, repeated)
+    elif repeated is not None and len(members) == 1:
+        return Decline("a list of one number repeats every element by it: write the number itself")
+    else:
+        total = _sum(site, members)
+    if total is None or "$" in total:  # a template would take that for a place
+        return None
+    return Repair(_TELL_LENGTH, (AddArgument(call, total, keyword="output_size"),))
+
+
+def _arguments(site: Site, call: ast.Call) -> tuple[ast.expr | None, _Repeated | None]:
+    """The repeats, and what is repeated along which dimension; that is None for the indices."""
+    given: dict[str | None, ast.expr] = {k.arg: k.value for k in call.keywords}
+    places = [*call.args]
+    if None in given or any(isinstance(one, ast.Starred) for one in places):
+        return None, None
+    names = ["input", "repeats", "dim"]
+    if not (site.dotted(call.func) or "").startswith("torch."):
+        names = names[1:]
+        owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+        given["input"] = owner if owner is not None else call.func
+    given.update(zip(names, places, strict=False))
+    if "repeats" not in given:
+        return given.get("input"), None
+    return given["repeats"], (given.get("input"), given.get("dim"))
+
+
+def _product(site: Site, repeats: ast.expr, repeated: _Repeated | None) -> str | None:
+    """``torch.full((n,), k)`` adds up to ``n * k``, and so does ``k * torch.ones(n)``."""
+    made = only_value(site, repeats.id) if isinstance(repeats, ast.Name) else repeats
+    found = _count_and_number(site, made) if made is not None else None
+    if found is None:
+        return None
+    count, number = found
+    moved = made is not repeats
+    parts = [part for one in found for part in ast.walk(one) if isinstance(part, ast.Name)]
+    if moved and not all(stays(site, part) for part in parts):
+        return None
+    if repeated is not None and not _is_for_each(site, count, *repeated):
+        return None
+    match count, number:
+        case ast.Constant(value=int() as n), ast.Constant(value=int() as k):
+            return str(n * k)
+    texts = [_factor(site, one) for one in found]
+    return " * ".join(texts)
+
+
+def _count_and_number(site: Site, made: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+    match made:
+        case ast.Call(args=[size, number]) if site.dotted(made.func) == "torch.full":
+            count = size.elts[0] if isinstance(size, (ast.Tuple, ast.List)) and size.elts else None
+            one = isinstance(size, (ast.Tuple, ast.List)) and len(size.elts) == 1
+            implied = not any(k.arg == "dtype" for k in made.keywords)
+        case (
+            ast.BinOp(left=ast.Call(args=[count]) as ones, op=ast.Mult(), right=number)
+            | ast.BinOp(left=number, op=ast.Mult(), right=ast.Call(args=[count]) as ones)
+        ) if site.dotted(ones.func) == "torch.ones":
+            made, one, implied = ones, True, False
+        case _:
+            return None
+    counted = one and count is not None and _is_count(site, count) and _is_count(site, number)
+    if not counted or count is None or not is_of_integers(site, made, implied=implied):
+        return None
+    return count, number
+
+
+def _is_count(site: Site, node: ast.expr, depth: int = 4) -> bool:
+    """True for an integer that may be written twice, and is never below zero."""
+    if not depth:
+        return False
+    match node:
+        case ast.Constant(value=value):
+            return type(value) is int and value >= 0
+        case ast.BinOp(left=left, op=ast.Add() | ast.Mult(), right=right):
+            return _is_count(site, left, depth - 1) and _is_count(site, right, depth - 1)
+        case ast.Starred(value=ast.Attribute(attr="shape", value=ast.Name() as owner)):
+            return all(isinstance(kind, Tensor) for kind in options(site.value(owner)))
+        case ast.Name(id=name):
+            stores = site.stores(name)
+            own = bool(stores) and not is_parameter(site, name)
+            return own and all(_binds_count(site, store, depth) for store in stores)
+    return _size_of(site, node) is not None
+
+
+def _binds_count(site: Site, store: ast.Name, depth: int) -> bool:
+    match site.parent(store):
+        case ast.Assign(targets=[ast.Name()], value=value):
+            return _is_count(site, value, depth - 1)
+        case ast.Tuple() as targets if isinstance(outer := site.parent(targets), ast.Assign):
+            return isinstance(outer.value, ast.Attribute) and outer.value.attr == "shape"
+    return False
+
+
+def _size_of(site: Site, node: ast.expr) -> tuple[str, int] | None:
+    """The variable and the dimension of ``x.shape[0]``, ``x.size(0)`` and ``len(x)``."""
+    match node:
+        case ast.Subscript(
+            value=ast.Attribute(value=ast.Name() as owner, attr="shape"),
+            slice=ast.Constant(value=int() as at),
+        ):
+            pass
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name() as owner, attr="size"),
+            args=[ast.Constant(value=int() as at)],
+            keywords=[],
+        ):
+            pass
+        case ast.Call(func=ast.Name(id="len") as function, args=[ast.Name() as owner]) if (
+            site.dotted(function) == "len"
+        ):
+            at = 0
+        case _:
+            return None
+    tensors = all(isinstance(kind, Tensor) for kind in options(site.value(owner)))
+    return (owner.id, at) if tensors else None
+
+
+def _is_for_each(
+    site: Site, count: ast.expr, repeated: ast.expr | None, dim: ast.expr | None
+) -> bool:
+    """True where there are as many repeats as elements, or torch raises: one is for all."""
+    if isinstance(count, ast.Constant):
+        return isinstance(count.value, int) and count.value > 1
+    sized = _size_of(site, count)
+    if sized is None or not isinstance(repeated, ast.Name) or not isinstance(dim, ast.Constant):
+        return False
+    return sized == (repeated.id, dim.value)
+
+
+def _factor(site: Site, node: ast.expr) -> str:
+    text = site.text(node)
+    return f"({text})" if isinstance(node, ast.BinOp) else text
+
+
+def _sum(site: Site, members: list[ast.expr]) -> str | None:
+    """The sum of a list as it is written."""
+    if not all(_is_count(site, member) for member in members):
+        return None
+    texts = [_factor(site, m) if not isinstance(m, ast.Starred) else "" for m in members]
+    match members:
+        case [ast.Starred(value=sequence)]:
+            return f"sum({site.text(sequence)})"
+    if not all(texts):
+        return f"sum([{', '.join(written_member(site, member) for member in members)}])"
+    numbers = [member.value for member in members if isinstance(member, ast.Constant)]
+    if len(numbers) == len(members):
+        return str(sum(number for number in numbers if isinstance(number, int)))
+    return " + ".join(texts)

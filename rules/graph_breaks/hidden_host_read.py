@@ -2,20 +2,55 @@
 
 from __future__ import annotations
 
-from tclint.diagnostics import Decline, Effect
-from tclint.lint.rewrite import Repair
+import ast
+from typing import Final
+
+from tclint.diagnostics import Applicability, Decline, Effect
+from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import HostRead
+from tclint.semantics.lattice import may_be_tensor, options, tensor_in
+from tclint.semantics.site import Site
+from tclint.semantics.values import Object, Sequence, Tensor
+from tclint.torch_facts import is_tensor_member
 
 from ..decisions.guesses import is_folded, is_likely_number
-from ..decisions.reads import WAY_OUT, WHAT, kind_of, member
 from ..decisions.wording import consequence, loop_ids, short
+from ..numpy_numbers.lengths import is_integer
+from ..numpy_numbers.names import builtin
+from ..numpy_numbers.positions import judge_bounds
+from ..proofs.certainty import is_certain
 from ..proofs.reads import is_captured, is_judged_elsewhere
-from ..repairs.counted_loop import count_with_range
+from ..proofs.verdict import PROVED, Changes, Verdict, combine
 from ..repairs.slice_store import store_by_mask
 
 _TRACED_IF_CAPTURED = frozenset({"number", "slice"})
 _NUMBERS = frozenset({"number", "slice", "index"})
+_WHAT: Final = {
+    "given": "a function that is passed on reads `{}` in Python",
+    "number": "torch needs a number where the tensor `{}` stands",
+    "slice": "a slice needs a number where the tensor `{}` stands",
+    "index": "a Python sequence is indexed by the tensor `{}`",
+    "row": "the tensor `{}` has no dimensions and is read as an index",
+    "equal": "`{}` is read to answer with a `bool`",
+    "allclose": "`{}` is read to answer with a `bool`",
+    "is_nonzero": "`{}` is read to answer with a `bool`",
+    "cov": "the data of `{}` is looked at",
+    "corrcoef": "the data of `{}` is looked at",
+    "branch": "the data of `{}` is looked at",
+}
+_WAY_OUT: Final = {
+    "given": "compute with whole tensors: `torch.stack` the members",
+    "number": "take sizes from shapes, or pass the number in as an argument",
+    "slice": "mask what lies outside: `torch.arange(len(x), device=x.device) < n`",
+    "index": "stack the members and use `torch.index_select`",
+    "row": "`x[i.reshape(1)].squeeze(0)` stays on the device",
+    "equal": "`(a == b).all()` stays on the device",
+    "allclose": "`torch.isclose(a, b).all()` stays on the device",
+    "is_nonzero": "`x != 0` stays on the device",
+}
+_WITH_RANGE: Final = "Count with `range`"
+_LISTS: Final = ("torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ParameterList")
 
 
 class HiddenHostRead(Rule[HostRead]):
@@ -116,15 +151,15 @@ def f(x: torch.Tensor):
 
     def check(self, event: HostRead) -> Finding | None:
         """Report the ways to read that have no name of their own."""
-        site, kind = event.site, kind_of(event)
-        what = WHAT.get(kind)
+        site, kind = event.site, _kind_of(event)
+        what = _WHAT.get(kind)
         if what is None or is_judged_elsewhere(event):
             return None
         if event.via in _NUMBERS and is_likely_number(site, event.source):
             return None
         if is_captured(event) and event.via in _TRACED_IF_CAPTURED:
             return None
-        source = member(event)
+        source = _member(event)
         if event.via == "number" and is_folded(site, source):
             return None
         end = consequence(site, always=event.via == "slice")
@@ -137,10 +172,103 @@ def f(x: torch.Tensor):
         )
 
 
+def _kind_of(event: HostRead) -> str:
+    """How a value is read: ``"row"`` where a tensor is indexed, not a list."""
+    node = event.node
+    if event.via != "index" or not isinstance(node, ast.Subscript):
+        return event.via
+    return "row" if may_be_tensor(event.site.value(node.value)) else "index"
+
+
+def _member(event: HostRead) -> ast.expr:
+    """The tensor itself where it stands among other sizes."""
+    if isinstance(event.source, (ast.Tuple, ast.List)):
+        for part in event.source.elts:
+            if tensor_in(event.site.value(part)) is not None:
+                return part
+    return event.source
+
+
 def _repair(event: HostRead) -> Repair | Decline:
     if event.via == "slice":
         stored = store_by_mask(event.site, event.source, event.site.statement)
         if isinstance(stored, Repair):
             return stored
-    counted = count_with_range(event.site, event.source) if event.via == "index" else None
-    return counted or Decline(WAY_OUT.get(kind_of(event), "compute it outside of compiled code"))
+    counted = _count_with_range(event.site, event.source) if event.via == "index" else None
+    return counted or Decline(_WAY_OUT.get(_kind_of(event), "compute it outside of compiled code"))
+
+
+def _count_with_range(site: Site, index: ast.expr) -> Repair | Decline | None:
+    """Replace the ``torch.arange`` that ``index`` counts; None where it does not count one."""
+    loop = _loop(site, index)
+    if loop is None or not isinstance(loop.iter, ast.Call) or not isinstance(index, ast.Name):
+        return None
+    if not all(_is_position(site, load) for load in site.loads(index.id)):
+        return Decline(f"`{index.id}` is used for more than positions")
+    call = loop.iter
+    if not call.args or any(isinstance(bound, ast.Starred) for bound in call.args):
+        return None
+    if any(keyword.arg != "device" for keyword in call.keywords):
+        return Decline(f"`{site.text(call)}` may count other numbers than `range`")
+    if not all(is_integer(site, bound) for bound in call.args):
+        return Decline(
+            f"`range` takes integers, which the bounds of `{site.text(call)}` may not be"
+        )
+    spelled = builtin(site, "range")
+    if isinstance(spelled, Decline):
+        return spelled
+    bounds = judge_bounds(site, ast.Call(call.func, call.args, []))
+    verdict = combine([bounds, *(_dimensions(site, load) for load in site.loads(index.id))])
+    parts = {f"bound_{place}": bound for place, bound in enumerate(call.args)}
+    counted = Replace(call, f"{spelled[0]}({', '.join(f'${name}' for name in parts)})", parts)
+    if isinstance(verdict, Changes):
+        return Repair(_WITH_RANGE, (counted,), Applicability.UNSAFE, verdict.what)
+    return Repair(_WITH_RANGE, (counted,))
+
+
+def _loop(site: Site, index: ast.expr) -> ast.For | None:
+    """The one loop over ``torch.arange`` that a variable belongs to."""
+    stores = site.stores(index.id) if isinstance(index, ast.Name) else []
+    loop = site.parent(stores[0]) if len(stores) == 1 else None
+    if not isinstance(loop, ast.For) or loop.target is not stores[0]:
+        return None
+    counts = isinstance(loop.iter, ast.Call) and site.dotted(loop.iter.func) == "torch.arange"
+    return loop if counts else None
+
+
+def _is_position(site: Site, load: ast.Name) -> bool:
+    """True for ``i`` in ``x[i]``, ``x[i, 0]`` and ``layers[i]``: a number does the same there."""
+    inner: ast.AST = load
+    outer = site.parent(load)
+    if isinstance(outer, ast.Tuple):
+        inner, outer = outer, site.parent(outer)
+    if not isinstance(outer, ast.Subscript) or outer.slice is not inner:
+        return False
+    kinds = list(options(site.value(outer.value)))
+    if all(isinstance(kind, Tensor) for kind in kinds):
+        return is_certain(site, outer.value) or _is_no_mapping(site, outer.value)
+    return inner is load and all(
+        isinstance(kind, Sequence) or (isinstance(kind, Object) and kind.name in _LISTS)
+        for kind in kinds
+    )
+
+
+def _is_no_mapping(site: Site, owner: ast.expr) -> bool:
+    """True for a variable that is computed with: keys are found by what they are."""
+    if not isinstance(owner, ast.Name):
+        return False
+    around = [site.parent(load) for load in site.loads(owner.id)]
+    return any(
+        (isinstance(outer, ast.BinOp) and not isinstance(outer.op, ast.BitOr))
+        or (isinstance(outer, ast.Attribute) and is_tensor_member(outer.attr))
+        for outer in around
+    )
+
+
+def _dimensions(site: Site, load: ast.Name) -> Verdict:
+    """A tensor without dimensions refuses a number in other words than a tensor."""
+    outer = next(node for node in site.ancestors(load) if isinstance(node, ast.Subscript))
+    indexed = options(site.value(outer.value))
+    known = all(value.rank for value in indexed if isinstance(value, Tensor))
+    text = site.text(outer.value)
+    return PROVED if known else Changes(f"the error has another text if `{text}` has no dimensions")

@@ -6,8 +6,7 @@ from tclint.diagnostics import Effect
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import SideEffectCall
 
-from ..output.message import describe, gb_ids
-from ..output.repair import repair_output
+from ..output.repair import describe, gb_ids, repair_output
 
 
 class PrintInCompiledRegion(Rule[SideEffectCall]):

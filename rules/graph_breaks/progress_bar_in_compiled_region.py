@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from tclint.diagnostics import Effect
+import ast
+
+from tclint.diagnostics import Applicability, Decline, Effect
+from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import SideEffectCall
 
-from ..output.message import describe, gb_ids
-from ..output.progress import without_bar
+from ..output.evaluation import arguments, binds_or_waits, skipped_effects
+from ..output.repair import IS_COMPILING, describe, gb_ids
+from ..output.torch_name import torch_name
 
 
 class ProgressBarInCompiledRegion(Rule[SideEffectCall]):
@@ -106,4 +110,54 @@ def f(x):
         """Report progress bars."""
         if event.sink != "tqdm":
             return None
-        return Finding(describe(event), without_bar(event), gb_ids=gb_ids(event, "GB0007"))
+        return Finding(describe(event), _without_bar(event), gb_ids=gb_ids(event, "GB0007"))
+
+
+def _without_bar(event: SideEffectCall) -> Repair | Decline:
+    """Iterate without the bar: while compiling, or for good where ``side-effects`` says so."""
+    site, call = event.site, event.call
+    plain = _plain(event)
+    obstacle = binds_or_waits(call)
+    if isinstance(plain, Decline) or obstacle is not None:
+        return plain if isinstance(plain, Decline) else Decline(str(obstacle))
+    template, parts = plain
+    options = [a for a in arguments(call) if a not in parts.values()]
+    effects = filter(None, (skipped_effects(site, o, lambda _: False) for o in options))
+    skipped = ", ".join(effects)
+    if site.settings.side_effects == "remove":
+        changes = "the progress bar is gone, in eager too"
+        changes += f", and {skipped} is no longer evaluated" if skipped else ""
+        return Repair(
+            "Iterate without the bar",
+            (Replace(call, template, parts),),
+            Applicability.UNSAFE,
+            changes,
+        )
+    spelled = torch_name(site, IS_COMPILING)
+    if isinstance(spelled, Decline):
+        return spelled
+    name, imports = spelled
+    return Repair(
+        "Iterate without the bar while compiling",
+        (*imports, Replace(call, f"({template} if {name}() else $bar)", {**parts, "bar": call})),
+        Applicability.UNSAFE if skipped else Applicability.SAFE,
+        f"compiled code no longer evaluates {skipped}" if skipped else "",
+    )
+
+
+def _plain(event: SideEffectCall) -> tuple[str, dict[str, ast.expr]] | Decline:
+    """What the bar iterates over, as a template with its parts."""
+    call = event.call
+    outer = event.site.parent(call)
+    if not isinstance(outer, (ast.For, ast.comprehension)) or outer.iter is not call:
+        return Decline("the bar is used for more than one iteration over it")
+    if any(isinstance(a, ast.Starred) for a in call.args) or any(not k.arg for k in call.keywords):
+        return Decline("the call unpacks its arguments")
+    if event.method == "trange":
+        parts: dict[str, ast.expr] = {f"bound{i}": a for i, a in enumerate(call.args)}
+        return f"range({', '.join('$' + name for name in parts)})", parts
+    named = [k.value for k in call.keywords if k.arg == "iterable"]
+    iterable = next(iter((*call.args, *named)), None)
+    if iterable is None:
+        return Decline("the bar is not put around something to iterate over")
+    return "$iterable", {"iterable": iterable}

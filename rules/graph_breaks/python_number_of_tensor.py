@@ -12,9 +12,8 @@ from tclint.semantics.lattice import with_dtype
 
 from ..proofs.promotion import FLOAT_OF_INTEGER
 from ..proofs.reads import is_captured, is_judged_elsewhere, repair_read
-from ..proofs.twins import CUT
+from ..proofs.twins import CUT, is_whole
 from ..proofs.verdict import Changes
-from ..proofs.whole import is_whole
 
 _IDS = dict.fromkeys(("float", "int", "bool", "contains"), ("GB0124",))
 _IDS |= dict.fromkeys(("complex", "range"), ("GB0059",))

@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from tclint.diagnostics import Confidence, Decline, Effect
+import ast
+from collections.abc import Sequence
+
+from tclint.diagnostics import Applicability, Confidence, Decline, Effect
+from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.records import record
 from tclint.semantics.events import TensorBranch
+from tclint.semantics.lattice import is_tensor
+from tclint.semantics.site import Site
 
 from ..decisions.draws import draws
+from ..decisions.tests import is_asked
 from ..decisions.wording import at_most_medium, consequence, loop_ids, short
-from ..repairs.rate_first import ask_rate_first, find_comparison, is_guarded
+from ..proofs.arguments import certain_tensor
+from ..proofs.purity import is_pure
+from ..proofs.uses import uses_of
 
 _KINDS = ("if", "ternary", "and", "or", "not", "compare", "while")
 _WAY_OUT = (
     "skipping work at random needs Python to know the number; compute the layer and choose with "
     "`torch.where(keep, layer(x), x)`"
 )
+_RATE_FIRST = (
+    "Ask first whether the rate is zero: where it is 0.0 the graph stays whole, and where it is "
+    "positive it breaks as before"
+)
+_FEWER = "where the rate is 0.0, the random number is not drawn, so later ones are others"
+_WITH_ZERO = (ast.Gt, ast.NotEq)
 
 
 class RandomBranch(Rule[TensorBranch]):
@@ -120,12 +136,130 @@ class f(nn.Module):
         site, test = event.site, event.test
         if event.kind not in _KINDS or not draws(site, test):
             return None
-        found = find_comparison(site, test)
-        guarded = found is not None and is_guarded(site, found)
+        found = _find_comparison(site, test)
+        guarded = found is not None and _is_guarded(site, found)
         confidence = at_most_medium(event) if event.sometimes else None
         return Finding(
             f"`{short(site, test)}` lets a random number decide what runs{consequence(site)}",
-            Decline(_WAY_OUT) if found is None or guarded else ask_rate_first(site, found),
+            Decline(_WAY_OUT) if found is None or guarded else _ask_rate_first(site, found),
             gb_ids=loop_ids(site, "GB0170"),
             confidence=Confidence.LOW if guarded else confidence,  # a model may have no rate
         )
+
+
+@record(frozen=True)
+class _Comparison:
+    """``drawn < rate``, where ``drawn`` is between 0 and 1; ``inline`` when it is drawn there."""
+
+    node: ast.Compare
+    rate: ast.expr
+    inline: bool
+
+
+def _find_comparison(site: Site, test: ast.expr) -> _Comparison | None:
+    """The comparison behind the truth of ``test``: itself, or the last operand of a variable."""
+    if isinstance(test, ast.Name):
+        test = _computed(site, test.id) or test
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        test = test.values[-1]
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return None
+    drawn, rate = test.left, test.comparators[0]
+    if isinstance(test.ops[0], ast.Gt):
+        drawn, rate = rate, drawn
+    elif not isinstance(test.ops[0], ast.Lt):
+        return None
+    if isinstance(rate, ast.Constant):
+        return None  # a rate that is written out is there to be used
+    if isinstance(drawn, ast.Call):
+        return _Comparison(test, rate, True) if _is_uniform(site, drawn) else None
+    bound = [site.parent(s) for s in site.stores(drawn.id)] if isinstance(drawn, ast.Name) else []
+    if bound and all(isinstance(b, ast.Assign) and _is_uniform(site, b.value) for b in bound):
+        return _Comparison(test, rate, False)
+    return None
+
+
+def _computed(site: Site, name: str) -> ast.expr | None:
+    """What a variable is computed as, where it else only gets literals (``skip = False``)."""
+    bound = [site.parent(store) for store in site.stores(name)]
+    values = [binding.value for binding in bound if isinstance(binding, ast.Assign)]
+    computed = [value for value in values if not isinstance(value, ast.Constant)]
+    return computed[0] if len(computed) == 1 and len(values) == len(bound) else None
+
+
+def _is_uniform(site: Site, value: ast.expr) -> bool:
+    """True for one number that is certainly not below zero."""
+    if not isinstance(value, ast.Call):
+        return False
+    dotted = site.dotted(value.func)
+    if dotted == "random.uniform":
+        bounds = [a.value for a in value.args if isinstance(a, ast.Constant)]
+        return len(bounds) == 2 and all(isinstance(b, (int, float)) and b >= 0 for b in bounds)
+    tensor = certain_tensor(site, value) if dotted == "torch.rand" else None
+    one = [a.value for a in value.args if isinstance(a, ast.Constant)] == [1]
+    return tensor is not None and (tensor.rank == 0 or (one and len(value.args) == 1))
+
+
+def _is_guarded(site: Site, found: _Comparison) -> bool:
+    """True where the comparison is only made for a positive rate: nothing is left to do."""
+    rate, node = ast.dump(found.rate), found.node
+    before: list[ast.expr] = []
+    inner: ast.AST = node
+    for outer in site.ancestors(node):
+        if isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.And):
+            before += outer.values[: next(i for i, v in enumerate(outer.values) if v is inner)]
+        elif isinstance(outer, ast.If) and inner in outer.body:
+            test = outer.test
+            if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+                before += test.values
+            else:
+                before.append(test)
+        inner = outer
+    return any(_says_positive(test, rate) for test in before)
+
+
+def _says_positive(test: ast.expr, rate: str) -> bool:
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], _WITH_ZERO):
+        zero = test.comparators[0]
+        test = test.left if isinstance(zero, ast.Constant) and zero.value == 0 else test
+    return ast.dump(test) == rate
+
+
+def _ask_rate_first(site: Site, found: _Comparison) -> Repair | Decline:
+    """Put ``rate != 0.0`` before the comparison.
+
+    Whatever the rate may be, also None, `!=` raises nothing: the comparison still does.
+    """
+    node, rate = found.node, found.rate
+    if not is_pure(site, rate):
+        return Decline(f"`{site.text(rate)}` may do more than give a number")
+    if is_tensor(site.value(rate)):
+        return Decline(f"the rate `{site.text(rate)}` is a tensor itself")
+    if not _only_asked(site, node):
+        return Decline("the comparison's result is used for more than its truth")
+    outer = site.parent(node)
+    rewrite = Replace(node, "$rate != 0.0 and $test", {"rate": rate, "test": node})
+    if isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.And):
+        parts = {f"flag_{i}": value for i, value in enumerate(outer.values)}
+        flags = (f"$rate != 0.0 and ${n}" if v is node else f"${n}" for n, v in parts.items())
+        rewrite = Replace(outer, " and ".join(flags), {**parts, "rate": rate})
+    if found.inline:
+        return Repair(_RATE_FIRST, (rewrite,), Applicability.UNSAFE, _FEWER)
+    return Repair(_RATE_FIRST, (rewrite,))
+
+
+def _only_asked(site: Site, node: ast.expr) -> bool:
+    if is_asked(site, node):
+        return True
+    value: ast.expr = node
+    while isinstance(outer := site.parent(value), ast.BoolOp):
+        value = outer
+    binding, uses = site.parent(value), uses_of(site, value)
+    if not isinstance(binding, ast.Assign):
+        return False
+    nodes: Sequence[ast.expr] = uses.nodes
+    if uses.several and isinstance(binding.targets[0], ast.Name):
+        nodes = site.loads(binding.targets[0].id)  # more than see this value, but none is missed
+    elif uses.lost:
+        return False
+    return bool(nodes) and all(is_asked(site, use) for use in nodes)

@@ -3,21 +3,100 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from typing import Final
 
 from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.semantics.collect import dotted_name
 from tclint.semantics.events import Call
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
+from tclint.semantics.values import Class, External, Mapping, Object, Sequence, Tensor, Value
 from tclint.torch_facts import SKIPPED_FUNCTIONS, skipped_by_dynamo
 
-from ..decisions.by_argument import BY_ARGUMENT, refused_for
-from ..decisions.outside import way_out
 from ..decisions.wording import consequence, loop_ids
 from ..repairs.draw_if_needed import draw_if_needed, is_drawn_if_needed
 
 _ELSEWHERE = frozenset({"torch.Tensor.backward", "torch.autograd.grad", "torch.autograd.backward"})
 _ELSEWHERE |= {"torch.Tensor.requires_grad_", "logging.getLogger", "print", "warnings.warn"}
+_Refused = tuple[str, str]
+"""The id of a graph break, and of what the call was that breaks the graph."""
+_WAY_OUT = {
+    "copy": "`t.clone()` copies a tensor, and `list(x)` or `dict(x)` a container",
+    "dataclasses": "name the fields where they are needed, or ask an instance for its fields",
+    "random": "`torch.rand` draws in the graph, `random.uniform` is traced",
+    "torch.optim": "make it once, before the compiled function is called",
+    "torch.manual_seed": "seed before the compiled function is called",
+}
+_OUTSIDE = (
+    "call it before compiled code and pass the result in, keep it for eager code under "
+    "`if not torch.compiler.is_compiling():`, or mark a helper with "
+    "`torch.compiler.assume_constant_result` if its answer never changes"
+)
+
+
+def _shallow(value: Value) -> _Refused | None:
+    if isinstance(value, Tensor):
+        return "GB0208", "a tensor"
+    if isinstance(value, Object) and value.is_module:
+        return "GB0008", "a module"
+    if isinstance(value, Mapping):
+        return "GB0007", "a dict"
+    if isinstance(value, Sequence) and value.type != "tuple":
+        return "GB0007", f"a {value.type}"
+    return None
+
+
+def _deep(value: Value) -> _Refused | None:
+    if isinstance(value, Tensor):
+        return "GB4198", "a tensor"
+    if isinstance(value, Object) and value.is_module:
+        return "GB4198", "a module"
+    parts: tuple[Value, ...] = ()
+    if isinstance(value, Sequence):
+        parts = value.items or (value.element,)
+    elif isinstance(value, Mapping):
+        parts = (*(part for _, part in value.items), value.element)
+    if any(_deep(kind) for part in parts for kind in options(part)):
+        return "GB4198", "what holds tensors"
+    return _of_fields(value)
+
+
+def _of_fields(value: Value) -> _Refused | None:
+    """``dataclasses.asdict`` and ``astuple`` copy what they find in the fields."""
+    if not isinstance(value, Object) or value.cls is None:
+        return None
+    module = value.cls.module
+    kinds = (item.annotation for item in value.cls.node.body if isinstance(item, ast.AnnAssign))
+    tensors = any(dotted_name(module, kind) == "torch.Tensor" for kind in kinds)
+    return ("GB4198", "what holds tensors") if tensors else None
+
+
+def _class(value: Value) -> _Refused | None:
+    return ("GB0180", "a class") if isinstance(value, Class) else None
+
+
+def _tensor(value: Value) -> _Refused | None:
+    return ("GB0156", "a tensor") if isinstance(value, Tensor) else None
+
+
+def _plain_tensor(value: Value) -> _Refused | None:
+    return ("GB0001", "`torch.Tensor`") if value == External("torch.Tensor") else None
+
+
+_BY_ARGUMENT: Final[dict[str, Callable[[Value], _Refused | None]]] = {
+    "copy.copy": _shallow,
+    "copy.deepcopy": _deep,
+    "dataclasses.asdict": _of_fields,
+    "dataclasses.astuple": _of_fields,
+    "dataclasses.fields": _class,
+    "object.__delattr__": _tensor,
+    "object.__setattr__": _tensor,
+    "torch.Tensor.as_subclass": _plain_tensor,
+}
+"""Functions by their dotted names, and how one alternative of their argument breaks the graph."""
 
 
 class RefusedCall(Rule[Call]):
@@ -50,7 +129,7 @@ class RefusedCall(Rule[Call]):
     name = "refused-call"
     summary = "a call that Dynamo does not trace breaks the graph"
     on = Call
-    called = SKIPPED_FUNCTIONS | {name.rpartition(".")[2] for name in BY_ARGUMENT}
+    called = SKIPPED_FUNCTIONS | {name.rpartition(".")[2] for name in _BY_ARGUMENT}
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0007", "GB0008", "GB0059", "GB0156", "GB0180", "GB0208", "GB4198", "GB7000")
     examples = (
@@ -97,7 +176,7 @@ class RefusedCall(Rule[Call]):
     def check(self, event: Call) -> Finding | None:
         """Look the function up among those that were measured."""
         name = event.function.removeprefix("builtins.")
-        if name in BY_ARGUMENT:
+        if name in _BY_ARGUMENT:
             return _by_argument(event, name)
         found = skipped_by_dynamo(name)
         if found is None or name in _ELSEWHERE or _is_context(event.site, event.call):
@@ -106,7 +185,7 @@ class RefusedCall(Rule[Call]):
         drawn = name == "random.random" and is_drawn_if_needed(event.site, event.call)
         return Finding(
             f"Dynamo does not trace `{_spelt(name)}`{end}",
-            Decline(way_out(name)) if drawn else _repair(event, name),
+            Decline(_way_out(name)) if drawn else _repair(event, name),
             gb_ids=loop_ids(event.site, found.gb_id),
             confidence=Confidence.LOW if drawn else None,
             before=found.traced_from,
@@ -114,23 +193,38 @@ class RefusedCall(Rule[Call]):
 
 
 def _by_argument(event: Call, name: str) -> Finding | None:
-    refused = refused_for(name, event.arguments[0]) if event.arguments else None
+    refused = _refused_for(name, event.arguments[0]) if event.arguments else None
     if refused is None:
         return None
     gb_id, given = refused
     message = f"Dynamo does not trace `{_spelt(name)}` of {given}{consequence(event.site)}"
-    return Finding(message, Decline(way_out(name)), gb_ids=loop_ids(event.site, gb_id))
+    return Finding(message, Decline(_way_out(name)), gb_ids=loop_ids(event.site, gb_id))
+
+
+def _refused_for(function: str, value: Value) -> _Refused | None:
+    """How a call of one of `_BY_ARGUMENT` with a value breaks the graph; None where it does not.
+
+    Each was compiled on torch 2.13: copies of Python's own objects are traced, of tensors not.
+    """
+    return next(filter(None, map(_BY_ARGUMENT[function], options(value))), None)
 
 
 def _spelt(name: str) -> str:
     return name.removeprefix("torch.Tensor.")
 
 
-def _repair(event: Call, name: str) -> Repair | Decline:
-    repair = draw_if_needed(event.site, event.call) if name == "random.random" else None
-    return repair if isinstance(repair, Repair) else Decline(way_out(name))
+def _way_out(function: str) -> str:
+    """What to do about a call of a function that Dynamo leaves to Python, by its dotted name."""
+    if function.startswith("torch.optim."):
+        return _WAY_OUT["torch.optim"]
+    return _WAY_OUT.get(function) or _WAY_OUT.get(function.partition(".")[0], _OUTSIDE)
 
 
 def _is_context(site: Site, call: ast.Call) -> bool:
     """True for what a `with` enters, which is judged there."""
     return isinstance(site.parent(call), ast.withitem)
+
+
+def _repair(event: Call, name: str) -> Repair | Decline:
+    repair = draw_if_needed(event.site, event.call) if name == "random.random" else None
+    return repair if isinstance(repair, Repair) else Decline(_way_out(name))

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
-from tclint.diagnostics import Effect
+from tclint.diagnostics import Decline, Effect
+from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import Call
 from tclint.semantics.lattice import options
+from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
-from ..proofs.messages import formats_dynamically
-from ..repairs.torch_checks import assert_tensor, check_literally
+from ..proofs.conditions import is_compiled_only
+from ..proofs.messages import formats_dynamically, literal_of, quoted
 
 _TENSOR_CHECKS = frozenset({"torch._check_tensor_all", "torch._check_tensor_all_with"})
 _WITH_TYPE = frozenset({"torch._check_with", "torch._check_tensor_all_with"})
+_ASSERT: Final = (
+    "Assert it in compiled code, which then raises RuntimeError with a literal message; eager code "
+    "stays as it is"
+)
+_LITERAL: Final = "Use the message's literal parts in compiled code; eager code stays as it is"
+_CAUGHT: Final = "the `try` around it may get another exception, or get it later"
 
 
 class TorchCheckBreaks(Rule[Call]):
@@ -99,7 +108,7 @@ def f(x):
         if event.function == "torch._assert" and _is_tensor(event, 0):
             return Finding(
                 "`torch._assert` reads its tensor on the host",
-                assert_tensor(event.site, event.call, 0),
+                _assert_tensor(event.site, event.call, 0),
                 gb_ids=("GB0033",),
             )
         if not event.function.startswith("torch._check"):
@@ -108,7 +117,7 @@ def f(x):
         if event.function in _TENSOR_CHECKS and _is_tensor(event, place):
             return Finding(
                 f"`{event.function}` reads its tensor on the host",
-                assert_tensor(event.site, event.call, place),
+                _assert_tensor(event.site, event.call, place),
                 gb_ids=("GB0124",),
             )
         message = event.call.args[place + 1 : place + 2]
@@ -119,7 +128,7 @@ def f(x):
         ):
             return Finding(
                 f"the message of `{event.function}` formats what is only known when it runs",
-                check_literally(event.site, event.call, place),
+                _check_literally(event.site, event.call, place),
                 gb_ids=("GB9158",),
             )
         return None
@@ -128,3 +137,51 @@ def f(x):
 def _is_tensor(event: Call, place: int) -> bool:
     values = event.arguments[place : place + 1]
     return bool(values) and all(isinstance(kind, Tensor) for kind in options(values[0]))
+
+
+def _assert_tensor(site: Site, call: ast.Call, place: int) -> Repair | Decline:
+    """``torch._check_tensor_all(t)`` → ``torch._assert_async(t.all(), ...)`` when compiled.
+
+    ``torch._assert`` asks a single element.
+    """
+    tested = "$tensor" if site.dotted(call.func) == "torch._assert" else "$tensor.all()"
+    template = f"$assert({tested}, {quoted(_message(site, call, place))})"
+    return _split(site, call, template, {"tensor": call.args[place]}, _ASSERT, "_assert_async")
+
+
+def _message(site: Site, call: ast.Call, place: int) -> str:
+    """The literal text nearest to what the exception says."""
+    named = [k.value for k in call.keywords if k.arg == "message"]
+    given = next(iter((*call.args[place + 1 :], *named)), None)
+    said = given.body if isinstance(given, ast.Lambda) else given
+    text = literal_of(site, said) if said is not None else None
+    return text or f"check failed: {' '.join(site.text(call.args[place]).split())}"
+
+
+def _split(
+    site: Site, call: ast.Call, template: str, parts: dict[str, ast.expr], why: str, name: str
+) -> Repair | Decline:
+    statement, function = site.parent(call), call.func
+    if not isinstance(statement, ast.Expr):
+        return Decline("the call is part of a larger expression")
+    if any(isinstance(a, ast.Starred) for a in call.args) or any(not k.arg for k in call.keywords):
+        return Decline("the call unpacks its arguments")
+    if not isinstance(function, ast.Attribute):
+        return Decline("the function was imported by itself: write `torch.` in front of it")
+    if any(attempt.handlers for attempt in site.facts.tries):
+        return Decline(_CAUGHT)
+    torch = site.text(function.value)
+    checked = template.replace("$assert", f"{torch}.{name}")
+    if is_compiled_only(site, statement):
+        return Repair(why, (Replace(call, checked, parts),))
+    whole = f"if {torch}.compiler.is_compiling():\n    {checked}\nelse:\n    $original"
+    return Repair(why, (Replace(statement, whole, {**parts, "original": statement}),))
+
+
+def _check_literally(site: Site, call: ast.Call, place: int) -> Repair | Decline:
+    """``torch._check(c, lambda: f"... {x.shape}")`` → the same with constant text when compiled."""
+    parts = {f"given_{i}": argument for i, argument in enumerate(call.args[: place + 1])}
+    given = ", ".join(f"${name}" for name in parts)
+    template = f"$assert({given}, lambda: {quoted(_message(site, call, place))})"
+    name = (site.dotted(call.func) or "").removeprefix("torch.")
+    return _split(site, call, template, parts, _LITERAL, name)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import ast
 from dataclasses import field, replace
+from typing import Final
 
 from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Replace
 from tclint.records import record
 from tclint.semantics.ownership import blocks_around
 from tclint.semantics.site import Site
-from tclint.semantics.values import DType
+from tclint.semantics.values import DType, Tensor
 
 from ..repairs.slice_store import store_by_mask
 from .arguments import certain_tensor
 from .contexts import judge
 from .exactness import COMPLEX, exact_comparison
 from .numbers import Number, arithmetic, is_number, negated
-from .positions import judge_row, picked
 from .promotion import ROUNDED
 from .purity import ORDER
 from .reaching import is_changed, may_be_read_before, reads_that_may_see
@@ -32,6 +32,9 @@ _LEAVES = "the number leaves a block where tensors may be made under `inference_
 _KEEPING = (ast.Assign, ast.Dict, ast.List, ast.Tuple, ast.Set, ast.Call, ast.keyword, ast.Return)
 _ROUNDS = 3
 """How often a loop may come back to a place with another number before it is given up."""
+_COMPUTED: Final = (ast.BinOp, ast.Compare, ast.UnaryOp)
+_RANGE: Final = "a position out of range stops a GPU instead of raising IndexError"
+_COPY: Final = "the row is a copy instead of a view"
 
 
 @record()
@@ -119,7 +122,7 @@ class Way:
                 self._looped_over(parent, use, number)
             case ast.Slice():
                 self._bounds(use)
-            case _ if (found := picked(self.site, use)) is not None:
+            case _ if (found := _picked(self.site, use)) is not None:
                 self._picks(use, number, *found)
             case _:
                 self._ends(use, number)
@@ -147,7 +150,7 @@ class Way:
 
     def _picks(self, use: ast.expr, number: Number, row: ast.Subscript, dimension: int) -> None:
         """``x[n]`` becomes ``x[n.reshape(1)].squeeze(0)``."""
-        verdict = judge_row(self.site, row, number.tensor) if number.certain else UNSURE
+        verdict = _judge_row(self.site, row, number.tensor) if number.certain else UNSURE
         self.verdicts.append(verdict)
         twin = self.rewrites.get(use, Replace(use, "$number", {"number": use}))
         self.rewrites[use] = replace(twin, template=f"{twin.template}.reshape(1)")
@@ -252,6 +255,28 @@ class Way:
             # torch turns the comparison round for a number, and names the turned one.
             self.verdicts.append(self._ordered(parent, number))
         self.verdicts.append(judge(self.site, use, number.tensor))
+
+
+def _picked(site: Site, use: ast.expr) -> tuple[ast.Subscript, int] | None:
+    """The subscript that ``use`` picks a row in, and the dimension, where only slices stand by."""
+    parent = site.parent(use)
+    members = parent.elts if isinstance(parent, ast.Tuple) else [use]
+    subscript = site.parent(parent) if isinstance(parent, ast.Tuple) else parent
+    if not isinstance(subscript, ast.Subscript) or not isinstance(subscript.ctx, ast.Load):
+        return None
+    if subscript.slice not in (use, parent) or certain_tensor(site, subscript.value) is None:
+        return None
+    if not all(member is use or isinstance(member, ast.Slice) for member in members):
+        return None
+    return subscript, members.index(use)
+
+
+def _judge_row(site: Site, subscript: ast.Subscript, position: Tensor) -> Verdict:
+    """Judge ``x[n]`` as ``x[n.reshape(1)].squeeze(0)``."""
+    if position.dtype is None or position.dtype.category != "int":
+        return Refused("the index is not known to be an integer")
+    view = "" if isinstance(site.parent(subscript), _COMPUTED) else f"; {_COPY}"
+    return Changes(_RANGE + view)
 
 
 def _spelt_out(statement: ast.AugAssign) -> Replace:

@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from string import Formatter
+from typing import Final
 
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Sequence, SymInt, Tensor
+from tclint.semantics.values import Sequence as Elements
+from tclint.semantics.values import SymInt, Tensor
 
-from .plain_text import plain_text
+_LONGEST: Final = 48
+_PERCENT: Final = re.compile(r"%(?:\((\w+)\))?[#0\- +]*(?:\d+)?(?:\.\d+)?([a-zA-Z%])")
+# They change how a value is shown, not what it is.
+_CONVERSIONS: Final = ("str", "repr", "int", "float", "bool", "list", "tuple")
+# Where the values begin that a message adds to what it states, and what asks for a value behind it.
+_CLAUSE: Final = re.compile(
+    r"[,;:(]\s+|\.\s+(?=[A-Z])|\s\(|,?\s+(?:but )?(?:got|found|was|is)\b[\s:=]*$"
+)
+_DANGLING: Final = re.compile(
+    r"\b(?:a|an|the|of|in|to|for|with|than|and|or|not|by|at|from|be|has|have|must|expected)$", re.I
+)
+_COPIES: Final = ("item", "tolist", "detach", "cpu", "numpy", "float")
+_QUOTES: Final = ("`", "'", '"')
 
 
 def folded(node: ast.expr) -> object:
@@ -48,6 +65,134 @@ def literal_of(site: Site, message: ast.expr) -> str | None:
     return plain_text(message) if isinstance(constant, ast.AST) else str(constant)
 
 
+def plain_text(message: ast.expr) -> str | None:
+    """What a message says without its values; None where that is nothing.
+
+    Somebody reads it who knows neither the values nor that there was a template: what comes after
+    the statement ("..., got {n}") goes, and a value that the sentence needs is named by its source.
+    """
+    parts = _parts(message)
+    if parts is None or not any(re.search(r"[^\W\d_]", p) for p in parts if isinstance(p, str)):
+        return None
+    stated = _stated(parts)
+    if stated is not None:
+        return stated
+    text = ""
+    for part in parts:
+        if isinstance(part, str):
+            text += part
+        elif _is_named_already(part, text):
+            text = text.rstrip(" :=")
+        else:
+            text += _named(part, text)
+    return text
+
+
+def _parts(message: ast.expr) -> list[str | ast.expr] | None:
+    """The texts and the values that a message is put together from."""
+    match message:
+        case ast.Constant(value=value):
+            return [str(value)]
+        case ast.JoinedStr(values=values):
+            return [part for value in values for part in _parts_of_f_string(value)]
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            one, other = _parts(left), _parts(right)
+            return one + other if one is not None and other is not None else None
+        case ast.BinOp(left=ast.Constant(value=str() as template), op=ast.Mod(), right=right):
+            return [*_percent(template, right)]
+        case ast.Call(
+            func=ast.Attribute(value=ast.Constant(value=str() as template), attr="format")
+        ):
+            return _format(template, message)
+        case ast.Call(func=ast.Name(id=name), args=[value]) if name in ("str", "repr"):
+            return [value]
+    return None
+
+
+def _parts_of_f_string(part: ast.expr) -> list[str | ast.expr]:
+    if isinstance(part, ast.FormattedValue):
+        return [part.value]
+    return [str(part.value)] if isinstance(part, ast.Constant) else []
+
+
+def _percent(template: str, given: ast.expr) -> Iterator[str | ast.expr]:
+    """The parts of ``template % given``."""
+    values = iter(given.elts if isinstance(given, ast.Tuple) else [given])
+    named = _by_key(given)
+    end = 0
+    for found in _PERCENT.finditer(template):
+        yield template[end : found.start()]
+        end = found.end()
+        if found[2] == "%":
+            yield "%"
+        else:
+            yield (named.get(found[1]) if found[1] else next(values, None)) or "..."
+    yield template[end:]
+
+
+def _by_key(given: ast.expr) -> Mapping[str, ast.expr]:
+    if not isinstance(given, ast.Dict):
+        return {}
+    pairs = zip(given.keys, given.values, strict=True)
+    return {str(key.value): value for key, value in pairs if isinstance(key, ast.Constant)}
+
+
+def _format(template: str, call: ast.Call) -> list[str | ast.expr] | None:
+    """The parts of ``template.format(...)``."""
+    given: Sequence[ast.expr] = call.args
+    by_name = {keyword.arg: keyword.value for keyword in call.keywords}
+    parts: list[str | ast.expr] = []
+    try:
+        pieces = [*Formatter().parse(template)]
+    except ValueError:
+        return None
+    for number, (text, field, _, _) in enumerate(pieces):
+        parts.append(text)
+        if field is None:
+            continue
+        name = re.split(r"[.\[]", field)[0] or str(number)
+        place = int(name) if name.isdecimal() else len(given)
+        parts.append(given[place] if place < len(given) else by_name.get(name, "..."))
+    return parts
+
+
+def _stated(parts: Sequence[str | ast.expr]) -> str | None:
+    """What is said before the first value, where that stands by itself."""
+    first = next((i for i, part in enumerate(parts) if not isinstance(part, str)), len(parts))
+    before = "".join(part for part in parts[:first] if isinstance(part, str))
+    behind = [part for part in parts[first + 1 :] if not isinstance(part, str) or part.strip(" .!")]
+    if first == len(parts) or not before:
+        return None
+    *clauses, last = _CLAUSE.split(before)
+    text = (clauses[0] if clauses else last).strip(" :=")
+    if not clauses and (behind or _DANGLING.search(text)):
+        return None
+    return text if len(text.split()) > 1 else None
+
+
+def _is_named_already(value: ast.expr, before: str) -> bool:
+    """True behind the value's own name: in ``f"size {size}"`` and ``f"all sizes {all_sizes}"``."""
+    name = value.attr if isinstance(value, ast.Attribute) else getattr(value, "id", "")
+    said, words = before.rstrip(" :="), name.strip("_").replace("_", " ")
+    last = re.search(rf"\b{re.escape(words)}$", said.replace("_", " "), re.I) if words else None
+    return last is not None
+
+
+def _named(value: ast.expr, before: str) -> str:
+    """What stands for a value: how the program calls it."""
+    match value:
+        case ast.Call(func=ast.Name(id=name), args=[inner], keywords=[]) if name in _CONVERSIONS:
+            return _named(inner, before)
+        case ast.Call(func=ast.Attribute(value=owner, attr=name), args=[]) if name in _COPIES:
+            return _named(owner, before)
+        case ast.Constant(value=known):
+            return str(known)
+    text = ast.unparse(value)
+    if len(text) > _LONGEST or "\n" in text:
+        return "..."
+    return text if before.endswith(_QUOTES) or "`" in text else f"`{text}`"
+
+
 def quoted(text: str) -> str:
     """The literal in double quotes, as formatters like it."""
     literal = repr(text).replace("$", r"\x24")  # a dollar would name a part of the template
@@ -70,4 +215,4 @@ def _is_dynamic(site: Site, name: ast.Name) -> bool:
 
 
 def _is_size(value: object) -> bool:
-    return isinstance(value, Sequence) and value.type == "Size"
+    return isinstance(value, Elements) and value.type == "Size"

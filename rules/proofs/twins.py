@@ -15,7 +15,6 @@ from tclint.semantics.values import DType, External
 from .numbers import Number, constant, fits_float32, is_number, negated
 from .promotion import FLOAT_OF_INTEGER, ROUNDED
 from .verdict import PROVED, Changes, Refused, Verdict
-from .whole import is_whole
 
 IN_TORCH: Final = frozenset(
     "sqrt exp expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh "
@@ -33,6 +32,12 @@ _FLOAT32: Final = DType("float32", "float")
 _FLOAT64: Final = DType("float64", "float")
 _METHODS: Final = {"max": "clamp(min=$other)", "min": "clamp(max=$other)"}
 UNSURE: Final = Refused("the number is not read from a tensor on all paths")
+_MAKE: Final = frozenset(
+    "argmax argmin argsort bincount bucketize ceil floor round searchsorted trunc".split()
+)
+_KEEP: Final = frozenset(
+    "abs amax amin clone cpu cuda detach item max min reshape squeeze sum view".split()
+)
 
 
 @record(frozen=True)
@@ -75,6 +80,19 @@ def _settle(twin: Twin | None, number: Number) -> Twin | None:
     return Twin(twin.number, UNSURE)
 
 
+def _math(site: Site, call: ast.Call, number: Number, name: str) -> Twin | None:
+    spelled = site.spell(f"torch.{name}")
+    if name not in IN_TORCH or spelled is None:
+        return None
+    made = number.of(DType("default", "float")) if number.category != "float" else number
+    replaced = _instead(call, f"{spelled}($number)", call.args[0])
+    return Twin(made, Changes(f"{ERRORS}; {ROUNDING}"), replaced)
+
+
+def _instead(call: ast.Call, template: str, use: ast.expr, **parts: ast.expr) -> Replace:
+    return Replace(call, template, {"number": use, **parts})
+
+
 def _builtin(site: Site, call: ast.Call) -> str:
     found = list(options(site.value(call.func)))
     known = found[0] if len(found) == 1 else None
@@ -82,8 +100,26 @@ def _builtin(site: Site, call: ast.Call) -> str:
     return name.removeprefix("builtins.") if name.startswith("builtins.") else ""
 
 
-def _instead(call: ast.Call, template: str, use: ast.expr, **parts: ast.expr) -> Replace:
-    return Replace(call, template, {"number": use, **parts})
+def _extreme(site: Site, call: ast.Call, use: ast.expr, number: Number, name: str) -> Twin | None:
+    """``max(n, 1)`` is ``n.clamp(min=1)``, but for NaN and for the sign of zero."""
+    other = call.args[1] if call.args[0] is use else call.args[0]
+    if not is_number(site, other):
+        return None
+    value = constant(site, other)
+    replaced = _instead(call, f"$number.{_METHODS[name]}", use, other=other)
+    if number.category == "int" and isinstance(value, int):
+        wide = number.bound is not None or number.tensor.dtype == _INT64
+        if not wide and not 0 <= value <= _SMALLEST:
+            return Twin(number, Refused(f"`{value}` may not fit the tensor's dtype"))
+        bound = None if number.bound is None else max(number.bound, abs(value))
+        return Twin(replace(number, bound=bound), PROVED, replaced)
+    known = number.tensor.dtype in (_FLOAT32, _FLOAT64, ROUNDED)
+    if not known or value is None:
+        return Twin(number.of(None), Changes("the result takes the tensor's dtype"), replaced)
+    fits = number.tensor.dtype == _FLOAT64 or fits_float32(value)
+    sure = value != 0 and call.args[0] is use
+    made = number if fits else number.of(ROUNDED)
+    return Twin(made, PROVED if sure else Changes(_NAN), replaced)
 
 
 def _float(call: ast.Call, number: Number) -> Twin | None:
@@ -113,39 +149,20 @@ def _int(call: ast.Call, number: Number) -> Twin | None:
     return Twin(number, Changes(CUT), _instead(call, template, call.args[0]))
 
 
+def is_whole(node: ast.expr) -> bool:
+    """True where ``int`` has nothing to cut off: ``x.round()``, ``torch.bincount(x)[0].item()``."""
+    match node:
+        case ast.Subscript(value=inner):
+            return is_whole(inner)
+        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) if name in _MAKE:
+            return True
+        case ast.Call(func=ast.Attribute(value=inner, attr=name)) if name in _KEEP:
+            return is_whole(inner)
+    return False
+
+
 def _round(call: ast.Call, number: Number) -> Twin:
     if number.category == "int":
         return Twin(number, PROVED, _instead(call, "$number", call.args[0]))
     rounded = _instead(call, "$number.round()", call.args[0])
     return Twin(number, Changes(CUT.replace("int", "round").replace("trunc", "round")), rounded)
-
-
-def _extreme(site: Site, call: ast.Call, use: ast.expr, number: Number, name: str) -> Twin | None:
-    """``max(n, 1)`` is ``n.clamp(min=1)``, but for NaN and for the sign of zero."""
-    other = call.args[1] if call.args[0] is use else call.args[0]
-    if not is_number(site, other):
-        return None
-    value = constant(site, other)
-    replaced = _instead(call, f"$number.{_METHODS[name]}", use, other=other)
-    if number.category == "int" and isinstance(value, int):
-        wide = number.bound is not None or number.tensor.dtype == _INT64
-        if not wide and not 0 <= value <= _SMALLEST:
-            return Twin(number, Refused(f"`{value}` may not fit the tensor's dtype"))
-        bound = None if number.bound is None else max(number.bound, abs(value))
-        return Twin(replace(number, bound=bound), PROVED, replaced)
-    known = number.tensor.dtype in (_FLOAT32, _FLOAT64, ROUNDED)
-    if not known or value is None:
-        return Twin(number.of(None), Changes("the result takes the tensor's dtype"), replaced)
-    fits = number.tensor.dtype == _FLOAT64 or fits_float32(value)
-    sure = value != 0 and call.args[0] is use
-    made = number if fits else number.of(ROUNDED)
-    return Twin(made, PROVED if sure else Changes(_NAN), replaced)
-
-
-def _math(site: Site, call: ast.Call, number: Number, name: str) -> Twin | None:
-    spelled = site.spell(f"torch.{name}")
-    if name not in IN_TORCH or spelled is None:
-        return None
-    made = number.of(DType("default", "float")) if number.category != "float" else number
-    replaced = _instead(call, f"{spelled}($number)", call.args[0])
-    return Twin(made, Changes(f"{ERRORS}; {ROUNDING}"), replaced)

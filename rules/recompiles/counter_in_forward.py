@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from tclint.diagnostics import Confidence, Effect
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from tclint.diagnostics import Applicability, Confidence, Decline, Effect
+from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import ModuleWrite
 from tclint.semantics.lattice import options
-from tclint.semantics.values import Static, SymInt
+from tclint.semantics.site import Site
+from tclint.semantics.symbols import ClassInfo, FunctionInfo
+from tclint.semantics.values import DType, Static, SymInt, Tensor
 
-from .counters import count_in_buffer, counted
+from ..proofs.follow import Way
+from ..proofs.numbers import COUNTED, Number
+from ..proofs.verdict import Changes, Refused
+from ..tensor_creation.init_end import first_argument
+from .attributes import is_integer, is_own
 from .emptied import only_records
 
 _CALLS = "[(torch.ones(3),) for _ in range(10)]"
+_BUFFER = 'self.register_buffer("step", torch.tensor(0), persistent=False)'
+_COUNT: Final = Number(Tensor(0, DType("int64", "int")), COUNTED)
+_CHANGES: Final = (
+    "`{name}` is a 0-d tensor instead of an int for whoever looks at it from outside, and moves "
+    "with the module; a module that is built on the meta device has to fill it in afterwards"
+)
 
 
 def _module(start: str, body: str) -> str:
@@ -26,9 +43,6 @@ class f(nn.Module):
     def forward(self, x):
 {lines}
 """
-
-
-_BUFFER = 'self.register_buffer("step", torch.tensor(0), persistent=False)'
 
 
 class CounterInForward(Rule[ModuleWrite]):
@@ -91,15 +105,26 @@ class CounterInForward(Rule[ModuleWrite]):
 
     def check(self, event: ModuleWrite) -> Finding | None:
         """Report integers that are counted."""
-        added = counted(event)
+        added = _counted(event)
         if added is None or not _is_integer(event):
             return None
         name = event.site.text(event.target)
         return Finding(
             f"`{name}` is compiled in as a number: each call with another one compiles again",
-            count_in_buffer(event),
+            _count_in_buffer(event),
             confidence=Confidence.LOW if only_records(event.site) else None,
         )
+
+
+def _counted(event: ModuleWrite) -> ast.expr | None:
+    """What is added in ``self.n += 1`` or ``self.n = self.n + 1``; None for other writes."""
+    match event.site.statement:
+        case ast.AugAssign(target=target, op=ast.Add() | ast.Sub(), value=value):
+            return value if target is event.target else None
+        case ast.Assign(targets=[target], value=ast.BinOp(left, ast.Add() | ast.Sub(), value)):
+            same = ast.unparse(left) == ast.unparse(target)
+            return value if same and target is event.target else None
+    return None
 
 
 def _is_integer(event: ModuleWrite) -> bool:
@@ -108,3 +133,108 @@ def _is_integer(event: ModuleWrite) -> bool:
         isinstance(kind, SymInt) or (isinstance(kind, Static) and kind.type == "int")
         for kind in kinds
     )
+
+
+def _count_in_buffer(event: ModuleWrite) -> Repair | Decline:
+    """Register a buffer in place of the number in ``__init__``; the counting stays as it is."""
+    site, name = event.site, event.attribute
+    cls, step = site.cls, event.target.value
+    init = cls.methods.get("__init__") if cls else None
+    if cls is None or init is None or not isinstance(step, ast.Name) or site.function is None:
+        return Decline(f"`__init__` of the class does not set `{name}`")
+    start = _start(init, name)
+    if start is None:
+        return Decline(f"`__init__` does not set `{name}` to a literal integer")
+    spelled = site.spell("torch.tensor")
+    if spelled is None:
+        return Decline("the file does not import torch")
+    obstacle = _elsewhere(site, cls, site.function, init, name) or _why_not(event, step.id)
+    if obstacle:
+        return Decline(obstacle)
+    own = first_argument(init)
+    template = f'{own}.register_buffer("{name}", {spelled}($start), persistent=False)'
+    rewrites = [Replace(start, template, {"start": start.value}), *_rebound(event)]
+    message = "Count in a buffer that is not saved"
+    return Repair(message, tuple(rewrites), Applicability.UNSAFE, _CHANGES.format(name=name))
+
+
+def _start(init: FunctionInfo, name: str) -> ast.Assign | None:
+    """``self.n = 0`` among the statements of ``__init__`` itself, behind ``super().__init__()``."""
+    assert not isinstance(init.node, ast.Lambda)
+    ready = False
+    for statement in init.node.body:
+        called = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(called, ast.Call) and getattr(called.func, "attr", "") == "__init__":
+            ready = True
+        if not ready or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            continue
+        if is_own(statement.targets[0], first_argument(init), name):
+            return statement if is_integer(statement.value) else None
+    return None
+
+
+def _elsewhere(
+    site: Site, cls: ClassInfo, function: FunctionInfo, init: FunctionInfo, name: str
+) -> str:
+    """Where else the number is used, so that the proof would not be whole; empty for nowhere."""
+    for node in ast.walk(site.module.tree):
+        known = isinstance(node, ast.Attribute) and node.attr == name
+        if known and not _holds(function.node, node) and not _holds(init.node, node):
+            return f"line {getattr(node, 'lineno', 0)} uses `{name}` as well"
+        if isinstance(node, ast.Constant) and node.value == name:
+            return f"line {node.lineno} names `{name}` in a string"
+    uses = [n for n in ast.walk(init.node) if isinstance(n, ast.Attribute) and n.attr == name]
+    if len(uses) != 1:
+        return f"`__init__` uses `{name}` more than once"
+    if any(isinstance(n, ast.Name) and n.id == name for n in _class_level(cls)):
+        return f"`{name}` is set at class level"
+    return ""
+
+
+def _holds(outer: ast.AST, node: ast.AST) -> bool:
+    return any(inner is node for inner in ast.walk(outer))
+
+
+def _class_level(cls: ClassInfo) -> Iterator[ast.AST]:
+    for statement in cls.node.body:
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)):
+            yield from ast.walk(statement)
+
+
+def _why_not(event: ModuleWrite, own: str) -> str:
+    """Why a tensor cannot stand where the function uses the number; empty when it can."""
+    site, way = event.site, Way(event.site, changed=True)
+    for node in ast.walk(site.body.scope):
+        if not isinstance(node, ast.Attribute) or node.attr != event.attribute:
+            continue
+        if not is_own(node, own, event.attribute):
+            return f"`{site.text(node)}` is the number of another object"
+        if isinstance(node.ctx, ast.Load):
+            if node is not getattr(getattr(site.statement, "value", None), "left", None):
+                way.use(node, _COUNT)
+        elif node is not event.target:
+            return f"`{event.attribute}` is set in another place of the function"
+    verdict = way.verdict()
+    if isinstance(verdict, Changes):
+        return f"not only the counter would change: {verdict.what}"
+    if way.rewrites:
+        return "Python's functions are called with the number"
+    return verdict.why if isinstance(verdict, Refused) else ""
+
+
+def _rebound(event: ModuleWrite) -> Iterator[Replace]:
+    """`self.n = self.n + 1` for `self.n += 1`, which would write into a tensor that is in use.
+
+    Autograd may have kept it for the backward pass, and so may the code that reads it here.
+    """
+    site, statement = event.site, event.site.statement
+    used = (
+        node is not event.target
+        and isinstance(node, ast.Attribute)
+        and node.attr == event.attribute
+        for node in ast.walk(site.body.scope)
+    )
+    if isinstance(statement, ast.AugAssign) and any(used):
+        sign = "+" if isinstance(statement.op, ast.Add) else "-"
+        target = site.text(statement.target)
+        yield Replace(statement, f"{target} = {target} {sign} $step", {"step": statement.value})

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from tclint.diagnostics import Effect
+import ast
+import copy
+from typing import Final
+
+from tclint.diagnostics import Applicability, Decline, Effect
+from tclint.lint.rewrite import Insert, Repair, Replace, Rewrite
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import ModuleWrite
 from tclint.semantics.lattice import options
-from tclint.semantics.values import Tensor
+from tclint.semantics.site import Site
+from tclint.semantics.symbols import ClassInfo, FunctionInfo
+from tclint.semantics.values import Static, Tensor
 
-from .attributes import guard_of
-from .lazily_built import build_in_init
+from ..tensor_creation.init_end import first_argument, why_no_place
+from .attributes import guard_of, set_to_none
 
 _CALLS = "[(torch.ones(3, 3),) for _ in range(3)]"
+_MAKERS: Final = frozenset(
+    "tensor zeros ones full eye arange linspace logspace tril triu outer cat stack "
+    "hann_window hamming_window blackman_window".split()
+)
+_KEPT: Final = (
+    "it is made in `__init__`, with the default dtype and device of that time, whether a call "
+    "needs it or not"
+)
+_MOVED: Final = "as a buffer that is not saved, it moves with the module and takes over its dtype"
 
 
 class LazyTensorInForward(Rule[ModuleWrite]):
@@ -108,5 +124,116 @@ class f(nn.Module):
         return Finding(
             f"`{event.site.text(event.target)}` is built by the first call: the second one "
             "compiles again",
-            build_in_init(event, guard),
+            _build_in_init(event, guard),
         )
+
+
+def _build_in_init(event: ModuleWrite, guard: ast.If) -> Repair | Decline:
+    """Move the assignment to the end of ``__init__``; an input's device makes it a buffer."""
+    site, name, statement = event.site, event.attribute, event.site.statement
+    cls, function = site.cls, site.function
+    if cls is None or function is None or not isinstance(statement, ast.Assign):
+        return Decline("no method of the module sets it by a plain assignment")
+    init = cls.methods.get("__init__")
+    if init is None or isinstance(init.node, ast.Lambda):
+        return Decline(f"`{cls.name}` has no `__init__` of its own")
+    made, moved = _without_device(site, statement.value, first_argument(function))
+    obstacle = (
+        why_no_place(site, cls, init, function)
+        or _why_not_static(site, made, first_argument(function))
+        or _elsewhere(cls, init, event, guard)
+    )
+    if obstacle:
+        return Decline(obstacle)
+    own = first_argument(init)
+    if "$" in made or own != first_argument(function):
+        return Decline("the methods name the module differently")
+    build = f"{own}.{name} = {made}"
+    if moved:
+        build = f'{own}.register_buffer("{name}", {made}, persistent=False)'
+    rewrites: list[Rewrite] = [Replace(guard, ""), Insert(init.node.body[-1], build, after=True)]
+    empty = set_to_none(init, name)
+    if empty is init.node.body[-1]:
+        rewrites[1] = Replace(empty, build)
+    elif empty is not None:
+        rewrites.append(Replace(empty, ""))
+    changes = f"{_KEPT}; {_MOVED}" if moved else _KEPT
+    return Repair("Build it in `__init__`", tuple(rewrites), Applicability.UNSAFE, changes)
+
+
+def _without_device(site: Site, node: ast.expr, own: str) -> tuple[str, bool]:
+    """The expression's text, without ``device=`` where an input says which one."""
+    plain = copy.deepcopy(node)
+    moved = False
+    for call in ast.walk(plain):
+        if isinstance(call, ast.Call):
+            kept = [k for k in call.keywords if k.arg != "device" or not _is_input(k.value, own)]
+            moved = moved or len(kept) < len(call.keywords)
+            call.keywords = kept
+    return (ast.unparse(plain) if moved else site.text(node)), moved
+
+
+def _is_input(device: ast.expr, own: str) -> bool:
+    """True for ``x.device`` of a local variable."""
+    owner = device.value if isinstance(device, ast.Attribute) else None
+    return isinstance(owner, ast.Name) and owner.id != own
+
+
+def _why_not_static(site: Site, text: str, own: str) -> str:
+    """What keeps the expression from being made ahead of the first call."""
+    known = {ast.unparse(n): n for n in ast.walk(site.statement) if isinstance(n, ast.Attribute)}
+    for node in ast.walk(ast.parse(text, mode="eval")):
+        if isinstance(node, ast.Call):
+            dotted = site.dotted(node.func) or ""
+            if not dotted.startswith("torch.") or dotted.rpartition(".")[2] not in _MAKERS:
+                return f"`{ast.unparse(node.func)}` may give something else in `__init__`"
+        elif isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == own:
+            value = site.value(known[ast.unparse(node)])
+            fixed = all(isinstance(kind, Static) for kind in options(value))
+            if not fixed or node.attr == "training":
+                return f"`{ast.unparse(node)}` is not known to be set in `__init__` for good"
+        elif isinstance(node, ast.Name) and node.id != own and not _is_global(site, node):
+            return f"`{node.id}` is known only when the module is called"
+    return ""
+
+
+def _is_global(site: Site, name: ast.Name) -> bool:
+    known = name.id in site.module.imports or name.id in site.module.assigned
+    return known and site.dotted(name) is not None
+
+
+def _elsewhere(cls: ClassInfo, init: FunctionInfo, event: ModuleWrite, guard: ast.If) -> str:
+    """Where else the attribute is set, so that the first call may find it unset again."""
+    empty = set_to_none(init, event.attribute)
+    own = [event.target, *(empty.targets if empty else [])]
+    asked_here = {*ast.walk(guard.test)}
+    for node in ast.walk(cls.node):
+        if not isinstance(node, ast.Attribute) or node.attr != event.attribute:
+            continue
+        if isinstance(node.ctx, ast.Load):
+            if node not in asked_here and _finds_it_missing(event, node, guard):
+                return f"line {node.lineno} may find that `{event.attribute}` is not made yet"
+        elif not any(node is known for known in own):
+            return f"line {node.lineno} sets `{event.attribute}` as well"
+    if any(_names_it(statement, event.attribute) for statement in cls.node.body):
+        return f"the class itself has `{event.attribute}`"
+    if isinstance(guard.test, ast.Compare):
+        return "" if empty else f"`__init__` does not set `{event.attribute}` to None"
+    return f"`__init__` sets `{event.attribute}`, so that it is never built" if empty else ""
+
+
+def _finds_it_missing(event: ModuleWrite, read: ast.Attribute, guard: ast.If) -> bool:
+    """True for a read above the guard, and for another question whether the tensor is there."""
+    site = event.site
+    inside = any(node is read for node in ast.walk(site.body.scope))
+    if inside and (read.lineno, read.col_offset) < (guard.lineno, guard.col_offset):
+        return True
+    texts = site.module.file.lines[read.lineno - 1 : read.end_lineno]
+    return any(f"{read.attr} is " in text for text in texts)
+
+
+def _names_it(statement: ast.stmt, name: str) -> bool:
+    """True for `name = ...` and the like in the body of a class."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return statement.name == name
+    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(statement))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
+
 from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.records import record
 from tclint.semantics.events import CompileCall
+from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import Object
-
-from .numbered_blocks import numbered
 
 _PROGRAM = """
 class Block(nn.Module):
@@ -87,7 +90,7 @@ class NumberOfBlock(Rule[CompileCall]):
         target = event.target
         if not event.site.facts.loops or not isinstance(target, Object) or target.cls is None:
             return None
-        found = numbered(target.cls)
+        found = _numbered(target.cls)
         if found is None:
             return None
         name = f"{target.cls.name}.{found.attribute}"
@@ -100,3 +103,64 @@ class NumberOfBlock(Rule[CompileCall]):
             ),
             confidence=Confidence.MEDIUM,
         )
+
+
+@record(frozen=True)
+class _Numbered:
+    """``self.ATTRIBUTE`` is the number of a block; ``use`` is where ``forward`` reads it."""
+
+    attribute: str
+    use: ast.Attribute
+
+
+def _numbered(cls: ClassInfo) -> _Numbered | None:
+    """The number that ``[Block(i) for i in range(n)]`` in the same file gives each block."""
+    init, forward = cls.methods.get("__init__"), cls.methods.get("forward")
+    if init is None or forward is None or isinstance(init.node, ast.Lambda):
+        return None
+    names = [argument.arg for argument in init.node.args.args][1:]
+    given = {name for call, index in _makers(cls) for name in _given(call, index, names)}
+    for statement in init.node.body:
+        match statement:
+            case ast.Assign(
+                targets=[ast.Attribute(value=ast.Name(id="self"), attr=attribute)],
+                value=ast.Name(id=name),
+            ) if name in given:
+                use = _use(forward.node, attribute)
+                if use is not None:
+                    return _Numbered(attribute, use)
+    return None
+
+
+def _makers(cls: ClassInfo) -> Iterator[tuple[ast.Call, str]]:
+    """The calls that make a block for each number of a range, with the number's name."""
+    for node in ast.walk(cls.module.tree):
+        match node:
+            case (
+                ast.ListComp(elt=ast.Call(func=ast.Name(id=made)) as call, generators=[loop])
+                | ast.GeneratorExp(elt=ast.Call(func=ast.Name(id=made)) as call, generators=[loop])
+            ) if made == cls.name:
+                match loop:
+                    case ast.comprehension(
+                        target=ast.Name(id=index), iter=ast.Call(func=ast.Name(id="range"))
+                    ):
+                        yield call, index
+
+
+def _given(call: ast.Call, index: str, names: list[str]) -> Iterator[str]:
+    """The parameters that get the number itself."""
+    for name, value in zip(names, call.args, strict=False):
+        if isinstance(value, ast.Name) and value.id == index:
+            yield name
+    for keyword in call.keywords:
+        if keyword.arg and isinstance(keyword.value, ast.Name) and keyword.value.id == index:
+            yield keyword.arg
+
+
+def _use(forward: ast.AST, attribute: str) -> ast.Attribute | None:
+    for node in ast.walk(forward):
+        match node:
+            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Load()):
+                if name == attribute:
+                    return node
+    return None

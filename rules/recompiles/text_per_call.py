@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
 from typing import Final
 
 from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rule import Finding, Good, Rule, Untouched
 from tclint.semantics.events import CompileCall
+from tclint.semantics.symbols import FunctionInfo
+from tclint.semantics.values import Function, Object
 
-from .loop_texts import texts_handed_over
+from .loop_calls import calls_of_compiled, names_loop
 
 _LOOP: Final = """
 
@@ -23,6 +27,8 @@ _MODULE: Final = (
     "\nclass Named(nn.Module):\n    def forward(self, x, name):\n"
     '        return x * 2 if name.endswith("0") else x * 3\n\n\nnamed = torch.compile(Named())\n'
 )
+# Where a text goes on as it is, nothing asks for its value yet.
+_PASSED_ON: Final = (ast.Return, ast.Tuple, ast.Call, ast.keyword, ast.Assign)
 
 
 class TextPerCall(Rule[CompileCall]):
@@ -79,7 +85,7 @@ class TextPerCall(Rule[CompileCall]):
     def check(self, event: CompileCall) -> Finding | None:
         """Look at the calls of what is compiled."""
         site = event.site
-        found = list(texts_handed_over(event))
+        found = list(_texts_handed_over(event))
         if not found:
             return None
         text, parameter = found[0]
@@ -91,3 +97,51 @@ class TextPerCall(Rule[CompileCall]):
             confidence=Confidence.HIGH,
             related=tuple(other for other, _ in found[1:]),
         )
+
+
+def _texts_handed_over(event: CompileCall) -> Iterator[tuple[ast.expr, str]]:
+    """The texts, and the function's parameters that get them."""
+    function = _traced(event)
+    if function is None:
+        return
+    for call in calls_of_compiled(event):
+        for parameter, argument in _arguments(function, call):
+            if not _is_text(argument) or not names_loop(event.site, argument):
+                continue
+            if _asks(function, parameter):
+                yield argument, parameter
+
+
+def _traced(event: CompileCall) -> FunctionInfo | None:
+    match event.target:
+        case Function(info=info, bound=None):
+            return info
+        case Object(cls=cls) if cls is not None:
+            return cls.methods.get("forward")
+    return None
+
+
+def _arguments(function: FunctionInfo, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    given = function.node.args
+    names = [a.arg for a in (*given.posonlyargs, *given.args)][1 if function.cls else 0 :]
+    if not any(isinstance(argument, ast.Starred) for argument in call.args):
+        yield from zip(names, call.args, strict=False)
+    yield from ((k.arg, k.value) for k in call.keywords if k.arg)
+
+
+def _is_text(node: ast.expr) -> bool:
+    match node:
+        case ast.JoinedStr() | ast.Call(func=ast.Name(id="str")):
+            return True
+    return False
+
+
+def _asks(function: FunctionInfo, parameter: str) -> bool:
+    """True when the function does more with a parameter than to hand it on."""
+    for outer in ast.walk(function.node):
+        for node in ast.iter_child_nodes(outer):
+            match node:
+                case ast.Name(id=name, ctx=ast.Load()) if name == parameter:
+                    if not isinstance(outer, _PASSED_ON):
+                        return True
+    return False

@@ -10,18 +10,14 @@ from typing import Final
 from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.records import record
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
+from tclint.semantics.symbols import ClassInfo
+from tclint.semantics.values import Object
 
 from ..proofs.conditions import is_compiled_aside, is_compiled_only
 from .conditions import condition
 from .effects import only_computes
-from .registered import (
-    Registered,
-    classes_of,
-    registered_everywhere,
-    registered_otherwise,
-    writer_of,
-)
 
 _MESSAGE: Final = (
     "In compiled code compute both tensors, keep neither, and let `torch.where` choose; eager code "
@@ -38,8 +34,16 @@ class Way:
     lines: list[str] = field(default_factory=list)
     parts: Parts = field(default_factory=dict)
     made: dict[str, str] = field(default_factory=dict)
-    buffer: Registered | None = None
+    buffer: _Registered | None = None
     tensor: str = ""
+
+
+@record(frozen=True)
+class _Registered:
+    """A buffer's name, and whether it belongs to the state dict."""
+
+    name: str
+    persistent: bool = True
 
 
 def choose_buffer(site: Site, statement: ast.If) -> Repair | Decline | None:
@@ -86,22 +90,6 @@ def choose_buffer(site: Site, statement: ast.If) -> Repair | Decline | None:
     return Repair(_MESSAGE, (Replace(statement, "\n".join(lines), parts),))
 
 
-def _test(owner: str, buffer: Registered) -> str:
-    """What else compiled code asks, and knows while tracing.
-
-    The function may be called with modules of classes that are not in sight. Asking for a
-    persistent buffer would make Dynamo guard on which tensor it is.
-    """
-    if buffer.persistent:
-        return ""
-    return f' and "{buffer.name}" in {owner}._non_persistent_buffers_set'
-
-
-def _blocks(statement: ast.If) -> Iterator[list[ast.stmt]]:
-    yield statement.body
-    yield statement.orelse
-
-
 def _owner(last: ast.stmt) -> str | None:
     """The variable whose buffer a statement registers."""
     match last:
@@ -110,23 +98,6 @@ def _owner(last: ast.stmt) -> str | None:
         ):
             return owner
     return None
-
-
-def _obstacle(site: Site, owner: str, one: Way, other: Way) -> str:
-    if one.buffer is None or one.buffer != other.buffer:
-        return "both ways have to register the same buffer, alike"
-    if one.made.keys() & other.made.keys():
-        return "both ways prepare the same attribute"
-    if not classes_of(site, owner):
-        return f"`{owner}` is not certainly a module"
-    unproved = one.buffer.persistent and not registered_everywhere(site, owner, one.buffer)
-    if unproved or registered_otherwise(site, owner, one.buffer):
-        return f"`{owner}` does not certainly have the buffer `{one.buffer.name}` before"
-    for attribute in (one.buffer.name, *one.made, *other.made):
-        writer = writer_of(site, owner, attribute)
-        if writer:
-            return f"`{writer}` writes into a tensor that both ways may share"
-    return ""
 
 
 def _way(site: Site, block: list[ast.stmt], owner: str, place: int) -> Way | Decline:
@@ -141,7 +112,7 @@ def _way(site: Site, block: list[ast.stmt], owner: str, place: int) -> Way | Dec
         case ast.Call(args=[ast.Constant(value=str() as name), tensor], keywords=keywords):
             kept = [k.value.value for k in keywords if isinstance(k.value, ast.Constant)]
             if len(kept) == len(keywords) and all(k.arg == "persistent" for k in keywords):
-                way.buffer = Registered(name, persistent=all(kept))
+                way.buffer = _Registered(name, persistent=all(kept))
             match tensor:
                 case ast.Attribute(value=ast.Name(id=read), attr=attribute) if read == owner:
                     way.tensor = way.made.get(attribute, f"{owner}.{attribute}")
@@ -218,3 +189,94 @@ def _local(site: Site, attribute: str) -> str:
     while attribute in taken:
         attribute += "_"
     return attribute
+
+
+def _blocks(statement: ast.If) -> Iterator[list[ast.stmt]]:
+    yield statement.body
+    yield statement.orelse
+
+
+def _obstacle(site: Site, owner: str, one: Way, other: Way) -> str:
+    if one.buffer is None or one.buffer != other.buffer:
+        return "both ways have to register the same buffer, alike"
+    if one.made.keys() & other.made.keys():
+        return "both ways prepare the same attribute"
+    if not _classes_of(site, owner):
+        return f"`{owner}` is not certainly a module"
+    unproved = one.buffer.persistent and not _registered_everywhere(site, owner, one.buffer)
+    if unproved or _registered_otherwise(site, owner, one.buffer):
+        return f"`{owner}` does not certainly have the buffer `{one.buffer.name}` before"
+    for attribute in (one.buffer.name, *one.made, *other.made):
+        writer = _writer_of(site, owner, attribute)
+        if writer:
+            return f"`{writer}` writes into a tensor that both ways may share"
+    return ""
+
+
+def _classes_of(site: Site, owner: str) -> list[ClassInfo]:
+    """The classes of the project that a variable may be an instance of; none when one is not."""
+    kinds = [kind for load in site.loads(owner) for kind in options(site.value(load))]
+    known = [kind.cls for kind in kinds if isinstance(kind, Object) and kind.is_module and kind.cls]
+    return list(dict.fromkeys(known)) if len(known) == len(kinds) else []
+
+
+def _registered_everywhere(site: Site, owner: str, buffer: _Registered) -> bool:
+    """True when whatever module the variable may be registers the buffer, so, in ``__init__``."""
+    classes = _classes_of(site, owner)
+    return bool(classes) and all(buffer in _registered(cls) for cls in classes)
+
+
+def _registered(cls: ClassInfo) -> Iterator[_Registered]:
+    init = cls.methods.get("__init__")
+    for node in ast.walk(init.node) if init else ():
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id="self"), attr="register_buffer"),
+                args=[ast.Constant(value=str() as name), *_],
+                keywords=keywords,
+            ):
+                flags = [k.value.value for k in keywords if isinstance(k.value, ast.Constant)]
+                yield _Registered(name, persistent=all(flags))
+
+
+def _registered_otherwise(site: Site, owner: str, buffer: _Registered) -> bool:
+    """True when a class that the module may be of puts it into the state dict, or out of it."""
+    other = _Registered(buffer.name, not buffer.persistent)
+    return any(other in _registered(cls) for cls in _classes_of(site, owner))
+
+
+def _writer_of(site: Site, owner: str, attribute: str) -> str:
+    """A statement of this file, or of those of the module's classes, that writes into it."""
+    classes = _classes_of(site, owner)
+    for tree in dict.fromkeys([site.module.tree, *(cls.module.tree for cls in classes)]):
+        for node in ast.walk(tree):
+            for written in _written(node):
+                if any(
+                    isinstance(p, ast.Attribute) and p.attr == attribute for p in ast.walk(written)
+                ):
+                    return ast.unparse(node)[:80]
+    return ""
+
+
+def _written(node: ast.AST) -> Iterator[ast.expr]:
+    """The expressions whose memory a node writes."""
+    match node:
+        case ast.AugAssign(target=target):
+            yield target
+        case ast.Assign(targets=targets):
+            yield from (t.value for t in targets if isinstance(t, ast.Subscript))
+        case ast.Call(func=ast.Attribute(value=tensor, attr=method), keywords=keywords):
+            if method.endswith("_") and not method.endswith("__"):
+                yield tensor
+            yield from (keyword.value for keyword in keywords if keyword.arg == "out")
+
+
+def _test(owner: str, buffer: _Registered) -> str:
+    """What else compiled code asks, and knows while tracing.
+
+    The function may be called with modules of classes that are not in sight. Asking for a
+    persistent buffer would make Dynamo guard on which tensor it is.
+    """
+    if buffer.persistent:
+        return ""
+    return f' and "{buffer.name}" in {owner}._non_persistent_buffers_set'

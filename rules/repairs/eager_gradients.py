@@ -11,7 +11,6 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import External, Function, Object, Tensor, Value
 
-from ..decisions.gradients import WAY_OUT
 from ..decisions.origins import is_made_here
 from ..proofs.arguments import certain_tensor
 
@@ -21,6 +20,10 @@ _CHANGES: Final = (
 )
 _KEEPING: Final = (ast.Return, ast.Tuple, ast.List, ast.Dict, ast.Yield, ast.Lambda)
 _LOOKS: Final = frozenset({"grad", "requires_grad", "retain_grad", "register_hook", "backward"})
+WAY_OUT: Final = (
+    "switch it before compiled code is called; inside, `.detach()` cuts gradients off, and "
+    "`torch.func.grad` takes them with respect to any tensor"
+)
 
 
 def switch_in_eager(site: Site, owner: ast.expr, tensor: Tensor) -> Repair | Decline:

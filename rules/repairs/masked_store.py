@@ -11,7 +11,9 @@ from typing import Final
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.records import record
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
+from tclint.semantics.values import Static, SymInt
 
 from ..proofs.arguments import certain_tensor
 from ..proofs.certainty import is_certain
@@ -19,10 +21,10 @@ from ..proofs.conditions import is_compiled_aside, is_compiled_only
 from ..proofs.promotion import is_boolean
 from ..proofs.purity import is_pure
 from ..proofs.shapes import same_dtype, same_shape
+from ..proofs.uses import is_parameter
 from ..proofs.verdict import PROVED, Changes, Refused, Verdict, combine
 from .aliases import is_own
 from .arms import judge_arm, keeps
-from .covering import Cover, cover_of
 from .kept import judge_kept
 
 _MESSAGE: Final = "Compute it for all elements, and store those of the mask"
@@ -31,44 +33,9 @@ _FLOATS: Final = (
     "floating point; eager code stays as it is"
 )
 _SUMMED: Final = "the gradient of `{}` is summed over all elements, so its last bits may differ"
-
-
-def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
-    """Rewrite the store that a read by a mask is for; None for reads that are for more."""
-    statement = site.statement
-    stored = _stored(statement)
-    if stored is None or not any(part is read for part in ast.walk(statement)):
-        return None
-    target, value, operator = stored
-    spelled = site.spell("torch.where")
-    if is_compiled_aside(site, statement):
-        return Decline("this is what other tensors and eager code still do")
-    if spelled is None:
-        return Decline("the file does not import torch")
-    reads = _Reads(ast.dump(target.slice))
-    whole = reads.unmasked(value)
-    if operator is not None:
-        whole = ast.BinOp(reads.unmasked(target), operator, whole)
-    if not reads.found:
-        return None
-    cover = cover_of(site, target.slice, target.value)
-    obstacle = _obstacle(site, target, reads, cover)
-    if obstacle or cover is None:
-        return Decline(obstacle)
-    name = site.text(target.value)
-    mask, text = _spread(site, target.slice, cover.left), ast.unparse(whole)
-    store = f"{name}.copy_({spelled}({mask}, {text}, {name}))"
-    return _repair(site, statement, store, whole, reads.found[0], cover)
-
-
-def _stored(statement: ast.stmt) -> tuple[ast.Subscript, ast.expr, ast.operator | None] | None:
-    """What is stored where, and the operator before ``=``."""
-    match statement:
-        case ast.Assign(targets=[ast.Subscript() as target], value=value):
-            return target, value, None
-        case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value):
-            return target, value, op
-    return None
+_REDUCTIONS: Final = frozenset("all amax amin any argmax argmin mean prod sum".split())
+_NUMBERS: Final = ("bool", "float", "int")
+_POINTWISE: Final = frozenset("abs isfinite isinf isnan logical_not sigmoid sqrt square".split())
 
 
 @record()
@@ -92,16 +59,124 @@ class _Reads:
         return changed if list(ast.iter_child_nodes(node)) else node
 
 
-def _spread(site: Site, mask: ast.expr, left: int) -> str:
-    """The mask with a dimension of one element for each that it leaves out."""
-    text = site.text(mask)
-    if not left:
-        return text
-    plain = isinstance(mask, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
-    return f"{text if plain else f'({text})'}[..., {', '.join(['None'] * left)}]"
+def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
+    """Rewrite the store that a read by a mask is for; None for reads that are for more."""
+    statement = site.statement
+    stored = _stored(statement)
+    if stored is None or not any(part is read for part in ast.walk(statement)):
+        return None
+    target, value, operator = stored
+    spelled = site.spell("torch.where")
+    if is_compiled_aside(site, statement):
+        return Decline("this is what other tensors and eager code still do")
+    if spelled is None:
+        return Decline("the file does not import torch")
+    reads = _Reads(ast.dump(target.slice))
+    whole = reads.unmasked(value)
+    if operator is not None:
+        whole = ast.BinOp(reads.unmasked(target), operator, whole)
+    if not reads.found:
+        return None
+    cover = _cover_of(site, target.slice, target.value)
+    obstacle = _obstacle(site, target, reads, cover)
+    if obstacle or cover is None:
+        return Decline(obstacle)
+    name = site.text(target.value)
+    mask, text = _spread(site, target.slice, cover.left), ast.unparse(whole)
+    store = f"{name}.copy_({spelled}({mask}, {text}, {name}))"
+    return _repair(site, statement, store, whole, reads.found[0], cover)
 
 
-def _obstacle(site: Site, target: ast.Subscript, reads: _Reads, cover: Cover | None) -> str:
+def _stored(statement: ast.stmt) -> tuple[ast.Subscript, ast.expr, ast.operator | None] | None:
+    """What is stored where, and the operator before ``=``."""
+    match statement:
+        case ast.Assign(targets=[ast.Subscript() as target], value=value):
+            return target, value, None
+        case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value):
+            return target, value, op
+    return None
+
+
+@record(frozen=True)
+class _Cover:
+    """How many of the last dimensions a mask leaves out, and how far it is proved to fit."""
+
+    left: int
+    verdict: Verdict
+
+
+def _cover_of(site: Site, mask: ast.expr, owner: ast.expr) -> _Cover | None:
+    """How a mask covers a tensor; None where that is not known.
+
+    Where the mask does not fit, indexing by it raises; `torch.where` spreads a single element.
+    """
+    if same_shape(site, mask, owner):
+        return _Cover(0, PROVED)
+    if _is_row_each(site, mask, owner):
+        return _Cover(1, PROVED)
+    found, tensor = certain_tensor(site, mask), certain_tensor(site, owner)
+    if found is None or tensor is None or not found.rank or tensor.rank is None:
+        return None
+    left = tensor.rank - found.rank
+    what = (
+        f"where `{site.text(mask)}` does not fit `{site.text(owner)}`, the error is another, and "
+        "a single element counts for all"
+    )
+    return _Cover(left, Changes(what)) if left >= 0 else None
+
+
+def _is_row_each(site: Site, node: ast.expr, owner: ast.expr) -> bool:
+    """True for what is computed from ``x[..., 0]`` or ``x.sum(-1)``, for each row of its own."""
+    match node:
+        case ast.Name(id=name):
+            stores = site.stores(name)
+            made = site.parent(stores[0]) if len(stores) == 1 else None
+            alone = not is_parameter(site, name) and not site.facts.loops
+            plain = isinstance(made, ast.Assign) and made.targets == stores and alone
+            return plain and isinstance(made, ast.Assign) and _is_row_each(site, made.value, owner)
+        case ast.Compare(left=left, comparators=[right]) | ast.BinOp(left=left, right=right):
+            parts = [side for side in (left, right) if not _is_number(site, side)]
+            return bool(parts) and all(_is_row_each(site, part, owner) for part in parts)
+        case ast.UnaryOp(op=ast.USub() | ast.Invert(), operand=inner):
+            return _is_row_each(site, inner, owner)
+        case ast.Subscript(value=whole, slice=ast.Tuple(elts=[ast.Constant(value=first), last])):
+            return first is ... and _is_place(last) and _is_same(site, whole, owner)
+        case ast.Call(func=ast.Attribute(value=whole, attr=name), args=[], keywords=[]):
+            return name in _POINTWISE and _is_row_each(site, whole, owner)
+        case ast.Call(func=ast.Attribute(value=whole, attr=name), args=[last], keywords=[]) | (
+            ast.Call(
+                func=ast.Attribute(value=whole, attr=name),
+                args=[],
+                keywords=[ast.keyword(arg="dim", value=last)],
+            )
+        ):
+            tensor = certain_tensor(site, owner)
+            is_last = name in _REDUCTIONS and ast.unparse(last) == "-1"
+            ranked = tensor is not None and bool(tensor.rank)
+            return is_last and ranked and _is_same(site, whole, owner)
+    return False
+
+
+def _is_number(site: Site, node: ast.expr) -> bool:
+    return all(
+        isinstance(kind, SymInt) or (isinstance(kind, Static) and kind.type in _NUMBERS)
+        for kind in options(site.value(node))
+    )
+
+
+def _is_place(node: ast.expr) -> bool:
+    number = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(number, ast.Constant) and type(number.value) is int
+
+
+def _is_same(site: Site, whole: ast.expr, owner: ast.expr) -> bool:
+    """True for a tensor of the same shape, whose variable has been bound once only."""
+    names = [part for part in ast.walk(whole) if isinstance(part, ast.Name)]
+    once = all(len(site.stores(name.id)) <= 1 for name in names)
+    return once and same_shape(site, whole, owner)
+
+
+def _obstacle(site: Site, target: ast.Subscript, reads: _Reads, cover: _Cover | None) -> str:
     tensors = [target.value, *reads.found]
     names = [tensor.id for tensor in tensors if isinstance(tensor, ast.Name)]
     mask = certain_tensor(site, target.slice)
@@ -118,8 +193,17 @@ def _obstacle(site: Site, target: ast.Subscript, reads: _Reads, cover: Cover | N
     return ""
 
 
+def _spread(site: Site, mask: ast.expr, left: int) -> str:
+    """The mask with a dimension of one element for each that it leaves out."""
+    text = site.text(mask)
+    if not left:
+        return text
+    plain = isinstance(mask, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
+    return f"{text if plain else f'({text})'}[..., {', '.join(['None'] * left)}]"
+
+
 def _repair(
-    site: Site, statement: ast.stmt, store: str, computed: ast.expr, root: ast.expr, cover: Cover
+    site: Site, statement: ast.stmt, store: str, computed: ast.expr, root: ast.expr, cover: _Cover
 ) -> Repair | Decline:
     assert isinstance(root, ast.Name)
     if isinstance(computed, ast.Name):  # only moved: no arithmetic that could change the dtype
@@ -154,11 +238,6 @@ def _as_far(verdict: Verdict, rewrite: Replace, message: str) -> Repair:
     return Repair(message, (rewrite,))
 
 
-def _is_target(statement: ast.stmt, root: ast.Name) -> bool:
-    stored = _stored(statement)
-    return stored is not None and ast.unparse(stored[0].value) == root.id
-
-
 def _added(site: Site, statement: ast.stmt, most: int) -> ast.expr | None:
     """The tensor that is added to, or taken from, each element that the mask selects.
 
@@ -178,6 +257,11 @@ def _added(site: Site, statement: ast.stmt, most: int) -> ast.expr | None:
     rank = tensor.rank if tensor is not None else None
     plain = rank is not None and rank <= most and is_certain(site, value)
     return value if plain and is_pure(site, value) else None
+
+
+def _is_float(site: Site, node: ast.expr) -> bool:
+    tensor = certain_tensor(site, node)
+    return tensor is not None and tensor.dtype is not None and tensor.dtype.category == "float"
 
 
 def _judge_added(site: Site, added: ast.expr, root: ast.Name) -> Verdict:
@@ -206,6 +290,6 @@ def _judge_sum(text: str, category: str | None) -> Verdict:
     return Changes(_SUMMED.format(text))
 
 
-def _is_float(site: Site, node: ast.expr) -> bool:
-    tensor = certain_tensor(site, node)
-    return tensor is not None and tensor.dtype is not None and tensor.dtype.category == "float"
+def _is_target(statement: ast.stmt, root: ast.Name) -> bool:
+    stored = _stored(statement)
+    return stored is not None and ast.unparse(stored[0].value) == root.id

@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Insert, Repair, Replace
 from tclint.semantics.events import TensorFactory
-from tclint.semantics.lattice import tensor_in
+from tclint.semantics.lattice import options, tensor_in
 from tclint.semantics.site import Site
-from tclint.semantics.symbols import ClassInfo, FunctionInfo
-from tclint.semantics.values import Tensor
+from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
+from tclint.semantics.values import Function, Object, Tensor
+from tclint.torch_facts.memory import (
+    ALLOCATING_FUNCTIONS,
+    ALLOCATING_METHODS,
+    DESCRIPTIONS,
+    READING_METHODS,
+)
 
+from ..proofs.parameters import parameter_of
+from ..proofs.purity import VIEWS
+from ..proofs.uses import uses_of
 from .init_end import first_argument, why_no_place, why_not_constant_there, why_not_set_there
 from .placement import FROM_DATA, arguments, is_device, keyword, number_type
 from .python_data import is_empty
-from .reading import why_not_only_read
 
 _LISTS = (ast.List, ast.Tuple)
 CHANGES = (
     "`half()` and `to(dtype)` convert a floating-point buffer with the module; "
     "a module that is built on the meta device has to fill it in afterwards"
 )
+_COMPUTED = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.FormattedValue)
+_FACTS = frozenset("shape dtype device ndim is_cuda requires_grad".split())
+_SHARING = frozenset("numpy data_ptr storage untyped_storage set_data register_hook".split())
+_WRITTEN = "the tensor is kept or changed"
+_METHODS: Final = ALLOCATING_METHODS | READING_METHODS | DESCRIPTIONS
+_KEPT_OUT: Final = (None, "out", "inplace")
 
 
 def is_constant_data(event: TensorFactory) -> bool:
@@ -35,6 +50,12 @@ def is_constant_data(event: TensorFactory) -> bool:
         return False
     return _is_module(event.site, cls) and (
         event.function == "torch.tensor" or _is_list(call.args[0])
+    )
+
+
+def _is_module(site: Site, cls: ClassInfo) -> bool:
+    return "forward" in cls.methods or any(
+        site.dotted(base) == "torch.nn.Module" for base in cls.bases
     )
 
 
@@ -59,7 +80,7 @@ def make_buffer(event: TensorFactory) -> Repair | Decline:
     cls, function = site.cls, site.function
     assert cls is not None and function is not None
     init = cls.methods.get("__init__")
-    obstacle = why_no_place(site, cls, init, function) or why_not_only_read(site, whole)
+    obstacle = why_no_place(site, cls, init, function) or _why_not_only_read(site, whole)
     obstacle = obstacle or _why_not_yet_known(event)
     if init is not None and not obstacle:
         obstacle = why_not_constant_there(event.call, init) or why_not_set_there(event.call, init)
@@ -76,6 +97,128 @@ def make_buffer(event: TensorFactory) -> Repair | Decline:
     return Repair("Make it a buffer in `__init__`", rewrites, Applicability.UNSAFE, CHANGES)
 
 
+def _why_not_only_read(site: Site, node: ast.expr) -> str:
+    """Why the tensor could be changed or kept by somebody; empty when it is only read."""
+    uses = uses_of(site, node)
+    if uses.lost:
+        return uses.lost
+    return next(filter(None, (_why_not_read(site, use) for use in uses.nodes)), "")
+
+
+def _why_not_read(site: Site, node: ast.expr) -> str:
+    parent = site.parent(node)
+    if isinstance(parent, _COMPUTED):
+        return ""
+    if isinstance(parent, ast.keyword):
+        return _why_not_argument(site, node, site.parent(parent), parent.arg)
+    if isinstance(parent, ast.Call) and parent.func is not node:
+        return _why_not_argument(site, node, parent, "")
+    if isinstance(parent, ast.Tuple) and isinstance(site.parent(parent), ast.Subscript):
+        return ""
+    if isinstance(parent, ast.Subscript):
+        if parent.slice is node:
+            return ""
+        return _why_not_read(site, parent) if isinstance(parent.ctx, ast.Load) else _WRITTEN
+    if isinstance(parent, ast.Attribute):
+        return _why_not_method(site, parent)
+    if isinstance(parent, ast.AugAssign) and parent.target is not node:
+        return ""
+    if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
+        return _why_not_only_read(site, node)
+    if isinstance(parent, ast.Return):
+        return "the tensor is returned"
+    return _WRITTEN
+
+
+def _why_not_argument(site: Site, node: ast.expr, call: ast.AST | None, keyword: str | None) -> str:
+    """Functions of torch, methods of tensors and library layers only read their arguments."""
+    if not isinstance(call, ast.Call) or keyword in ("out", None):
+        return _WRITTEN
+    if any(k.arg == "inplace" for k in call.keywords):
+        return _WRITTEN
+    dotted = site.dotted(call.func) or ""
+    last = dotted.rpartition(".")[2]
+    if dotted.startswith("torch.") and not last.endswith("_"):
+        is_view = last in VIEWS and call.args[:1] == [node]
+        return _why_not_read(site, call) if is_view else ""
+    if isinstance(call.func, ast.Attribute) and _is_tensor(site, call.func.value):
+        return ""
+    layers = list(options(site.value(call.func)))
+    if all(isinstance(o, Object) and o.is_module and o.cls is None for o in layers):
+        return ""
+    if all(isinstance(o, Function) and _only_reads(o.info, call, node) for o in layers):
+        return ""
+    return f"`{site.text(call.func)}` may change the tensor"
+
+
+def _is_tensor(site: Site, node: ast.expr) -> bool:
+    return all(isinstance(option, Tensor) for option in options(site.value(node)))
+
+
+def _only_reads(function: FunctionInfo, call: ast.Call, given: ast.expr) -> bool:
+    """True where all that the function does with an argument gives something new."""
+    name, code = parameter_of(function, call, given), function.node
+    if not name or isinstance(code, ast.Lambda) or function.decorators or code.decorator_list:
+        return False
+    around: dict[ast.AST, ast.AST] = {}
+    for outer in ast.walk(code):
+        around |= dict.fromkeys(ast.iter_child_nodes(outer), outer)
+    own = {n.arg for n in ast.walk(code) if isinstance(n, ast.arg)}
+    own |= {n.id for n in ast.walk(code) if isinstance(n, ast.Name) and not _is_load(n)}
+    uses = [n for n in ast.walk(code) if isinstance(n, ast.Name) and n.id == name]
+    return all(_is_load(use) and _uses_up(use, around, function.module, own) for use in uses)
+
+
+def _is_load(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Load)
+
+
+def _uses_up(
+    use: ast.AST, around: dict[ast.AST, ast.AST], module: ModuleInfo, own: set[str]
+) -> bool:
+    outer = around[use]
+    match outer:
+        case ast.BinOp() | ast.UnaryOp():
+            return True
+        case ast.Compare(ops=ops):
+            return not any(isinstance(op, (ast.In, ast.NotIn)) for op in ops)
+        case ast.Attribute(attr=attr, ctx=ast.Load()):
+            return attr in _METHODS
+        case ast.keyword(arg=keyword):
+            call = around[outer]
+            return keyword not in _KEPT_OUT and _allocates(call, module, own)
+        case ast.Call(func=function) if function is not use:
+            return _allocates(outer, module, own)
+    return False
+
+
+def _allocates(call: ast.AST, module: ModuleInfo, own: set[str]) -> bool:
+    """True for a call of a function of torch that gives new memory."""
+    parts: list[str] = []
+    if not isinstance(call, ast.Call) or any(k.arg in _KEPT_OUT for k in call.keywords):
+        return False
+    function = call.func
+    while isinstance(function, ast.Attribute):
+        parts.append(function.attr)
+        function = function.value
+    if not isinstance(function, ast.Name) or function.id in own:
+        return False
+    first = module.imports.get(function.id, "")
+    return ".".join([first, *reversed(parts)]) in ALLOCATING_FUNCTIONS
+
+
+def _why_not_method(site: Site, attribute: ast.Attribute) -> str:
+    """Methods read their tensor, but for those in place; the views they make must be read too."""
+    name, call = attribute.attr, site.parent(attribute)
+    if name.endswith("_") or name in _SHARING or not isinstance(attribute.ctx, ast.Load):
+        return _WRITTEN
+    if isinstance(call, ast.Call) and call.func is attribute:
+        return _why_not_read(site, call) if name in VIEWS else ""
+    if name in _FACTS:
+        return ""
+    return _why_not_read(site, attribute) if name in VIEWS else _WRITTEN
+
+
 def _why_not_yet_known(event: TensorFactory) -> str:
     """Which variable of the method the tensor is made with, the device aside; empty for none."""
     site, own = event.site, first_argument(event.site.function) if event.site.function else ""
@@ -86,37 +229,6 @@ def _why_not_yet_known(event: TensorFactory) -> str:
         if isinstance(node, ast.Name) and (node.id in local or site.stores(node.id)):
             return f"`{node.id}` is known only when the module is called"
     return ""
-
-
-def _registration(
-    event: TensorFactory, cls: ClassInfo, init: FunctionInfo | None, name: str
-) -> Insert:
-    """Register the buffer at the end of `__init__`, which is written where there is none."""
-    texts, parts = arguments(event.call, "device")
-    made = {"factory": event.call.func, **parts}
-    register = f'register_buffer("{name}", $factory({", ".join(texts)}), persistent=False)'
-    if init is not None and not isinstance(init.node, ast.Lambda):
-        return Insert(init.node.body[-1], f"{first_argument(init)}.{register}", made, after=True)
-    template = f"def __init__(self):\n    super().__init__()\n    self.{register}\n"
-    return Insert(next(n for n in cls.node.body if _is_method(n)), template, made)
-
-
-def _is_method(node: ast.stmt) -> bool:
-    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-
-
-def _is_module(site: Site, cls: ClassInfo) -> bool:
-    return "forward" in cls.methods or any(
-        site.dotted(base) == "torch.nn.Module" for base in cls.bases
-    )
-
-
-def _is_own_device(site: Site, device: ast.expr) -> bool:
-    """True for ``self.weight.device``."""
-    if not isinstance(device, ast.Attribute) or not isinstance(device.value, ast.Attribute):
-        return False
-    tensor = tensor_in(site.value(device.value))
-    return isinstance(tensor, Tensor) and tensor.role in ("parameter", "buffer")
 
 
 def _name(site: Site, whole: ast.expr, cls: ClassInfo) -> str:
@@ -134,3 +246,28 @@ def _name(site: Site, whole: ast.expr, cls: ClassInfo) -> str:
         number += 1
         unique = f"{name}_{number}"
     return unique
+
+
+def _is_own_device(site: Site, device: ast.expr) -> bool:
+    """True for ``self.weight.device``."""
+    if not isinstance(device, ast.Attribute) or not isinstance(device.value, ast.Attribute):
+        return False
+    tensor = tensor_in(site.value(device.value))
+    return isinstance(tensor, Tensor) and tensor.role in ("parameter", "buffer")
+
+
+def _registration(
+    event: TensorFactory, cls: ClassInfo, init: FunctionInfo | None, name: str
+) -> Insert:
+    """Register the buffer at the end of `__init__`, which is written where there is none."""
+    texts, parts = arguments(event.call, "device")
+    made = {"factory": event.call.func, **parts}
+    register = f'register_buffer("{name}", $factory({", ".join(texts)}), persistent=False)'
+    if init is not None and not isinstance(init.node, ast.Lambda):
+        return Insert(init.node.body[-1], f"{first_argument(init)}.{register}", made, after=True)
+    template = f"def __init__(self):\n    super().__init__()\n    self.{register}\n"
+    return Insert(next(n for n in cls.node.body if _is_method(n)), template, made)
+
+
+def _is_method(node: ast.stmt) -> bool:
+    return isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))

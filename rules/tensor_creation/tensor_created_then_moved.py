@@ -2,18 +2,55 @@
 
 from __future__ import annotations
 
+import ast
+import math
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Applicability, Confidence, Decline, Effect
+from tclint.lint.rewrite import AddArgument, Repair, Replace, Rewrite
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import TensorFactory
+from tclint.semantics.lattice import options
+from tclint.semantics.values import Sequence, SymInt
 
 from ..proofs.verdict import Refused
 from .buffers import is_constant_data
-from .chains import moved_later
-from .on_device import can_be_made_on_device, make_on_device
-from .placement import Target, is_device, keyword, target
-from .python_data import is_number, is_varying_data
+from .placement import FROM_DATA, Target, is_device, keyword, number_type, target
+from .python_data import fits, is_empty, is_number, is_surely_number, is_varying_data, number_of
+
+_EXACT = frozenset(
+    "zeros ones empty full eye scalar_tensor tril_indices triu_indices arange".split()
+)
+_BOUNDS = ("start", "end", "step")
+_ROUNDED = frozenset(
+    "linspace logspace range bartlett_window blackman_window hamming_window hann_window "
+    "kaiser_window".split()
+)
+_RANDOM = frozenset("rand randn randint randperm".split())
+_SIZED = _EXACT | _ROUNDED | _RANDOM
+_ZEROS_AND_ONES = frozenset("zeros ones eye empty".split())
+_FLOATS = frozenset("float double half float16 float32 float64 bfloat16".split())
+_LONGS = frozenset({"long", "int64"})
+_INTEGERS = 2**63
+_FLOAT32 = 3.4028234663852886e38
+_TINY = 127  # every dtype holds these, but for the sign
+_SMALL = 256  # every floating-point dtype of torch's with at least 16 bits holds these exactly
+_DEVICE_MATTERS = frozenset({"requires_grad", "pin_memory", "out", "generator"})
+_OTHER_NUMBERS = "the device's generator draws other numbers than the CPU's"
+_OTHER_ROUNDING = "the device computes the values and may round the last bit in another way"
+_OTHER_MESSAGE = "a number that the dtype cannot hold raises with another message"
+_OTHER_NUMBER = "a float of numpy's, or one beyond float32, makes another tensor or raises"
+_FROM_HOST = (
+    "its data is copied from the host with `device=` just the same; "
+    "make the tensor once, outside of the step"
+)
+# Not `expand`: the copy that `.to(...)` makes of an expanded tensor is no view.
+_KEEPING: Final = frozenset(
+    "unsqueeze squeeze view reshape repeat transpose permute flatten t contiguous "
+    "float double half bfloat16 int long bool".split()
+)
 
 
 class TensorCreatedThenMoved(Rule[TensorFactory]):
@@ -140,14 +177,201 @@ def f(x):
 
     def check(self, event: TensorFactory) -> Finding | None:
         """Report a factory call whose result goes to another device, at once or once shaped."""
-        event = moved_later(event)
+        event = _moved_later(event)
         device = keyword(event.call, "device")
         where = target(event) if device is None else None
         if device is not None and is_number(event) and is_device(event.site, device):
             event, where = replace(event, moved=None), Target(device)  # a `.to` after it stays
-        if where is None or is_constant_data(event) or not can_be_made_on_device(event):
+        if where is None or is_constant_data(event) or not _can_be_made_on_device(event):
             return None
         message = f"`{event.site.text(event.call.func)}(...)` is made on the host and then copied"
-        fix = Decline(where.why) if isinstance(where, Refused) else make_on_device(event, where)
+        fix = Decline(where.why) if isinstance(where, Refused) else _make_on_device(event, where)
         confidence = Confidence.LOW if is_varying_data(event) else None
         return Finding(message, fix, event.moved or event.call, confidence=confidence)
+
+
+def _moved_later(event: TensorFactory) -> TensorFactory:
+    """The event with the `.to(...)` or `.cuda()` that comes after `.unsqueeze(0)` and its like."""
+    if event.moved is not None:
+        return event
+    node: ast.expr = event.call
+    while True:
+        attribute = event.site.parent(node)
+        call = event.site.parent(attribute) if isinstance(attribute, ast.Attribute) else None
+        if not isinstance(attribute, ast.Attribute) or not isinstance(call, ast.Call):
+            return event
+        if call.func is not attribute:
+            return event
+        if attribute.attr in ("to", "cuda") and node is not event.call:
+            return replace(event, moved=call, destination=_destination(call))
+        if attribute.attr not in _KEEPING:
+            return event
+        node = call
+
+
+def _destination(call: ast.Call) -> ast.expr | None:
+    if call.args:
+        return call.args[0]
+    return next((keyword.value for keyword in call.keywords if keyword.arg == "device"), None)
+
+
+def _can_be_made_on_device(event: TensorFactory) -> bool:
+    """True for factories that take ``device=`` and data that Python holds, if there is any."""
+    if is_empty(event):
+        return False
+    if event.function == "torch.tensor":
+        return True
+    if event.function in FROM_DATA:
+        return bool(event.call.args) and _is_list(event, event.call.args[0])
+    return event.function.removeprefix("torch.") in _SIZED
+
+
+def _is_list(event: TensorFactory, node: ast.expr) -> bool:
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return True
+    return all(isinstance(o, Sequence) for o in options(event.site.value(node)))
+
+
+def _make_on_device(event: TensorFactory, where: Target) -> Repair | Decline:
+    """Give the factory the device, and take the move away."""
+    for given in event.call.keywords:
+        if given.arg is None or given.arg in _DEVICE_MATTERS:
+            return Decline(f"`{given.arg or '**'}` may mean something else on a device")
+    if where.converts and (_is_shaped(event) or not _converts_alike(event)):
+        return Decline("made with the other dtype at once, its values could be rounded differently")
+    rewrites: list[Rewrite] = []
+    if event.function in FROM_DATA:
+        filled = _filled(event, where)
+        if filled is None:
+            return Decline(_FROM_HOST)
+        rewrites += filled
+    if event.moved is not None:
+        moved = event.moved.func
+        made = moved.value if isinstance(moved, ast.Attribute) else event.call
+        rewrites.append(Replace(event.moved, "$made", {"made": made}))
+        rewrites += where.arguments(event.call)
+    changes = "; ".join(_changes(event, where))
+    level = Applicability.UNSAFE if changes else Applicability.SAFE
+    return Repair("Create it on the device", tuple(rewrites), level, changes)
+
+
+def _is_shaped(event: TensorFactory) -> bool:
+    """True where something stands between the factory and the move."""
+    moved = event.moved
+    return moved is not None and getattr(moved.func, "value", None) is not event.call
+
+
+def _converts_alike(event: TensorFactory) -> bool:
+    """True when the values are the same, made with a dtype at once or converted afterwards."""
+    if is_number(event):
+        value = getattr(number_of(event), "value", None)
+        return type(value) is int and abs(value) <= _SMALL
+    return event.function.removeprefix("torch.") in _ZEROS_AND_ONES | _RANDOM
+
+
+def _filled(event: TensorFactory, where: Target) -> list[Rewrite] | None:
+    """The rewrites that fill a tensor of one element with its number; None for more data."""
+    site, call = event.site, event.call
+    if not is_number(event):
+        return None
+    data, number = call.args[0], number_of(event)
+    function = _filler(event, where, number)
+    spelled = site.spell(f"torch.{function}")
+    if spelled is None:
+        return None
+    is_scalar = number is data
+    rewrites: list[Rewrite] = [Replace(call.func, spelled)]
+    if function == "full":
+        rewrites.append(AddArgument(call, "()" if is_scalar else "(1,)"))
+        if number is not None and not is_scalar:
+            rewrites.append(Replace(data, "$number", {"number": number}))
+    else:
+        rewrites.append(Replace(data, "()" if is_scalar else "1"))
+    # In TorchScript, which may get the module elsewhere, `torch.full` makes integers of booleans.
+    if _is_bool_by_value(event, where, number):
+        rewrites.append(AddArgument(call, str(site.spell("torch.bool")), keyword="dtype"))
+    elif function != "full" and _is_integer_by_value(event, where, number):
+        rewrites.append(AddArgument(call, str(site.spell("torch.long")), keyword="dtype"))
+    return rewrites
+
+
+def _filler(event: TensorFactory, where: Target, number: ast.expr | None) -> str:
+    """`zeros` and `ones` for literals, where a dtype of None cannot mean another one to them."""
+    value = number.value if isinstance(number, ast.Constant) else None
+    if not isinstance(value, (bool, int, float)) or value not in (0, 1):
+        return "full"
+    given = where.dtype or keyword(event.call, "dtype")
+    if type(value) is not float and given is not None and not _is_dtype(event, given):
+        return "full"
+    return "ones" if value else "zeros"
+
+
+def _is_dtype(event: TensorFactory, node: ast.expr) -> bool:
+    is_of_torch = (event.site.dotted(node) or "").startswith("torch.")
+    return is_of_torch or (isinstance(node, ast.Attribute) and node.attr == "dtype")
+
+
+def _is_bool_by_value(event: TensorFactory, where: Target, number: ast.expr | None) -> bool:
+    """True where only the number says that the tensor holds booleans."""
+    if number is None or where.converts or keyword(event.call, "dtype") is not None:
+        return False
+    return number_type(event.site, number) == "bool"
+
+
+def _is_integer_by_value(event: TensorFactory, where: Target, number: ast.expr | None) -> bool:
+    """True where only the number says that the tensor holds integers."""
+    if where.converts or keyword(event.call, "dtype") is not None:
+        return False
+    return isinstance(number, ast.Constant) and type(number.value) is int
+
+
+def _changes(event: TensorFactory, where: Target) -> Iterator[str]:
+    """What may differ afterwards; nothing when both ways give the same bits."""
+    name = event.function.removeprefix("torch.")
+    number = number_of(event)
+    if number is not None and not is_surely_number(event.site, number):
+        yield f"`{event.site.text(number)}` has to be a number of Python's"
+    elif number is not None and not fits(event.site, number):
+        yield _OTHER_NUMBER
+    elif number is not None and not _holds(event, number):
+        yield _OTHER_MESSAGE
+    if name in _RANDOM:
+        yield _OTHER_NUMBERS
+    if name in _ROUNDED or (name == "arange" and not _whole(event)):
+        yield _OTHER_ROUNDING
+    if where.device is not None and not where.sure:
+        yield f"`{event.site.text(where.device)}` has to be a device, not a dtype or a tensor"
+
+
+def _holds(event: TensorFactory, number: ast.expr) -> bool:
+    """True when the factory's dtype surely has the number, or something near it."""
+    given = keyword(event.call, "dtype")
+    values = {getattr(option, "value", None) for option in options(event.site.value(number))}
+    if given is None or (isinstance(given, ast.Constant) and given.value is None):
+        return not _may_be_huge(number, values)
+    if all(isinstance(value, (int, float)) and abs(value) <= _TINY for value in values):
+        return True
+    dtype = (event.site.dotted(given) or "").removeprefix("torch.")
+    whole = dtype in _LONGS and number_type(event.site, number) != "float"
+    return (dtype in _FLOATS or whole) and not _may_be_huge(number, values)
+
+
+def _may_be_huge(number: ast.expr, values: set[object]) -> bool:
+    """True for numbers that a fill refuses: beyond 64 bits or float32; powers may be any."""
+    floats = [value for value in values if isinstance(value, float)]
+    powers = (ast.Pow, ast.LShift)
+    raised = any(isinstance(p, ast.BinOp) and isinstance(p.op, powers) for p in ast.walk(number))
+    integers = [value for value in values if isinstance(value, int)]
+    beyond = any(abs(value) >= _INTEGERS for value in integers)
+    beyond = beyond or any(_FLOAT32 < abs(value) < math.inf for value in floats)
+    return beyond or (raised and not integers)
+
+
+def _whole(event: TensorFactory) -> bool:
+    """True when all bounds of a range are surely integers."""
+    bounds = [*event.call.args, *(k.value for k in event.call.keywords if k.arg in _BOUNDS)]
+    return all(
+        number_type(event.site, bound) == "int"
+        or all(isinstance(o, SymInt) for o in options(event.site.value(bound)))
+        for bound in bounds
+    )
