@@ -23,6 +23,7 @@ from tclint.semantics.events import (
     OptimizerInit,
     TensorBranch,
 )
+from tclint.semantics.interpreter.block import walk_block
 from tclint.semantics.interpreter.changes import Changes
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.lattice import is_vague, join
@@ -185,6 +186,18 @@ class Analysis:
         for call in made:
             self.needs.setdefault(call, {}).setdefault(use, NumberNeeded(use, why, frame.site()))
 
+    def note_compiled_step(self, optimizer: Object) -> None:
+        """Remember that an optimizer's ``step`` runs in a compiled region."""
+        story = self.optimizers.get(optimizer.site) if optimizer.site else None
+        if story is not None:
+            story.compiled_step = True
+
+    def note_lr_change(self, optimizer: Value, kind: str, name: str, node: ast.AST) -> None:
+        """Remember that something changes an optimizer's learning rate."""
+        if isinstance(optimizer, Object) and optimizer.site in self.optimizers:
+            story = self.optimizers[optimizer.site]
+            story.lr_changes[node] = LrChange(kind, name, node)
+
     def body(
         self, module: ModuleInfo, function: FunctionInfo | None, *, compiled: bool = False
     ) -> Body:
@@ -287,11 +300,17 @@ class Analysis:
     def module_env(self, module: ModuleInfo) -> Env:
         """A module's top-level variables, from walking its body once."""
         if module not in self._globals:
-            from tclint.semantics.interpreter.statements import walk_module
-
             self._globals[module] = {}
-            self._globals[module] = walk_module(self, module)
+            self._globals[module] = self._walk_module(module)
         return self._globals[module]
+
+    def _walk_module(self, module: ModuleInfo) -> Env:
+        statements = module.tree.body
+        if not statements:
+            return {}
+        frame = Frame(self, self.body(module, None), None, (), {}, statements[0])
+        walk_block(frame, statements)
+        return frame.env
 
     def class_variables(self, cls: ClassInfo) -> dict[str, ast.stmt]:
         """The statements of a class body that bind or declare its attributes, by name."""

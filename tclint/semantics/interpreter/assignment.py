@@ -7,13 +7,12 @@ from collections.abc import Sequence as Items
 
 from tclint.semantics.collect import SETTER
 from tclint.semantics.events import ClassWrite, ModuleWrite, TensorWrite
-from tclint.semantics.interpreter.containers import hold, with_item
+from tclint.semantics.interpreter.containers import hold, report_growth, with_item
 from tclint.semantics.interpreter.evaluate import evaluate, need_number
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.indexing import index_tensor
 from tclint.semantics.interpreter.iteration import as_tuple, element_of, row_of
 from tclint.semantics.interpreter.memory import CONSTRUCTORS
-from tclint.semantics.interpreter.methods import note_lr_change, report_growth
 from tclint.semantics.interpreter.reshaping import CONTENT, forget_shapes
 from tclint.semantics.interpreter.special import iterated, special
 from tclint.semantics.lattice import join, options, tensor_in
@@ -210,7 +209,7 @@ def _assign_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
         case Object(cls=ClassInfo()):
             special(frame, target, base, "__setitem__", index, value)
         case Object(name="torch.optim.param_group") if index == Static("str", "lr", known=True):
-            note_lr_change(frame, base, "write", "param_groups", target)
+            frame.analysis.note_lr_change(base, "write", "param_groups", target)
 
 
 def note_content(frame: Frame, node: ast.AST, container: ast.expr, value: Value) -> None:

@@ -9,16 +9,10 @@ from typing import TYPE_CHECKING, Final, TypeGuard
 from tclint import torch_facts
 from tclint.semantics.collect import dotted_name
 from tclint.semantics.interpreter.annotations import annotation_value
+from tclint.semantics.interpreter.arguments import AUTOGRAD_CONTEXT, GRADIENT, Arguments
 from tclint.semantics.interpreter.evaluate import evaluate, handles
 from tclint.semantics.interpreter.frame import Frame
-from tclint.semantics.interpreter.functions import (
-    AUTOGRAD_CONTEXT,
-    GRADIENT,
-    PROPERTIES,
-    Arguments,
-    attributes_of,
-    call_function,
-)
+from tclint.semantics.interpreter.functions import PROPERTIES, attributes_of, call_function
 from tclint.semantics.interpreter.special import special
 from tclint.semantics.lattice import as_assumed, join, options, spread, with_dtype
 from tclint.semantics.symbols import ClassInfo, FunctionInfo

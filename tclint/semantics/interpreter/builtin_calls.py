@@ -8,14 +8,18 @@ from typing import Final
 
 from tclint import torch_facts
 from tclint.semantics.events import ArrayRead, TensorBranch
+from tclint.semantics.interpreter.arguments import Arguments
+from tclint.semantics.interpreter.assignment import write_attribute
+from tclint.semantics.interpreter.attributes import attribute_of
 from tclint.semantics.interpreter.containers import with_item
 from tclint.semantics.interpreter.evaluate import need_number
-from tclint.semantics.interpreter.expressions import host_read, read_shown
+from tclint.semantics.interpreter.expressions import host_read, read_shown, read_template
 from tclint.semantics.interpreter.frame import Frame
-from tclint.semantics.interpreter.functions import Arguments
+from tclint.semantics.interpreter.given import call_given, sorting_key
 from tclint.semantics.interpreter.iteration import element_of, loop_source
+from tclint.semantics.interpreter.narrowing import instance_verdict
 from tclint.semantics.interpreter.operators import binary, combined
-from tclint.semantics.lattice import bounded, is_static, is_tensor, join, options, tensor_in
+from tclint.semantics.lattice import bounded, is_static, is_tensor, join, tensor_in
 from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import (
     ANY_FIELD,
@@ -76,8 +80,6 @@ def _string(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
 
 
 def _template(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
-    from tclint.semantics.interpreter.methods import read_template
-
     rest = Arguments(arguments.positional[1:], arguments.keywords, arguments.exact)
     read_template(frame, node, rest)
     return Static("str")
@@ -190,17 +192,6 @@ def _sorted(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     return Sequence("list", member)
 
 
-def sorting_key(frame: Frame, node: ast.Call, member: Value, arguments: Arguments) -> Value:
-    """What sorting compares: the members, or what ``key=`` makes of them."""
-    from tclint.semantics.interpreter.given import call_given
-
-    if "key" not in arguments.keywords:
-        return member
-    given = Arguments((member,))
-    source = node.args[0] if node.args else node.func
-    return call_given(frame, node, arguments.keywords["key"], given, source)
-
-
 def _listed(kind: str) -> Builtin:
     def make(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
         if not arguments.positional:
@@ -248,27 +239,7 @@ def _isinstance(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     return Static("bool") if verdict is None else Static("bool", verdict, known=True)
 
 
-_DECIDABLE: Final = (Tensor, Sequence, Mapping, Static, SymInt, DataScalar)
-
-
-def instance_verdict(value: Value, types: Value | None) -> bool | None:
-    """Whether ``isinstance(value, types)`` is certain; None when it is not."""
-    from tclint.semantics.interpreter.narrowing import type_test
-
-    members = types.items if isinstance(types, Sequence) and types.items is not None else (types,)
-    tests = [type_test(member) for member in members]
-    kinds = list(options(value))
-    if not all(isinstance(kind, _DECIDABLE) and kind != STATIC for kind in kinds):
-        return None
-    hits = {any(test is not None and test(kind) for test in tests) for kind in kinds}
-    if hits == {True}:
-        return True
-    return False if hits == {False} and all(tests) else None
-
-
 def _getattr(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
-    from tclint.semantics.interpreter.attributes import attribute_of
-
     if len(arguments.positional) < 2:
         return UNKNOWN
     base, name = arguments.positional[:2]
@@ -310,8 +281,6 @@ def _absolute(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
 
 
 def _map(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
-    from tclint.semantics.interpreter.given import call_given
-
     function, *iterables = arguments.positional or (UNKNOWN,)
     if not iterables:
         return UNKNOWN
@@ -323,8 +292,6 @@ def filtered(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     """``filter(test, members)``, and those of `itertools` that are called alike."""
     if len(arguments.positional) != 2:
         return UNKNOWN
-    from tclint.semantics.interpreter.given import call_given
-
     test, members = arguments.positional
     member, source = element_of(members), node.args[-1]
     plain = test in (NONE, External("builtins.bool"))
@@ -341,8 +308,6 @@ def read_given(frame: Frame, node: ast.Call, source: ast.expr, asked: Value) -> 
 
 
 def _setattr(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
-    from tclint.semantics.interpreter.assignment import write_attribute
-
     if len(arguments.positional) == 3:
         owner, name, value = arguments.positional
         if isinstance(name, Static) and isinstance(name.value, str):

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from typing import Final
 
 from tclint import torch_facts
 from tclint.semantics.events import Call, CompiledOutputUsed
+from tclint.semantics.interpreter.arguments import Arguments, bind, takes
 from tclint.semantics.interpreter.attributes import attribute_of
 from tclint.semantics.interpreter.builtin_calls import BUILTINS
+from tclint.semantics.interpreter.callables import call_value, calls
 from tclint.semantics.interpreter.compiling import compile_module, library_setup
 from tclint.semantics.interpreter.evaluate import evaluate, handles
 from tclint.semantics.interpreter.factories import CONTAINERS, MOVES
 from tclint.semantics.interpreter.frame import Frame
-from tclint.semantics.interpreter.functions import Arguments, bind, call_function, takes
+from tclint.semantics.interpreter.functions import call_function
 from tclint.semantics.interpreter.given import call_given
 from tclint.semantics.interpreter.iteration import element_of
 from tclint.semantics.interpreter.library import COMPILING_NAMES, call_library
@@ -158,21 +159,18 @@ def _keywords(frame: Frame, node: ast.Call) -> tuple[dict[str, Value], bool]:
     return keywords, exact
 
 
-def call_value(frame: Frame, node: ast.Call, callee: Value, arguments: Arguments) -> Value:
-    """The result of calling one known value."""
-    call = _CALLS.get(type(callee))
-    return UNKNOWN if call is None else call(frame, node, callee, arguments)
-
-
+@calls(Compiled)
 def _call_compiled(frame: Frame, node: ast.Call, callee: Compiled, arguments: Arguments) -> Value:
     result = spread(lambda kind: call_value(frame, node, kind, arguments), callee.inner)
     return spread(_from_compiled, result)
 
 
+@calls(Class)
 def _call_class(frame: Frame, node: ast.Call, callee: Class, arguments: Arguments) -> Value:
     return make(frame, callee.info, arguments, node)
 
 
+@calls(External)
 def _call_external(frame: Frame, node: ast.Call, callee: External, arguments: Arguments) -> Value:
     name = callee.name
     if name in ("collections.namedtuple", "typing.NamedTuple"):
@@ -201,6 +199,7 @@ def _call_external(frame: Frame, node: ast.Call, callee: External, arguments: Ar
     return result if passed is UNKNOWN else passed
 
 
+@calls(BoundExternal)
 def _call_method(
     frame: Frame, node: ast.Call, callee: BoundExternal, arguments: Arguments
 ) -> Value:
@@ -223,6 +222,7 @@ def _from_compiled(value: Value) -> Value:
 _UNDECIDED: Final = Static("bool")
 
 
+@calls(Function)
 def _call_project(frame: Frame, node: ast.Call, callee: Function, arguments: Arguments) -> Value:
     analysis = frame.analysis
     before = analysis.operations
@@ -245,6 +245,7 @@ def _is_compiled_output(value: Value) -> bool:
     return any(isinstance(option, Tensor) and option.from_compiled for option in options(value))
 
 
+@calls(Object)
 def call_object(frame: Frame, node: ast.Call, callee: Object, arguments: Arguments) -> Value:
     """Call an instance: ``forward`` of modules, ``__call__`` of others, layers of torch."""
     if callee.cls is None:
@@ -300,25 +301,15 @@ def _call_sequential(frame: Frame, node: ast.Call, callee: Sequence, arguments: 
     return value
 
 
+@calls(Sequence)
 def _call_sequence(frame: Frame, node: ast.Call, callee: Sequence, arguments: Arguments) -> Value:
     is_module = callee.type == "Sequential"
     return _call_sequential(frame, node, callee, arguments) if is_module else UNKNOWN
 
 
+@calls(Partial)
 def _call_partial(frame: Frame, node: ast.Call, callee: Partial, arguments: Arguments) -> Value:
     return call_given(frame, node, callee, arguments, node.args[-1] if node.args else node.func)
-
-
-_CALLS: Final[dict[type[Value], Callable[..., Value]]] = {
-    Function: _call_project,
-    Compiled: _call_compiled,
-    Class: _call_class,
-    External: _call_external,
-    BoundExternal: _call_method,
-    Object: call_object,
-    Partial: _call_partial,
-    Sequence: _call_sequence,
-}
 
 
 def _super(frame: Frame, node: ast.Call) -> Value:

@@ -8,9 +8,8 @@ from typing import Final
 from tclint import torch_facts
 from tclint.semantics.events import Call, CompileCall
 from tclint.semantics.interpreter.analysis import Optimizer, Root
+from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.frame import Frame
-from tclint.semantics.interpreter.functions import Arguments
-from tclint.semantics.interpreter.methods import note_lr_change
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Region
 from tclint.semantics.symbols import ClassInfo
@@ -45,7 +44,7 @@ def library_setup(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
     if name in torch_facts.lr_schedulers():
         subject = next(iter(arguments.values()), UNKNOWN)
         last = name.rpartition(".")[2]
-        note_lr_change(frame, subject, "scheduler", last, node)
+        frame.analysis.note_lr_change(subject, "scheduler", last, node)
         return Object(name, site=node)
     return None
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from tclint.semantics.events import ContainerGrown
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.operators import elements
 from tclint.semantics.lattice import bounded, join
 from tclint.semantics.syntax import path_of
-from tclint.semantics.values import UNKNOWN, Mapping, Sequence, Static, Value
+from tclint.semantics.values import UNKNOWN, Mapping, Object, Sequence, Static, Value
 
 
 def hold(frame: Frame, container: ast.expr, value: Value) -> None:
@@ -75,3 +76,23 @@ def joined(values: Iterable[Value]) -> Value:
 
 def _is_empty(value: Value) -> bool:
     return isinstance(value, Sequence) and value.items == ()
+
+
+def report_growth(
+    frame: Frame, node: ast.expr, container: ast.expr, method: str = "", key: Value = UNKNOWN
+) -> None:
+    """Report another member of a list or dict, if that outlives the call."""
+    if frame.region is None or ContainerGrown not in frame.analysis.wanted:
+        return
+    kept = ""
+    match container:
+        case ast.Attribute(value=owner):
+            known = frame.body.values.get(owner)
+            kept = "module" if isinstance(known, Object) and known.is_module else ""
+        case ast.Name(id=name):
+            is_global = frame.enclosed(name) is None and name in frame.body.module.assigned
+            kept = "global" if is_global else ""
+    if kept:
+        frame.analysis.emit(
+            frame, ContainerGrown, node, container=container, kept=kept, method=method, key=key
+        )

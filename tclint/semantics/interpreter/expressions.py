@@ -5,29 +5,23 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.semantics.events import ArrayRead, HostRead, Loop, TensorBranch
+from tclint.semantics.events import HostRead, TensorBranch
 from tclint.semantics.interpreter import operators
+from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.containers import joined
-from tclint.semantics.interpreter.evaluate import (
-    decide,
-    evaluate,
-    handles,
-    need_number,
-    need_numpy,
-    truth,
-)
+from tclint.semantics.interpreter.evaluate import evaluate, handles, need_number, need_numpy
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import local_function
-from tclint.semantics.interpreter.iteration import element_of, loop_source
-from tclint.semantics.interpreter.narrowing import refine
+from tclint.semantics.interpreter.iteration import element_of
+from tclint.semantics.interpreter.narrowing import instance_verdict, refine
 from tclint.semantics.interpreter.special import (
     compared,
-    iterated,
     negated,
     operate,
     shown,
     special,
 )
+from tclint.semantics.interpreter.truth import decide, truth
 from tclint.semantics.lattice import (
     bounded,
     is_tensor,
@@ -44,7 +38,6 @@ from tclint.semantics.values import (
     DataScalar,
     DType,
     Function,
-    Iteration,
     Mapping,
     NumpyScalar,
     Sequence,
@@ -87,6 +80,17 @@ def read_shown(frame: Frame, node: ast.expr, part: ast.expr, value: Value) -> No
     if tensor is not None:
         host_read(frame, node, "format", part, tensor)
     need_numpy(frame, part, value, "text")
+
+
+def read_template(frame: Frame, node: ast.Call, arguments: Arguments) -> None:
+    """Report what ``"...".format(...)`` shows of tensors."""
+    written = [a for a in node.args if not isinstance(a, ast.Starred)]
+    parts = written[len(written) - len(arguments.positional) :]
+    for part, value in zip(parts, arguments.positional, strict=False):
+        read_shown(frame, node, part, value)
+    for keyword in node.keywords:
+        if keyword.arg in arguments.keywords:
+            read_shown(frame, node, keyword.value, arguments.keywords[keyword.arg])
 
 
 def _shown(value: Value) -> Tensor | None:
@@ -194,8 +198,6 @@ _SAME: Final = (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)
 
 def _is_of_other_type(frame: Frame, asked: ast.expr, type_: Value) -> bool:
     """True for ``type(x)`` beside a class that ``x`` is certainly no object of."""
-    from tclint.semantics.interpreter.builtin_calls import instance_verdict
-
     match asked:
         case ast.Call(func=ast.Name(id="type"), args=[subject]):
             value = frame.body.values.get(subject, UNKNOWN)
@@ -379,83 +381,6 @@ def _joined_str(frame: Frame, node: ast.JoinedStr) -> Value:
             if part.format_spec is not None:
                 evaluate(frame, part.format_spec)
     return Static("str")
-
-
-@handles(ast.ListComp)
-def _list_comp(frame: Frame, node: ast.ListComp) -> Value:
-    return Sequence("list", _comprehend(frame, node.generators, node.elt))
-
-
-@handles(ast.SetComp)
-def _set_comp(frame: Frame, node: ast.SetComp) -> Value:
-    return Sequence("set", _comprehend(frame, node.generators, node.elt))
-
-
-@handles(ast.GeneratorExp)
-def _generator(frame: Frame, node: ast.GeneratorExp) -> Value:
-    return Iteration(_comprehend(frame, node.generators, node.elt))
-
-
-@handles(ast.DictComp)
-def _dict_comp(frame: Frame, node: ast.DictComp) -> Value:
-    return Mapping((), _comprehend(frame, node.generators, node.value, node.key))
-
-
-def _comprehend(frame: Frame, generators: list[ast.comprehension], *nodes: ast.expr) -> Value:
-    from tclint.semantics.interpreter.assignment import assign
-
-    before = frame.env
-    uses_before = len(frame.numpy_uses)
-    frame.env = dict(before)
-    loops: list[tuple[ast.comprehension, str]] = []
-    frame.rounds += 1
-    for generator in generators:
-        iterable = iterated(frame, generator.iter, evaluate(frame, generator.iter))
-        assign(frame, generator.target, element_of(iterable))
-        loops.append((generator, loop_source(iterable)))
-        for condition in generator.ifs:
-            if truth(frame, condition, "if") is False:
-                frame.restore(before)
-                frame.rounds -= 1
-                return UNKNOWN  # the collection stays empty, and nothing of it is evaluated
-            frame.env = refine(frame, frame.env, condition, outcome=True)
-    results = [evaluate(frame, node) for node in nodes]
-    frame.rounds -= 1
-    for generator, over in loops:
-        report_loop(frame, generator.iter, over, generator.target, frame.numpy_uses[uses_before:])
-    report_uses(frame, uses_before)
-    frame.restore(before)
-    return results[0]
-
-
-def report_loop(
-    frame: Frame, iterable: ast.expr, over: str, target: ast.expr, uses: list[ast.expr]
-) -> None:
-    """Report a loop whose elements come from numpy, a tensor, a shape or a host read."""
-    if over == "tensor" and _guessed(frame.body.values.get(iterable, UNKNOWN)):
-        return
-    if over in ("numpy", "tensor", "shape", "data"):
-        breaking = tuple(dict.fromkeys(uses)) if over == "numpy" else ()
-        frame.numpy_told.update(breaking)
-        frame.analysis.emit(
-            frame, Loop, iterable, over=over, target=target, iterable=iterable,
-            breaking_uses=breaking,
-        )  # fmt: skip
-
-
-def report_uses(frame: Frame, start: int) -> None:
-    """Behind the outermost loop, report the uses of a number of numpy that no loop told of."""
-    if frame.rounds:
-        return
-    for use in dict.fromkeys(frame.numpy_uses[start:]):
-        if use not in frame.numpy_told:
-            frame.analysis.emit(frame, ArrayRead, use, via="number")
-    del frame.numpy_uses[start:]
-
-
-def _guessed(value: Value) -> bool:
-    """True for a parameter taken for a tensor for lack of an annotation: it may be a list."""
-    return any(isinstance(option, Tensor) and option.assumed for option in options(value))
 
 
 @handles(ast.Await)

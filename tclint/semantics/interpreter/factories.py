@@ -7,8 +7,8 @@ from typing import Final
 
 from tclint import torch_facts
 from tclint.semantics.events import ModuleConstruction, TensorFactory
+from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.frame import Frame
-from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.iteration import element_of
 from tclint.semantics.interpreter.operators import INT64, held, named_dtype
 from tclint.semantics.interpreter.tensor_calls import read_numbers

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from typing import Final
 
 from tclint.diagnostics import ChainLink
@@ -11,6 +10,14 @@ from tclint.semantics.collect import decorator_name
 from tclint.semantics.events import Call
 from tclint.semantics.interpreter.analysis import MAX_DEPTH, Analysis, Root
 from tclint.semantics.interpreter.annotations import annotation_value
+from tclint.semantics.interpreter.arguments import (
+    AUTOGRAD_CONTEXT,
+    GRADIENT,
+    Arguments,
+    bind,
+    informed,
+    is_passed,
+)
 from tclint.semantics.interpreter.changes import is_model
 from tclint.semantics.interpreter.evaluate import evaluate
 from tclint.semantics.interpreter.failing import never_returns
@@ -20,7 +27,7 @@ from tclint.semantics.interpreter.memory import walk_once
 from tclint.semantics.interpreter.parameters import assumed_value, keywords_value
 from tclint.semantics.interpreter.reshaping import forget_shapes
 from tclint.semantics.interpreter.wrappers import wrappers_of
-from tclint.semantics.lattice import bounded, join, may_be_unknown, options, present
+from tclint.semantics.lattice import join, may_be_unknown, options
 from tclint.semantics.site import Region
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode
 from tclint.semantics.values import (
@@ -32,39 +39,11 @@ from tclint.semantics.values import (
     Object,
     Sequence,
     Static,
-    Tensor,
     Unknown,
     Value,
-    constant,
 )
 
 PROPERTIES: Final = frozenset({"property", "functools.cached_property"})
-
-
-class Arguments:
-    """The arguments of one call; ``exact`` is false when ``*`` or ``**`` hides some of them.
-
-    ``rest`` is then any of those that a ``*`` hides.
-    """
-
-    __slots__ = ("exact", "keywords", "positional", "rest")
-
-    def __init__(
-        self,
-        positional: tuple[Value, ...] = (),
-        keywords: dict[str, Value] | None = None,
-        exact: bool = True,
-        rest: Value = UNKNOWN,
-    ) -> None:
-        self.rest: Final = rest
-        self.positional: Final = positional
-        self.keywords: Final = {} if keywords is None else keywords
-        self.exact: Final = exact
-
-    def values(self) -> Iterable[Value]:
-        """All argument values."""
-        yield from self.positional
-        yield from self.keywords.values()
 
 
 def local_function(frame: Frame, node: FunctionNode, cls: ClassInfo | None = None) -> FunctionInfo:
@@ -130,7 +109,7 @@ def _note_call(frame: Frame, function: Function, env: Env, node: ast.expr) -> No
         analysis.observe(info, env)
     calls = analysis.body(info.module, info, compiled=True).calls
     if isinstance(node, ast.Call) and node not in calls:
-        hidden = int(function.bound is not None and _is_passed(function))
+        hidden = int(function.bound is not None and is_passed(function))
         calls[node] = (frame.site(), hidden)
 
 
@@ -174,42 +153,6 @@ def _is_setup_of_others(frame: Frame, info: FunctionInfo) -> bool:
     return not frame.body.module.installed and info.name != "__init__"
 
 
-def bind(analysis: Analysis, function: Function, arguments: Arguments) -> Env:
-    """The parameters' values for a call; what the call hides comes from the annotations."""
-    info = function.info
-    env: Env = {}
-    positional = list(arguments.positional)
-    if function.bound is not None and _is_passed(function):
-        positional.insert(0, function.bound)
-    signature = analysis.signature(info.node)
-    by_position = signature.by_position
-    for place, (argument, default) in enumerate(signature.named):
-        name = signature.names[place]
-        if place < by_position and place < len(positional):
-            value = positional[place]
-        elif name in arguments.keywords:
-            value = arguments.keywords[name]
-        elif default is not None and arguments.exact:
-            value = default_value(analysis, info, default)
-        else:
-            value = arguments.rest if default is None and place < by_position else UNKNOWN
-        if may_be_unknown(value):
-            value = _informed(value, annotation_value(analysis, info, argument.annotation))
-        if name in signature.off:
-            value = _passed_flag(value)
-        env[name] = value
-    if signature.rest is not None:
-        rest = tuple(positional[by_position:])
-        given = (
-            Sequence("tuple", items=rest) if arguments.exact else Sequence("tuple", arguments.rest)
-        )
-        env[signature.rest] = bounded(given)
-    if signature.keywords is not None:
-        extra = [(k, v) for k, v in arguments.keywords.items() if k not in signature.names]
-        env[signature.keywords] = bounded(Mapping(tuple(extra))) if arguments.exact else Mapping()
-    return env
-
-
 def _walk_backward(
     analysis: Analysis,
     forward: FunctionInfo,
@@ -224,52 +167,6 @@ def _walk_backward(
     gradients = Arguments((GRADIENT,) * len(analysis.parameters(backward.node)))
     env = bind(analysis, Function(backward, AUTOGRAD_CONTEXT), gradients)
     walk_once(analysis, backward, env, region, chain, off)
-
-
-GRADIENT: Final = Tensor(assumed=True, why="gradient of an autograd function")
-AUTOGRAD_CONTEXT: Final = Object("torch.autograd.function.FunctionCtx")
-
-
-def _is_passed(function: Function) -> bool:
-    """Whether what a function is bound to is its first argument; autograd passes its context."""
-    return "staticmethod" not in function.info.decorators or function.bound == AUTOGRAD_CONTEXT
-
-
-def takes(analysis: Analysis, function: Function, arguments: Arguments) -> bool:
-    """False where a tensor is passed for what is annotated as a number or a string."""
-    names = analysis.parameters(function.info.node)
-    if function.bound is not None and _is_passed(function):
-        names = names[1:]
-    return not any(
-        isinstance(value, Tensor)
-        and not value.assumed
-        and isinstance(annotation_value(analysis, function.info, argument.annotation), Static)
-        for (argument, _), value in zip(names, arguments.positional, strict=False)
-    )
-
-
-def _passed_flag(value: Value) -> Value:
-    """A flag that is off by default, passed on from somewhere: off unless somebody turns it on."""
-    vague = (o is UNKNOWN or (isinstance(o, Static) and not o.known) for o in present(value))
-    return Static("bool", default_off=True) if all(vague) else value
-
-
-def _informed(value: Value, promised: Value) -> Value:
-    """A value that is not known on some paths, completed by what the annotation promises."""
-    known = [option for option in options(value) if option is not UNKNOWN]
-    return join([*known, promised])
-
-
-def default_value(analysis: Analysis, info: FunctionInfo, default: ast.expr) -> Value:
-    """The value of a parameter's default expression."""
-    around = analysis.closures.get(info.node)
-    if around is not None:
-        return around.body.values.get(default, UNKNOWN)
-    if isinstance(default, ast.Constant):
-        return constant(default.value)
-    if isinstance(default, ast.Name):
-        return analysis.global_value(info.module, default.id) or UNKNOWN
-    return UNKNOWN
 
 
 def root_env(analysis: Analysis, root: Root) -> Env:
@@ -290,7 +187,7 @@ def root_env(analysis: Analysis, root: Root) -> Env:
                 analysis.changes.believe(env[argument.arg])
         elif may_be_unknown(observed):
             promised = annotation_value(analysis, info, argument.annotation)
-            env[argument.arg] = _informed(_generalised(observed), promised)
+            env[argument.arg] = informed(_generalised(observed), promised)
         else:
             env[argument.arg] = _generalised(observed)
     spec = info.node.args

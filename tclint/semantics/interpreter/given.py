@@ -10,9 +10,10 @@ import ast
 from typing import Final
 
 from tclint.semantics.events import Event
+from tclint.semantics.interpreter.arguments import Arguments
+from tclint.semantics.interpreter.callables import call_value
 from tclint.semantics.interpreter.expressions import host_read
 from tclint.semantics.interpreter.frame import Frame
-from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.lattice import join, likely_tensor, options
 from tclint.semantics.values import BoundExternal, External, Partial, Tensor, Value
 
@@ -26,11 +27,25 @@ def call_given(
     return join([_call(frame, node, kind, arguments, source) for kind in options(callee)])
 
 
+def sorting_key(frame: Frame, node: ast.Call, member: Value, arguments: Arguments) -> Value:
+    """What sorting compares: the members, or what ``key=`` makes of them."""
+    if "key" not in arguments.keywords:
+        return member
+    given = Arguments((member,))
+    source = node.args[0] if node.args else node.func
+    return call_given(frame, node, arguments.keywords["key"], given, source)
+
+
+def reduced(frame: Frame, node: ast.Call, function: Value, first: Value, member: Value) -> Value:
+    """What a function makes of a first value and a member, and of what it made and another."""
+    source = node.args[-1] if node.args else node
+    once = call_given(frame, node, function, Arguments((first, member)), source)
+    return join([once, call_given(frame, node, function, Arguments((once, member)), source)])
+
+
 def _call(
     frame: Frame, node: ast.Call, callee: Value, arguments: Arguments, source: ast.expr
 ) -> Value:
-    from tclint.semantics.interpreter.calls import call_value
-
     if isinstance(callee, Partial):
         return _call(frame, node, callee.function, completed(callee, arguments), source)
     if not isinstance(callee, (External, BoundExternal)):

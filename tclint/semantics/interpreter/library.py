@@ -7,11 +7,11 @@ from typing import Final
 
 from tclint import torch_facts
 from tclint.semantics.events import ArrayRead, Call, DynamicShape, NumpyCall
+from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.evaluate import need_number
 from tclint.semantics.interpreter.expressions import host_read
 from tclint.semantics.interpreter.factories import create_module, create_parameter, create_tensor
 from tclint.semantics.interpreter.frame import Frame
-from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.operators import held
 from tclint.semantics.interpreter.sinks import LOGGER
 from tclint.semantics.interpreter.tensor_calls import call_function_of_torch

@@ -1,4 +1,4 @@
-"""Loops: walk the body until what the variables hold does not change any more."""
+"""Loops, whose bodies are walked until the variables hold what they held, and comprehensions."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import ast
 from collections.abc import Callable
 from typing import Final
 
+from tclint.semantics.events import ArrayRead, Loop
 from tclint.semantics.interpreter import operators
 from tclint.semantics.interpreter.assignment import assign
 from tclint.semantics.interpreter.block import walk_block, walks
-from tclint.semantics.interpreter.evaluate import evaluate, truth
-from tclint.semantics.interpreter.expressions import report_loop, report_uses
+from tclint.semantics.interpreter.evaluate import evaluate, handles
 from tclint.semantics.interpreter.frame import Env, Frame, LoopExits, merge
 from tclint.semantics.interpreter.iteration import element_of, loop_source
 from tclint.semantics.interpreter.narrowing import refine
 from tclint.semantics.interpreter.special import iterated
-from tclint.semantics.lattice import join
-from tclint.semantics.values import UNKNOWN, Sequence, Union, Value
+from tclint.semantics.interpreter.truth import truth
+from tclint.semantics.lattice import join, options
+from tclint.semantics.values import UNKNOWN, Iteration, Mapping, Sequence, Tensor, Union, Value
 
 # How often a loop's body is walked at most, by how many loops are around it: nests stay cheap.
 ROUNDS: Final = (3, 2, 2, 1)
@@ -34,8 +35,8 @@ def _for(frame: Frame, node: ast.For) -> None:
 
     _loop(frame, node, draw)
     frame.statement = node
-    report_loop(frame, node.iter, over, node.target, frame.numpy_uses[uses_before:])
-    report_uses(frame, uses_before)
+    _report_loop(frame, node.iter, over, node.target, frame.numpy_uses[uses_before:])
+    _report_uses(frame, uses_before)
 
 
 @walks(ast.While)
@@ -48,7 +49,7 @@ def _while(frame: Frame, node: ast.While) -> None:
 
     uses_before = len(frame.numpy_uses)
     _loop(frame, node, test)
-    report_uses(frame, uses_before)
+    _report_uses(frame, uses_before)
 
 
 def _loop(frame: Frame, node: ast.For | ast.While, begin: Callable[[], bool | None]) -> None:
@@ -123,3 +124,78 @@ def _continue(frame: Frame, _node: ast.Continue) -> None:
     if frame.loops:
         frame.loops[-1].continues.append(frame.env)
     frame.live = False
+
+
+@handles(ast.ListComp)
+def _list_comp(frame: Frame, node: ast.ListComp) -> Value:
+    return Sequence("list", _comprehend(frame, node.generators, node.elt))
+
+
+@handles(ast.SetComp)
+def _set_comp(frame: Frame, node: ast.SetComp) -> Value:
+    return Sequence("set", _comprehend(frame, node.generators, node.elt))
+
+
+@handles(ast.GeneratorExp)
+def _generator(frame: Frame, node: ast.GeneratorExp) -> Value:
+    return Iteration(_comprehend(frame, node.generators, node.elt))
+
+
+@handles(ast.DictComp)
+def _dict_comp(frame: Frame, node: ast.DictComp) -> Value:
+    return Mapping((), _comprehend(frame, node.generators, node.value, node.key))
+
+
+def _comprehend(frame: Frame, generators: list[ast.comprehension], *nodes: ast.expr) -> Value:
+    before = frame.env
+    uses_before = len(frame.numpy_uses)
+    frame.env = dict(before)
+    loops: list[tuple[ast.comprehension, str]] = []
+    frame.rounds += 1
+    for generator in generators:
+        iterable = iterated(frame, generator.iter, evaluate(frame, generator.iter))
+        assign(frame, generator.target, element_of(iterable))
+        loops.append((generator, loop_source(iterable)))
+        for condition in generator.ifs:
+            if truth(frame, condition, "if") is False:
+                frame.restore(before)
+                frame.rounds -= 1
+                return UNKNOWN  # the collection stays empty, and nothing of it is evaluated
+            frame.env = refine(frame, frame.env, condition, outcome=True)
+    results = [evaluate(frame, node) for node in nodes]
+    frame.rounds -= 1
+    for generator, over in loops:
+        _report_loop(frame, generator.iter, over, generator.target, frame.numpy_uses[uses_before:])
+    _report_uses(frame, uses_before)
+    frame.restore(before)
+    return results[0]
+
+
+def _report_loop(
+    frame: Frame, iterable: ast.expr, over: str, target: ast.expr, uses: list[ast.expr]
+) -> None:
+    """Report a loop whose elements come from numpy, a tensor, a shape or a host read."""
+    if over == "tensor" and _guessed(frame.body.values.get(iterable, UNKNOWN)):
+        return
+    if over in ("numpy", "tensor", "shape", "data"):
+        breaking = tuple(dict.fromkeys(uses)) if over == "numpy" else ()
+        frame.numpy_told.update(breaking)
+        frame.analysis.emit(
+            frame, Loop, iterable, over=over, target=target, iterable=iterable,
+            breaking_uses=breaking,
+        )  # fmt: skip
+
+
+def _report_uses(frame: Frame, start: int) -> None:
+    """Behind the outermost loop, report the uses of a number of numpy that no loop told of."""
+    if frame.rounds:
+        return
+    for use in dict.fromkeys(frame.numpy_uses[start:]):
+        if use not in frame.numpy_told:
+            frame.analysis.emit(frame, ArrayRead, use, via="number")
+    del frame.numpy_uses[start:]
+
+
+def _guessed(value: Value) -> bool:
+    """True for a parameter taken for a tensor for lack of an annotation: it may be a list."""
+    return any(isinstance(option, Tensor) and option.assumed for option in options(value))

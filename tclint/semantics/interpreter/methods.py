@@ -6,18 +6,22 @@ import ast
 from typing import Final
 
 from tclint import torch_facts
-from tclint.semantics.events import ArrayRead, Call, ContainerGrown, LrChange, TensorBranch
+from tclint.semantics.events import ArrayRead, Call, TensorBranch
+from tclint.semantics.interpreter.arguments import Arguments
+from tclint.semantics.interpreter.assignment import note_content
 from tclint.semantics.interpreter.attributes import HOOKS
-from tclint.semantics.interpreter.containers import hold
+from tclint.semantics.interpreter.containers import hold, report_growth
 from tclint.semantics.interpreter.evaluate import need_number
 from tclint.semantics.interpreter.expressions import (
     element_of_mapping,
     may_equal_tensor,
-    read_shown,
+    read_template,
 )
 from tclint.semantics.interpreter.frame import Frame
-from tclint.semantics.interpreter.functions import Arguments
+from tclint.semantics.interpreter.given import sorting_key
 from tclint.semantics.interpreter.iteration import element_of
+from tclint.semantics.interpreter.library import report_selection
+from tclint.semantics.interpreter.objects import replaced
 from tclint.semantics.interpreter.operators import elements, held, named_dtype
 from tclint.semantics.interpreter.stores import MUTATING
 from tclint.semantics.lattice import bounded, is_tensor, join, tensor_in
@@ -44,8 +48,6 @@ OPTIMIZER_STEP: Final = "step"
 
 def call_bound(frame: Frame, node: ast.Call, callee: BoundExternal, arguments: Arguments) -> Value:
     """The result of a method of something that is not a tensor."""
-    from tclint.semantics.interpreter.objects import replaced
-
     name = callee.name.rpartition(".")[2]
     if name in MUTATING and isinstance(node.func, ast.Attribute):
         _note_change(frame, node, node.func.value, name, arguments)
@@ -72,8 +74,6 @@ def call_bound(frame: Frame, node: ast.Call, callee: BoundExternal, arguments: A
 def _note_change(
     frame: Frame, node: ast.Call, container: ast.expr, name: str, arguments: Arguments
 ) -> None:
-    from tclint.semantics.interpreter.assignment import note_content
-
     added = arguments.positional[-1] if arguments.positional and name in _ADDING else UNKNOWN
     note_content(frame, node, container, element_of(added) if name == "extend" else added)
 
@@ -111,26 +111,6 @@ def _sequence_method(
 _GROWING: Final = frozenset({"append", "appendleft", "add", "insert", "extend", "extendleft"})
 
 
-def report_growth(
-    frame: Frame, node: ast.expr, container: ast.expr, method: str = "", key: Value = UNKNOWN
-) -> None:
-    """Report another member of a list or dict, if that outlives the call."""
-    if frame.region is None or ContainerGrown not in frame.analysis.wanted:
-        return
-    kept = ""
-    match container:
-        case ast.Attribute(value=owner):
-            known = frame.body.values.get(owner)
-            kept = "module" if isinstance(known, Object) and known.is_module else ""
-        case ast.Name(id=name):
-            is_global = frame.enclosed(name) is None and name in frame.body.module.assigned
-            kept = "global" if is_global else ""
-    if kept:
-        frame.analysis.emit(
-            frame, ContainerGrown, node, container=container, kept=kept, method=method, key=key
-        )
-
-
 # What compares the members of a list, with each other or with an argument.
 _COMPARING: Final = {"sort": "sorted", "index": "in", "remove": "in"}
 
@@ -138,8 +118,6 @@ _COMPARING: Final = {"sort": "sorted", "index": "in", "remove": "in"}
 def _report_comparing(
     frame: Frame, node: ast.Call, sequence: Sequence, name: str, arguments: Arguments
 ) -> None:
-    from tclint.semantics.interpreter.builtin_calls import sorting_key
-
     member = elements(sequence)
     if name == "sort":
         tensors = is_tensor(sorting_key(frame, node, member, arguments))
@@ -217,8 +195,6 @@ _READS: Final = frozenset({"item", "tolist"})
 
 
 def _array_method(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
-    from tclint.semantics.interpreter.library import report_selection
-
     if name in _READS:
         if not arguments.positional:  # `a.item(0)` is traced
             frame.analysis.emit(frame, ArrayRead, node, via=name)
@@ -272,23 +248,12 @@ def _string_method(frame: Frame, node: ast.Call, name: str, arguments: Arguments
     return Static("str") if name in ("lower", "upper", "strip", "replace", "join") else STATIC
 
 
-def read_template(frame: Frame, node: ast.Call, arguments: Arguments) -> None:
-    """Report what ``"...".format(...)`` shows of tensors."""
-    written = [a for a in node.args if not isinstance(a, ast.Starred)]
-    parts = written[len(written) - len(arguments.positional) :]
-    for part, value in zip(parts, arguments.positional, strict=False):
-        read_shown(frame, node, part, value)
-    for keyword in node.keywords:
-        if keyword.arg in arguments.keywords:
-            read_shown(frame, node, keyword.value, arguments.keywords[keyword.arg])
-
-
 def _object_method(
     frame: Frame, node: ast.Call, owner: Object, dotted: str, arguments: Arguments
 ) -> Value:
     name = dotted.rpartition(".")[2]
     if owner.is_optimizer and name == OPTIMIZER_STEP and frame.region is not None:
-        mark_compiled_step(frame, owner)
+        frame.analysis.note_compiled_step(owner)
     if dotted.startswith("torch.nn.Module.") and name not in HOOKS:
         return _module_method(frame, owner, name, arguments)
     frame.analysis.emit(
@@ -296,20 +261,6 @@ def _object_method(
         owner=owner,
     )  # fmt: skip
     return UNKNOWN
-
-
-def mark_compiled_step(frame: Frame, optimizer: Object) -> None:
-    """Remember that an optimizer's ``step`` runs in a compiled region."""
-    story = frame.analysis.optimizers.get(optimizer.site) if optimizer.site else None
-    if story is not None:
-        story.compiled_step = True
-
-
-def note_lr_change(frame: Frame, optimizer: Value, kind: str, name: str, node: ast.AST) -> None:
-    """Remember that something changes an optimizer's learning rate."""
-    if isinstance(optimizer, Object) and optimizer.site in frame.analysis.optimizers:
-        story = frame.analysis.optimizers[optimizer.site]
-        story.lr_changes[node] = LrChange(kind, name, node)
 
 
 def _module_method(frame: Frame, owner: Object, name: str, arguments: Arguments) -> Value:

@@ -140,6 +140,22 @@ def type_test(value: Value | None) -> Callable[[Value], bool] | None:
     return None
 
 
+_DECIDABLE: Final = (Tensor, Sequence, Mapping, Static, SymInt, DataScalar)
+
+
+def instance_verdict(value: Value, types: Value | None) -> bool | None:
+    """Whether ``isinstance(value, types)`` is certain; None when it is not."""
+    members = types.items if isinstance(types, Sequence) and types.items is not None else (types,)
+    tests = [type_test(member) for member in members]
+    kinds = list(options(value))
+    if not all(isinstance(kind, _DECIDABLE) and kind != STATIC for kind in kinds):
+        return None
+    hits = {any(test is not None and test(kind) for test in tests) for kind in kinds}
+    if hits == {True}:
+        return True
+    return False if hits == {False} and all(tests) else None
+
+
 def _outside_test(name: str) -> Callable[[Value], bool] | None:
     if name in TENSOR_TYPES:
         return lambda v: isinstance(v, Tensor)

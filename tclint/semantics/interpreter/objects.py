@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.semantics.collect import class_info, decorator_name
 from tclint.semantics.interpreter.annotations import annotation_value
+from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.changes import is_model
-from tclint.semantics.interpreter.functions import Arguments, call_function, instantiate
+from tclint.semantics.interpreter.functions import call_function, instantiate
 from tclint.semantics.interpreter.iteration import is_named_tuple
 from tclint.semantics.lattice import options
 from tclint.semantics.symbols import ClassInfo

@@ -9,8 +9,10 @@ import ast
 from collections.abc import Callable
 from typing import Final
 
+from tclint.semantics.interpreter.arguments import Arguments
+from tclint.semantics.interpreter.callables import call_value
 from tclint.semantics.interpreter.frame import Frame
-from tclint.semantics.interpreter.functions import Arguments
+from tclint.semantics.interpreter.given import reduced
 from tclint.semantics.interpreter.iteration import element_of
 from tclint.semantics.lattice import spread
 from tclint.semantics.values import UNKNOWN, Function, Object, Sequence, Value
@@ -38,8 +40,6 @@ def call_passed(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -
 
 
 def _call(frame: Frame, node: ast.Call, function: Value, arguments: Arguments) -> Value:
-    from tclint.semantics.interpreter.calls import call_value
-
     def call(kind: Value) -> Value:
         known = isinstance(kind, (Function, Object))
         return call_value(frame, node, kind, arguments) if known else UNKNOWN
@@ -65,8 +65,6 @@ def _functional(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
 def _reduce(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     if len(arguments.positional) < 2:
         return UNKNOWN
-    from tclint.semantics.interpreter.standard_library import reduced
-
     function, members, *start = arguments.positional
     member = element_of(members)
     return reduced(frame, node, function, start[0] if start else member, member)

@@ -16,10 +16,11 @@ from tclint.config import Config
 from tclint.semantics.events import Event
 from tclint.semantics.interpreter import calls, indexing, loops  # noqa: F401 (register handlers)
 from tclint.semantics.interpreter.analysis import Analysis, Root
+from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.compiling import COMPILE
 from tclint.semantics.interpreter.decorated import start_decorated
 from tclint.semantics.interpreter.frame import Env, Frame
-from tclint.semantics.interpreter.functions import Arguments, root_env, walk_wrappers
+from tclint.semantics.interpreter.functions import root_env, walk_wrappers
 from tclint.semantics.interpreter.kept_out import kept_out
 from tclint.semantics.interpreter.memory import walk, walk_once
 from tclint.semantics.lattice import options

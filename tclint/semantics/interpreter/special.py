@@ -9,7 +9,8 @@ import ast
 from typing import TYPE_CHECKING, Final
 
 from tclint.semantics.interpreter import operators
-from tclint.semantics.interpreter.functions import Arguments, call_function
+from tclint.semantics.interpreter.arguments import Arguments
+from tclint.semantics.interpreter.functions import call_function
 from tclint.semantics.lattice import join, options, present
 from tclint.semantics.values import (
     NONE,

@@ -8,6 +8,7 @@ from typing import Final
 
 from tclint.semantics.events import TensorBranch
 from tclint.semantics.interpreter import operators
+from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.attributes import attribute_of
 from tclint.semantics.interpreter.builtin_calls import (
     BUILTINS,
@@ -18,9 +19,10 @@ from tclint.semantics.interpreter.builtin_calls import (
 from tclint.semantics.interpreter.evaluate import need_number
 from tclint.semantics.interpreter.expressions import element_of_mapping, host_read, report_member
 from tclint.semantics.interpreter.frame import Frame
-from tclint.semantics.interpreter.functions import Arguments
-from tclint.semantics.interpreter.given import call_given
+from tclint.semantics.interpreter.given import call_given, reduced
 from tclint.semantics.interpreter.iteration import element_of, row_of
+from tclint.semantics.interpreter.library import call_library
+from tclint.semantics.interpreter.passed import call_passed
 from tclint.semantics.interpreter.special import augment, operate
 from tclint.semantics.lattice import bounded, join, present, spread, tensor_in
 from tclint.semantics.values import (
@@ -165,9 +167,6 @@ def _call_method(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
 
 
 def _partial(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
-    from tclint.semantics.interpreter.library import call_library
-    from tclint.semantics.interpreter.passed import call_passed
-
     call_library(frame, node, "functools.partial", arguments)
     call_passed(frame, node, "functools.partial", arguments)
     if not arguments.positional or not arguments.exact:
@@ -205,13 +204,6 @@ def _accumulate(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     function = (*arguments.positional, External("operator.add"))[1]
     function = arguments.keywords.get("func", function)
     return Iteration(join([member, reduced(frame, node, function, member, member)]))
-
-
-def reduced(frame: Frame, node: ast.Call, function: Value, first: Value, member: Value) -> Value:
-    """What a function makes of a first value and a member, and of what it made and another."""
-    source = node.args[-1] if node.args else node
-    once = call_given(frame, node, function, Arguments((first, member)), source)
-    return join([once, call_given(frame, node, function, Arguments((once, member)), source)])
 
 
 def _compress(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:

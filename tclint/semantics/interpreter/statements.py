@@ -22,22 +22,21 @@ from tclint.semantics.events import (
     TensorBranch,
 )
 from tclint.semantics.interpreter import operators
-from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.assignment import assign
 from tclint.semantics.interpreter.block import walk_block, walks
 from tclint.semantics.interpreter.compiling import COMPILE, add_root, region_of
 from tclint.semantics.interpreter.containers import hold
 from tclint.semantics.interpreter.correlation import remember
-from tclint.semantics.interpreter.evaluate import evaluate, need_numpy, truth
+from tclint.semantics.interpreter.evaluate import evaluate, need_numpy
 from tclint.semantics.interpreter.failing import fails
-from tclint.semantics.interpreter.frame import Env, Frame, merge
+from tclint.semantics.interpreter.frame import Frame, merge
 from tclint.semantics.interpreter.functions import local_function
 from tclint.semantics.interpreter.narrowing import matched, number_of, refine
 from tclint.semantics.interpreter.special import augment, entered, leave
+from tclint.semantics.interpreter.truth import truth
 from tclint.semantics.interpreter.unusual import is_unusual
 from tclint.semantics.lattice import is_tensor
-from tclint.semantics.symbols import ModuleInfo
 from tclint.semantics.syntax import path_of
 from tclint.semantics.values import (
     NONE,
@@ -63,16 +62,6 @@ QUIET_IN_TESTS: Final = (
 QUIET_IN_MESSAGES: Final = (
     "HostRead", "ArrayRead", "TensorBranch", "SideEffectCall", "Call", "NumpyCall",
 )  # fmt: skip
-
-
-def walk_module(analysis: Analysis, module: ModuleInfo) -> Env:
-    """Walk a module's top level; the result are its variables."""
-    body = analysis.body(module, None)
-    if not module.tree.body:
-        return {}
-    frame = Frame(analysis, body, None, (), {}, module.tree.body[0])
-    walk_block(frame, module.tree.body)
-    return frame.env
 
 
 @walks(ast.Expr)

@@ -7,10 +7,10 @@ from typing import Final
 
 from tclint import torch_facts
 from tclint.semantics.events import Call, DynamicShape
+from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.evaluate import need_number
 from tclint.semantics.interpreter.expressions import host_read
 from tclint.semantics.interpreter.frame import Frame
-from tclint.semantics.interpreter.functions import Arguments
 from tclint.semantics.interpreter.handed_on import REARRANGING, handed_on, rearranged
 from tclint.semantics.interpreter.operators import BOOL, INT64, binary, derived, named_dtype
 from tclint.semantics.lattice import is_tensor, may_be_unknown, options, tensor_in

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from tclint.semantics.interpreter.analysis import MAX_CONTEXTS
+from tclint.semantics.interpreter.arguments import Arguments, bind
 from tclint.semantics.interpreter.evaluate import evaluate
 from tclint.semantics.interpreter.frame import Frame
+from tclint.semantics.interpreter.memory import walk
 from tclint.semantics.records import record
 from tclint.semantics.symbols import FunctionInfo, FunctionNode
 from tclint.semantics.syntax import nodes
@@ -92,9 +94,6 @@ def _applied(top: Frame, decorator: Function, wrapped: FunctionInfo) -> Wrapper 
 
 def walk_decorator(analysis: Analysis, decorator: Function, given: Function) -> Value:
     """What a decorator makes of a function: it is walked as Python calls it, outside of regions."""
-    from tclint.semantics.interpreter.functions import Arguments, bind
-    from tclint.semantics.interpreter.memory import walk
-
     info = decorator.info
     for inner in nodes(info.node):
         known = analysis.local_functions.get(inner)
