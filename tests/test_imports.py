@@ -10,9 +10,6 @@ from pathlib import Path
 import pytest
 
 PACKAGES = {"tclint": "tclint", "rules": "tclint_rules"}
-INTERPRETER = "tclint.semantics.interpreter."
-"""An expression holds calls, and a call runs a function: its modules need each other, and say so
-inside functions."""
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +22,8 @@ def modules(repository: Path) -> Mapping[str, Path]:
     return found
 
 
-def imports(tree: ast.AST, modules: Mapping[str, Path], *, inside: bool) -> Iterator[str]:
-    """The modules that a tree imports; where ``inside``, in functions as well."""
+def imports(tree: ast.AST, modules: Mapping[str, Path]) -> Iterator[str]:
+    """The modules that a tree imports, in functions as well."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             continue  # nothing happens there
@@ -36,30 +33,15 @@ def imports(tree: ast.AST, modules: Mapping[str, Path], *, inside: bool) -> Iter
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
                 yield whole if whole in modules else str(node.module)
-        late = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-        if inside or not late:
-            yield from imports(node, modules, inside=inside)
+        yield from imports(node, modules)
 
 
 def test_no_module_imports_itself_by_way_of_others(modules: Mapping[str, Path]) -> None:
     needs: dict[str, set[str]] = {}
     for name, path in modules.items():
         tree = ast.parse(path.read_text("utf-8"))
-        own = name.startswith(INTERPRETER)
-        needed = {one for one in imports(tree, modules, inside=True) if one in modules}
-        needs[name] = {one for one in needed if not (own and one.startswith(INTERPRETER))} - {name}
+        needs[name] = {one for one in imports(tree, modules) if one in modules} - {name}
     try:
         [*TopologicalSorter(needs).static_order()]
     except CycleError as error:
         pytest.fail(" -> ".join(reversed(error.args[1])))
-
-
-def test_no_module_of_the_interpreter_needs_another_that_needs_it_to_be_imported(
-    modules: Mapping[str, Path],
-) -> None:
-    needs = {}
-    for name, path in modules.items():
-        if name.startswith(INTERPRETER):
-            tree = ast.parse(path.read_text("utf-8"))
-            needs[name] = {one for one in imports(tree, modules, inside=False) if one != name}
-    [*TopologicalSorter(needs).static_order()]
