@@ -8,10 +8,21 @@ from typing import TYPE_CHECKING, Any
 from tclint.config import Config
 from tclint.fix.apply import fix_files
 from tclint.lint.engine import check_files
+from tclint.lint.pages import read_page
 from tclint.lint.rule import PRELUDE, Bad, Example, Good, Rule, Untouched
 
 if TYPE_CHECKING:
     from tclint.diagnostics import Diagnostic
+
+
+def examples_of(rule: Rule[Any]) -> tuple[Example, ...]:
+    """All examples of a rule: those of its page, the ones that are not printed as well.
+
+    Raises:
+        PageError: the file of the page cannot be understood.
+    """
+    page = read_page(type(rule))
+    return (*page.examples, *page.more)
 
 
 def check_example(rule: Rule[Any], example: Example, folder: Path) -> None:

@@ -17,9 +17,9 @@ from tclint.fix.apply import fix_files
 from tclint.lint.engine import check_files
 from tclint.lint.registry import load_rules
 from tclint.lint.rule import PRELUDE
+from tclint.testing import examples_of
 
 from .proof.cases import compiles_itself
-from .proof.more import MORE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +95,7 @@ def _lines_run(folder: Path) -> Lines:
     """The lines of the rules that run while all examples and fixtures are checked."""
     seen: Lines = defaultdict(set)
     for rule in load_rules():
-        for example in (*rule.examples, *MORE.get(rule.code, ())):
+        for example in examples_of(rule):
             path = folder / "example.py"
             path.write_text(PRELUDE + example.code, encoding="utf-8")
             compiled = () if compiles_itself(example.code) else ("*:f",)

@@ -9,6 +9,7 @@ import pytest
 from tclint.config import Config
 from tclint.fix import apply
 from tclint.fix.apply import fix_files
+from tclint.lint.pages import page_of
 from tclint.lint.registry import known_rules
 from tclint.lint.rule import PRELUDE
 from tclint.server.engine import TclintEngine
@@ -44,7 +45,7 @@ def on_the_command_line(path: Path, config: Config) -> str | None:
 
 
 def test_the_editor_makes_of_all_examples_what_the_command_makes(tmp_path: Path) -> None:
-    examples = [example for rule in known_rules() for example in rule.examples]
+    examples = [example for rule in known_rules() for example in page_of(rule).examples]
     assert len(examples) > 100
     changed = 0
     for number, example in enumerate(examples):

@@ -16,12 +16,14 @@ PROBE = """\
 import json, sys
 from importlib.metadata import entry_points
 from importlib.resources import files
+from tclint.lint.pages import read_page
 
 (builtin,) = entry_points(group="tclint.rules")
 codes = sorted(rule.code for rule in builtin.load())
 tables = sorted(f.name for f in files("tclint.torch_facts").iterdir() if f.name.endswith(".json"))
 typed = files("tclint").joinpath("py.typed").is_file()
-print(json.dumps([codes, tables, typed, "torch" in sys.modules]))
+unread = [rule.code for rule in builtin.load() if not read_page(rule).examples]
+print(json.dumps([codes, tables, typed, unread, "torch" in sys.modules]))
 """
 
 PROGRAM = """\
@@ -55,10 +57,12 @@ def test_an_installation_has_the_built_in_rules_and_checks_without_torch(
 ) -> None:
     binaries = environment(tmp_path / "venv", *requirement(how, sources, tmp_path))
     python = str(binaries / "python")
-    codes, tables, typed, torch_imported = json.loads(run([python, "-c", PROBE], tmp_path))
+    probed = json.loads(run([python, "-c", PROBE], tmp_path))
+    codes, tables, typed, unread, torch_imported = probed
     assert codes == sorted(rule.code for rule in load_rules())
     assert tables == sorted(path.name for path in (sources / "tclint/torch_facts").glob("*.json"))
     assert typed
+    assert unread == []
     assert not torch_imported
 
     (tmp_path / "net.py").write_text(PROGRAM, encoding="utf-8")

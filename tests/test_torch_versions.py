@@ -15,6 +15,7 @@ from tclint.diagnostics import Confidence
 from tclint.fix.apply import fix_files
 from tclint.lint import examine
 from tclint.lint.engine import check_files
+from tclint.lint.pages import page_of
 from tclint.lint.registry import load_rules
 from tclint.lint.rewrite import AddArgument, Insert, Repair, Replace
 from tclint.lint.rule import PRELUDE, Bad
@@ -36,7 +37,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("examples")
     files = []
     for rule in load_rules():
-        for number, example in enumerate(e for e in rule.examples if isinstance(e, Bad)):
+        for number, example in enumerate(e for e in page_of(rule).examples if isinstance(e, Bad)):
             files.append(folder / f"{rule.code}_{number}.py".lower())
             files[-1].write_text(PRELUDE + example.code, encoding="utf-8")
     return files

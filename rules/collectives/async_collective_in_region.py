@@ -3,35 +3,17 @@
 from __future__ import annotations
 
 import ast
-from typing import ClassVar
 
 from tclint.diagnostics import Applicability, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 
-from .collective_in_region import GROUP
 from .facts import PACKAGE, REWRITTEN, short_name
 
 
 class AsyncCollectiveInRegion(Rule[Call]):
-    """An asynchronous collective in compiled code.
-
-    What it does:
-        Reports `async_op=True` in the collectives that Dynamo can otherwise trace.
-
-    Why it hurts:
-        Dynamo replaces a collective by its functional form, which inductor schedules and overlaps
-        with other work by itself, but not an asynchronous one: the graph breaks at the call and
-        again at `work.wait()` (torch 2.13, gloo, one and two processes: 2 breaks against 0).
-
-    Fix safety:
-        Unsafe: results stay the same, but eager code no longer works between the call and its
-        `wait()`. Offered where the handle is used for nothing else.
-
-    References:
-        GB0172 at the call, GB0156 at `wait()`.
-    """
+    """An asynchronous collective in compiled code."""
 
     code = "TCL151"
     name = "async-collective-in-region"
@@ -40,34 +22,6 @@ class AsyncCollectiveInRegion(Rule[Call]):
     called = REWRITTEN
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0172",)
-    examples: ClassVar = (
-        Bad(
-            code=(
-                f"{GROUP}def f(x):\n    y = x * 2\n    work = dist.all_reduce(y, async_op=True)\n"
-                "    z = x + 1\n    work.wait()\n    return y + z\n"
-            ),
-            unsafe=(
-                f"{GROUP}def f(x):\n    y = x * 2\n    dist.all_reduce(y)\n"
-                "    z = x + 1\n    return y + z\n"
-            ),
-            proves=("GB0172",),
-            title="waited for later",
-        ),
-        Untouched(
-            code=(
-                f"{GROUP}def f(x):\n    y = x * 2\n"
-                "    works = [dist.all_reduce(y, async_op=True)]\n"
-                "    for work in works:\n        work.wait()\n    return y\n"
-            ),
-            reason="more than `wait()`",
-            proves=("GB0172",),
-            title="handles in a list",
-        ),
-        Good(
-            code=GROUP + "def f(x):\n    y = x * 2\n    dist.all_reduce(y)\n    return y + 1\n",
-            title="synchronous",
-        ),
-    )
 
     def check(self, event: Call) -> Finding | None:
         """Look for a literal ``async_op=True``."""

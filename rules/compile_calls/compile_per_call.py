@@ -3,37 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import ClassVar
 
 from tclint.diagnostics import Confidence, Decline, Effect
-from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 from tclint.semantics.site import Site
 
-STEP = "def step(y):\n    return y * 2\n\n\n"
-
 
 class CompilePerCall(Rule[CompileCall]):
-    """torch.compile is called on every turn of a loop, with the same arguments.
-
-    What it does:
-        Reports `torch.compile` in a loop where nothing that the call mentions is bound in the loop,
-        and `torch.compile` in a module's `forward`. A loop over the blocks or the modes to compile
-        is silent.
-
-    Why it hurts:
-        The code that was compiled is found again, so that nothing recompiles on torch 2.13, but
-        the wrapper is built and everything about it looked up each time: a call through inductor
-        took 1.58 ms instead of 0.05 ms (a function; CPU, mean of 200) and 1.09 ms instead of
-        0.23 ms (an `nn.Linear`). A backend that is made anew for each call does recompile: 8 times,
-        then eager.
-
-    Fix safety:
-        Not fixed: keep the compiled callable, in a variable before the loop or in `__init__`.
-
-    References:
-        `torch.compile`; https://github.com/pytorch/pytorch/issues/168373 for backends.
-    """
+    """torch.compile is called on every turn of a loop, with the same arguments."""
 
     code = "TCL412"
     name = "compile-per-call"
@@ -41,35 +19,6 @@ class CompilePerCall(Rule[CompileCall]):
     on = CompileCall
     effects = (Effect.LAUNCH_OVERHEAD,)
     outside_regions = True
-    examples: ClassVar = (
-        Untouched(
-            code=f"{STEP}def f(x):\n    for _ in range(3):\n        x = torch.compile(step)(x)\n"
-            "    return x\n",
-            reason="before the loop",
-            title="in a loop",
-        ),
-        Untouched(
-            code=(
-                "class f(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-                "        self.linear = nn.Linear(3, 3)\n\n    def forward(self, x):\n"
-                "        return torch.compile(self.linear)(x)\n"
-            ),
-            reason="in `__init__`",
-            title="in forward",
-        ),
-        Good(
-            code=f"{STEP}compiled = torch.compile(step)\n\n\ndef f(x):\n"
-            "    for _ in range(3):\n        x = compiled(x)\n    return x\n",
-            title="kept",
-        ),
-        Good(
-            code=(
-                "f = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))\n"
-                "for place in range(2):\n    f[place] = torch.compile(f[place])\n"
-            ),
-            title="another block each time",
-        ),
-    )
 
     def check(self, event: CompileCall) -> Finding | None:
         """Look for a loop, or a forward, that the call does not depend on."""

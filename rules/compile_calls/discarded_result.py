@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 import ast
-from typing import ClassVar
 
 from tclint.diagnostics import Applicability, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 from tclint.semantics.values import Object
 
 
 class DiscardedCompileResult(Rule[CompileCall]):
-    """The result of torch.compile is thrown away.
-
-    What it does:
-        Reports `torch.compile(model)` as a statement of its own.
-
-    Why it hurts:
-        `torch.compile` returns a compiled wrapper and leaves its argument as it was: the model
-        goes on running eagerly, without a word.
-
-    Fix safety:
-        Unsafe: `model.compile()` compiles in place, so the model now runs compiled, with its first
-        call slow and results that may differ in their last bits. Offered for modules.
-
-    References:
-        `torch.nn.Module.compile`.
-    """
+    """The result of torch.compile is thrown away."""
 
     code = "TCL411"
     name = "discarded-compile-result"
@@ -36,20 +20,6 @@ class DiscardedCompileResult(Rule[CompileCall]):
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True
-    examples: ClassVar = (
-        Bad(
-            code="f = nn.Linear(3, 3)\ntorch.compile(f)\n",
-            unsafe="f = nn.Linear(3, 3)\nf.compile()\n",
-            title="a module",
-        ),
-        Untouched(
-            code="def f(x):\n    return torch.relu(x)\n\n\ntorch.compile(f)\n",
-            reason="only modules compile in place",
-            title="a function",
-        ),
-        Good(code="f = nn.Linear(3, 3)\nf = torch.compile(f)\n", title="the result is kept"),
-        Good(code="f = nn.Linear(3, 3)\nf.compile(dynamic=False)\n", title="compiled in place"),
-    )
 
     def check(self, event: CompileCall) -> Finding | None:
         """Report calls whose value is lost, unless they compile in place."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import ClassVar, Final
+from typing import Final
 
 from tclint.diagnostics import Applicability, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NameUsed
 from tclint.torch_facts.moved import COMPILER_NAMES
 
@@ -18,22 +18,7 @@ _ARGUMENTS: Final = {"backend": "backend", "nopython": "fullgraph", "dynamic": "
 
 
 class DynamoOptimize(Rule[NameUsed]):
-    """`torch._dynamo.optimize`, the name that `torch.compile` had before 2.0.
-
-    What it does:
-        Reports `torch._dynamo.optimize(backend)(f)` and the decorator.
-
-    Why it hurts:
-        It is private, and knows neither `mode` nor `options`. It still works with torch 2.13,
-        without a warning; what it calls `nopython` is `fullgraph`.
-
-    Fix safety:
-        Unsafe: `torch.compile` checks the backend's name at once and, for inductor, hands it the
-        settings of the default mode. Declined for arguments that `torch.compile` lacks.
-
-    References:
-        `torch.compile`.
-    """
+    """`torch._dynamo.optimize`, the name that `torch.compile` had before 2.0."""
 
     code = "TCL423"
     name = "dynamo-optimize"
@@ -41,42 +26,6 @@ class DynamoOptimize(Rule[NameUsed]):
     on = NameUsed
     effects = (Effect.NONE,)
     outside_regions = True
-    examples: ClassVar = (
-        Bad(
-            code=(
-                "import torch._dynamo\n\n\ndef g(x):\n    return x * 2\n\n\n"
-                'f = torch._dynamo.optimize("eager", nopython=True)(g)\n'
-                "g = torch.compile(g)\n"
-            ),
-            unsafe=(
-                "import torch._dynamo\n\n\ndef g(x):\n    return x * 2\n\n\n"
-                'f = torch.compile(g, backend="eager", fullgraph=True)\n'
-                "g = torch.compile(g)\n"
-            ),
-            title="a call",
-        ),
-        Bad(
-            code=(
-                'import torch._dynamo\n\n\n@torch._dynamo.optimize("eager")\n'
-                "def f(x):\n    return x * 2\n"
-            ),
-            unsafe=(
-                'import torch._dynamo\n\n\n@torch.compile(backend="eager")\n'
-                "def f(x):\n    return x * 2\n"
-            ),
-            title="a decorator",
-        ),
-        Untouched(
-            code=(
-                "import torch._dynamo\n\n\ndef g(x):\n    return x * 2\n\n\n"
-                'f = torch._dynamo.optimize("eager", guard_fail_fn=print)(g)\n'
-                "g = torch.compile(g)\n"
-            ),
-            reason="`guard_fail_fn` has no counterpart",
-            title="an argument of its own",
-        ),
-        Good(code="@torch.compile(dynamic=False)\ndef f(x):\n    return x * 2\n", title="compile"),
-    )
 
     def check(self, event: NameUsed) -> Finding | None:
         """Every call of it."""

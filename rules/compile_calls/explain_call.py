@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import ClassVar
 
 from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NameUsed
 
 
 class ExplainCall(Rule[NameUsed]):
-    """`torch._dynamo.explain` gets the function and its arguments in one call.
-
-    What it does:
-        Reports `torch._dynamo.explain(f, x)`; it is `torch._dynamo.explain(f)(x)` since torch 2.1.
-
-    Why it hurts:
-        It warns, and will raise. (`explain` also counts graph breaks wrongly on 103 of 242
-        functions that break, torch 2.13: `TORCH_LOGS=graph_breaks` or `tclint verify` count them
-        all.)
-
-    Fix safety:
-        Safe: the old form makes the new call itself.
-
-    References:
-        `torch._dynamo.explain`.
-    """
+    """`torch._dynamo.explain` gets the function and its arguments in one call."""
 
     code = "TCL422"
     name = "explain-with-arguments"
@@ -35,39 +19,6 @@ class ExplainCall(Rule[NameUsed]):
     on = NameUsed
     effects = (Effect.NONE,)
     outside_regions = True
-    examples: ClassVar = (
-        Bad(
-            code=(
-                "def g(x):\n    return x * 2\n\n\ndef report(x):\n"
-                "    return torch._dynamo.explain(g, x).graph_count\n\n\n"
-                "report(torch.ones(3))\nf = torch.compile(g)\n"
-            ),
-            fixed=(
-                "def g(x):\n    return x * 2\n\n\ndef report(x):\n"
-                "    return torch._dynamo.explain(g)(x).graph_count\n\n\n"
-                "report(torch.ones(3))\nf = torch.compile(g)\n"
-            ),
-            proves=("warns",),
-            title="both at once",
-        ),
-        Untouched(
-            code=(
-                "def g(x):\n    return x * 2\n\n\ndef report(*given):\n"
-                "    return torch._dynamo.explain(*given).graph_count\n\n\n"
-                "report(g, torch.ones(3))\nf = torch.compile(g)\n"
-            ),
-            reason="which of them is the function",
-            proves=("warns",),
-            title="unpacked arguments",
-        ),
-        Good(
-            code=(
-                "def g(x):\n    return x * 2\n\n\ndef report(x):\n"
-                "    return torch._dynamo.explain(g)(x).graph_count\n\n\nf = torch.compile(g)\n"
-            ),
-            title="one after the other",
-        ),
-    )
 
     def check(self, event: NameUsed) -> Finding | None:
         """Count the arguments."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import ClassVar
 
 from tclint.diagnostics import Applicability, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 
 from .arguments import names_for, uses_inductor
@@ -16,21 +15,7 @@ JUDGED = frozenset({"bool", "float", "int", "str"})
 
 
 class OptionOfWrongType(Rule[CompileCall]):
-    """An inductor option of the wrong type.
-
-    What it does:
-        Reports literals in `options={...}` whose type is not that of the option.
-
-    Why it hurts:
-        `torch.compile` raises `RuntimeError: Unexpected type of attr` as soon as it is called. It
-        is strict: `1` does not pass for `True`, nor `1` for `1.0`.
-
-    Fix safety:
-        Unsafe: the call raised and now compiles. Only `0` and `1` for a flag are rewritten.
-
-    References:
-        `torch._inductor.config` shows every option with its default.
-    """
+    """An inductor option of the wrong type."""
 
     code = "TCL405"
     name = "inductor-option-of-wrong-type"
@@ -38,35 +23,6 @@ class OptionOfWrongType(Rule[CompileCall]):
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True
-    examples: ClassVar = (
-        Bad(
-            code=(
-                '@torch.compile(options={"max_autotune": 0})\ndef f(x):\n    return torch.relu(x)\n'
-            ),
-            unsafe=(
-                '@torch.compile(options={"max_autotune": False})\n'
-                "def f(x):\n    return torch.relu(x)\n"
-            ),
-            proves=("raises",),
-            title="a number for a flag",
-        ),
-        Untouched(
-            code=(
-                '@torch.compile(options={"max_autotune": "yes"})\n'
-                "def f(x):\n    return torch.relu(x)\n"
-            ),
-            reason="what it should be is not clear",
-            proves=("raises",),
-            title="a word for a flag",
-        ),
-        Good(
-            code=(
-                '@torch.compile(options={"max_autotune": False})\n'
-                "def f(x):\n    return torch.relu(x)\n"
-            ),
-            title="a flag",
-        ),
-    )
 
     def check(self, event: CompileCall) -> Finding | None:
         """Compare literals with the types of the options; the first wrong one counts."""

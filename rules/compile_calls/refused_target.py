@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import ClassVar, Final
+from typing import Final
 
 from tclint.diagnostics import Confidence, Decline, Effect
-from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 from tclint.semantics.values import Function
 
@@ -15,24 +15,7 @@ DISABLED: Final = frozenset({"torch.compiler.disable", "torch._dynamo.disable"})
 
 
 class RefusedCompileTarget(Rule[CompileCall]):
-    """torch.compile of what cannot be compiled: scripted modules and disabled functions.
-
-    What it does:
-        Reports `torch.compile` of the result of `torch.jit.script`, `trace` or `freeze`, and of
-        functions that `@torch.compiler.disable` decorates.
-
-    Why it hurts:
-        A scripted module raises `RuntimeError: torch.compile does not support compiling
-        torch.jit.script or torch.jit.freeze models directly` as soon as it is compiled. A disabled
-        function just runs eagerly, without a word, and even with `fullgraph=True`: no graph at all
-        (torch 2.13).
-
-    Fix safety:
-        Not fixed: which of the two is meant is the author's to say.
-
-    References:
-        `torch.compiler.disable`.
-    """
+    """torch.compile of what cannot be compiled: scripted modules and disabled functions."""
 
     code = "TCL413"
     name = "refused-compile-target"
@@ -40,30 +23,6 @@ class RefusedCompileTarget(Rule[CompileCall]):
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True
-    examples: ClassVar = (
-        Untouched(
-            code="f = torch.compile(torch.jit.script(nn.Linear(3, 3)))\n",
-            reason="compile the original",
-            proves=("raises",),
-            title="a scripted module",
-        ),
-        Untouched(
-            code=(
-                "@torch.compile(fullgraph=True)\n@torch.compiler.disable\n"
-                "def f(x):\n    return x * 2\n"
-            ),
-            reason="remove one of the two",
-            title="a disabled function",
-        ),
-        Good(code="f = torch.compile(nn.Linear(3, 3))\n", title="the original"),
-        Good(
-            code=(
-                "@torch.compiler.disable(recursive=False)\ndef f(x):\n    return step(x)\n\n\n"
-                "@torch.compile\ndef step(x):\n    return x * 2\n"
-            ),
-            title="what a disabled function calls",
-        ),
-    )
 
     def check(self, event: CompileCall) -> Finding | None:
         """Look at what is compiled."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from typing import ClassVar
 
 from tclint.diagnostics import Confidence, Decline, Effect
-from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 from tclint.torch_facts.since import since
 
@@ -17,22 +16,7 @@ RENAMED = {"nopython": "fullgraph"}
 
 
 class UnknownCompileArgument(Rule[CompileCall]):
-    """A keyword argument that torch.compile does not take.
-
-    What it does:
-        Reports keyword arguments of `torch.compile` that the targeted torch does not have, and with
-        low confidence those that only the oldest torch of the project lacks.
-
-    Why it hurts:
-        `torch.compile` raises `TypeError: compile() got an unexpected keyword argument`. `nopython`
-        was the name of `fullgraph` in `torch._dynamo.optimize`.
-
-    Fix safety:
-        Not fixed: a keyword cannot be renamed without knowing what was meant.
-
-    References:
-        `help(torch.compile)`.
-    """
+    """A keyword argument that torch.compile does not take."""
 
     code = "TCL406"
     name = "unknown-compile-argument"
@@ -40,24 +24,6 @@ class UnknownCompileArgument(Rule[CompileCall]):
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True
-    examples: ClassVar = (
-        Untouched(
-            code="@torch.compile(full_graph=True)\ndef f(x):\n    return torch.relu(x)\n",
-            reason="fullgraph",
-            proves=("raises",),
-            title="an underscore too many",
-        ),
-        Untouched(
-            code="@torch.compile(nopython=True)\ndef f(x):\n    return torch.relu(x)\n",
-            reason="fullgraph",
-            proves=("raises",),
-            title="a name of former days",
-        ),
-        Good(
-            code="@torch.compile(fullgraph=True)\ndef f(x):\n    return torch.relu(x)\n",
-            title="a keyword of torch",
-        ),
-    )
 
     def check(self, event: CompileCall) -> Finding | None:
         """Compare the keywords with the signature; the first unknown one counts."""

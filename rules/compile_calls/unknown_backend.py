@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from tclint.diagnostics import Confidence, Effect
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 
 from .arguments import names_for, rename, text, version_of
@@ -23,25 +21,7 @@ REGISTER = ("torch._dynamo.register_backend", "torch._dynamo.backends.registry.r
 
 
 class UnknownCompileBackend(Rule[CompileCall]):
-    """A backend that torch does not have.
-
-    What it does:
-        Reports `torch.compile(..., backend="NAME")` where no backend of that name comes with
-        torch. Names that well-known packages register (`tensorrt`, `openvino`, ...) and files that
-        register a backend themselves are left alone.
-
-    Why it hurts:
-        `torch.compile` raises `InvalidBackend` as soon as it is called. `nvfuser` and its
-        relatives were removed from torch: inductor, the default, fuses in their place.
-
-    Fix safety:
-        Unsafe: the call raised and now compiles. It is offered where spelling alone separates the
-        name from a known one, and inductor in the place of a fuser that was removed. For removed
-        backends that did something else (`ofi`, `fx2trt`) inductor is shown, not applied.
-
-    References:
-        `torch._dynamo.list_backends(exclude_tags=())` lists those of the installed torch.
-    """
+    """A backend that torch does not have."""
 
     code = "TCL402"
     name = "unknown-compile-backend"
@@ -49,42 +29,6 @@ class UnknownCompileBackend(Rule[CompileCall]):
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True
-    examples: ClassVar = (
-        Bad(
-            code='@torch.compile(backend="aot-eager")\ndef f(x):\n    return torch.relu(x)\n',
-            unsafe='@torch.compile(backend="aot_eager")\ndef f(x):\n    return torch.relu(x)\n',
-            proves=("raises",),
-            title="a hyphen for an underscore",
-        ),
-        Good(
-            code='@torch.compile(backend="aot_eager")\ndef f(x):\n    return torch.relu(x)\n',
-            title="a backend of torch",
-        ),
-        Good(
-            code=(
-                "def mine(graph, inputs):\n    return graph.forward\n\n\n"
-                "@torch.compile(backend=mine)\ndef f(x):\n    return torch.relu(x)\n"
-            ),
-            title="a function as backend",
-        ),
-        Bad(
-            code='@torch.compile(backend="nvfuser")\ndef f(x):\n    return torch.relu(x)\n',
-            unsafe='@torch.compile(backend="inductor")\ndef f(x):\n    return torch.relu(x)\n',
-            proves=("raises",),
-            title="a fuser that was removed",
-        ),
-        Bad(
-            code='@torch.compile(backend="ofi")\ndef f(x):\n    return torch.relu(x)\n',
-            proves=("raises",),
-            title="another removed backend",
-        ),
-        Untouched(
-            code='@torch.compile(backend="zq")\ndef f(x):\n    return torch.relu(x)\n',
-            reason="no accepted name resembles it",
-            proves=("raises",),
-            title="a name unlike any backend",
-        ),
-    )
 
     def check(self, event: CompileCall) -> Finding | None:
         """Compare the backend with those that torch brings along."""

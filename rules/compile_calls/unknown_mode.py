@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import ClassVar
 
 from tclint.diagnostics import Confidence, Effect
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 
 from .arguments import names_for, rename, text, uses_inductor, version_of
@@ -14,25 +13,7 @@ from .nearest import Nearest, nearest
 
 
 class UnknownCompileMode(Rule[CompileCall]):
-    """A mode that torch.compile does not know.
-
-    What it does:
-        Reports `torch.compile(..., mode="NAME")` where torch has no mode of that name.
-
-    Why it hurts:
-        `torch.compile` raises `RuntimeError: Unrecognized mode=NAME` as soon as it is called.
-        Modes are spelt with hyphens: `reduce-overhead`, `max-autotune`. Backends other than
-        inductor ignore the mode, so tclint judges it only where inductor compiles.
-
-    Fix safety:
-        Unsafe: the call raised and now compiles. It is offered only where spelling alone
-        separates the name from a known one, or where a single mode begins with the same word; of
-        the modes that autotune, the one without CUDA graphs is taken only if the name says so.
-        Any other guess is shown but never applied.
-
-    References:
-        `torch._inductor.list_mode_options()` lists the modes of the installed torch.
-    """
+    """A mode that torch.compile does not know."""
 
     code = "TCL401"
     name = "unknown-compile-mode"
@@ -40,60 +21,6 @@ class UnknownCompileMode(Rule[CompileCall]):
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True
-    examples: ClassVar = (
-        Bad(
-            code=(
-                "def step(x):\n"
-                "    return torch.relu(x)\n\n\n"
-                'f = torch.compile(step, mode="reduce_overhead")\n'
-            ),
-            unsafe=(
-                "def step(x):\n"
-                "    return torch.relu(x)\n\n\n"
-                'f = torch.compile(step, mode="reduce-overhead")\n'
-            ),
-            proves=("raises",),
-            title="an underscore for a hyphen",
-        ),
-        Bad(
-            code='@torch.compile(mode="max-performance")\ndef f(x):\n    return torch.relu(x)\n',
-            unsafe='@torch.compile(mode="max-autotune")\ndef f(x):\n    return torch.relu(x)\n',
-            proves=("raises",),
-            title="the first word of one mode",
-        ),
-        Bad(
-            code='@torch.compile(mode="no-cudagraphs")\ndef f(x):\n    return torch.relu(x)\n',
-            proves=("raises",),
-            title="a name that takes a guess",
-        ),
-        Good(
-            code='@torch.compile(mode="max-autotune")\ndef f(x):\n    return torch.relu(x)\n',
-            title="a mode of torch",
-        ),
-        Good(
-            code=(
-                '@torch.compile(backend="eager", mode="mine")\n'
-                "def f(x):\n    return torch.relu(x)\n"
-            ),
-            title="another backend ignores the mode",
-        ),
-        Untouched(
-            code='@torch.compile(mode="quickest")\ndef f(x):\n    return torch.relu(x)\n',
-            reason="no accepted name resembles it",
-            proves=("raises",),
-            title="a name unlike any mode",
-        ),
-        Untouched(
-            code=(
-                'MODE = "max_autotune"\n\n\n'
-                "@torch.compile(mode=MODE)\n"
-                "def f(x):\n    return torch.relu(x)\n"
-            ),
-            reason="comes from `MODE`",
-            proves=("raises",),
-            title="the name is written elsewhere",
-        ),
-    )
 
     def check(self, event: CompileCall) -> Finding | None:
         """Compare the mode with those of the targeted torch."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import ClassVar
 
 from tclint.diagnostics import Confidence, Effect
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 
 from .arguments import names_for, rename, uses_inductor, version_of
@@ -17,23 +16,7 @@ TAKEN_BY_COMPILE = frozenset({"guard_filter_fn", "use_aoti"})
 
 
 class UnknownInductorOption(Rule[CompileCall]):
-    """An option that inductor does not have.
-
-    What it does:
-        Reports keys of a literal `options={...}` that are no inductor option.
-
-    Why it hurts:
-        `torch.compile` raises `RuntimeError: Unexpected optimization option` as soon as it is
-        called. Nested options are written with a dot: `triton.cudagraphs`. Backends other than
-        inductor take options of their own, and most ignore those that they do not know.
-
-    Fix safety:
-        Unsafe: the call raised and now compiles. It is offered only where spelling alone
-        separates the key from a known one.
-
-    References:
-        `torch._inductor.list_options()` lists those of the installed torch.
-    """
+    """An option that inductor does not have."""
 
     code = "TCL404"
     name = "unknown-inductor-option"
@@ -41,33 +24,6 @@ class UnknownInductorOption(Rule[CompileCall]):
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True
-    examples: ClassVar = (
-        Bad(
-            code=(
-                '@torch.compile(options={"triton_cudagraphs": True})\n'
-                "def f(x):\n    return torch.relu(x)\n"
-            ),
-            unsafe=(
-                '@torch.compile(options={"triton.cudagraphs": True})\n'
-                "def f(x):\n    return torch.relu(x)\n"
-            ),
-            proves=("raises",),
-            title="an underscore for a dot",
-        ),
-        Good(
-            code=(
-                '@torch.compile(options={"max-autotune": False})\n'
-                "def f(x):\n    return torch.relu(x)\n"
-            ),
-            title="hyphens count as underscores",
-        ),
-        Untouched(
-            code=('@torch.compile(options={"zq": 1})\ndef f(x):\n    return torch.relu(x)\n'),
-            reason="no accepted name resembles it",
-            proves=("raises",),
-            title="a key unlike any option",
-        ),
-    )
 
     def check(self, event: CompileCall) -> Finding | None:
         """Compare the keys with the options of the targeted torch; the first wrong one counts."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import ClassVar, Final
+from typing import Final
 
 from tclint.diagnostics import Applicability, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NameUsed
 from tclint.torch_bounds import shown
 from tclint.torch_facts.compile_names import compile_names
@@ -20,25 +20,7 @@ _ATTRIBUTE_SINCE: Final = (2, 1)
 
 
 class UnknownCompilerSetting(Rule[NameUsed]):
-    """A setting that Dynamo, AOTAutograd or inductor does not have.
-
-    What it does:
-        Reports names in `torch._dynamo.config`, `torch._inductor.config` and
-        `torch._functorch.config` that the targeted torch does not have, and with low confidence
-        those that only the oldest torch of the project lacks. Uses in a `try`, or below an `if`
-        that asks for a version or for the attribute, are left alone.
-
-    Why it hurts:
-        Reading or setting one raises `AttributeError: torch._dynamo.config.NAME does not exist`.
-        Settings come and go: between torch 2.13 and 2.15, 50 came and 8 went.
-
-    Fix safety:
-        Unsafe: the line raised and now sets something. Offered where spelling alone separates the
-        name from a known one.
-
-    References:
-        `torch._dynamo.config` and `torch._inductor.config` show all settings with their defaults.
-    """
+    """A setting that Dynamo, AOTAutograd or inductor does not have."""
 
     code = "TCL424"
     name = "unknown-compiler-setting"
@@ -46,43 +28,6 @@ class UnknownCompilerSetting(Rule[NameUsed]):
     on = NameUsed
     effects = (Effect.INVALID,)
     outside_regions = True
-    examples: ClassVar = (
-        Bad(
-            code=(
-                "import torch._dynamo\n\ntorch._dynamo.config.supress_errors = False\n\n\n"
-                "def f(x):\n    return x * 2\n"
-            ),
-            unsafe=(
-                "import torch._dynamo\n\ntorch._dynamo.config.suppress_errors = False\n\n\n"
-                "def f(x):\n    return x * 2\n"
-            ),
-            proves=("raises",),
-            title="a misspelt name",
-        ),
-        Untouched(
-            code=(
-                "import torch._inductor.config as settings\n\nsettings.zq = True\n\n\n"
-                "def f(x):\n    return x * 2\n"
-            ),
-            reason="no setting resembles it",
-            proves=("raises",),
-            title="a name unlike any setting",
-        ),
-        Good(
-            code=(
-                "import torch._dynamo\n\ntorch._dynamo.config.recompile_limit = 8\n\n\n"
-                "def f(x):\n    return x * 2\n"
-            ),
-            title="a setting",
-        ),
-        Good(
-            code=(
-                'import torch._dynamo\n\nif hasattr(torch._dynamo.config, "mine"):\n'
-                "    torch._dynamo.config.mine = True\n\n\ndef f(x):\n    return x * 2\n"
-            ),
-            title="asked for before",
-        ),
-    )
 
     def check(self, event: NameUsed) -> Finding | None:
         """Compare the name with those of the targeted torch."""

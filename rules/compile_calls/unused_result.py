@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import ClassVar
 
 from tclint.diagnostics import Confidence, Decline, Effect
-from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 from tclint.semantics.site import Site
 
 
 class UnusedCompileResult(Rule[CompileCall]):
-    """A compiled callable is bound to a local name that is never read.
-
-    What it does:
-        Reports `model = torch.compile(model)` in functions that do not use `model` afterwards, and
-        `self = torch.compile(self)`, where what the method does next may use it, but what others
-        hold does not change.
-
-    Why it hurts:
-        Only the local name is compiled; the caller's model goes on running eagerly, without a word.
-
-    Fix safety:
-        Not fixed: return the compiled model, or call `model.compile()`, which compiles in place.
-
-    References:
-        `torch.nn.Module.compile`.
-    """
+    """A compiled callable is bound to a local name that is never read."""
 
     code = "TCL414"
     name = "unused-compile-result"
@@ -35,32 +19,6 @@ class UnusedCompileResult(Rule[CompileCall]):
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True
-    examples: ClassVar = (
-        Untouched(
-            code=(
-                "def prepare(model):\n    model.eval()\n    model = torch.compile(model)\n\n\n"
-                "f = nn.Linear(3, 3)\nprepare(f)\n"
-            ),
-            reason="`model.compile()`",
-            title="a parameter",
-        ),
-        Untouched(
-            code=(
-                "class f(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-                "        self.linear = nn.Linear(3, 3)\n        self = torch.compile(self)\n\n"
-                "    def forward(self, x):\n        return self.linear(x)\n"
-            ),
-            reason="`self.compile()`",
-            title="a module about itself",
-        ),
-        Good(
-            code=(
-                "def prepare(model):\n    model = torch.compile(model)\n    return model\n\n\n"
-                "f = prepare(nn.Linear(3, 3))\n"
-            ),
-            title="returned",
-        ),
-    )
 
     def check(self, event: CompileCall) -> Finding | None:
         """Look for reads of the name that the result is bound to."""

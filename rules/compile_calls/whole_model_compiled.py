@@ -4,65 +4,22 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import ClassVar
 
 from tclint.diagnostics import Applicability, Confidence, Decline, Effect
 from tclint.lint.options import Option
 from tclint.lint.rewrite import Insert, Repair, Replace, Rewrite
-from tclint.lint.rule import Bad, Finding, Good, Rule
+from tclint.lint.rule import Finding, Rule
 from tclint.records import record
 from tclint.semantics.collect import dotted_name
 from tclint.semantics.events import CompileCall
 from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import Object
 
-MODEL = """\
-class Block(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.linear = nn.Linear(3, 3)
-
-    def forward(self, x):
-        return x + torch.relu(self.linear(x))
-
-
-class Net(nn.Module):
-    def __init__(self, depth):
-        super().__init__()
-        self.blocks = nn.ModuleList([Block() for _ in range(depth)])
-
-    def forward(self, x):
-        for block in self.blocks:
-            x = block(x)
-        return x
-
-
-"""
 _LISTS = frozenset({"torch.nn.ModuleList", "torch.nn.Sequential"})
 
 
 class WholeModelCompiled(Rule[CompileCall]):
-    """A deep model of equal blocks, compiled whole.
-
-    What it does:
-        Reports `torch.compile(model)` where the model's `__init__` stacks 16 or more blocks of one
-        class (the option `minimum-blocks`), all made the same way, in a `ModuleList` or
-        `Sequential`.
-
-    Why it hurts:
-        The whole model becomes one graph in which every block is compiled again. Compiling the
-        block instead does it once: with 64 small layers on an H200 (torch 2.11) the first call
-        took 0.38 s instead of 8.06 s. It is a trade: without fusion across blocks, and with guards
-        checked for each, a step took 7.3 ms instead of 3.2 ms. Regional compilation pays for
-        development, tests and short runs, and for blocks that are large.
-
-    Fix safety:
-        Shown, never applied: whether cold start or steady state counts is for the author to say.
-
-    References:
-        PyTorch's tutorial on regional compilation; `torch.compiler.nested_compile_region` keeps one
-        graph and still compiles the block once.
-    """
+    """A deep model of equal blocks, compiled whole."""
 
     code = "TCL410"
     name = "whole-model-compiled"
@@ -71,17 +28,6 @@ class WholeModelCompiled(Rule[CompileCall]):
     effects = (Effect.COLD_START,)
     outside_regions = True
     options = (Option("minimum-blocks", 16, "How many equal blocks make a model deep."),)
-    examples: ClassVar = (
-        Bad(
-            code=MODEL + "model = Net(16)\nmodel = torch.compile(model)\nf = model\n",
-            title="equal blocks",
-        ),
-        Good(
-            f"{MODEL}model = Net(16)\nfor block in model.blocks:\n    block.compile()\nf = model\n",
-            title="the block compiled",
-        ),
-        Good(code=MODEL + "model = Net(4)\nf = torch.compile(model)\n", title="a shallow model"),
-    )
 
     def check(self, event: CompileCall) -> Finding | None:
         """Look for a long stack in what is compiled."""

@@ -3,38 +3,16 @@
 from __future__ import annotations
 
 import ast
-from typing import Final
 
 from tclint.diagnostics import Confidence, Effect
-from tclint.lint.rule import Bad, Finding, Good, Rule
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 
 from .modes import records_graphs
 
-_NET: Final = "\nmodel = nn.Linear(3, 3)\n"
-
 
 class RecordedPerSize(Rule[CompileCall]):
-    """CUDA graphs are recorded for sizes that vary.
-
-    ## What it does
-    Reports `torch.compile(..., mode="reduce-overhead", dynamic=True)`, also with
-    `mode="max-autotune"`.
-
-    ## Why it hurts
-    `dynamic=True` compiles once for all sizes, but a CUDA graph has fixed ones: each new size
-    records another graph and keeps its memory. Two small products took 0.11 ms a call on an H200
-    with `dynamic=True` alone, and 3.0 ms with `mode="reduce-overhead"` where each call had a new
-    size. torch warns from the ninth on. A few sizes that come back are fine.
-
-    ## Fix safety
-    None is offered. Pad the inputs to a few sizes, or leave the graphs away: the default mode,
-    `mode="max-autotune-no-cudagraphs"`, or
-    `torch._inductor.config.triton.cudagraph_skip_dynamic_graphs = True`.
-
-    ## References
-    - [CUDAGraph Trees](https://docs.pytorch.org/docs/stable/torch.compiler_cudagraph_trees.html)
-    """
+    """CUDA graphs are recorded for sizes that vary."""
 
     code = "TCL702"
     name = "graph-recorded-per-size"
@@ -42,11 +20,6 @@ class RecordedPerSize(Rule[CompileCall]):
     on = CompileCall
     effects = (Effect.COLD_START,)
     outside_regions = True
-    examples = (
-        Bad(f'{_NET}f = torch.compile(model, mode="reduce-overhead", dynamic=True)\n'),
-        Good(f"{_NET}f = torch.compile(model, dynamic=True)\n", title="without graphs"),
-        Good(f'{_NET}f = torch.compile(model, mode="reduce-overhead")\n', title="fixed sizes"),
-    )
 
     def check(self, event: CompileCall) -> Finding | None:
         """Look for both keywords."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from tclint.diagnostics import Decline, Effect
 from tclint.lint.rewrite import Repair
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ArrayRead
 from tclint.semantics.site import Site
 
@@ -22,29 +22,7 @@ _IDS: Final = {"tolist": ("GB0109", "GB0033"), "item": ("GB0033", "GB0208")}
 
 
 class ReadOfArray(Rule[ArrayRead]):
-    """A numpy array's content is needed by Python.
-
-    ## What it does
-    Reports `.item()` and `.tolist()` of numpy arrays in compiled code, their elements and sums in
-    `int()`, `float()`, `range()`, `math` or an index, and `np.allclose`. Arrays that are constants
-    of the program count as well. What an `assert` or an `if` asks has rules of its own.
-
-    ## Why it hurts
-    Dynamo turns each array into a tensor, also one that was made before: its numbers are not there
-    while it traces, so the graph ends where Python needs one. Arithmetic of arrays is traced.
-
-    ## Fix safety
-    Safe where the function itself writes the numbers out. `np.array([1, 2, 4])` becomes a tuple if
-    it is only gone through, or read at places that are constants, and nobody can see the type of
-    the numbers (as for TCL140; else unsafe). `tolist()` of such an array, of `np.arange` and of
-    `np.linspace` becomes a list: `[start + i * step for ...] + [end]`, bit for bit; those
-    of `torch.linspace` are rounded to float32. All else is declined: what takes the array's place
-    depends on where it comes from.
-
-    ## References
-    - [Graph break GB0033](https://meta-pytorch.org/compile-graph-break-site/gb/gb0033.html)
-    - [Graph break GB0109](https://meta-pytorch.org/compile-graph-break-site/gb/gb0109.html)
-    """
+    """A numpy array's content is needed by Python."""
 
     code = "TCL191"
     name = "array-read"
@@ -52,45 +30,6 @@ class ReadOfArray(Rule[ArrayRead]):
     on = ArrayRead
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0033", "GB0059", "GB0109", "GB0208", "GB7000")
-    examples = (
-        Untouched(
-            "\ndef f(x):\n    values = x.detach().cpu().numpy()\n"
-            "    return x * float(values.max())\n",
-            reason="leave numpy out of compiled code",
-            proves=("GB0033",),
-        ),
-        Untouched(
-            "\nweights = np.ones(3)\n\n\ndef f(x):\n    return x * weights.tolist()[0]\n",
-            reason="leave numpy out of compiled code",
-            proves=("GB0109",),
-            title="an array that is a constant",
-        ),
-        Untouched(
-            "\nplaces = np.arange(3)\n\n\ndef f(x):\n    return x[places[1]] * 2\n",
-            reason="leave numpy out of compiled code",
-            proves=("GB0033",),
-            title="an index",
-        ),
-        Bad(
-            "\ndef f(x):\n    places = np.array([0, 2])\n    return x[places[0]] * x[places[1]]\n",
-            fixed="\ndef f(x):\n    places = (0, 2)\n    return x[places[0]] * x[places[1]]\n",
-            proves=("GB0033",),
-            title="an array that is only read at known places",
-        ),
-        Bad(
-            "\ndef f(x):\n    for rate in np.linspace(0, 0.3, 4).tolist():\n"
-            "        x = x * (1 - rate)\n    return x\n",
-            fixed="\ndef f(x):\n    for rate in [i * (0.3 / 3) for i in range(3)] + [0.3]:\n"
-            "        x = x * (1 - rate)\n    return x\n",
-            proves=("GB0109",),
-            title="numbers at equal distances",
-        ),
-        Good(
-            "\nweights = np.ones(3)\n\n\ndef f(x):\n"
-            "    return x * weights[0] + torch.from_numpy(weights)\n",
-            title="traced: arithmetic",
-        ),
-    )
 
     def check(self, event: ArrayRead) -> Finding | None:
         """Report the read, unless the region captures single numbers."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tclint.diagnostics import Decline, Effect
-from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 
 from ..decisions.wording import consequence, loop_ids
@@ -24,23 +24,7 @@ _OUTSIDE = (
 
 
 class BackwardInRegion(Rule[Call]):
-    """Gradients are computed inside of compiled code.
-
-    ## What it does
-    Reports `loss.backward()`, `torch.autograd.backward` and `torch.autograd.grad` in compiled code.
-
-    ## Why it hurts
-    Dynamo traces the forward pass and gets the backward pass from autograd; it does not trace
-    through a call that runs it. The graph ends there. With `create_graph=True` the compiled
-    function may raise, since the first graph's backward can run only once.
-
-    ## Fix safety
-    Not fixed: the step has to be split at the call.
-
-    ## References
-    - [Graph break GB0123](https://meta-pytorch.org/compile-graph-break-site/gb/gb0123.html)
-    - [Graph break GB9186](https://meta-pytorch.org/compile-graph-break-site/gb/gb9186.html)
-    """
+    """Gradients are computed inside of compiled code."""
 
     code = "TCL182"
     name = "backward-in-region"
@@ -49,25 +33,6 @@ class BackwardInRegion(Rule[Call]):
     called = ("backward", "grad")
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0123", "GB9186", "GB0007", "GB7000")
-    examples = (
-        Untouched(
-            "\ndef f(x):\n    loss = (x * 2).sum()\n    loss.backward()\n    return loss\n",
-            reason="call this outside",
-            inputs="(torch.ones(4, 3, requires_grad=True),)",
-            proves=("GB0123",),
-        ),
-        Untouched(
-            "\ndef f(x):\n    y = (x * x).sum()\n    (g,) = torch.autograd.grad(y, x)\n"
-            "    return g * 2\n",
-            reason="torch.func.grad",
-            inputs="(torch.ones(4, 3, requires_grad=True),)",
-            proves=("GB9186",),
-        ),
-        Good(
-            "\ndef f(x):\n    return torch.func.grad(lambda t: (t * t).sum())(x) * 2\n",
-            title="a function's gradient",
-        ),
-    )
 
     def check(self, event: Call) -> Finding | None:
         """Report the call."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from tclint.diagnostics import Applicability, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorBranch
 from tclint.semantics.site import Site
 
@@ -42,37 +42,7 @@ _LIMITS = {"float": 2.0**15, "int": 2.0**7 - 1, "bool": 1.0}
 
 
 class DataDependentBranch(Rule[TensorBranch]):
-    """Python decides on the value of a tensor.
-
-    ## What it does
-    Reports `if`, conditional expressions, `and`, `or`, `not` and chained comparisons that ask for
-    the truth of a tensor in compiled code. Random numbers (TCL161), `while` (TCL162), `any()` and
-    the like (TCL163), `in` (TCL164) and checks that raise (TCL165) have codes of their own.
-
-    ## Why it hurts
-    The value lives on the device, and Dynamo does not know it while tracing. It ends the graph,
-    the CPU waits for the GPU, and each way on is compiled by itself. In a loop or a `try`, and
-    for `not` outside of a test, the whole function runs eagerly.
-
-    ## Fix safety
-    A branch that only chooses between two computations on one tensor becomes `torch.where`, which
-    computes both: their shapes and dtypes have to be equal, and neither may raise. Safe for
-    floating-point tensors and operations with finite gradients (`clamp`, `relu`, arithmetic with
-    numbers); where the dtype is not known, compiled code asks for it and eager code stays as it
-    is. Unsafe where the gradient of the way that is not taken may be NaN (0 comes back for it, and
-    0 times an infinite factor is NaN: so is a factor that no literal gives). Unsafe, too, where
-    one way keeps the tensor as it is and somebody else may hold it (the caller, a container, a
-    view): `torch.where` makes a new one, and what is written into either stays there. Unsafe, too,
-    where autograd now keeps the condition or the tensor (for `clamp`, not for `neg`) and somebody
-    else may write into it before the backward pass, which then raises; where the function itself
-    may do so, the branch stays. Where each way registers the same buffer anew, compiled code
-    chooses the tensor, and asserts that shape and dtype agree. A test whether a mask selects
-    anything goes (unsafe) where it only guards a number that is written by that mask.
-
-    ## References
-    - [Graph break GB0170](https://meta-pytorch.org/compile-graph-break-site/gb/gb0170.html)
-    - [Graph break GB0033](https://meta-pytorch.org/compile-graph-break-site/gb/gb0033.html)
-    """
+    """Python decides on the value of a tensor."""
 
     code = "TCL160"
     name = "data-dependent-branch"
@@ -80,57 +50,6 @@ class DataDependentBranch(Rule[TensorBranch]):
     on = TensorBranch
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170", "GB0033", "GB7000")
-    examples = (
-        Bad(
-            """
-def f(x: torch.Tensor):
-    x = x.float() * 2
-    if x.dtype == torch.float32 and not torch.isfinite(x).all():
-        limit = torch.finfo(x.dtype).max - 1000
-        x = torch.clamp(x, min=-limit, max=limit)
-    return x + 1
-""",
-            fixed="""
-def f(x: torch.Tensor):
-    x = x.float() * 2
-    if x.dtype == torch.float32:
-        limit = torch.finfo(x.dtype).max - 1000
-        x = torch.where(torch.isfinite(x).all(), x, torch.clamp(x, min=-limit, max=limit))
-    return x + 1
-""",
-            inputs="[(torch.ones(4, 3),), (torch.full((2,), torch.inf),)]",
-            proves=("GB0170", "host-sync"),
-        ),
-        Bad(
-            """
-def f(x: torch.Tensor):
-    x = x.float()
-    if (x > 2).any():
-        x = torch.clamp(x, max=2)
-    return x + 1
-""",
-            unsafe="""
-def f(x: torch.Tensor):
-    x = x.float()
-    x = torch.where((x > 2).any(), torch.clamp(x, max=2), x)
-    return x + 1
-""",
-            inputs="[(torch.ones(4, 3),), (torch.full((2,), 3.0),)]",
-            proves=("GB0170", "host-sync"),
-            title="autograd keeps the caller's tensor",
-        ),
-        Untouched(
-            "\ndef f(x):\n    if x.isnan().any():\n        print('NaN')\n    return x * 2\n",
-            reason="only for output",
-            proves=("GB0170", "host-sync"),
-            title="only to say something",
-        ),
-        Good(
-            "\ndef f(x, mask=None):\n    if mask is None and x.shape[0] > 1 and x.ndim == 2:\n"
-            "        return torch.where(x.sum() > 0, x * 2, x)\n    return x\n",
-            title="sizes and absent arguments are known while tracing",
-        ),
-    )
 
     def check(self, event: TensorBranch) -> Finding | None:
         """Report the operand that is asked."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tclint.diagnostics import Decline, Effect
-from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorBranch
 
 from ..decisions.draws import draws, is_number_of_library
@@ -18,22 +18,7 @@ _WAY_OUT = (
 
 
 class DataDependentWhile(Rule[TensorBranch]):
-    """A `while` loop asks a tensor whether to go on.
-
-    ## What it does
-    Reports `while` loops in compiled code whose test is a tensor.
-
-    ## Why it hurts
-    Dynamo cannot tell how often the loop runs. The graph ends at the test, the CPU waits for the
-    GPU in each round, and the rounds are compiled one by one.
-
-    ## Fix safety
-    Not fixed: a loop with a fixed number of rounds computes something else unless its steps are
-    masked.
-
-    ## References
-    - [Graph break GB0170](https://meta-pytorch.org/compile-graph-break-site/gb/gb0170.html)
-    """
+    """A `while` loop asks a tensor whether to go on."""
 
     code = "TCL162"
     name = "data-dependent-while"
@@ -41,18 +26,6 @@ class DataDependentWhile(Rule[TensorBranch]):
     on = TensorBranch
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170",)
-    examples = (
-        Untouched(
-            "\ndef f(x):\n    while x.sum() < 100:\n        x = x * 2\n    return x + 1\n",
-            reason="number of rounds",
-            proves=("GB0170", "host-sync"),
-        ),
-        Good(
-            "\ndef f(x):\n    k = 0\n    while k < x.shape[0]:\n        x = x * 2\n"
-            "        k += 1\n    return x\n",
-            title="a size is known while tracing",
-        ),
-    )
 
     def check(self, event: TensorBranch) -> Finding | None:
         """Report the tensor that the loop asks."""

@@ -6,7 +6,7 @@ import ast
 from typing import Final
 
 from tclint.diagnostics import Confidence, Decline, Effect
-from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.semantics.lattice import options
 from tclint.semantics.values import Function
@@ -25,22 +25,7 @@ _WAY_OUT = (
 
 
 class DisabledFunctionCalled(Rule[Call]):
-    """A function under `torch.compiler.disable` is called in compiled code.
-
-    ## What it does
-    Reports, with low confidence since somebody wanted it so, calls in compiled code of functions
-    decorated with `torch.compiler.disable`.
-
-    ## Why it hurts
-    The decorator does not take the call out of the graph, it takes the graph apart: one ends
-    before the call and another begins behind it. In a loop the whole function runs eagerly.
-
-    ## Fix safety
-    Not fixed: the decorator is there for a reason.
-
-    ## References
-    - [Graph break GB0098](https://meta-pytorch.org/compile-graph-break-site/gb/gb0098.html)
-    """
+    """A function under `torch.compiler.disable` is called in compiled code."""
 
     code = "TCL187"
     name = "disabled-function-called"
@@ -49,35 +34,6 @@ class DisabledFunctionCalled(Rule[Call]):
     called = ("disable",)
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0098", "GB0007", "GB7000")
-    examples = (
-        Untouched(
-            """
-@torch.compiler.disable
-def record(x):
-    return x + 1
-
-
-def f(x):
-    y = x * 2
-    return record(y) * 3
-""",
-            reason="custom_op",
-            proves=("GB0098",),
-        ),
-        Good(
-            """
-@torch.jit.unused
-def record(x):
-    return x + 1
-
-
-def f(x):
-    y = x * 2
-    return record(y) * 3
-""",
-            title="a decorator of another compiler",
-        ),
-    )
 
     def check(self, event: Call) -> Finding | None:
         """Report the call, unless only TorchScript is kept out."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rewrite import AddArgument, Repair
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import DynamicShape
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
@@ -36,42 +36,7 @@ _Repeated = tuple[ast.expr | None, ast.expr | None]
 
 
 class DynamicShapeOp(Rule[DynamicShape]):
-    """An operation returns as many elements as the data says.
-
-    ## What it does
-    Reports, in compiled code: reading a tensor by a boolean mask, `nonzero`, `argwhere`, `unique`,
-    `masked_select`, `bincount`, `torch.where` with one argument, `repeat_interleave` by a tensor
-    without `output_size=`, `F.one_hot` without `num_classes`, and numpy's `nonzero`, `where`,
-    `unique` and masks. A parameter is taken for a mask where it is used as only masks are
-    (`torch.where(m, ..)`, `masked_fill`, `~m`), where calls in the file give it one, and, where it
-    is called `mask`, in `h[mask] = x[mask]`; with less confidence (low) for its name alone.
-    Storing by a mask is traced, whatever is stored. Regions that capture dynamic shapes
-    (`fullgraph=True`) trace most of these.
-
-    ## Why it hurts
-    Dynamo needs the shape of each result. It ends the graph before the operation and runs that
-    one in eager, where the CPU waits for the GPU to learn the size.
-
-    ## Fix safety
-    A store like `y[m] = x[m] * 2` into a tensor made by the function computes all elements and
-    stores those of the mask, where mask and tensors certainly have one shape and one dtype: safe
-    for what cannot raise and has finite gradients. A mask of fewer dimensions is spread, `m[...,
-    None]`: safe where it is computed from the rows (`y[..., 0] > 0`), unsafe where only the numbers
-    of dimensions are known, since one that does not fit raises otherwise. Unsafe for `y[m] += w`,
-    where `w` is a tensor for each of the elements: its gradient is summed in another order.
-
-    `repeat_interleave` gets `output_size=` where the repeats are a list of numbers and sizes, none
-    below zero, or one of these for each element: safe, since torch looks at the repeats before the
-    length (440 combinations of shapes, dtypes and repeats gave the same results and exceptions). A
-    length that only another tensor's shape tells is declined: nothing proves that it is the sum.
-
-    All else is declined: what keeps its shape has other elements, and what follows has to know
-    which count.
-
-    ## References
-    - [Graph break GB0036](https://meta-pytorch.org/compile-graph-break-site/gb/gb0036.html)
-    - [Graph break GB0246](https://meta-pytorch.org/compile-graph-break-site/gb/gb0246.html)
-    """
+    """An operation returns as many elements as the data says."""
 
     code = "TCL170"
     name = "dynamic-shape-op"
@@ -79,62 +44,6 @@ class DynamicShapeOp(Rule[DynamicShape]):
     on = DynamicShape
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0036", "GB0246", "GB7000")
-    examples = (
-        Untouched(
-            "\ndef f(x):\n    y = x * 2\n    return y[y > 3].sum() + 1\n",
-            reason="torch.where(mask",
-            proves=("GB0036", "host-sync"),
-            title="a mask",
-        ),
-        Bad(
-            "\ndef f(x):\n    y = x.float() * 2\n    y[y > 1] *= 3\n    return y\n",
-            fixed="\ndef f(x):\n    y = x.float() * 2\n"
-            "    y.copy_(torch.where(y > 1, y * 3, y))\n    return y\n",
-            proves=("GB0036",),
-            title="read and stored by a mask",
-        ),
-        Bad(
-            "\ndef f(x):\n    y = x.float() * 2\n    y[y[..., 0] > 1] *= 3\n    return y\n",
-            fixed="\ndef f(x):\n    y = x.float() * 2\n"
-            "    y.copy_(torch.where((y[..., 0] > 1)[..., None], y * 3, y))\n    return y\n",
-            proves=("GB0036",),
-            title="rows that are chosen by one of their elements",
-        ),
-        Untouched(
-            "\ndef f(x):\n    y = x * 2\n    return torch.nonzero(y > 3) + 1\n",
-            reason="nonzero_static",
-            proves=("GB0036",),
-        ),
-        Untouched(
-            "\ndef f(x):\n    return torch.repeat_interleave(x, x[:, 0].long(), dim=0) + 1\n",
-            reason="output_size=",
-            proves=("GB0036",),
-            title="repeated as often as a tensor says",
-        ),
-        Bad(
-            "\ndef f(x):\n    return x.repeat_interleave(torch.tensor([2, 0, 1, 3]), dim=0)\n",
-            fixed="\ndef f(x):\n"
-            "    return x.repeat_interleave(torch.tensor([2, 0, 1, 3]), dim=0, output_size=6)\n",
-            proves=("GB0036",),
-            title="repeated as often as a list says",
-        ),
-        Untouched(
-            "\ndef f(x):\n    return F.one_hot(x.long()) + 1\n",
-            reason="num_classes=",
-            proves=("GB0246",),
-            title="an unknown number of classes",
-        ),
-        Good(
-            "\ndef f(x):\n    y = x.clone()\n    y[x > 0.5] = x.sum()\n"
-            "    z = torch.where(x > 0, y, 0)\n"
-            "    return z.repeat_interleave(2, dim=0), F.one_hot(x.long(), 5)\n",
-            title="stored by a mask, and shapes that are known",
-        ),
-        Good(
-            "\n@torch.compile(fullgraph=True)\ndef f(x):\n    return x[x > 0.5] * 2\n",
-            title="dynamic shapes are captured",
-        ),
-    )
 
     def check(self, event: DynamicShape) -> Finding | None:
         """Report reads; a mask on the left of an assignment keeps the shape."""

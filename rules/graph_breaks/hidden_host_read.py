@@ -7,7 +7,7 @@ from typing import Final
 
 from tclint.diagnostics import Applicability, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
 from tclint.semantics.lattice import may_be_tensor, options, tensor_in
 from tclint.semantics.site import Site
@@ -54,29 +54,7 @@ _LISTS: Final = ("torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.Paramet
 
 
 class HiddenHostRead(Rule[HostRead]):
-    """A tensor is used where Python or torch needs a number.
-
-    ## What it does
-    Reports, in compiled code: a tensor as a size (`torch.zeros(n)`, `torch.arange(t.max())`,
-    `x.view(n, -1)`), as a bound of a slice, as an index without dimensions; `torch.equal`,
-    `torch.allclose`, `torch.is_nonzero`; `torch.cov` and `torch.corrcoef`.
-
-    ## Why it hurts
-    It is `.item()` without the name: the graph ends there and the CPU waits for the GPU. A slice
-    sends the whole function to eager. Two kinds of sizes are exceptions: an input that is one
-    integer on the CPU, and what is computed from literals and sizes alone.
-
-    ## Fix safety
-    A number that is stored into a slice is stored by a mask: `x[torch.arange(len(x)) < n] = 0`.
-    That is safe where the bounds are counts or positions, and unsafe for others: a negative one
-    would count from the end of a slice. A loop over `torch.arange(n)` whose variable is only a
-    position counts with `range(n)`. Nothing else is fixed: where the number could come from instead
-    is not to be seen.
-
-    ## References
-    - [Graph break GB0033](https://meta-pytorch.org/compile-graph-break-site/gb/gb0033.html)
-    - [Graph break GB0124](https://meta-pytorch.org/compile-graph-break-site/gb/gb0124.html)
-    """
+    """A tensor is used where Python or torch needs a number."""
 
     code = "TCL106"
     name = "hidden-host-read"
@@ -84,70 +62,6 @@ class HiddenHostRead(Rule[HostRead]):
     on = HostRead
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0033", "GB0124", "GB7000")
-    examples = (
-        Bad(
-            """
-def f(x: torch.Tensor):
-    y = x * 2
-    for i in torch.arange(3, device=x.device):
-        y = y + x[i] * y[i, 0]
-    return y
-""",
-            unsafe="""
-def f(x: torch.Tensor):
-    y = x * 2
-    for i in range(3):
-        y = y + x[i] * y[i, 0]
-    return y
-""",
-            proves=("GB7000",),
-            title="positions of a loop",
-        ),
-        Bad(
-            "\ndef f(x):\n    y = x.reshape(-1, 3) * 2\n"
-            "    y[:, : (y > 1).sum()] = 0\n    return y\n",
-            "(torch.tensor([[1.0, 0.2, 0.3], [0.4, 0.5, 0.1]]),)",
-            fixed="\ndef f(x):\n    y = x.reshape(-1, 3) * 2\n"
-            "    inside = torch.arange(y.shape[1], device=y.device) < (y > 1).sum()\n"
-            "    y[:, inside] = 0\n    return y\n",
-            proves=("GB0124", "host-sync"),
-            title="a slice that is stored to",
-        ),
-        Untouched(
-            "\ndef f(x):\n    n = x.argmax() + 1\n    return torch.zeros(n, 3) + x.sum()\n",
-            reason="take sizes from shapes",
-            proves=("GB0033", "host-sync"),
-            title="a size",
-        ),
-        Untouched(
-            "\ndef f(x):\n    y = x * 2\n    return y[: x.argmax()] * 2\n",
-            reason="torch.arange",
-            proves=("GB0124", "host-sync"),
-            title="a slice",
-        ),
-        Untouched(
-            "\ndef f(x):\n    y = [x, x * 2, x * 3]\n    return y[x[0].argmax()]\n",
-            reason="stack the members",
-            proves=("GB0124",),
-            title="an index of a list",
-        ),
-        Untouched(
-            "\ndef f(x):\n    return x[x[:, 0].argmax()] * 2\n",
-            reason="reshape(1)",
-            proves=("GB0033",),
-        ),
-        Untouched(
-            "\ndef f(x):\n    return x * 2 if torch.equal(x, x.round()) else x\n",
-            reason="(a == b).all()",
-            proves=("GB0033",),
-        ),
-        Good(
-            "\ndef f(x):\n    n = torch.div(x.shape[0], 2, rounding_mode='trunc')\n"
-            "    y = torch.linspace(0, x.max(), 3)\n"
-            "    return torch.zeros(x.shape[0], 3)[1:] + y + x[1:].split(1)[0], x.view(n, -1)\n",
-            title="sizes of the shape",
-        ),
-    )
 
     def check(self, event: HostRead) -> Finding | None:
         """Report the ways to read that have no name of their own."""

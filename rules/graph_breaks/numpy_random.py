@@ -6,7 +6,7 @@ import ast
 
 from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NumpyCall
 
 from ..decisions.wording import consequence, loop_ids
@@ -18,19 +18,6 @@ _SIZE = {"uniform": 2, "normal": 2, "randint": 2, "rand": 0, "randn": 0, "random
 _SIZE |= {"random_sample": 0, "sample": 0}
 _TRACED = frozenset({"seed"})
 _NUMBERS = frozenset({"uniform", "rand", "random", "random_sample", "sample"})
-_LAYERS = """
-class f(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(3, 3)
-        self.rate = 0.0
-
-    def forward(self, x):
-        {}
-        if self.training and p < self.rate:
-            return x
-        return self.layer(x)
-"""
 _WAY_OUT = (
     "`torch.rand`, `torch.randint` and `torch.randperm` draw in the graph, but other numbers; or "
     "draw before compiled code and pass them in"
@@ -38,29 +25,7 @@ _WAY_OUT = (
 
 
 class NumpyRandom(Rule[NumpyCall]):
-    """Numpy's generator is asked where Dynamo traces.
-
-    ## What it does
-    Reports calls of `np.random` in compiled code that end the graph: single numbers
-    (`np.random.uniform()`), `choice`, `permutation`, `shuffle`, `beta` and all other distributions,
-    generator objects. Arrays of `rand`, `randn`, `randint`, `uniform`, `normal` are traced.
-
-    ## Why it hurts
-    Dynamo traces numpy with tensors. A number would be fetched from the device at once, and the
-    other functions have no counterpart: the graph ends at the call. LayerDrop written with
-    `np.random.uniform` in the loop over the layers sends the whole function to eager. What is
-    traced draws from torch's generator: other numbers than eager code gets.
-
-    ## Fix safety
-    Torch draws other numbers, so the draw stays. Where the number is only compared behind a flag
-    (`self.training and p < self.layerdrop`), compiled code does not draw it while the flag or a
-    rate of zero has decided already: the graph stays whole in `eval`. Eager code, its random
-    numbers included, does the same as before; a model compiled for training breaks as before.
-
-    ## References
-    - [Graph break GB0033](https://meta-pytorch.org/compile-graph-break-site/gb/gb0033.html)
-    - [Graph break GB0294](https://meta-pytorch.org/compile-graph-break-site/gb/gb0294.html)
-    """
+    """Numpy's generator is asked where Dynamo traces."""
 
     code = "TCL181"
     name = "numpy-random"
@@ -68,28 +33,6 @@ class NumpyRandom(Rule[NumpyCall]):
     on = NumpyCall
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0033", "GB0294", "GB0156", "GB0087", "GB7000")
-    examples = (
-        Bad(
-            _LAYERS.format("p = np.random.uniform(0, 1)"),
-            fixed=_LAYERS.format(
-                "p = 1.0\n"
-                "        if not torch.compiler.is_compiling() or "
-                "(self.training and self.rate > 0.0):\n"
-                "            p = np.random.uniform(0, 1)"
-            ),
-            proves=("GB0033",),
-            title="a layer that is dropped at random",
-        ),
-        Untouched(
-            "\ndef f(x):\n    y = x * 2\n    return y + 1 if np.random.uniform() < 0.5 else y\n",
-            reason="torch.rand",
-            proves=("GB0033",),
-        ),
-        Good(
-            "\ndef f(x):\n    return (x * torch.from_numpy(np.random.rand(4, 3))).shape\n",
-            title="an array of random numbers",
-        ),
-    )
 
     def check(self, event: NumpyCall) -> Finding | None:
         """Report single numbers, and functions that Dynamo has no counterpart of."""

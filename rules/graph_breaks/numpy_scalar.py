@@ -6,7 +6,7 @@ from typing import Final
 
 from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NumberNeeded, NumpyCall
 from tclint.semantics.site import Site
 
@@ -17,26 +17,7 @@ _WAY_OUT: Final = "Python has no function that gives the same number: compute it
 
 
 class NumpyScalar(Rule[NumpyCall]):
-    """A numpy function of sizes or constants gives a number that Python needs.
-
-    ## What it does
-    Reports `np.prod`, `np.sum`, `np.max`, `np.sqrt`, `np.log2` and their kin of shapes and numbers
-    where the result is a size, an index, a condition, or goes into `int()`, `range()`, `math`.
-
-    ## Why it hurts
-    Dynamo traces numpy with tensors, so that the number is a 0-d tensor, and fetching its value
-    breaks the graph. `math.prod(x.shape)` is computed while tracing. Numbers that only meet
-    tensors (`x / np.sqrt(d)`) and floats that go straight into `int()` do not break it.
-
-    ## Fix safety
-    Safe where Python's function gives the same number: `math.prod`, `sum`, `max` and `min` of
-    integers, `math.sqrt` of a number that is not negative. Unsafe where the type can be seen,
-    where a shape may be empty (`np.prod(())` is `1.0`), and for logarithms, which may differ in
-    the last digit. Declined with `axis=` or `dtype=`.
-
-    ## References
-    - [Graph break GB0033](https://meta-pytorch.org/compile-graph-break-site/gb/gb0033.html)
-    """
+    """A numpy function of sizes or constants gives a number that Python needs."""
 
     code = "TCL142"
     name = "numpy-scalar-in-region"
@@ -44,72 +25,6 @@ class NumpyScalar(Rule[NumpyCall]):
     on = NumpyCall
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0033", "GB0059", "GB0088", "GB0124", "GB0170", "GB0208")
-    examples = (
-        Bad(
-            """
-def f(x):
-    n = int(np.prod(x.shape[1:]))
-    return x.view(-1, n) * 2
-""",
-            inputs="(torch.ones(4, 3, 2),)",
-            fixed="""
-def f(x):
-    n = int(math.prod(x.shape[1:]))
-    return x.view(-1, n) * 2
-""",
-            proves=("GB0033",),
-        ),
-        Bad(
-            """
-def f(x):
-    if np.sqrt(x.shape[0]) > 1:
-        return x * 2
-    return x
-""",
-            fixed="""
-def f(x):
-    if math.sqrt(x.shape[0]) > 1:
-        return x * 2
-    return x
-""",
-            proves=("GB0170",),
-            title="a condition",
-        ),
-        Bad(
-            """
-def f(x):
-    return x.reshape(np.prod(x.shape)) * 2
-""",
-            unsafe="""
-def f(x):
-    return x.reshape(math.prod(x.shape)) * 2
-""",
-            proves=("GB0033",),
-            title="the shape may be empty",
-        ),
-        Untouched(
-            """
-def f(x):
-    return x.reshape(np.prod(x.shape, dtype=np.int32)) * 2
-""",
-            reason="takes one argument",
-            proves=("GB0033",),
-        ),
-        Good(
-            """
-def f(x):
-    return x / np.sqrt(x.shape[-1])
-""",
-            title="arithmetic with a tensor is traced",
-        ),
-        Good(
-            """
-def f(x):
-    return x[: int(np.sqrt(x.shape[0]))] * 2
-""",
-            title="a float converted at once",
-        ),
-    )
 
     def check(self, event: NumpyCall) -> Finding | None:
         """Report numpy's numbers at their first use by Python."""

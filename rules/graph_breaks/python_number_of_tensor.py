@@ -6,7 +6,7 @@ import ast
 
 from tclint.diagnostics import Decline, Effect
 from tclint.lint.rewrite import Repair
-from tclint.lint.rule import Bad, Finding, Good, Rule
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
 from tclint.semantics.lattice import with_dtype
 
@@ -20,26 +20,7 @@ _IDS |= dict.fromkeys(("complex", "range"), ("GB0059",))
 
 
 class PythonNumberOfTensor(Rule[HostRead]):
-    """A tensor is turned into a Python number where Dynamo traces.
-
-    ## What it does
-    Reports `float(t)`, `int(t)`, `bool(t)` and `complex(t)` of tensors in compiled code, and also
-    `range(t)` and `2.0 in t`, which need the numbers. Regions that capture scalars
-    (`fullgraph=True`) trace the first three.
-
-    ## Why it hurts
-    It is `.item()` by another name: the graph ends there and the CPU waits for the GPU.
-
-    ## Fix safety
-    As for TCL101, where the conversion changes nothing: `float` of a floating-point tensor, `int`
-    of an integer tensor, `bool` of a boolean one. `float` of an integer tensor is dropped where
-    the number only meets floating-point tensors. `int` of other tensors becomes `trunc`, which is
-    never safe. Other conversions are declined.
-
-    ## References
-    - [Graph break GB0124](https://meta-pytorch.org/compile-graph-break-site/gb/gb0124.html)
-    - [Graph break GB0059](https://meta-pytorch.org/compile-graph-break-site/gb/gb0059.html)
-    """
+    """A tensor is turned into a Python number where Dynamo traces."""
 
     code = "TCL102"
     name = "python-number-of-tensor"
@@ -47,54 +28,6 @@ class PythonNumberOfTensor(Rule[HostRead]):
     on = HostRead
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0124", "GB0059")
-    examples = (
-        Bad(
-            """
-def f(x: torch.Tensor):
-    mean = float(x.float().mean())
-    return x.float() - mean
-""",
-            fixed="""
-def f(x: torch.Tensor):
-    mean = x.float().mean().detach()
-    return x.float() - mean
-""",
-            proves=("GB0124", "host-sync"),
-        ),
-        Bad(
-            """
-def f(x: torch.Tensor):
-    positive = int((x > 0).sum())
-    return x.float() / positive
-""",
-            fixed="""
-def f(x: torch.Tensor):
-    positive = (x > 0).sum().detach()
-    return x.float() / positive
-""",
-            proves=("GB0124", "host-sync"),
-            title="a count",
-        ),
-        Bad(
-            """
-def f(x: torch.Tensor):
-    return x * int(x.float().mean())
-""",
-            unsafe="""
-def f(x: torch.Tensor):
-    return x * x.float().mean().trunc().detach()
-""",
-            proves=("GB0124", "host-sync"),
-            title="the conversion rounds",
-        ),
-        Good(
-            """
-def f(x: torch.Tensor):
-    return x / float(x.shape[0])
-""",
-            title="a number of the shape",
-        ),
-    )
 
     def check(self, event: HostRead) -> Finding | None:
         """Report the conversion unless it is traced."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair
-from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.collect import dotted_name
 from tclint.semantics.events import Call
 from tclint.semantics.lattice import options
@@ -100,30 +100,7 @@ _BY_ARGUMENT: Final[dict[str, Callable[[Value], _Refused | None]]] = {
 
 
 class RefusedCall(Rule[Call]):
-    """A function is called that Dynamo leaves to Python.
-
-    ## What it does
-    Reports calls in compiled code that were measured to end the graph on torch 2.13: `time.*`,
-    `random.random`, `open`, `os` and `subprocess`, `json`, `uuid`, `gc`, locks,
-    `torch.manual_seed`, `torch.save`, sparse and nested constructors, questions that torch answers
-    with plain values (`torch.cuda.device_count()`), `copy.copy`, `copy.deepcopy` of tensors and
-    modules, `dataclasses.asdict` of what holds tensors, and optimizers and schedulers that are
-    made there. Output, gradients, numpy and `with`
-    have codes of their own.
-
-    ## Why it hurts
-    The graph ends before the call and another begins behind it. In a loop or a `try` the whole
-    function runs eagerly.
-
-    ## Fix safety
-    A number of `random.random` that decides whether a layer is left out is treated like numpy's
-    (TCL181). Nothing else is fixed: where else the call can go depends on what it is for.
-
-    ## References
-    - [Graph break GB0007](https://meta-pytorch.org/compile-graph-break-site/gb/gb0007.html)
-    - [Graph break GB0208](https://meta-pytorch.org/compile-graph-break-site/gb/gb0208.html)
-    - [Graph break GB4198](https://meta-pytorch.org/compile-graph-break-site/gb/gb4198.html)
-    """
+    """A function is called that Dynamo leaves to Python."""
 
     code = "TCL180"
     name = "refused-call"
@@ -132,46 +109,6 @@ class RefusedCall(Rule[Call]):
     called = SKIPPED_FUNCTIONS | {name.rpartition(".")[2] for name in _BY_ARGUMENT}
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0007", "GB0008", "GB0059", "GB0156", "GB0180", "GB0208", "GB4198", "GB7000")
-    examples = (
-        Untouched(
-            "\nimport time\n\n\ndef f(x):\n    start = time.time()\n    return x * 2 + start\n",
-            reason="before compiled code",
-            proves=("GB0007",),
-        ),
-        Untouched(
-            "\ndef f(x):\n    torch.manual_seed(0)\n    return x + torch.rand(3)\n",
-            reason="seed before",
-            proves=("GB0007",),
-            title="a seed",
-        ),
-        Untouched(
-            "\ndef f(x):\n    w = nn.Parameter(x)\n    optimizer = torch.optim.SGD([w], lr=0.1)\n"
-            "    return w * 2, len(optimizer.param_groups)\n",
-            reason="make it once",
-            proves=("GB0008",),
-            title="an optimizer",
-        ),
-        Untouched(
-            "\nimport copy\n\n\ndef f(x):\n    y = copy.deepcopy(x)\n    return y.mul_(2)\n",
-            reason="t.clone()",
-            proves=("GB4198",),
-            title="a copy of a tensor",
-        ),
-        Untouched(
-            "\nfrom dataclasses import asdict, dataclass\n\n\n@dataclass\nclass Output:\n"
-            "    logits: torch.Tensor\n\n\n"
-            "def f(x):\n    return asdict(Output(x))['logits'] * 2\n",
-            reason="name the fields",
-            proves=("GB4198",),
-            title="the fields of a record",
-        ),
-        Good(
-            "\nimport copy\nimport os\n\n\ndef f(x):\n    scale = copy.deepcopy({'a': 2})\n"
-            "    x, _ = copy.copy((x, 1))\n"
-            "    return x * scale['a'] if os.environ.get('SCALE') else x + 1\n",
-            title="traced: plain containers, tuples, the environment",
-        ),
-    )
 
     def check(self, event: Call) -> Finding | None:
         """Look the function up among those that were measured."""

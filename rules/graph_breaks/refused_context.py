@@ -6,7 +6,7 @@ import ast
 from typing import Final
 
 from tclint.diagnostics import Decline, Effect
-from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ContextEntered
 
 from ..decisions.wording import consequence
@@ -56,26 +56,7 @@ _INSTEAD: Final = {
 
 
 class RefusedContext(Rule[ContextEntered]):
-    """A context manager is entered that Dynamo does not know.
-
-    ## What it does
-    Reports `with` statements in compiled code over locks, files, `torch.device`,
-    `torch.random.fork_rng`, `torch.autograd.detect_anomaly`, saved-tensor hooks,
-    `torch.backends.cudnn.flags`, `np.errstate`, redirected output, and an `ExitStack` that managers
-    are entered into. `no_grad`, `autocast`, `record_function`, `sdpa_kernel`, `suppress`,
-    `nullcontext` and managers written in Python are traced.
-
-    ## Why it hurts
-    Dynamo cannot end a graph inside a `with` that it does not know and go on behind it. The whole
-    function runs eagerly, or all of it that follows.
-
-    ## Fix safety
-    Not fixed: what the manager guards has to be known to move it.
-
-    ## References
-    - [Graph break GB0142](https://meta-pytorch.org/compile-graph-break-site/gb/gb0142.html)
-    - [Graph break GB0066](https://meta-pytorch.org/compile-graph-break-site/gb/gb0066.html)
-    """
+    """A context manager is entered that Dynamo does not know."""
 
     code = "TCL185"
     name = "refused-context"
@@ -83,43 +64,6 @@ class RefusedContext(Rule[ContextEntered]):
     on = ContextEntered
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0142", "GB0066")
-    examples = (
-        Untouched(
-            "\nimport threading\n\nLOCK = threading.Lock()\n\n\ndef f(x):\n    y = x + 1\n"
-            "    with LOCK:\n        y = y * 2\n    return y\n",
-            reason="around the compiled function",
-            proves=("GB0142",),
-            title="a lock",
-        ),
-        Untouched(
-            '\ndef f(x):\n    with torch.device("cpu"):\n        y = torch.zeros(3)\n'
-            "    return x + y\n",
-            reason="device=",
-            proves=("GB0142",),
-            title="a device",
-        ),
-        Untouched(
-            "\ndef f(x):\n    y = x + 1\n    with torch.random.fork_rng():\n        y = y * 2\n"
-            "    return y\n",
-            reason="fork and seed around",
-            proves=("GB0142", "GB0208"),
-            title="made by a call",
-        ),
-        Untouched(
-            "\nimport contextlib\n\n\ndef f(x):\n    with contextlib.ExitStack() as stack:\n"
-            "        stack.enter_context(torch.no_grad())\n        y = x * 2\n    return y + 1\n",
-            reason="nullcontext",
-            proves=("GB0066",),
-            title="a stack",
-        ),
-        Good(
-            "\nimport contextlib\n\n\ndef f(x):\n"
-            "    with torch.no_grad(), contextlib.nullcontext():\n"
-            '        with torch.autocast("cpu"), contextlib.suppress(ValueError):\n'
-            "            return x * 2\n",
-            title="managers that Dynamo knows",
-        ),
-    )
 
     def check(self, event: ContextEntered) -> Finding | None:
         """Look the manager up among those that were measured."""

@@ -6,7 +6,7 @@ import ast
 from typing import Final
 
 from tclint.diagnostics import Decline, Effect
-from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.semantics.values import Object
 from tclint.torch_facts import SKIPPED_METHODS, skipped_method
@@ -31,25 +31,7 @@ _OTHERWISE: Final = (
 
 
 class RefusedMethod(Rule[Call]):
-    """A method is called on an object of a library that Dynamo leaves to Python.
-
-    ## What it does
-    Reports methods in compiled code that were measured to end the graph on torch 2.13, on objects
-    that are made with the module or the file: `ContextVar.get` and `.set`, seeds of
-    `torch.Generator`, draws of numpy's generators, locks, events and queues, dates, `io.StringIO`,
-    hashes, questions to the file system through `pathlib.Path`, `zero_grad` and schedulers.
-
-    ## Why it hurts
-    Such methods are written in C, or in Python that Dynamo skips: the graph ends before the call
-    and another begins behind it. In a loop or a `try` the whole function runs eagerly.
-
-    ## Fix safety
-    There is no fix: where else the call can go depends on what it is for.
-
-    ## References
-    - [Graph break GB0156](https://meta-pytorch.org/compile-graph-break-site/gb/gb0156.html)
-    - [Graph break GB0008](https://meta-pytorch.org/compile-graph-break-site/gb/gb0008.html)
-    """
+    """A method is called on an object of a library that Dynamo leaves to Python."""
 
     code = "TCL189"
     name = "refused-method"
@@ -61,34 +43,6 @@ class RefusedMethod(Rule[Call]):
         "GB0007", "GB0008", "GB0059", "GB0088", "GB0142", "GB0156", "GB0292", "GB0299", "GB2019",
         "GB7650", "GB7000",
     )  # fmt: skip
-    examples = (
-        Untouched(
-            "\nimport contextvars\n\nscale = contextvars.ContextVar('scale', default=2)\n\n\n"
-            "def f(x):\n    return x * scale.get()\n",
-            reason="read the variable before compiled code and pass its value in",
-            proves=("GB0156",),
-        ),
-        Untouched(
-            "\nimport numpy as np\n\n\nclass f(nn.Module):\n    def __init__(self):\n"
-            "        super().__init__()\n        self.rng = np.random.default_rng(0)\n\n"
-            "    def forward(self, x):\n        return x * self.rng.uniform()\n",
-            reason="`torch.rand` and its kin draw in the graph",
-            proves=("GB0156",),
-            title="a generator of numpy's",
-        ),
-        Untouched(
-            "\nimport threading\n\nlock = threading.Lock()\n\n\ndef f(x):\n"
-            "    lock.acquire()\n    y = x * 2\n    lock.release()\n    return y\n",
-            reason="take the lock around the call of compiled code, not in it",
-            proves=("GB0156",),
-            title="a lock",
-        ),
-        Good(
-            "\nfrom pathlib import Path\n\nhere = Path('a.txt')\n\n\ndef f(x):\n"
-            "    return x * 2 if here.suffix == '.txt' else x\n",
-            title="traced: parts of a path",
-        ),
-    )
 
     def check(self, event: Call) -> Finding | None:
         """Look the method up among those that were measured."""

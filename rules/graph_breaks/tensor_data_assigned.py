@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tclint.diagnostics import Decline, Effect
-from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorWrite
 
 from ..decisions.origins import is_made_here
@@ -15,23 +15,7 @@ _IDS = {"data": "GB0056", "real": "GB0058", "imag": "GB0058"}
 
 
 class TensorDataAssigned(Rule[TensorWrite]):
-    """The storage of a result is exchanged in compiled code.
-
-    ## What it does
-    Reports `t.data = ...`, `t.real = ...` and `t.imag = ...` in compiled code where `t` was
-    computed there. Inputs, parameters and buffers are traced, and so is everything in place
-    (`t.data.add_(1)`, `t.copy_(other)`).
-
-    ## Why it hurts
-    Dynamo does not trace the assignment for a tensor that the graph itself makes, and ends the
-    graph before it.
-
-    ## Fix safety
-    Not fixed: binding the name anew changes what other names of the tensor see.
-
-    ## References
-    - [Graph break GB0056](https://meta-pytorch.org/compile-graph-break-site/gb/gb0056.html)
-    """
+    """The storage of a result is exchanged in compiled code."""
 
     code = "TCL184"
     name = "tensor-data-assigned"
@@ -39,23 +23,6 @@ class TensorDataAssigned(Rule[TensorWrite]):
     on = TensorWrite
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0056", "GB0058", "GB7000")
-    examples = (
-        Untouched(
-            "\ndef f(x):\n    y = x * 2\n    y.data = x * 3\n    return y + 1\n",
-            reason="copy_",
-            proves=("GB0056",),
-        ),
-        Untouched(
-            "\ndef f(x):\n    y = x.to(torch.complex64)\n    y.real = x * 3\n    return y + 1\n",
-            reason="copy_",
-            proves=("GB0058",),
-            title="the real part",
-        ),
-        Good(
-            "\ndef f(x):\n    y = x * 2\n    y.data.add_(1)\n    return y + 1\n",
-            title="in place",
-        ),
-    )
 
     def check(self, event: TensorWrite) -> Finding | None:
         """Report assignments to what this function computed."""

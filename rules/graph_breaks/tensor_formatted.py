@@ -6,7 +6,7 @@ import ast
 
 from tclint.diagnostics import Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
 from tclint.semantics.site import Site
 
@@ -17,26 +17,7 @@ _IDS = {"str": ("GB0059",), "repr": ("GB0569",)}
 
 
 class TensorFormatted(Rule[HostRead]):
-    """A tensor is turned into text where Dynamo traces.
-
-    ## What it does
-    Reports `str(t)`, `repr(t)`, `"%s" % t`, `f"{t!r}"` and `format(t, ...)` of tensors in compiled
-    code, and f-strings and `"{}".format(t)` whose text the code goes on to use. A text that is only
-    returned or stored is made after the graph has run, so it breaks nothing. Texts for `print`,
-    loggers, exceptions and asserts are left to the rules about those.
-
-    ## Why it hurts
-    The text depends on values on the device. The graph ends there, mostly with the whole function
-    in eager, and the CPU waits for the GPU once for every element shown.
-
-    ## Fix safety
-    `str(t)` and `repr(t)` of a tensor that has dimensions become `f"{t}"`, which writes the same,
-    where the text is only returned or stored. All else is declined.
-
-    ## References
-    - [Graph break GB0059](https://meta-pytorch.org/compile-graph-break-site/gb/gb0059.html)
-    - [Graph break GB0088](https://meta-pytorch.org/compile-graph-break-site/gb/gb0088.html)
-    """
+    """A tensor is turned into text where Dynamo traces."""
 
     code = "TCL104"
     name = "tensor-formatted"
@@ -44,48 +25,6 @@ class TensorFormatted(Rule[HostRead]):
     on = HostRead
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0059", "GB0088", "GB0569", "GB0208", "GB0033")
-    examples = (
-        Bad(
-            """
-def f(x):
-    y = torch.zeros(2, 3) + x.sum()
-    return y, str(y)
-""",
-            fixed="""
-def f(x):
-    y = torch.zeros(2, 3) + x.sum()
-    return y, f"{y}"
-""",
-            proves=("GB0059",),
-        ),
-        Untouched(
-            """
-def f(x):
-    y = x * 2
-    text = f"{y}"
-    return y + len(text)
-""",
-            reason="goes on to use the text",
-            proves=("GB0088",),
-            title="the text is used",
-        ),
-        Untouched(
-            """
-def f(x):
-    return x, "%.3f" % x.sum()
-""",
-            reason="another text",
-            proves=("GB0033",),
-            title="percent formatting",
-        ),
-        Good(
-            """
-def f(x):
-    return x, f"{x.sum():.4f}"
-""",
-            title="the text is only returned",
-        ),
-    )
 
     def check(self, event: HostRead) -> Finding | None:
         """Report the text unless Dynamo can put off making it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tclint.diagnostics import Confidence, Decline, Effect
-from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorBranch
 
 from ..decisions.tests import is_asked
@@ -18,25 +18,7 @@ _WAY_OUT = (
 
 
 class TensorMembership(Rule[TensorBranch]):
-    """Python looks for a tensor in a list.
-
-    ## What it does
-    Reports `tensor in [...]` where the answer decides something, `tensor not in [...]`, and
-    `index` and `remove` of lists of tensors, in compiled code. Sets and dicts compare identities of
-    tensors, which is known while tracing.
-
-    ## Why it hurts
-    `in` compares the tensor with each member and asks each result for its truth, so the graph ends
-    there. `not in` sends the whole function to eager. In a list of tensors of several elements it
-    raises as soon as the first member is another tensor.
-
-    ## Fix safety
-    Not fixed: whether values or identities are meant is not to be seen.
-
-    ## References
-    - [Graph break GB0170](https://meta-pytorch.org/compile-graph-break-site/gb/gb0170.html)
-    - [Graph break GB0033](https://meta-pytorch.org/compile-graph-break-site/gb/gb0033.html)
-    """
+    """Python looks for a tensor in a list."""
 
     code = "TCL164"
     name = "tensor-membership"
@@ -44,26 +26,6 @@ class TensorMembership(Rule[TensorBranch]):
     on = TensorBranch
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170", "GB0033", "GB7000")
-    examples = (
-        Untouched(
-            "\ndef f(x):\n    y = x * 2\n    known = [x.sum(), y.sum()]\n"
-            "    if y.sum() in known:\n        y = y + 1\n    return y\n",
-            reason="torch.isin",
-            proves=("GB0170",),
-        ),
-        Untouched(
-            "\ndef f(x):\n    y = x * 2\n    known = [x.sum(), y.sum()]\n"
-            "    known.remove(y.sum())\n    return known[0] + 1\n",
-            reason="torch.isin",
-            proves=("GB0170",),
-            title="taken out of a list",
-        ),
-        Good(
-            "\ndef f(x, mode=1):\n    y = x * 2\n    if mode in [1, 2] and x.shape[0] in (4, 5):\n"
-            "        y = y + 1\n    return y\n",
-            title="numbers",
-        ),
-    )
 
     def check(self, event: TensorBranch) -> Finding | None:
         """Report the comparison where its answer is needed."""

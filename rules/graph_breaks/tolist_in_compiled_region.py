@@ -6,7 +6,7 @@ import ast
 
 from tclint.diagnostics import Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
 
 from ..proofs.lists import known_list
@@ -16,26 +16,7 @@ from ..proofs.uses import uses_of
 
 
 class TolistInCompiledRegion(Rule[HostRead]):
-    """A whole tensor is copied into a Python list where Dynamo traces.
-
-    ## What it does
-    Reports `tensor.tolist()` in compiled code. Integer tensors are traced where the region
-    captures scalars (`fullgraph=True`).
-
-    ## Why it hurts
-    The graph ends there, the CPU waits for the GPU and copies all elements, and code that uses the
-    numbers is compiled again for other numbers.
-
-    ## Fix safety
-    A list that nobody uses is not made any more, and a list of integers that the function itself
-    made the tensor of is used as it is. `.tolist()` of a tensor without dimensions is treated like
-    `.item()` (TCL101). All other calls are declined: what takes their place depends on what the
-    numbers are for. `torch.split(x, sizes.tolist())`, for one, needs sizes known ahead.
-
-    ## References
-    - [Graph break GB0109](https://meta-pytorch.org/compile-graph-break-site/gb/gb0109.html)
-    - [Graph break GB0033](https://meta-pytorch.org/compile-graph-break-site/gb/gb0033.html)
-    """
+    """A whole tensor is copied into a Python list where Dynamo traces."""
 
     code = "TCL103"
     name = "tolist-in-compiled-region"
@@ -43,52 +24,6 @@ class TolistInCompiledRegion(Rule[HostRead]):
     on = HostRead
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0109", "GB0033")
-    examples = (
-        Bad(
-            """
-def f(x):
-    total = x.float().sum().tolist()
-    return x.float() - total
-""",
-            fixed="""
-def f(x):
-    total = x.float().sum().detach()
-    return x.float() - total
-""",
-            proves=("GB0109",),
-            title="one number",
-        ),
-        Bad(
-            """
-def f(x):
-    values = x.tolist()
-    return x + 1
-""",
-            fixed="""
-def f(x):
-    return x + 1
-""",
-            proves=("GB0109",),
-            title="nobody uses the list",
-        ),
-        Untouched(
-            """
-def f(x, sizes):
-    return torch.split(x, sizes.tolist())
-""",
-            inputs="(torch.ones(4, 3), torch.tensor([1, 3]))",
-            reason="needs Python numbers",
-            proves=("GB0033",),
-            title="the numbers are sizes",
-        ),
-        Good(
-            """
-def f(x):
-    return x.reshape(list(x.shape))
-""",
-            title="sizes are numbers already",
-        ),
-    )
 
     def check(self, event: HostRead) -> Finding | None:
         """Report the call unless an integer tensor is traced through."""

@@ -6,7 +6,7 @@ import ast
 from typing import Final
 
 from tclint.diagnostics import Confidence, Effect
-from tclint.lint.rule import Bad, Finding, Good, Rule
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.semantics.lattice import tensor_in
 from tclint.semantics.site import Site
@@ -18,27 +18,7 @@ _DEVICES: Final = ("device", "is_cuda", "mps", "npu", "xla", "xpu")
 
 
 class CopyToHostInRegion(Rule[Call]):
-    """A tensor is copied to the host.
-
-    ## What it does
-    Reports `.cpu()` and `.to("cpu")` in code that is seen to be compiled (by `torch.compile` or by
-    the setting `compiled`), unless a condition around it asks for the device, or the copy is read
-    by `.item()` or `.tolist()`, which break the graph. In a `forward` that nobody compiles here,
-    copies for numpy, scipy and less memory are mostly meant.
-
-    ## Why it hurts
-    It compiles, but the CPU waits until the GPU has computed the tensor, and cannot launch ahead:
-    on an H200 a copy of 4 KiB alone took 15.1 µs against 11.6 for one on the device. A compiled
-    function of 20 products and softmaxes took 0.76 ms with a copy at its end and 0.46 without;
-    under `mode="reduce-overhead"` 0.24 and 0.18.
-
-    ## Fix safety
-    None is offered: what comes after expects the copy where it is. Where possible compute on the
-    device, or copy once, after the compiled code.
-
-    ## References
-    - [Performance tuning guide](https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html)
-    """
+    """A tensor is copied to the host."""
 
     code = "TCL330"
     name = "copy-to-host-in-region"
@@ -46,18 +26,6 @@ class CopyToHostInRegion(Rule[Call]):
     on = Call
     called = ("cpu", "to")
     effects = (Effect.HOST_SYNC,)
-    examples = (
-        Bad("\ndef f(x):\n    return (x * 2).cpu() + 1\n"),
-        Bad(
-            "\ndef f(x: torch.Tensor):\n    return np.sqrt(x.detach().to('cpu').numpy())\n",
-            title="for numpy",
-        ),
-        Good(
-            "\ndef f(x):\n    if x.device.type == 'mps':\n        x = x.cpu()\n"
-            "    return x + torch.zeros(3).cpu()\n",
-            title="where it depends on the device",
-        ),
-    )
 
     def check(self, event: Call) -> Finding | None:
         """Report copies of tensors that are not on the host already."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from tclint.diagnostics import Applicability, Confidence, Effect
 from tclint.lint.rewrite import AddArgument, Repair
-from tclint.lint.rule import Bad, Finding, Good, Rule
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
 from tclint.semantics.site import Site
 
@@ -18,42 +18,10 @@ _LOADERS: Final = frozenset(
     {"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"}
 )
 _PASSED_ON: Final = ("enumerate", "tqdm")
-_TRAIN: Final = """
-loader = torch.utils.data.DataLoader(torch.ones(8, 3), batch_size=4{pinned})
-
-
-def train(model, optimizer, device):
-    for i, x in enumerate(loader):
-        x = x.to(device{more})
-        model(x).sum().backward()
-        optimizer.step()
-
-
-def f(x):
-    return x
-"""
-_PINNED: Final = ", pin_memory=True"
 
 
 class PinnedBatchWaits(Rule[TrainingCall]):
-    """A training loop copies batches from pinned memory to the device, and waits for each.
-
-    ## What it does
-    Reports `batch.to(device)` and `batch.cuda()` without `non_blocking=True` in a loop that calls
-    `backward()` and runs over a `DataLoader` made in the same file with `pin_memory=True`.
-
-    ## Why it hurts
-    Pinned memory is there for copies that the CPU does not wait for, but only `non_blocking=True`
-    asks for one: after each other copy torch waits for the stream (`cudaStreamSynchronize`), and
-    the CPU cannot launch the step while the batch travels.
-
-    ## Fix safety
-    Unsafe: the CPU goes on before the copy is done, so that the batch must not be changed on the
-    host meanwhile. What the device computes is the same, since its work stays in order.
-
-    ## References
-    - [A guide on good usage of non_blocking and pin_memory](https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html)
-    """
+    """A training loop copies batches from pinned memory to the device, and waits for each."""
 
     code = "TCL334"
     name = "pinned-batch-waits"
@@ -61,13 +29,6 @@ class PinnedBatchWaits(Rule[TrainingCall]):
     on = TrainingCall
     effects = (Effect.HOST_SYNC,)
     outside_regions = True
-    examples = (
-        Bad(
-            _TRAIN.format(pinned=_PINNED, more=""),
-            unsafe=_TRAIN.format(pinned=_PINNED, more=", non_blocking=True"),
-        ),
-        Good(_TRAIN.format(pinned="", more=""), title="memory that is not pinned"),
-    )
 
     def check(self, event: TrainingCall) -> Finding | None:
         """Look for copies of what the loop takes from a loader."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import Final
 
 from tclint.diagnostics import Applicability, Confidence, Effect
 from tclint.lint.rewrite import Insert, Repair, Replace
-from tclint.lint.rule import Bad, Finding, Good, Rule
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
 from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
@@ -15,54 +14,9 @@ from tclint.semantics.values import Tensor
 from .fresh_tensors import only_read
 from .training_loops import is_test, of_each_step, runs_every_time
 
-_LOOP: Final = """
-model = nn.Linear(3, 3)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-
-
-def f(x):
-    total = {total}
-{before}    for _ in range(3):
-        loss = model(x).square().sum() / {read}
-        loss.backward()
-        optimizer.step()
-    return loss.detach()
-"""
-_ONCE: Final = "    total_value = total.item()\n"
-_F: Final = "\n\ndef f(x):\n    return x\n"
-
-
-def _loop(total: str, read: str = "total.item()", before: str = "") -> str:
-    return _LOOP.format(total=total, read=read, before=before)
-
-
-def _other(change: str) -> str:
-    """A loop that nobody runs here, in which something else happens to the tensor."""
-    code = _loop("torch.ones_like(x).sum()").replace("def f", "def train")
-    return code.replace("        loss.back", f"        {change}\n        loss.back") + _F
-
 
 class SameReadEachStep(Rule[TrainingCall]):
-    """A training loop reads a tensor that it never changes, in every step.
-
-    ## What it does
-    Reports `tensor.item()` in every step of a loop that calls `backward()`, where the function made
-    the tensor itself before the loop (by `torch.full(...)`, `mask.sum()`, arithmetic) and does
-    nothing else with it. Tensors that are surely on the CPU are left alone.
-
-    ## Why it hurts
-    The CPU waits for the GPU in every step, for a number that it knows already: a loop of 3 steps
-    reads 3 times instead of once. A read took 8 µs on an H200 that had nothing to do; a GPU that
-    has makes it wait for all of that.
-
-    ## Fix safety
-    The read moves in front of the loop: the same number. Safe where the tensor is known to have no
-    dimensions; else unsafe, since a loop without steps then reads it, too, and a tensor of
-    several elements raises.
-
-    ## References
-    - [Performance tuning guide](https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html)
-    """
+    """A training loop reads a tensor that it never changes, in every step."""
 
     code = "TCL333"
     name = "same-read-each-step"
@@ -70,21 +24,6 @@ class SameReadEachStep(Rule[TrainingCall]):
     on = TrainingCall
     effects = (Effect.HOST_SYNC,)
     outside_regions = True
-    examples = (
-        Bad(
-            _loop("torch.ones_like(x).sum()"),
-            fixed=_loop("torch.ones_like(x).sum()", "total_value", _ONCE),
-            proves=("host-sync",),
-        ),
-        Bad(
-            _loop("torch.full((1,), 2.0, device=x.device)"),
-            unsafe=_loop("torch.full((1,), 2.0, device=x.device)", "total_value", _ONCE),
-            proves=("host-sync",),
-            title="one element in a dimension",
-        ),
-        Good(_other("total.add_(1)"), title="the loop changes it"),
-        Good(_other("model.weight.data *= total"), title="the loop hands it on"),
-    )
 
     def check(self, event: TrainingCall) -> Finding | None:
         """Look for a read of a variable that the loop only reads."""

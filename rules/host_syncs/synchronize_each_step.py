@@ -7,7 +7,7 @@ from typing import Final
 
 from tclint.diagnostics import Applicability, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
 
 from .training_loops import called, is_step, is_test, own_nodes, runs_every_time
@@ -18,36 +18,10 @@ _WAITING: Final = {
     "gc.collect": "visits every object of the process",
 }
 _CLOCKS: Final = frozenset({"time", "perf_counter", "monotonic", "elapsed_time", "perf_counter_ns"})
-_HEADER: Final = "\nimport gc\n\nimport torch.nn.functional as F\n\n"
-_STEP: Final = (
-    "def train(model, optimizer, batches):\n    for x, y in batches:\n"
-    "        loss = F.cross_entropy(model(x), y)\n        loss.backward()\n"
-    "        optimizer.step()\n        optimizer.zero_grad()\n"
-)
-_F: Final = "\n\ndef f(x):\n    return x\n"
 
 
 class SynchronizeEachStep(Rule[TrainingCall]):
-    """A training loop waits for the GPU, empties its cache, or collects garbage in every step.
-
-    ## What it does
-    Reports `torch.cuda.synchronize()`, `torch.cuda.empty_cache()` and `gc.collect()` in loops that
-    call `backward()` and `step()`, unless they run under a condition, the loop reads a clock, or
-    the function is a test (`test_...`).
-
-    ## Why it hurts
-    The CPU can prepare the next step while the GPU works on this one, unless it is made to wait.
-    A step of four linear layers took 1.05 ms on an H200, 1.44 with `torch.cuda.empty_cache()`, and
-    494 ms with `gc.collect()` in a process that had compiled models. `synchronize()` alone made no
-    measurable difference there, where the CPU was the slower side: it costs where that is the GPU.
-
-    ## Fix safety
-    Removing `synchronize()` is unsafe: an error on the GPU is then reported by a later call. The
-    others are for the author to move: every hundredth step, or behind the loop.
-
-    ## References
-    - [Performance tuning guide](https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html)
-    """
+    """A training loop waits for the GPU, empties its cache, or collects garbage in every step."""
 
     code = "TCL331"
     name = "synchronize-each-step"
@@ -55,22 +29,6 @@ class SynchronizeEachStep(Rule[TrainingCall]):
     on = TrainingCall
     effects = (Effect.HOST_SYNC,)
     outside_regions = True
-    examples = (
-        Bad(
-            f"{_HEADER}{_STEP}        torch.cuda.synchronize()\n{_F}",
-            unsafe=f"{_HEADER}{_STEP}{_F}",
-        ),
-        Untouched(
-            f"{_HEADER}{_STEP}        torch.cuda.empty_cache()\n        gc.collect()\n{_F}",
-            reason="every so many steps",
-            title="caches",
-        ),
-        Good(
-            f"{_HEADER}{_STEP.replace('x, y in', 'i, (x, y) in')}        if i % 100 == 0:\n"
-            f"            torch.cuda.empty_cache()\n    torch.cuda.synchronize()\n{_F}",
-            title="now and then",
-        ),
-    )
 
     def check(self, event: TrainingCall) -> Finding | None:
         """Look for what waits in the innermost loop of a training step."""

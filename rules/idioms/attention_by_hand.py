@@ -7,7 +7,7 @@ from typing import Final
 
 from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.records import record
 from tclint.semantics.events import Call
 from tclint.semantics.lattice import is_static
@@ -30,25 +30,7 @@ _LAST_TWO: Final = ({"-1", "-2"}, {"2", "3"})
 
 
 class AttentionByHand(Rule[Call]):
-    """Attention, written as two products and a softmax.
-
-    ## What it does
-    Reports `softmax(q @ k.transpose(-2, -1) * scale, dim=-1) @ v`, with a mask, dropout and casts
-    in between, where the weights serve nothing else and the file knows no other way.
-
-    ## Why it hurts
-    The scores have as many elements as there are pairs of tokens, and eager code writes them out
-    several times. Forward and backward with 12 heads of 64, 1,024 tokens, batch 8, bfloat16 on an
-    H200: 1.15 ms and 756 MiB; with `F.scaled_dot_product_attention` 0.28 ms and 48 MiB. Compiled,
-    inductor recognises this very form and came to 48 MiB by itself (0.63 and 0.53 ms).
-
-    ## Fix safety
-    Unsafe: results differ in their last bits. Offered where there is no mask and no dropout; else
-    pass them as `attn_mask=` and `dropout_p=`.
-
-    ## References
-    - [F.scaled_dot_product_attention](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html)
-    """
+    """Attention, written as two products and a softmax."""
 
     code = "TCL606"
     name = "attention-by-hand"
@@ -56,43 +38,6 @@ class AttentionByHand(Rule[Call]):
     on = Call
     called = ("softmax",)
     effects = (Effect.LAUNCH_OVERHEAD,)
-    examples = (
-        Bad(
-            "\ndef f(q, k, v):\n    return (q @ k.transpose(-2, -1) * 0.5).softmax(-1) @ v\n",
-            "torch.ones(3, 2, 5, 4).unbind()",
-            unsafe="\ndef f(q, k, v):\n"
-            "    return F.scaled_dot_product_attention(q, k, v, scale=0.5)\n",
-        ),
-        Bad(
-            "\ndef f(q, k, v):\n    scores = torch.matmul(q, k.mT) / math.sqrt(4)\n"
-            "    weights = scores.softmax(-1)\n    return torch.matmul(weights, v)\n",
-            "torch.ones(3, 2, 5, 4).unbind()",
-            unsafe="\ndef f(q, k, v):\n"
-            "    return F.scaled_dot_product_attention(q, k, v, scale=1 / math.sqrt(4))\n",
-            title="several statements",
-        ),
-        Bad(
-            "\ndef f(q, k, v):\n    width = q.size(-1)\n    turned = k.transpose(-2, -1)\n"
-            "    scores = torch.matmul(q, turned)\n    scores = scores / math.sqrt(width)\n"
-            "    weights = F.softmax(scores, dim=-1)\n    return torch.matmul(weights, v)\n",
-            "torch.ones(3, 2, 5, 4).unbind()",
-            unsafe="\ndef f(q, k, v):\n    width = q.size(-1)\n"
-            "    return F.scaled_dot_product_attention(q, k, v, scale=1 / math.sqrt(width))\n",
-            title="the first product goes with the others",
-        ),
-        Untouched(
-            "\ndef f(q, k, v, mask):\n    scores = q @ k.transpose(-2, -1) + mask\n"
-            "    return scores.softmax(-1) @ v\n",
-            reason="attn_mask",
-            inputs="(*torch.ones(3, 2, 5, 4).unbind(), torch.zeros(5, 5))",
-            title="a mask",
-        ),
-        Good(
-            "\ndef f(q, k, v):\n    w = (q @ k.mT).softmax(-1)\n    return w @ v, w\n",
-            "torch.ones(3, 2, 5, 4).unbind()",
-            title="the weights are wanted",
-        ),
-    )
 
     def check(self, event: Call) -> Finding | None:
         """Look at what a softmax is taken of, and where it goes."""

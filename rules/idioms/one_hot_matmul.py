@@ -7,7 +7,7 @@ from typing import Final
 
 from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.semantics.site import Site
 
@@ -23,23 +23,7 @@ _CHANGES: Final = (
 
 
 class OneHotMatmul(Rule[Call]):
-    """A one-hot encoding, multiplied by a matrix.
-
-    ## What it does
-    Reports `F.one_hot(index, n).float() @ weight`, with `@` and with `matmul`.
-
-    ## Why it hurts
-    The product picks rows, after building a matrix of zeros and multiplying all of them. Forward
-    and backward for 4,096 positions in a 4,096 x 256 matrix: on a CPU 482 ms against 7.5 with
-    `F.embedding`, compiled 403 against 1.9; on an H200 no difference in eager code, but 192 MiB
-    against 12, and compiled 0.64 ms and 72 MiB against 0.37 ms and 8 MiB.
-
-    ## Fix safety
-    Unsafe: `0 * inf` is NaN, so that one bad row spoiled every result; a picked row does not.
-
-    ## References
-    - [F.embedding](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.embedding.html)
-    """
+    """A one-hot encoding, multiplied by a matrix."""
 
     code = "TCL605"
     name = "one-hot-matmul"
@@ -47,53 +31,6 @@ class OneHotMatmul(Rule[Call]):
     on = Call
     called = ("one_hot",)
     effects = (Effect.LAUNCH_OVERHEAD,)
-    examples = (
-        Bad(
-            "\ndef f(index, weight):\n    return F.one_hot(index, 4).float() @ weight\n",
-            "(torch.tensor([0, 3, 1]), torch.ones(4, 3))",
-            unsafe="\ndef f(index, weight):\n    return F.embedding(index, weight)\n",
-        ),
-        Bad(
-            "\nclass f(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-            "        self.codes = nn.Parameter(torch.ones(4, 3))\n\n"
-            "    def forward(self, index):\n"
-            "        hot = F.one_hot(index, num_classes=4).to(self.codes.dtype)\n"
-            "        return torch.matmul(hot, self.codes)\n",
-            "(torch.tensor([0, 3, 1]),)",
-            unsafe="\nclass f(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-            "        self.codes = nn.Parameter(torch.ones(4, 3))\n\n"
-            "    def forward(self, index):\n        return F.embedding(index, self.codes)\n",
-            title="a variable",
-        ),
-        Untouched(
-            "\ndef f(index, weight):\n    hot = F.one_hot(index, 4).float()\n"
-            "    index = index + 1\n    return hot @ weight, index\n",
-            reason="`index` has changed",
-            inputs="(torch.tensor([0, 3, 1]), torch.ones(4, 3))",
-        ),
-        Bad(
-            "\ndef f(index, weight):\n    classes = weight.shape[0]\n"
-            "    hot = F.one_hot(index, classes)\n    hot = hot.float()\n"
-            "    return hot @ weight\n",
-            "(torch.tensor([0, 3, 1]), torch.ones(4, 3))",
-            unsafe="\ndef f(index, weight):\n    return F.embedding(index, weight)\n",
-            title="what only the encoding needs goes with it",
-        ),
-        Untouched(
-            "\ndef classes(calls=[]):\n    calls.append(1)\n    return 4\n\n"
-            "def f(index, weight):\n    number = classes()\n"
-            "    return F.one_hot(index, number).float() @ weight\n",
-            reason="`number = classes()` would be computed for nothing",
-            inputs="(torch.tensor([0, 3, 1]), torch.ones(4, 3))",
-            title="a call that would serve nothing",
-        ),
-        Good(
-            "\ndef f(index, weight):\n    hot = F.one_hot(index, 4).float()\n"
-            "    return hot * weight, weight @ hot\n",
-            "(torch.tensor([0, 3, 1, 2]), torch.ones(4, 4))",
-            title="other uses",
-        ),
-    )
 
     def check(self, event: Call) -> Finding | None:
         """Look at where a one-hot encoding goes."""

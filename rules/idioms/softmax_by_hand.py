@@ -7,7 +7,7 @@ from typing import Final
 
 from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.semantics.site import Site
 
@@ -20,24 +20,7 @@ _CHANGES: Final = "the last bits differ, and where an exponential overflowed the
 
 
 class SoftmaxByHand(Rule[Call]):
-    """Exponentials that are divided by their sum.
-
-    ## What it does
-    Reports `e / e.sum(dim, keepdim=True)` where `e` is `torch.exp(x)`, with or without something
-    subtracted first.
-
-    ## Why it hurts
-    Without subtracting the greatest element `exp` overflows and the result is NaN. In eager mode
-    it is also slower: forward and backward over 4,096 x 4,096 floats took 0.76 ms on an H200, with
-    320 MiB; `F.softmax` took 0.19 ms, with 128. Compiled, both took as long within the noise.
-
-    ## Fix safety
-    Unsafe: results differ in their last bits. A softmax does not depend on what is subtracted from
-    all elements of its dimension; that stays as it is written.
-
-    ## References
-    - [F.softmax](https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softmax.html)
-    """
+    """Exponentials that are divided by their sum."""
 
     code = "TCL603"
     name = "softmax-by-hand"
@@ -45,28 +28,6 @@ class SoftmaxByHand(Rule[Call]):
     on = Call
     called = ("sum",)
     effects = (Effect.LAUNCH_OVERHEAD,)
-    examples = (
-        Bad(
-            "\ndef f(x):\n    return torch.exp(x) / torch.exp(x).sum(dim=-1, keepdim=True)\n",
-            unsafe="\ndef f(x):\n    return F.softmax(x, dim=-1)\n",
-        ),
-        Bad(
-            "\ndef f(x):\n    e = torch.exp(x - x.amax(-1, keepdim=True))\n"
-            "    return e / torch.sum(e, -1, True)\n",
-            unsafe="\ndef f(x):\n    return F.softmax(x - x.amax(-1, keepdim=True), dim=-1)\n",
-            title="a variable",
-        ),
-        Untouched(
-            "\ndef f(x):\n    e = x.exp()\n    return e / e.sum(0, keepdim=True) + e\n",
-            reason="`e` is used again",
-        ),
-        Good(
-            "\ndef f(x):\n    e = x.exp()\n"
-            "    return e / e.sum(0), e / e.sum(), x / x.sum(0, keepdim=True)\n",
-            "(torch.ones(3, 3),)",
-            title="other quotients",
-        ),
-    )
 
     def check(self, event: Call) -> Finding | None:
         """Look for a quotient by a sum."""

@@ -4,50 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import ClassVar
 
 from tclint.diagnostics import Applicability, Confidence, Effect
 from tclint.lint.rewrite import AddArgument, Repair
-from tclint.lint.rule import Bad, Finding, Good, Rule
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NameUsed
 from tclint.torch_facts.moved import CAPTURES
 
 from .made_here import optimizer_of
 
-PROGRAM = """\
-def train(model, x):
-    optimizer = torch.optim.AdamW(model.parameters(){more})
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        model(x).sum().backward()
-        optimizer.step()
-    return graph
-
-
-def f(x):
-    return x * 2
-"""
-
 
 class CapturedStep(Rule[NameUsed]):
-    """The step of an optimizer that is not capturable, inside of a captured CUDA graph.
-
-    What it does:
-        Reports `with torch.cuda.graph(...)` around the `step()` of an optimizer that has the
-        parameter `capturable` and is made without it.
-
-    Why it hurts:
-        The capture raises `RuntimeError: Attempting CUDA graph capture of step() for an instance of
-        AdamW but param_groups' capturable is False`: on an H200 (torch 2.11) with each of the nine
-        optimizers that have the parameter (Adam, AdamW, NAdam, RAdam, RMSprop, Adadelta, Adamax,
-        ASGD, Rprop), fused or not. SGD and Adagrad are captured as they are.
-
-    Fix safety:
-        Unsafe: steps that are not captured get slower, and the state holds `step` on the device.
-
-    References:
-        `torch.optim`, the parameter `capturable`; `torch.cuda.graph`.
-    """
+    """The step of an optimizer that is not capturable, inside of a captured CUDA graph."""
 
     code = "TCL506"
     name = "step-not-capturable"
@@ -55,14 +23,6 @@ class CapturedStep(Rule[NameUsed]):
     on = NameUsed
     effects = (Effect.INVALID,)
     outside_regions = True
-    examples: ClassVar = (
-        Bad(
-            code=PROGRAM.format(more=""),
-            unsafe=PROGRAM.format(more=", capturable=True"),
-            title="captured",
-        ),
-        Good(code=PROGRAM.format(more=", capturable=True"), title="capturable"),
-    )
 
     def check(self, event: NameUsed) -> Finding | None:
         """Look at the optimizers that step inside of the capture."""

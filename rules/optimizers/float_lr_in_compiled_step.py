@@ -4,28 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import ClassVar, Final
+from typing import Final
 
 from tclint.diagnostics import Applicability, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
-from tclint.lint.rule import Bad, Finding, Good, Rule
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import LrChange, OptimizerInit
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static
 from tclint.torch_facts import lr_schedulers, optimizers
-
-from .examples import (
-    ADAM_FOREACH,
-    DEFAULT_RATE,
-    EAGER,
-    FLOAT,
-    GROUPED,
-    ONE_CYCLE,
-    STEPS,
-    TENSOR,
-    WRITTEN,
-)
 
 _CHANGES = (
     "parameters come out close, not bit-identical, and eager steps get slower unless `fused=True`"
@@ -44,28 +32,7 @@ _Parents = dict[ast.AST, ast.AST]
 
 
 class FloatLrInCompiledStep(Rule[OptimizerInit]):
-    """A float learning rate that changes between calls of a compiled step.
-
-    What it does:
-        Reports an optimizer with a float `lr` whose `step` is compiled while a scheduler, or a
-        write to `param_groups`, changes that `lr`.
-
-    Why it hurts:
-        Dynamo guards on the value, so every new learning rate recompiles the step, eight times,
-        and from then on it runs eagerly. Measured on an H200 (torch 2.11, AdamW, six layers): 8
-        compiles in 8 steps, then 0.51 ms a step; with a tensor 1 compile and 0.11 ms. On a CPU
-        (torch 2.13) SGD and RMSprop compile 9 times in 9 steps, Adam and AdamW twice.
-
-    Fix safety:
-        Unsafe: parameters come out close, not bit-identical; checkpoints hold a tensor; eager steps
-        of this optimizer become 4.6 to 6.5 times slower unless it is `fused`. Not offered where a
-        tensor does not help (`OneCycleLR` puts floats back) or raises (Adam with `foreach=True` and
-        without `capturable=True`). Writes to `param_groups` in the same file, also in other
-        functions, fill the tensor; not offered where groups would share it, or the file reads it.
-
-    References:
-        PyTorch's tutorial on compiling the optimizer with a learning-rate scheduler.
-    """
+    """A float learning rate that changes between calls of a compiled step."""
 
     code = "TCL501"
     name = "float-lr-in-compiled-step"
@@ -73,21 +40,6 @@ class FloatLrInCompiledStep(Rule[OptimizerInit]):
     on = OptimizerInit
     effects = (Effect.RECOMPILE,)
     outside_regions = True
-    examples: ClassVar = (
-        Bad(
-            code=FLOAT,
-            unsafe=TENSOR,
-            inputs=STEPS,
-            proves=("recompile",),
-            title="a scheduler",
-        ),
-        *GROUPED,
-        ONE_CYCLE,
-        WRITTEN,
-        ADAM_FOREACH,
-        DEFAULT_RATE,
-        Good(code=EAGER, title="an eager step"),
-    )
 
     def check(self, event: OptimizerInit) -> Finding | None:
         """Report compiled steps whose float learning rate something changes."""

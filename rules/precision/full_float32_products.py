@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from tclint.diagnostics import Confidence, Effect
-from tclint.lint.rule import Bad, Finding, Good, Rule
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 from tclint.semantics.values import BoundExternal
 
@@ -17,35 +17,10 @@ _PRECISE: Final = re.compile(
     re.IGNORECASE,
 )
 _COMPILES: Final = re.compile(r"\btorch\.compile\b|\.compile\(")
-_SCRIPT: Final = (
-    "\ndef main(batches):\n    model = torch.compile(nn.Linear(3, 3))\n"
-    "    for x in batches:\n        model(x).sum().backward()\n"
-    "\n\ndef f(x):\n    return x\n"
-    '\n\nif __name__ == "__main__":\n    main([])\n'
-)
 
 
 class FullFloat32Products(Rule[CompileCall]):
-    """A training script compiles its model, but multiplies in full float32.
-
-    ## What it does
-    Reports the first `torch.compile` of a script that trains (it has a `backward()` and a
-    `__main__` part) and says nothing about precision: no
-    `torch.set_float32_matmul_precision`, no TF32 switch, no autocast, no half precision.
-
-    ## Why it hurts
-    GPUs since Ampere multiply float32 matrices several times faster as TF32, with 10 bits of
-    mantissa instead of 23; torch does so only when told. A 4,096 x 4,096 product took 2.68 ms on an
-    H200 and 0.33 ms after `torch.set_float32_matmul_precision("high")`, compiled or not. Inductor
-    warns of this when it compiles.
-
-    ## Fix safety
-    None is offered: whether the lost bits matter is for the author to say. Another file may have
-    set it, and other devices have no TF32: the confidence is low.
-
-    ## References
-    - [set_float32_matmul_precision](https://docs.pytorch.org/docs/stable/generated/torch.set_float32_matmul_precision.html)
-    """
+    """A training script compiles its model, but multiplies in full float32."""
 
     code = "TCL620"
     name = "full-float32-products"
@@ -53,23 +28,6 @@ class FullFloat32Products(Rule[CompileCall]):
     on = CompileCall
     effects = (Effect.NONE,)
     outside_regions = True
-    examples = (
-        Bad(_SCRIPT),
-        Good(
-            _SCRIPT.replace(
-                "(batches):\n", '(batches):\n    torch.set_float32_matmul_precision("high")\n'
-            ),
-            title="said",
-        ),
-        Good(_SCRIPT.replace(".sum().backward()", ""), title="no training"),
-        Good(
-            _SCRIPT.replace("torch.compile(nn.Linear(3, 3))", "nn.Linear(3, 3)").replace(
-                "    for x",
-                "    step = torch.compile(torch.optim.SGD(model.parameters()).step)\n    for x",
-            ),
-            title="only the optimizer compiled",
-        ),
-    )
 
     def check(self, event: CompileCall) -> Finding | None:
         """Report the file's first compile call."""

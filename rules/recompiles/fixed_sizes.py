@@ -8,21 +8,12 @@ from typing import Final
 
 from tclint.diagnostics import Applicability, Confidence, Effect
 from tclint.lint.rewrite import AddArgument, Repair
-from tclint.lint.rule import Bad, Finding, Good, Rule
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 from tclint.semantics.site import Site
 
 from .loop_calls import calls_of_compiled, long_loops, names_loop
 
-_STEP: Final = "\n@torch.compile(dynamic={dynamic})\ndef step(x):\n    return (x * 2).sum()\n"
-_SLICED: Final = (
-    f"{_STEP}\n\ndef f(x):\n    for i in range(2, 12):\n"
-    "        out = step(x.repeat(4, 1)[:i])\n    return out\n"
-)
-_GROWN: Final = (
-    f"{_STEP}\n\ndef f(x):\n    for _ in range(12):\n        out = step(x)\n"
-    "        x = torch.cat([x, out.expand(1, 3)])\n    return out\n"
-)
 _FACTORIES: Final = frozenset(
     f"torch.{name}" for name in ("arange", "empty", "full", "ones", "rand", "randn", "zeros")
 )
@@ -30,25 +21,7 @@ _JOINED: Final = frozenset({"torch.cat", "torch.concat", "torch.concatenate"})
 
 
 class FixedSizes(Rule[CompileCall]):
-    """`dynamic=False` for what a loop calls with another size in each step.
-
-    ## What it does
-    Reports `torch.compile(..., dynamic=False)` where a loop of the same function calls the result
-    with a slice up to the loop's variable, with a new tensor of that size, or with a tensor that
-    the loop extends by `torch.cat`. Loops of at most 8 steps are left alone.
-
-    ## Why it hurts
-    With fixed sizes each new one compiles again: 8 compiles in 12 sizes, then the function runs
-    eagerly. Left to torch, the second size makes it a symbol: 2 compiles in all, and 3 where one
-    of the sizes is 0 (torch 2.13).
-
-    ## Fix safety
-    `dynamic=None`, the default, is unsafe: kernels for any size may be slower than those for one,
-    and their last bits may differ.
-
-    ## References
-    - [Dynamic shapes](https://docs.pytorch.org/docs/stable/torch.compiler_dynamic_shapes.html)
-    """
+    """`dynamic=False` for what a loop calls with another size in each step."""
 
     code = "TCL230"
     name = "fixed-sizes-that-vary"
@@ -56,24 +29,6 @@ class FixedSizes(Rule[CompileCall]):
     on = CompileCall
     effects = (Effect.RECOMPILE,)
     outside_regions = True
-    examples = (
-        Bad(
-            _SLICED.format(dynamic="False"),
-            unsafe=_SLICED.format(dynamic="None"),
-            proves=("recompile",),
-            title="a slice",
-        ),
-        Bad(
-            _GROWN.format(dynamic="False"),
-            unsafe=_GROWN.format(dynamic="None"),
-            proves=("recompile",),
-            title="a tensor that grows",
-        ),
-        Good(
-            _SLICED.format(dynamic="False").replace("[:i]", "[i : i + 1]"),
-            title="slices of one size",
-        ),
-    )
 
     def check(self, event: CompileCall) -> Finding | None:
         """Look for sizes of loops in the calls of what is compiled."""

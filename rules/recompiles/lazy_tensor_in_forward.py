@@ -8,7 +8,7 @@ from typing import Final
 
 from tclint.diagnostics import Applicability, Decline, Effect
 from tclint.lint.rewrite import Insert, Repair, Replace, Rewrite
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ModuleWrite
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
@@ -18,7 +18,6 @@ from tclint.semantics.values import Static, Tensor
 from ..tensor_creation.init_end import first_argument, why_no_place
 from .attributes import guard_of, set_to_none
 
-_CALLS = "[(torch.ones(3, 3),) for _ in range(3)]"
 _MAKERS: Final = frozenset(
     "tensor zeros ones full eye arange linspace logspace tril triu outer cat stack "
     "hann_window hamming_window blackman_window".split()
@@ -31,90 +30,13 @@ _MOVED: Final = "as a buffer that is not saved, it moves with the module and tak
 
 
 class LazyTensorInForward(Rule[ModuleWrite]):
-    """A tensor is built by the first call, and kept on the module for the next ones.
-
-    ## What it does
-    Reports `if self.mask is None: self.mask = ...` and `if not hasattr(self, "mask")` around an
-    assignment of a tensor in compiled methods of modules.
-
-    ## Why it hurts
-    What the first call compiles is of no use to the second, which finds the tensor there and
-    compiles again: the whole function is compiled twice, and a compiled region that is warmed up
-    with one call is still cold.
-
-    ## Fix safety
-    A tensor that torch makes of literals and of attributes that only `__init__` sets is made at
-    the end of `__init__`. Where its device is an input's, it becomes a buffer that is not saved.
-    `state_dict` keeps its keys. Never safe: it is made with the defaults of another time. Declined
-    where it depends on the call or on random numbers, and where another method sets it.
-
-    ## References
-    - [Working with recompilations](https://docs.pytorch.org/docs/main/user_guide/torch_compiler/compile/programming_model.recompilation.html)
-    """
+    """A tensor is built by the first call, and kept on the module for the next ones."""
 
     code = "TCL221"
     name = "lazy-tensor-in-forward"
     summary = "a tensor that the first call builds makes the second call compile again"
     on = ModuleWrite
     effects = (Effect.RECOMPILE,)
-    examples = (
-        Bad(
-            """
-class f(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.mask = None
-        self.size = 3
-
-    def forward(self, x):
-        if self.mask is None:
-            self.mask = torch.tril(torch.ones(self.size, self.size, device=x.device))
-        return x * self.mask
-""",
-            _CALLS,
-            unsafe="""
-class f(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.size = 3
-        self.register_buffer("mask", torch.tril(torch.ones(self.size, self.size)), persistent=False)
-
-    def forward(self, x):
-        return x * self.mask
-""",
-            proves=("recompile",),
-        ),
-        Untouched(
-            """
-class f(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first = None
-
-    def forward(self, x):
-        if self.first is None:
-            self.first = x + 1
-        return x * self.first
-""",
-            "known only when the module is called",
-            _CALLS,
-            proves=("recompile",),
-            title="an input is kept",
-        ),
-        Good(
-            """
-class f(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("mask", torch.ones(3, 3).tril(), persistent=False)
-
-    def forward(self, x):
-        return x * self.mask
-""",
-            _CALLS,
-            title="built in `__init__`",
-        ),
-    )
 
     def check(self, event: ModuleWrite) -> Finding | None:
         """Report tensors that are set where they were not before."""

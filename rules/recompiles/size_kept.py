@@ -5,69 +5,20 @@ from __future__ import annotations
 import ast
 
 from tclint.diagnostics import Confidence, Decline, Effect
-from tclint.lint.rule import Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ModuleWrite
 from tclint.semantics.lattice import options
 from tclint.semantics.values import SymInt
 
-_SIZES = "[(torch.ones(n),) for n in range(3, 13)]"
-
 
 class SizeKeptOnModule(Rule[ModuleWrite]):
-    """A module keeps the size of an input in an attribute, and reads it on the next call.
-
-    ## What it does
-    Reports `self.n = x.shape[0]` in compiled methods behind an `if` that reads `self.n`: caches
-    that are built anew when the input is longer than before.
-
-    ## Why it hurts
-    Dynamo compiles the number into the code and guards on it. Each call with another size changes
-    the attribute, so that it compiles again: 8 times in 10 sizes on torch 2.13, then the function
-    runs eagerly. An attribute that is only written compiles once more.
-
-    ## Fix safety
-    None is offered: build what depends on the size for the largest one in `__init__`, or on each
-    call, where inductor fuses it with what follows.
-
-    ## References
-    - [Working with recompilations](https://docs.pytorch.org/docs/main/user_guide/torch_compiler/compile/programming_model.recompilation.html)
-    """
+    """A module keeps the size of an input in an attribute, and reads it on the next call."""
 
     code = "TCL224"
     name = "size-kept-on-module"
     summary = "an attribute that holds the last input's size compiles again for each size"
     on = ModuleWrite
     effects = (Effect.RECOMPILE,)
-    examples = (
-        Untouched(
-            """
-class f(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.longest = 0
-        self.places = torch.arange(0)
-
-    def forward(self, x):
-        n = x.shape[0]
-        if n > self.longest:
-            self.longest = n
-            self.places = torch.arange(n, device=x.device)
-        return x + self.places[:n]
-""",
-            "largest one",
-            _SIZES,
-            proves=("recompile",),
-        ),
-        Good(
-            """
-class f(nn.Module):
-    def forward(self, x):
-        return x + torch.arange(x.shape[0], device=x.device)
-""",
-            "(torch.ones(4),)",
-            title="made on each call",
-        ),
-    )
 
     def check(self, event: ModuleWrite) -> Finding | None:
         """Report sizes that are kept and read again."""

@@ -6,7 +6,7 @@ import ast
 
 from tclint.diagnostics import Applicability, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ModuleConstruction
 from tclint.semantics.lattice import options
 from tclint.semantics.values import Sequence, Static, SymInt
@@ -23,26 +23,7 @@ _ANEW = "the layer is made anew, with new parameters, on every call; make it in 
 
 
 class ModuleBuiltInRegion(Rule[ModuleConstruction]):
-    """A layer that has parameters is made where Dynamo traces.
-
-    ## What it does
-    Reports `nn.Linear(...)`, `nn.LayerNorm(...)` and other layers with parameters that compiled
-    code makes, in `forward` or in a function that it calls. Layers without parameters, such as
-    `nn.ReLU()`, are traced and not reported.
-
-    ## Why it hurts
-    Dynamo cannot trace the constructor of `nn.Parameter`, so the graph breaks. In eager the layer
-    starts over with new weights in each step: it does not learn, and its parameters are made on
-    the CPU.
-
-    ## Fix safety
-    `nn.LayerNorm(n)(x)` and `nn.RMSNorm(n)(x)` become the function of the same name. This is
-    unsafe, since a layer's new weight makes the result require gradients, and raises for inputs of
-    another device or dtype. Other layers are declined: which weights are meant is not to be seen.
-
-    ## References
-    - [Graph break GB0264](https://meta-pytorch.org/compile-graph-break-site/gb/gb0264.html)
-    """
+    """A layer that has parameters is made where Dynamo traces."""
 
     code = "TCL130"
     name = "module-built-in-region"
@@ -50,35 +31,6 @@ class ModuleBuiltInRegion(Rule[ModuleConstruction]):
     on = ModuleConstruction
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0264",)
-    examples = (
-        Bad(
-            """
-def f(x):
-    return nn.LayerNorm(3)(x)
-""",
-            unsafe="""
-def f(x):
-    return F.layer_norm(x, (3,))
-""",
-            proves=("GB0264",),
-        ),
-        Untouched(
-            """
-def f(x):
-    layer = nn.Linear(3, 3)
-    return layer(x) * 0
-""",
-            reason="made anew",
-            proves=("GB0264",),
-        ),
-        Good(
-            """
-def f(x):
-    return nn.Softmax(dim=-1)(nn.ReLU()(x)) + nn.BatchNorm1d(3, affine=False)(x)
-""",
-            title="layers without parameters",
-        ),
-    )
 
     def check(self, event: ModuleConstruction) -> Finding | None:
         """Report layers that surely have parameters."""

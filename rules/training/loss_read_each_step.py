@@ -3,38 +3,17 @@
 from __future__ import annotations
 
 import ast
-from typing import ClassVar
 
 from tclint.diagnostics import Applicability, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
-from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
 
 from ..host_syncs.training_loops import is_step, runs_every_time
-from ..optimizers.programs import loop
 
 
 class LossReadEachStep(Rule[TrainingCall]):
-    """A running sum of losses that reads each of them.
-
-    What it does:
-        Reports `total += loss.item()` in every step of loops that call `backward()` and `step()`.
-
-    Why it hurts:
-        The CPU waits for the GPU once in each step, only to know a number that is shown after the
-        epoch. A tensor adds up on the device: 0 host syncs instead of 1. How much that is worth
-        depends on what else the CPU has to do: on an H200 (torch 2.11, 24 layers of 512) steps took
-        the same time, because there the CPU was the slower side. That is why this finding is of
-        low confidence.
-
-    Fix safety:
-        Unsafe: the sum is a 0-d tensor of the loss's dtype instead of a Python float (a double),
-        so read it with `.item()` where it is shown. Declined where the read is part of a larger
-        expression, and where the sum does not start as a number.
-
-    References:
-        PyTorch's performance tuning guide: avoid unnecessary CPU-GPU synchronization.
-    """
+    """A running sum of losses that reads each of them."""
 
     code = "TCL511"
     name = "loss-read-each-step"
@@ -42,32 +21,6 @@ class LossReadEachStep(Rule[TrainingCall]):
     on = TrainingCall
     effects = (Effect.HOST_SYNC,)
     outside_regions = True
-    examples: ClassVar = (
-        Bad(
-            code=loop(after="total += loss.item()"),
-            unsafe=loop(after="total += loss.detach()"),
-            proves=("host-sync",),
-            title="a running loss",
-        ),
-        Untouched(
-            code=loop(after="total += loss.item() * len(x)"),
-            reason="larger expression",
-            proves=("host-sync",),
-            title="weighted",
-        ),
-        Untouched(
-            code=loop(after="total += loss.item()").replace("= 0.0", "= torch.zeros(())"),
-            reason="another device",
-            proves=("host-sync",),
-            title="a tensor that may be on the CPU",
-        ),
-        Good(
-            code=loop(after="total += loss.detach()").replace(
-                "def f(x):", "def f(x):\n    return x\n\n\ndef train(x):"
-            ),
-            title="a tensor",
-        ),
-    )
 
     def check(self, event: TrainingCall) -> Finding | None:
         """Look for a read on the right of `+=`."""

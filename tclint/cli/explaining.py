@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
 from tclint.cli.terminal import fail
+from tclint.lint.pages import page_of
 from tclint.lint.rule import Example, Good, Rule, Untouched
 from tclint.printable import json_text
 from tclint.report.page import fix_kinds, page
@@ -41,6 +41,7 @@ def explain_rules(rules: Sequence[Rule[Any]], *, as_json: bool, single: bool) ->
 
 
 def _object(rule: Rule[Any]) -> dict[str, object]:
+    told = page_of(rule)
     return {
         "code": rule.code,
         "name": rule.name,
@@ -48,8 +49,8 @@ def _object(rule: Rule[Any]) -> dict[str, object]:
         "effects": [effect.value for effect in rule.effects],
         "gb_ids": list(rule.gb_ids),
         "fix": fix_kinds(rule),
-        "explanation": inspect.cleandoc(type(rule).__doc__ or ""),
-        "examples": [_example(example) for example in rule.examples],
+        "explanation": told.text,
+        "examples": [_example(example) for example in told.examples],
     }
 
 

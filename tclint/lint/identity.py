@@ -116,7 +116,7 @@ def _code(place: str) -> Iterator[tuple[str, Any]]:
         except OSError:
             continue
         for entry in entries:
-            if entry.name.endswith((".py", ".json")):
+            if entry.name.endswith((".py", ".json", ".md")):
                 yield entry.path, version_of(entry.path)
             elif entry.name != "__pycache__" and entry.is_dir():
                 pending.append(entry.path)

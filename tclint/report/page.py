@@ -1,14 +1,14 @@
-"""A rule's page in Markdown, made of its docstring and its examples."""
+"""A rule's page as it is printed: what it says of itself, and facts from its class."""
 
 from __future__ import annotations
 
-import inspect
 import json
 import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from tclint.lint.links import graph_break_page
+from tclint.lint.pages import page_of
 from tclint.lint.rule import Bad, Example, Good, Untouched
 
 if TYPE_CHECKING:
@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 def page(rule: Rule[Any]) -> str:
     """The whole page."""
-    first, _, rest = inspect.cleandoc(type(rule).__doc__ or rule.summary).partition("\n\n")
+    told = page_of(rule)
+    first, _, rest = (told.text or rule.summary).partition("\n\n")
     parts = [f"# {rule.name} ({rule.code})", first, facts(rule), rest]
-    if rule.examples:
+    if told.examples:
         parts.append("## Examples")
-        parts.extend(part for example in rule.examples for part in _example(example))
+        parts.extend(part for example in told.examples for part in _example(example))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -41,7 +42,7 @@ def facts(rule: Rule[Any]) -> str:
 
 def fix_kinds(rule: Rule[Any]) -> str:
     """Which fixes the examples show: ``safe``, ``unsafe``, both or ``none``."""
-    bad = [example for example in rule.examples if isinstance(example, Bad)]
+    bad = [example for example in page_of(rule).examples if isinstance(example, Bad)]
     kinds = [
         name
         for name, shown in (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from urllib.parse import quote
 
 from tclint import __version__
 from tclint.diagnostics import Fix, Span
+from tclint.lint.pages import page_of
 from tclint.printable import json_text
 from tclint.report.fingerprint import fingerprints
 from tclint.report.place import file_span, message_with_cell
@@ -69,7 +69,7 @@ def _rules(run: Run, view: View) -> list[Object]:
     for code, diagnostic in sorted(fired.items()):
         rule = known.get(code)
         summary = rule.summary if rule else diagnostic.message
-        docs = inspect.cleandoc((rule.__doc__ if rule else None) or summary)
+        docs = (page_of(rule).text if rule else "") or summary
         item: Object = {
             "id": code,
             "name": diagnostic.name,

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tclint.lint.registry import load_rules
-
-from .more import MORE
+from tclint.testing import examples_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,8 +34,7 @@ def cases(
     """
     found = []
     for rule in load_rules():
-        examples = (*rule.examples, *MORE.get(rule.code, ()))
-        for number, example in enumerate(examples, 1):
+        for number, example in enumerate(examples_of(rule), 1):
             if isinstance(example, kinds) and where(rule, example):
                 kind = type(example).__name__.lower()
                 name = example.title.replace(" ", "-") or str(number)
