@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from tclint import torch_facts
+from tclint.torch_bounds import NEWEST_TORCH, shown
 from tclint.torch_facts.factories import FACTORIES, TYPED
+from tclint.torch_facts.lifetimes import lifetimes
 from tclint.torch_facts.members import ONLY_TENSORS
 from tclint.torch_facts.table import FILE
 
@@ -210,7 +212,7 @@ def test_skipped_calls_carry_their_id() -> None:
 def test_random_is_traced_from_a_later_version() -> None:
     found = torch_facts.skipped_by_dynamo("random.random")
     assert found is not None
-    assert found.traced_from == (2, 15)
+    assert found.until == (2, 15)
 
 
 @pytest.mark.parametrize(
@@ -259,14 +261,19 @@ def test_factories_exist_in_torch() -> None:
 
 
 @pytest.mark.slow
-def test_the_generator_still_makes_the_committed_table(tmp_path: Path) -> None:
+def test_the_generator_still_makes_the_committed_tables() -> None:
     torch = pytest.importorskip("torch")
     if not torch.__version__.startswith("2.13."):
-        pytest.skip("the table is that of torch 2.13")
-    made = tmp_path / "table.json"
-    script = ROOT / "scripts" / "generate_torch_api.py"
-    subprocess.run([sys.executable, str(script), str(made)], check=True, capture_output=True)
-    assert made.read_bytes() == FILE.read_bytes()
+        pytest.skip("the tables are those of torch 2.13")
+    command = [sys.executable, "-m", "scripts.torch_facts", "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.stdout, done.returncode) == ("nothing changed\n", 0)
+
+
+def test_the_tables_are_those_of_the_newest_torch() -> None:
+    assert json.loads(FILE.read_bytes())["torch"] == shown(NEWEST_TORCH)
+    releases = [one.since for one in lifetimes("names").values()]
+    assert max(releases) == NEWEST_TORCH
 
 
 @pytest.mark.parametrize(

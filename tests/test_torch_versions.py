@@ -20,8 +20,8 @@ from tclint.lint.registry import load_rules
 from tclint.lint.rewrite import AddArgument, Insert, Repair, Replace
 from tclint.lint.rule import PRELUDE, Bad
 from tclint.lint.versions import Written, names_written
+from tclint.torch_facts.lifetimes import OLDER, Lifetime, method_lifetime, since
 from tclint.torch_facts.moved import AUTOCAST_NAMES, COMPILER_NAMES
-from tclint.torch_facts.since import OLDER, method_since, since
 
 if TYPE_CHECKING:
     from tclint.diagnostics import Decline, Diagnostic
@@ -134,9 +134,9 @@ def test_the_table_knows_functions_methods_and_their_arguments() -> None:
     assert since("torch.made_up") is None
     assert since("torch.nn.functional.made_up") is None
     assert since("torch._dynamo.config.recompile_limit.bit_length") == (2, 7)
-    assert method_since("logical_and") == (1, 5)
-    assert method_since("register_buffer", "persistent") == (1, 6)
-    assert method_since("append_to_nothing") is None
+    assert method_lifetime("logical_and") == Lifetime((1, 5))
+    assert method_lifetime("register_buffer", "persistent") == Lifetime((1, 6))
+    assert method_lifetime("append_to_nothing") is None
 
 
 def _found(tmp_path: Path, code: str, rule: str, **versions: Any) -> Diagnostic:

@@ -7,7 +7,7 @@ import ast
 from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
-from tclint.torch_facts.since import since
+from tclint.torch_facts.lifetimes import since
 
 from .arguments import names_for, version_of
 from .nearest import nearest

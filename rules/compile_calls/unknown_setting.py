@@ -11,7 +11,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NameUsed
 from tclint.torch_bounds import shown
 from tclint.torch_facts.compile_names import compile_names
-from tclint.torch_facts.since import since
+from tclint.torch_facts.lifetimes import since
 
 from .nearest import Nearest, nearest
 

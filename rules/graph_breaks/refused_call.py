@@ -125,7 +125,7 @@ class RefusedCall(Rule[Call]):
             Decline(_way_out(name)) if drawn else _repair(event, name),
             gb_ids=loop_ids(event.site, found.gb_id),
             confidence=Confidence.LOW if drawn else None,
-            before=found.traced_from,
+            before=found.until,
         )
 
 

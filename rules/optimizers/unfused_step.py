@@ -9,13 +9,10 @@ from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import OptimizerInit
 from tclint.semantics.site import Site
+from tclint.torch_facts.compile_names import FIRST
+from tclint.torch_facts.lifetimes import since
 
-# From which torch on the fused implementation is there.
-_FUSED_SINCE: Final = {
-    "torch.optim.Adam": (2, 0),
-    "torch.optim.AdamW": (2, 0),
-    "torch.optim.SGD": (2, 3),
-}
+_FUSED: Final = frozenset({"torch.optim.Adam", "torch.optim.AdamW", "torch.optim.SGD"})
 # Whoever gives one of these has chosen an implementation.
 _CHOICES: Final = frozenset({"fused", "foreach", "capturable", "differentiable", None})
 _DECLINED: Final = Decline(
@@ -36,8 +33,7 @@ class UnfusedStep(Rule[OptimizerInit]):
 
     def check(self, event: OptimizerInit) -> Finding | None:
         """Look for an optimizer that nobody has chosen an implementation for."""
-        since = _FUSED_SINCE.get(event.optimizer)
-        if since is None or event.compiled_step:
+        if event.optimizer not in _FUSED or event.compiled_step:
             return None
         given = {keyword.arg for keyword in event.call.keywords}
         if given & _CHOICES or len(event.call.args) > 2 or not _compiles(event.site):
@@ -46,7 +42,7 @@ class UnfusedStep(Rule[OptimizerInit]):
             "its step is neither compiled nor fused: `fused=True` updates all parameters at once",
             fix=_DECLINED,
             confidence=Confidence.LOW,
-            since=since,
+            since=max(FIRST, since(event.optimizer, "fused") or FIRST),
         )
 
 

@@ -20,7 +20,7 @@ from tclint.lint.rule import Finding
 from tclint.records import record
 from tclint.semantics.site import Site
 from tclint.torch_bounds import NEWEST_TORCH, shown
-from tclint.torch_facts.since import OLDER, Version, method_since, since
+from tclint.torch_facts.lifetimes import OLDER, Lifetime, Version, lifetime, method_lifetime, since
 
 _PLACE: Final = re.compile(r"\$(?=[A-Za-z_])")
 _MARK: Final = "_tclint_part_"
@@ -45,14 +45,19 @@ class Written:
     is_method: bool = False
 
     @property
+    def lifetime(self) -> Lifetime | None:
+        """The releases that have it; None where that is not known."""
+        return (method_lifetime if self.is_method else lifetime)(self.name, self.argument)
+
+    @property
     def first(self) -> Version | None:
         """The first release that has it; None where that is not known."""
-        return (method_since if self.is_method else since)(self.name, self.argument)
+        return None if self.lifetime is None else self.lifetime.since
 
     def is_in(self, version: Version) -> bool:
         """Whether a release surely has it; methods that torch's own types lack are Python's."""
-        first = self.first
-        return self.is_method if first is None else first <= version
+        found = self.lifetime
+        return self.is_method if found is None else found.holds(version)
 
     def __str__(self) -> str:
         spelled = f".{self.name}" if self.is_method else self.name

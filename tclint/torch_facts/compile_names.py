@@ -1,23 +1,21 @@
 """The modes, backends, options and arguments that ``torch.compile`` accepts, by torch version.
 
-``scripts/compile_names.py`` writes the table. Versions between two entries get the names of both,
-because a name that either of them knows may be there already, or still.
+Not every release was asked for them. Between two that were, a name is taken for one that torch has
+if either knows it, because it may be there already, or still.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Final
 
 from tclint.records import record
+from tclint.torch_facts.lifetimes import Version, lifetimes
 
-FILE = Path(__file__).with_name("compile_names.json")
-
-Version = tuple[int, int]
+FIRST: Final = (2, 0)
+"""The first release that has ``torch.compile``."""
 
 
 @record(frozen=True)
@@ -37,37 +35,30 @@ class CompileNames:
 
 @cache
 def compile_names(version: Version) -> CompileNames:
-    """The names that this version may know."""
-    table = _table()
-    known = sorted(table)
-    below = max((v for v in known if v <= version), default=known[0])
-    above = min((v for v in known if v >= version), default=known[-1])
-    low, high = table[below], table[above]
+    """The names that this version may know; before ``torch.compile`` those of the first with it."""
+    asked = max(version, FIRST)
     return CompileNames(
-        low.arguments | high.arguments,
-        low.modes | high.modes,
-        low.backends | high.backends,
-        MappingProxyType({**low.options, **high.options}),
-        MappingProxyType({m: low.settings[m] | high.settings[m] for m in low.settings}),
+        frozenset(_known("arguments", asked)),
+        frozenset(_known("modes", asked)),
+        frozenset(_known("backends", asked)),
+        MappingProxyType(dict(_split(_known("options", asked)))),
+        _settings(_known("settings", asked)),
     )
 
 
-@cache
-def _table() -> dict[Version, CompileNames]:
-    entries: dict[str, dict[str, Any]] = json.loads(FILE.read_bytes())
-    return {_version(text): _names(entry) for text, entry in entries.items()}
+def _known(section: str, version: Version) -> list[str]:
+    """What that release may have, the newest last."""
+    return [name for name, one in lifetimes(section).items() if one.holds(version)]
 
 
-def _version(text: str) -> Version:
-    major, minor = text.split(".")
-    return int(major), int(minor)
+def _split(options: list[str]) -> list[tuple[str, str]]:
+    pairs = (option.partition(":") for option in options)
+    return [(name, kind) for name, _, kind in pairs]
 
 
-def _names(entry: dict[str, Any]) -> CompileNames:
-    return CompileNames(
-        frozenset(entry["arguments"]),
-        frozenset(entry["modes"]),
-        frozenset(entry["backends"]),
-        MappingProxyType(entry["options"]),
-        MappingProxyType({module: frozenset(s) for module, s in entry["settings"].items()}),
-    )
+def _settings(dotted: list[str]) -> Mapping[str, frozenset[str]]:
+    modules: dict[str, set[str]] = {}
+    for each in dotted:
+        module, _, name = each.partition(".config.")
+        modules.setdefault(f"torch.{module}.config", set()).add(name)
+    return MappingProxyType({module: frozenset(names) for module, names in modules.items()})

@@ -14,10 +14,10 @@ from tclint.records import record
 
 @record(frozen=True)
 class Skipped:
-    """``gb_id`` is what torch 2.13 prints; ``traced_from`` the first torch that traces the call."""
+    """``gb_id`` is what torch 2.13 prints; ``until`` the first that traces the call."""
 
     gb_id: str
-    traced_from: tuple[int, int] | None = None
+    until: tuple[int, int] | None = None
 
 
 # Draws that Dynamo traces as symbols: fine in arithmetic, a data-dependent branch in a test.
@@ -260,13 +260,13 @@ NAMES: Final[dict[str, str]] = {
     "GB9186": "torch.autograd.grad",
 }
 
-TRACED_FROM: Final[dict[str, tuple[int, int]]] = {
+_UNTIL: Final[dict[str, tuple[int, int]]] = {
     "random.random": (2, 15),
     "random.shuffle": (2, 15),
 }
 
 BY_NAME: Final[dict[str, Skipped]] = {
-    name: Skipped(gb_id, TRACED_FROM.get(name))
+    name: Skipped(gb_id, _UNTIL.get(name))
     for gb_id, names in NAMES.items()
     for name in names.split()
 }

@@ -1,4 +1,4 @@
-"""The generated table, loaded when first asked for; scripts/generate_torch_api.py writes it."""
+"""The generated table, loaded when first asked for; ``python -m scripts.torch_facts`` writes it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-FILE = Path(__file__).with_name("torch_2_13.json")
+FILE = Path(__file__).with_name("api.json")
 
 MOVED = (
     ("torch.functional.", "torch."),

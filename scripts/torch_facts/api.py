@@ -1,22 +1,18 @@
-"""Write tclint's table about torch's API from the installed torch.
+"""``api.json``: what torch's functions, methods and classes give.
 
-Usage: ``python scripts/generate_torch_api.py [FILE]``. The table holds what torch's stubs,
-schemas and annotations say, and what calling torch on small samples shows. It is committed, so
-that linting never needs torch.
+The table holds what torch's stubs, schemas and annotations say, and what calling torch on small
+samples shows.
 """
 
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 from typing import Any
 
 import torch
-from torch_tables import behaviour, classes, numbers, returns
-from torch_tables.annotations import Annotations
 
-HERE = Path(__file__).parent
+from scripts.torch_facts import behaviour, classes, numbers, returns
+from scripts.torch_facts.annotations import Annotations
 
 
 def build() -> dict[str, Any]:
@@ -57,15 +53,3 @@ def text(table: dict[str, Any]) -> str:
         for name in sorted(table)
     )
     return "{\n" + ",\n".join(sections) + "\n}\n"
-
-
-def main() -> None:
-    """Write the table to the file named on the command line, or to its place in the package."""
-    version = ".".join(torch.__version__.split(".")[:2]).replace(".", "_")
-    default = HERE.parent / "tclint" / "torch_facts" / f"torch_{version}.json"
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else default
-    target.write_text(text(build()), encoding="utf-8", newline="\n")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,52 +1,15 @@
-"""Write since which release torch has each of its names into tclint's table.
+"""The Python files and stubs of a release of torch: which names it has, with which arguments.
 
-    python -m scripts.torch_since FOLDER
-
-The folder holds one folder for each release, named like it (``2.1``), with the Python files and
-stubs of its wheel. They are read, not imported. A name counts where the installed torch has it too;
-an argument has an entry of its own where it is younger than its function.
+They are read, not imported.
 """
 
 from __future__ import annotations
 
 import ast
-import json
 import re
-import sys
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
-TABLE = Path(__file__).resolve().parent.parent / "tclint" / "torch_facts" / "since.json"
-MODULES = """torch torch.amp torch.autograd torch.autograd.profiler torch.backends.cuda
-torch.backends.cudnn torch.backends.mps torch.compiler torch.cpu torch.cpu.amp torch.cuda
-torch.cuda.amp torch.distributed torch.distributed.fsdp torch.distributions torch.export torch.fft
-torch.func torch.jit torch.library torch.linalg torch.mps torch.nn torch.nn.attention
-torch.nn.functional torch.nn.init torch.nn.parallel torch.nn.utils torch.optim
-torch.optim.lr_scheduler torch.profiler torch.random torch.sparse torch.special torch.utils
-torch.utils.checkpoint torch.utils.data torch._dynamo torch._dynamo.config torch._functorch.config
-torch._higher_order_ops torch._inductor torch._inductor.config torch._utils torch.xpu""".split()
-CLASSES = ("torch.Tensor", "torch.nn.Module", "torch.optim.Optimizer")
-# Before, `torch._dynamo` was no attribute of torch until somebody imported it.
-NOT_BEFORE = {
-    "torch._dynamo": (2, 1),
-    "torch._inductor": (2, 1),
-    "torch._higher_order_ops.print": (2, 11),  # a module of this name was there before
-}
-DTYPES = (
-    "float16 float32 float64 half float double uint8 int8 int16 int32 int64 short int long".split()
-)
-# Arguments of functions that have no signature in Python.
-_ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
-TOLD = {
-    f"{_ATTENTION}(scale)": (2, 1),
-    f"{_ATTENTION}(enable_gqa)": (2, 5),
-    "torch.utils.checkpoint.checkpoint(use_reentrant)": (1, 11),
-    # There before stubs were, and described in no text of its own.
-    **{f"torch.Tensor.{name}": (1, 0) for name in ("dtype", "shape", "is_floating_point")},
-    **{f"torch.{name}": (1, 0) for name in DTYPES},
-}
 DOCUMENTED = (
     ("_torch_docs.py", r"add_docstr\(torch\.(\w+)", "torch"),
     ("_tensor_docs.py", r"add_docstr_all\('(\w+)'", "torch.Tensor"),
@@ -57,8 +20,8 @@ Version = tuple[int, int]
 Found = list[ast.AST]
 
 
-class Wheel:
-    """The Python files of one release."""
+class Release:
+    """The Python files of one release, in the folder that holds the folder ``torch``."""
 
     def __init__(self, folder: Path, version: Version) -> None:
         self.folder, self.version = folder, version
@@ -203,56 +166,3 @@ def _binds(node: ast.stmt) -> dict[str, Found]:
 def _given(node: ast.FunctionDef) -> set[str]:
     every = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
     return {argument.arg for argument in every} - {"self", "cls"}
-
-
-def universe() -> list[str]:
-    """The names that the installed torch has, but for private ones further down."""
-    names = [*MODULES[1:], *CLASSES]
-    for module in MODULES:
-        there = import_module(module)
-        for name in (*dir(there), *getattr(there, "_config", ())):
-            is_own = _package(vars(there).get(name))
-            if is_own.startswith("torch") and (module == "torch" or not name.startswith("_")):
-                names.append(f"{module}.{name}")
-    for dotted in CLASSES:
-        module, _, last = dotted.rpartition(".")
-        names += [f"{dotted}.{name}" for name in dir(getattr(import_module(module), last))]
-    return sorted({name for name in names if not name.rpartition(".")[2].startswith("__")})
-
-
-def _package(value: object) -> str:
-    return (value.__package__ if isinstance(value, ModuleType) else None) or "torch"
-
-
-def main() -> None:
-    """Write the table."""
-    folder = Path(sys.argv[1])
-    versions = sorted(tuple(map(int, p.name.split("."))) for p in folder.iterdir())
-    wheels = [Wheel(folder / ".".join(map(str, v)), (v[0], v[1])) for v in versions]
-    since: dict[str, Version] = {}
-    for dotted in universe():
-        having = [wheel for wheel in wheels if wheel.find(dotted)]
-        if not having:
-            continue
-        floors = [v for name, v in NOT_BEFORE.items() if f"{dotted}.".startswith(f"{name}.")]
-        floor = max(floors, default=(0, 0))
-        first = max(having[0].version, floor)
-        since[dotted] = first
-        known: set[str] | None = None
-        for wheel in having:
-            given = wheel.parameters(dotted)
-            for name in sorted(given - known) if given and known is not None else ():
-                since[f"{dotted}({name})"] = max(wheel.version, floor)
-            known = given if known is None else known | (given or set())
-    since |= TOLD
-    table: dict[str, list[str]] = {}
-    for name, version in sorted(since.items()):
-        table.setdefault(".".join(map(str, version)), []).append(name.removeprefix("torch."))
-    ordered = dict(sorted(table.items(), key=lambda item: tuple(map(int, item[0].split(".")))))
-    lines = ",\n".join(f' "{v}": {json.dumps(" ".join(names))}' for v, names in ordered.items())
-    TABLE.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
-    print({v: len(names) for v, names in ordered.items()})
-
-
-if __name__ == "__main__":
-    main()

@@ -12,7 +12,7 @@ from types import FunctionType, ModuleType
 
 import torch
 
-from torch_tables.annotations import Annotations, joined, schema_code
+from scripts.torch_facts.annotations import Annotations, joined, schema_code
 
 ROOT = Path(torch.__file__).parent
 PRIVATE_BUT_USED = ("_assert_async", "_foreach_")

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
 
-from torch_tables.behaviour import FAILURES
+from scripts.torch_facts.behaviour import FAILURES
 
 Table = dict[str, str]
 

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn, optim
 from torch.optim import lr_scheduler
 
-from torch_tables.annotations import Annotations, joined
-from torch_tables.behaviour import FAILURES, LAYER_SHAPES, unary
+from scripts.torch_facts.annotations import Annotations, joined
+from scripts.torch_facts.behaviour import FAILURES, LAYER_SHAPES, unary
 
 # Layers that return more than their annotation says, or whose forward has none.
 MODULE_RETURNS = {

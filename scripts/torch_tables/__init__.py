@@ -1,1 +1,0 @@
-"""The parts of the generator of tclint's tables about torch; each reads one kind of source."""
