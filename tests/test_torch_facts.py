@@ -14,7 +14,7 @@ import pytest
 from tclint import torch_facts
 from tclint.torch_bounds import NEWEST_TORCH, shown
 from tclint.torch_facts.factories import FACTORIES, TYPED
-from tclint.torch_facts.lifetimes import lifetimes
+from tclint.torch_facts.lifetimes import Lifetime, lifetimes
 from tclint.torch_facts.members import ONLY_TENSORS
 from tclint.torch_facts.table import FILE
 
@@ -359,3 +359,23 @@ def test_whatever_dynamo_skips_of_torch_is_known() -> None:
                 skipped.add(f"{home}.{name}")
     unknown = {name for name in skipped - _TRACED if torch_facts.skipped_by_dynamo(name) is None}
     assert {name for name in unknown if not name.startswith(_OTHERS)} == set()
+
+
+def test_a_name_lives_from_behind_the_last_release_that_lacked_it() -> None:
+    pytest.importorskip("torch")
+    from scripts.torch_facts.lifetimes import between
+
+    asked = [(2, 6), (2, 13), (2, 15)]
+    having = {
+        (2, 6): {"old", "stays"},
+        (2, 13): {"stays", "new"},
+        (2, 15): {"stays", "new", "last"},
+    }
+    assert between(asked, having) == {
+        "old": Lifetime((2, 0), (2, 13)),
+        "stays": Lifetime((2, 0)),
+        "new": Lifetime((2, 7)),
+        "last": Lifetime((2, 14)),
+    }
+    with pytest.raises(ValueError, match="gone for a while"):
+        between(asked, {(2, 6): {"back"}, (2, 13): set(), (2, 15): {"back"}})

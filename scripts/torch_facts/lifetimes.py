@@ -56,7 +56,7 @@ def carried_on(table: Mapping[str, Any], releases: Sequence[Release]) -> dict[st
     asked = sorted({*map(version_of, table["asked"].split()), installed})
     now = accepted()
     compile_names = {
-        kind: _text(_between(asked, _by_release(table[kind], asked) | {installed: now[kind]}))
+        kind: _text(between(asked, _by_release(table[kind], asked) | {installed: now[kind]}))
         for kind in now
     }
     return {"asked": " ".join(map(_shown, asked)), "names": _text(names), **compile_names}
@@ -124,7 +124,7 @@ def _by_release(spans: Mapping[str, str], asked: Iterable[Version]) -> dict[Vers
     return {v: {name for name, one in lifetimes.items() if one.holds(v)} for v in asked}
 
 
-def _between(asked: list[Version], having: Mapping[Version, set[str]]) -> dict[str, Lifetime]:
+def between(asked: list[Version], having: Mapping[Version, set[str]]) -> dict[str, Lifetime]:
     """Lifetimes that also cover the releases nobody asked, beside one that has the name."""
     found: dict[str, Lifetime] = {}
     for name in set().union(*having.values()):
