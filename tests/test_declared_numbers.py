@@ -9,12 +9,12 @@ import pytest
 
 from tclint.config import Config
 from tclint.fix.apply import fix_files
-from tclint_rules.proofs.annotated import (
+from tclint_rules.lib.facts.annotations import (
     holds_numbers,
     is_described_as_number,
     is_number_type,
 )
-from tclint_rules.proofs.twins import is_whole
+from tclint_rules.lib.rewrite.torch_equivalents import is_whole
 
 if TYPE_CHECKING:
     from pathlib import Path

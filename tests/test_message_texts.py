@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tclint_rules.proofs.messages import plain_text
+from tclint_rules.lib.facts.messages import plain_text
 
 
 @pytest.mark.parametrize(

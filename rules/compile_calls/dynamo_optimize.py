@@ -11,7 +11,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NameUsed
 from tclint.torch_facts.moved import COMPILER_NAMES
 
-from ..output.torch_name import torch_name
+from ..lib.rewrite.torch_name import torch_name
 from .renaming import worth_saying
 
 _ARGUMENTS: Final = {"backend": "backend", "nopython": "fullgraph", "dynamic": "dynamic"}

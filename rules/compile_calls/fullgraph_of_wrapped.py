@@ -8,7 +8,7 @@ from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 
-from .wrapped import DDP, FSDP, wrapped_before
+from ..lib.facts.wrapped_modules import DDP, FSDP, wrapped_before
 
 
 class FullgraphOfWrapped(Rule[CompileCall]):

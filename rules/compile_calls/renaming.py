@@ -12,8 +12,8 @@ from tclint.semantics.events import NameUsed
 from tclint.semantics.site import Site
 from tclint.torch_facts.moved import Moved
 
-from ..decisions.fallbacks import is_fallback
-from ..output.torch_name import torch_name
+from ..lib.facts.fallbacks import is_fallback
+from ..lib.rewrite.torch_name import torch_name
 
 # What a condition mentions that asks which torch is there.
 _VERSIONS: Final = re.compile(

@@ -10,7 +10,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.semantics.values import Tensor
 
-from ..proofs.inputs import is_input
+from ..lib.facts.origins import is_input
 from .modes import records_graphs
 
 # These end in an underscore and write no element.

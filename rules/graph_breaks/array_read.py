@@ -11,8 +11,8 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ArrayRead
 from tclint.semantics.site import Site
 
-from ..decisions.wording import consequence, loop_ids, short
-from ..numpy_numbers.listed import listed, use_tuple, write_list
+from ..lib.rewrite.written_array import listed, use_tuple, write_list
+from ..lib.wording import consequence, loop_ids, short
 
 _WAY_OUT: Final = (
     "leave numpy out of compiled code: torch's own functions do the same without a number in "

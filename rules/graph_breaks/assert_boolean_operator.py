@@ -6,8 +6,8 @@ from tclint.diagnostics import Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorAssert
 
-from ..proofs.conditions import goes_on_after_tensor
-from ..repairs.tensor_assert import repair_assert
+from ..lib.facts.conditions import goes_on_after_tensor
+from ..lib.rewrite.tensor_assert import repair_assert
 
 
 class AssertBooleanOperator(Rule[TensorAssert]):

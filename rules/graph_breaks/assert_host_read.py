@@ -6,8 +6,8 @@ from tclint.diagnostics import Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorAssert
 
-from ..proofs.conditions import HOST_FUNCTIONS, host_reads
-from ..repairs.tensor_assert import repair_assert
+from ..lib.facts.conditions import HOST_FUNCTIONS, host_reads
+from ..lib.rewrite.tensor_assert import repair_assert
 
 
 class AssertHostRead(Rule[TensorAssert]):

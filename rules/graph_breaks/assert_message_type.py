@@ -8,9 +8,9 @@ from tclint.diagnostics import Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorAssert
 
-from ..proofs.conditions import goes_on_after_tensor, is_tensor_condition
-from ..proofs.messages import folded
-from ..repairs.tensor_assert import repair_assert
+from ..lib.facts.conditions import goes_on_after_tensor, is_tensor_condition
+from ..lib.facts.messages import folded
+from ..lib.rewrite.tensor_assert import repair_assert
 
 
 class AssertMessageType(Rule[TensorAssert]):

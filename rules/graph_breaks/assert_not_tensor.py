@@ -9,8 +9,8 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorAssert
 from tclint.semantics.lattice import tensor_in
 
-from ..proofs.conditions import goes_on_after_tensor, tail
-from ..repairs.tensor_assert import repair_assert
+from ..lib.facts.conditions import goes_on_after_tensor, tail
+from ..lib.rewrite.tensor_assert import repair_assert
 
 
 class AssertNotTensor(Rule[TensorAssert]):

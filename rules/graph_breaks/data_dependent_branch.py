@@ -11,18 +11,18 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorBranch
 from tclint.semantics.site import Site
 
-from ..decisions.draws import draws, is_number_of_library
-from ..decisions.guesses import is_for_one_dtype, is_likely_number
-from ..decisions.tests import decided_if, is_guard, is_only_output
-from ..decisions.wording import at_most_medium, consequence, loop_ids, short
-from ..proofs.arguments import certain_tensor
-from ..proofs.conditions import is_compiled_aside
-from ..proofs.promotion import is_boolean
-from ..proofs.purity import is_pure
-from ..proofs.shapes import same_shape
-from ..repairs.aliases import is_own
-from ..repairs.buffers import choose_buffer
-from ..repairs.where import choose
+from ..lib.facts.branch_tests import decided_if, is_guard, is_only_output
+from ..lib.facts.conditions import is_compiled_aside
+from ..lib.facts.likely_numbers import is_for_one_dtype, is_likely_number
+from ..lib.facts.purity import is_pure
+from ..lib.facts.random_tests import decides_at_random, is_number_of_library
+from ..lib.facts.shapes import same_shape
+from ..lib.judge.aliases import is_own
+from ..lib.judge.arguments import certain_tensor
+from ..lib.judge.promotion import is_boolean
+from ..lib.rewrite.buffer_choice import choose_buffer
+from ..lib.rewrite.where import choose
+from ..lib.wording import at_most_medium, consequence, loop_ids, short
 
 _ASKS = {
     "if": "an `if` asks",
@@ -54,7 +54,11 @@ class DataDependentBranch(Rule[TensorBranch]):
     def check(self, event: TensorBranch) -> Finding | None:
         """Report the operand that is asked."""
         site, test = event.site, event.test
-        if event.kind not in _ASKS or draws(site, test) or is_number_of_library(site, test):
+        if (
+            event.kind not in _ASKS
+            or decides_at_random(site, test)
+            or is_number_of_library(site, test)
+        ):
             return None
         if is_likely_number(site, test):
             return None

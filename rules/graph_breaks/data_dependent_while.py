@@ -6,9 +6,9 @@ from tclint.diagnostics import Decline, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorBranch
 
-from ..decisions.draws import draws, is_number_of_library
-from ..decisions.guesses import is_likely_number
-from ..decisions.wording import at_most_medium, consequence, short
+from ..lib.facts.likely_numbers import is_likely_number
+from ..lib.facts.random_tests import decides_at_random, is_number_of_library
+from ..lib.wording import at_most_medium, consequence, short
 
 _WAY_OUT = (
     "the number of rounds is known only on the device; a fixed number of rounds with "
@@ -30,7 +30,11 @@ class DataDependentWhile(Rule[TensorBranch]):
     def check(self, event: TensorBranch) -> Finding | None:
         """Report the tensor that the loop asks."""
         site, test = event.site, event.test
-        if event.kind != "while" or draws(site, test) or is_number_of_library(site, test):
+        if (
+            event.kind != "while"
+            or decides_at_random(site, test)
+            or is_number_of_library(site, test)
+        ):
             return None
         if is_likely_number(site, test):
             return None

@@ -11,7 +11,7 @@ from tclint.semantics.events import Call
 from tclint.semantics.lattice import options
 from tclint.semantics.values import Function
 
-from ..decisions.wording import consequence, loop_ids, short
+from ..lib.wording import consequence, loop_ids, short
 
 _DISABLING: Final = {
     "torch.compiler.disable": "GB0098",

@@ -13,11 +13,11 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
-from ..decisions.wording import consequence, loop_ids, short
-from ..proofs.conditions import is_compiled_aside
-from ..proofs.lists import is_of_integers, known_members, only_value, stays, written_member
-from ..proofs.uses import is_parameter
-from ..repairs.masked_store import store_where
+from ..lib.facts.conditions import is_compiled_aside
+from ..lib.facts.lists import is_of_integers, known_members, only_value, stays, written_member
+from ..lib.facts.uses import is_parameter
+from ..lib.rewrite.masked_store import store_where
+from ..lib.wording import consequence, loop_ids, short
 
 _INSTEAD = {
     "mask": "`torch.where(mask, x, 0)` keeps the shape, and so do sums and means over it",

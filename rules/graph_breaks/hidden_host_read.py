@@ -14,15 +14,15 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Object, Sequence, Tensor
 from tclint.torch_facts import is_tensor_member
 
-from ..decisions.guesses import is_folded, is_likely_number
-from ..decisions.wording import consequence, loop_ids, short
-from ..numpy_numbers.lengths import is_integer
-from ..numpy_numbers.names import builtin
-from ..numpy_numbers.positions import judge_bounds
-from ..proofs.certainty import is_certain
-from ..proofs.reads import is_captured, is_judged_elsewhere
-from ..proofs.verdict import PROVED, Changes, Verdict, combine
-from ..repairs.slice_store import store_by_mask
+from ..lib.facts.integers import is_integer
+from ..lib.facts.likely_numbers import is_folded, is_likely_number
+from ..lib.judge.certainty import is_certain
+from ..lib.judge.verdict import PROVED, Changes, Verdict, combine
+from ..lib.rewrite.arange_positions import judge_bounds
+from ..lib.rewrite.builtin_names import builtin
+from ..lib.rewrite.host_read import is_captured, is_judged_elsewhere
+from ..lib.rewrite.slice_store import store_by_mask
+from ..lib.wording import consequence, loop_ids, short
 
 _TRACED_IF_CAPTURED = frozenset({"number", "slice"})
 _NUMBERS = frozenset({"number", "slice", "index"})

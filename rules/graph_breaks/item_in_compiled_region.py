@@ -6,7 +6,7 @@ from tclint.diagnostics import Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
 
-from ..proofs.reads import is_captured, is_judged_elsewhere, repair_read
+from ..lib.rewrite.host_read import is_captured, is_judged_elsewhere, repair_read
 
 
 class ItemInCompiledRegion(Rule[HostRead]):

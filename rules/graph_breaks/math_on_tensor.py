@@ -9,9 +9,9 @@ from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
 
-from ..proofs.reads import is_judged_elsewhere, repair_read
-from ..proofs.twins import ERRORS, IN_TORCH, ROUNDING
-from ..proofs.verdict import Changes
+from ..lib.judge.verdict import Changes
+from ..lib.rewrite.host_read import is_judged_elsewhere, repair_read
+from ..lib.rewrite.torch_equivalents import ERRORS, IN_TORCH, ROUNDING
 
 
 class MathOnTensor(Rule[HostRead]):

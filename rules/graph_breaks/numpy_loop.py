@@ -6,7 +6,7 @@ from tclint.diagnostics import Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Loop
 
-from ..numpy_numbers.counting import counted, use_range
+from ..lib.rewrite.range_loop import counted, use_range
 
 
 class NumpyLoop(Rule[Loop]):

@@ -8,7 +8,7 @@ from tclint.diagnostics import Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Loop
 
-from ..numpy_numbers.counting import use_range
+from ..lib.rewrite.range_loop import use_range
 
 _LOOP = ("GB7000",)
 

@@ -9,8 +9,8 @@ from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NumpyCall
 
-from ..decisions.wording import consequence, loop_ids
-from ..repairs.draw_if_needed import draw_if_needed, is_drawn_if_needed
+from ..lib.rewrite.draw_if_needed import draw_if_needed, is_drawn_if_needed
+from ..lib.wording import consequence, loop_ids
 
 _PACKAGE = "numpy.random."
 # The place of `size` among the positional arguments; with a size, Dynamo traces the call.

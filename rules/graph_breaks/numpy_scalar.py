@@ -10,8 +10,13 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NumberNeeded, NumpyCall
 from tclint.semantics.site import Site
 
-from ..numpy_numbers.flow import follow
-from ..numpy_numbers.twins import TWINS, is_certain, is_constant_number, use_twin
+from ..lib.facts.number_flow import follow
+from ..lib.rewrite.python_equivalents import (
+    PYTHON_EQUIVALENTS,
+    is_certain,
+    is_constant_number,
+    use_equivalent,
+)
 
 _WAY_OUT: Final = "Python has no function that gives the same number: compute it before the call"
 
@@ -62,9 +67,11 @@ def _is_captured(site: Site, need: NumberNeeded) -> bool:
 
 
 def _repair(event: NumpyCall) -> Repair | Decline:
-    twin = TWINS.get(event.function)
-    if twin is None:
+    equivalent = PYTHON_EQUIVALENTS.get(event.function)
+    if equivalent is None:
         return Decline(_WAY_OUT)
     if not event.call.args or not is_constant_number(event.site.value(event.call.args[0])):
-        return Decline(f"`{twin.name}` takes numbers of Python's")
-    return use_twin(event, twin, list(follow(event.site, [event.call], twin.kind)))
+        return Decline(f"`{equivalent.name}` takes numbers of Python's")
+    return use_equivalent(
+        event, equivalent, list(follow(event.site, [event.call], equivalent.kind))
+    )

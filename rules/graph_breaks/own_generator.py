@@ -10,7 +10,7 @@ from tclint.semantics.events import Call
 from tclint.semantics.lattice import options
 from tclint.semantics.values import Object, Value
 
-from ..decisions.wording import consequence, loop_ids
+from ..lib.wording import consequence, loop_ids
 
 _WAY_OUT = (
     "draw before the compiled function is called and pass the numbers in, or leave `generator` out:"

@@ -6,7 +6,7 @@ from tclint.diagnostics import Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import SideEffectCall
 
-from ..output.repair import describe, gb_ids, repair_output
+from ..lib.rewrite.output import describe, gb_ids, repair_output
 
 
 class PrintInCompiledRegion(Rule[SideEffectCall]):

@@ -9,9 +9,9 @@ from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import SideEffectCall
 
-from ..output.evaluation import arguments, binds_or_waits, skipped_effects
-from ..output.repair import IS_COMPILING, describe, gb_ids
-from ..output.torch_name import torch_name
+from ..lib.facts.output_arguments import arguments, binds_or_waits, skipped_effects
+from ..lib.rewrite.output import IS_COMPILING, describe, gb_ids
+from ..lib.rewrite.torch_name import torch_name
 
 
 class ProgressBarInCompiledRegion(Rule[SideEffectCall]):

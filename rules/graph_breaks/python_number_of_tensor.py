@@ -10,10 +10,10 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
 from tclint.semantics.lattice import with_dtype
 
-from ..proofs.promotion import FLOAT_OF_INTEGER
-from ..proofs.reads import is_captured, is_judged_elsewhere, repair_read
-from ..proofs.twins import CUT, is_whole
-from ..proofs.verdict import Changes
+from ..lib.judge.promotion import FLOAT_OF_INTEGER
+from ..lib.judge.verdict import Changes
+from ..lib.rewrite.host_read import is_captured, is_judged_elsewhere, repair_read
+from ..lib.rewrite.torch_equivalents import CUT, is_whole
 
 _IDS = dict.fromkeys(("float", "int", "bool", "contains"), ("GB0124",))
 _IDS |= dict.fromkeys(("complex", "range"), ("GB0059",))

@@ -8,7 +8,7 @@ from tclint.diagnostics import Decline, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorBranch
 
-from ..decisions.wording import consequence, loop_ids, short
+from ..lib.wording import consequence, loop_ids, short
 
 _IDS = {
     "any": ("GB0170",),

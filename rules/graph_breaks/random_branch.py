@@ -13,12 +13,12 @@ from tclint.semantics.events import TensorBranch
 from tclint.semantics.lattice import is_tensor
 from tclint.semantics.site import Site
 
-from ..decisions.draws import draws
-from ..decisions.tests import is_asked
-from ..decisions.wording import at_most_medium, consequence, loop_ids, short
-from ..proofs.arguments import certain_tensor
-from ..proofs.purity import is_pure
-from ..proofs.uses import uses_of
+from ..lib.facts.branch_tests import is_asked
+from ..lib.facts.purity import is_pure
+from ..lib.facts.random_tests import decides_at_random
+from ..lib.facts.uses import uses_of
+from ..lib.judge.arguments import certain_tensor
+from ..lib.wording import at_most_medium, consequence, loop_ids, short
 
 _KINDS = ("if", "ternary", "and", "or", "not", "compare", "while")
 _WAY_OUT = (
@@ -46,7 +46,7 @@ class RandomBranch(Rule[TensorBranch]):
     def check(self, event: TensorBranch) -> Finding | None:
         """Report tests of nothing but random numbers."""
         site, test = event.site, event.test
-        if event.kind not in _KINDS or not draws(site, test):
+        if event.kind not in _KINDS or not decides_at_random(site, test):
             return None
         found = _find_comparison(site, test)
         guarded = found is not None and _is_guarded(site, found)

@@ -8,7 +8,7 @@ from tclint.diagnostics import Decline, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 
-from ..decisions.wording import consequence, loop_ids
+from ..lib.wording import consequence, loop_ids
 
 _LAYERS: Final = {
     f"{package}.{name}.__call__": name

@@ -16,8 +16,8 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Class, External, Mapping, Object, Sequence, Tensor, Value
 from tclint.torch_facts import SKIPPED_FUNCTIONS, skipped_by_dynamo
 
-from ..decisions.wording import consequence, loop_ids
-from ..repairs.draw_if_needed import draw_if_needed, is_drawn_if_needed
+from ..lib.rewrite.draw_if_needed import draw_if_needed, is_drawn_if_needed
+from ..lib.wording import consequence, loop_ids
 
 _ELSEWHERE = frozenset({"torch.Tensor.backward", "torch.autograd.grad", "torch.autograd.backward"})
 _ELSEWHERE |= {"torch.Tensor.requires_grad_", "logging.getLogger", "print", "warnings.warn"}

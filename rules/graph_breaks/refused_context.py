@@ -9,7 +9,7 @@ from tclint.diagnostics import Decline, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ContextEntered
 
-from ..decisions.wording import consequence
+from ..lib.wording import consequence
 
 _STACK = "contextlib.ExitStack"
 _OUTSIDE = "enter it around the compiled function, or keep the block out of compiled code"

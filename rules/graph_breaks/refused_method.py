@@ -11,7 +11,7 @@ from tclint.semantics.events import Call
 from tclint.semantics.values import Object
 from tclint.torch_facts import SKIPPED_METHODS, skipped_method
 
-from ..decisions.wording import consequence, loop_ids
+from ..lib.wording import consequence, loop_ids
 
 _WAYS_OUT: Final = {
     "contextvars.ContextVar": "read the variable before compiled code and pass its value in",

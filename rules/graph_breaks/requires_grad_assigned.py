@@ -6,8 +6,8 @@ from tclint.diagnostics import Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorWrite
 
-from ..decisions.wording import consequence, loop_ids, short
-from ..repairs.eager_gradients import switch_in_eager
+from ..lib.rewrite.eager_gradients import switch_in_eager
+from ..lib.wording import consequence, loop_ids, short
 
 
 class RequiresGradAssigned(Rule[TensorWrite]):

@@ -11,9 +11,9 @@ from tclint.semantics.events import Call
 from tclint.semantics.lattice import tensor_in
 from tclint.semantics.values import FALSE, Static, Tensor
 
-from ..decisions.origins import is_made_here
-from ..decisions.wording import consequence, loop_ids, short
-from ..repairs.eager_gradients import WAY_OUT, switch_in_eager
+from ..lib.facts.origins import is_made_here
+from ..lib.rewrite.eager_gradients import WAY_OUT, switch_in_eager
+from ..lib.wording import consequence, loop_ids, short
 
 
 class RequiresGradCalled(Rule[Call]):

@@ -6,8 +6,8 @@ from tclint.diagnostics import Decline, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorWrite
 
-from ..decisions.origins import is_made_here
-from ..decisions.wording import consequence, loop_ids, short
+from ..lib.facts.origins import is_made_here
+from ..lib.wording import consequence, loop_ids, short
 
 _WAY_OUT = "`t.copy_(new)` writes in place; without other names for it, `t = new` does"
 _PART = "`t.{}.copy_(new)` writes in place"

@@ -10,8 +10,8 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
 from tclint.semantics.site import Site
 
-from ..proofs.reads import is_judged_elsewhere
-from ..proofs.strings import enclosing_text, is_handed_out
+from ..lib.facts.texts import enclosing_text, is_handed_out
+from ..lib.rewrite.host_read import is_judged_elsewhere
 
 _IDS = {"str": ("GB0059",), "repr": ("GB0569",)}
 

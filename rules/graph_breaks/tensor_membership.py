@@ -8,8 +8,8 @@ from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorBranch
 
-from ..decisions.tests import is_asked
-from ..decisions.wording import consequence, loop_ids, short
+from ..lib.facts.branch_tests import is_asked
+from ..lib.wording import consequence, loop_ids, short
 
 _WAY_OUT = (
     "`in` compares one after the other; `torch.isin(t, choices)` does it on the device, and for "

@@ -9,10 +9,10 @@ from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
 
-from ..proofs.lists import known_list
-from ..proofs.purity import cannot_raise
-from ..proofs.reads import is_captured, is_judged_elsewhere, repair_read
-from ..proofs.uses import uses_of
+from ..lib.facts.lists import known_list
+from ..lib.facts.purity import cannot_raise
+from ..lib.facts.uses import uses_of
+from ..lib.rewrite.host_read import is_captured, is_judged_elsewhere, repair_read
 
 
 class TolistInCompiledRegion(Rule[HostRead]):

@@ -6,11 +6,11 @@ from tclint.diagnostics import Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorBranch
 
-from ..decisions.draws import draws, is_number_of_library
-from ..decisions.guesses import is_likely_number
-from ..decisions.tests import decided_if, is_guard
-from ..decisions.wording import at_most_medium, consequence, loop_ids, short
-from ..repairs.compiled_assert import assert_when_compiled
+from ..lib.facts.branch_tests import decided_if, is_guard
+from ..lib.facts.likely_numbers import is_likely_number
+from ..lib.facts.random_tests import decides_at_random, is_number_of_library
+from ..lib.rewrite.compiled_assert import assert_when_compiled
+from ..lib.wording import at_most_medium, consequence, loop_ids, short
 
 _KINDS = ("if", "compare")
 
@@ -31,7 +31,11 @@ class ValidationGuard(Rule[TensorBranch]):
         decided = decided_if(site, event.node) if event.kind in _KINDS else None
         if decided is None or not is_guard(decided):
             return None
-        if draws(site, test) or is_number_of_library(site, test) or is_likely_number(site, test):
+        if (
+            decides_at_random(site, test)
+            or is_number_of_library(site, test)
+            or is_likely_number(site, test)
+        ):
             return None
         paths = " on some paths" if event.sometimes else ""
         return Finding(

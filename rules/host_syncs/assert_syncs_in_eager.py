@@ -10,15 +10,15 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorAssert
 from tclint.semantics.site import Site
 
-from ..proofs.conditions import (
-    caught,
+from ..lib.facts.conditions import (
     goes_on_after_tensor,
     host_reads,
     is_compiled_only,
     is_tensor_condition,
 )
-from ..proofs.declared import takes_numbers
-from ..proofs.messages import folded
+from ..lib.facts.messages import folded
+from ..lib.judge.caught import caught
+from ..lib.judge.declared import takes_numbers
 
 _CHANGES = (
     "it raises RuntimeError instead of AssertionError, on a GPU some calls later and for good, and "

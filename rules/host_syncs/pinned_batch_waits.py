@@ -11,8 +11,8 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
 from tclint.semantics.site import Site
 
-from ..optimizers.made_here import maker
-from .training_loops import is_test
+from ..lib.facts.optimizers import maker
+from ..lib.facts.training_loops import is_test
 
 _LOADERS: Final = frozenset(
     {"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"}

@@ -6,7 +6,7 @@ from tclint.diagnostics import Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorIndex
 
-from ..numpy_numbers.positions import is_varying, use_arange
+from ..lib.rewrite.arange_positions import is_varying, use_arange
 
 _COPIED = "is copied to the device on every call, and the CPU waits"
 

@@ -13,8 +13,8 @@ from tclint.semantics.events import TrainingCall
 from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
+from ..lib.facts.training_loops import called, is_step, is_test, own_nodes, runs_every_time
 from .fresh_tensors import is_collective
-from .training_loops import called, is_step, is_test, own_nodes, runs_every_time
 
 _BUILT = ("torch.stack", "torch.tensor")
 

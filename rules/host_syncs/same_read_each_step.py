@@ -11,8 +11,8 @@ from tclint.semantics.events import TrainingCall
 from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
+from ..lib.facts.training_loops import is_test, of_each_step, runs_every_time
 from .fresh_tensors import only_read
-from .training_loops import is_test, of_each_step, runs_every_time
 
 
 class SameReadEachStep(Rule[TrainingCall]):

@@ -10,7 +10,7 @@ from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
 
-from .training_loops import called, is_step, is_test, own_nodes, runs_every_time
+from ..lib.facts.training_loops import called, is_step, is_test, own_nodes, runs_every_time
 
 _WAITING: Final = {
     "torch.cuda.synchronize": "waits for the GPU",

@@ -14,10 +14,10 @@ from tclint.semantics.lattice import is_static
 from tclint.semantics.site import Site
 from tclint.semantics.values import Object
 
-from ..proofs.reaching import block_of
+from ..lib.facts.reaching import block_of
+from .def_use import is_written, only_use, reaches, statement_of, value_of, without_leftovers
 from .operations import Operation, factors_of_product, matrix_product, operation
 from .replacing import replaced
-from .straight import is_written, only_use, reaches, statement_of, value_of, without_leftovers
 
 _DROPOUT: Final = Decline("pass the dropout as `dropout_p=`, which is 0 unless training")
 _FUNCTION: Final = "scaled_dot_product_attention"

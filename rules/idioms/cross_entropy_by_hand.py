@@ -15,9 +15,9 @@ from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 from tclint.semantics.values import Tensor
 
+from .def_use import definitions, is_one_value, reaches, removing, unused_without, value_of
 from .operations import Operation, operation, same
 from .replacing import replaced
-from .straight import definitions, is_one_value, reaches, removing, unused_without, value_of
 
 _CHANGES: Final = (
     "the last bits differ; class -100 is ignored and other negative classes raise, where an index "

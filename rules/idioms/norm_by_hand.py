@@ -13,10 +13,10 @@ from tclint.semantics.events import Call
 from tclint.semantics.lattice import may_be_tensor
 from tclint.semantics.site import Site
 
+from .def_use import is_one_value, reaches, value_of, without_leftovers
 from .formulas import number
 from .operations import is_repeatable, operation, same
 from .replacing import replaced
-from .straight import is_one_value, reaches, value_of, without_leftovers
 
 _CHANGES: Final = (
     "results differ in their last bits; float16 and bfloat16 are computed in float32 and rounded "

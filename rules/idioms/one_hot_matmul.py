@@ -11,9 +11,9 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.semantics.site import Site
 
+from .def_use import only_use, reaches, without_leftovers
 from .operations import matrix_product, operation
 from .replacing import replaced
-from .straight import only_use, reaches, without_leftovers
 
 _CASTS: Final = ("float", "to", "type_as", "type", "half", "double", "bfloat16")
 _CHANGES: Final = (

@@ -9,10 +9,10 @@ from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.site import Site
 
-from ..decisions.fallbacks import KEPT, is_fallback
-from ..proofs.verdict import Changes, Refused, combine
-from ..repairs.kept import judge_kept, judge_result
-from .straight import without_leftovers
+from ..lib.facts.fallbacks import KEPT, is_fallback
+from ..lib.judge.saved_for_backward import judge_kept, judge_result
+from ..lib.judge.verdict import Changes, Refused, combine
+from .def_use import without_leftovers
 
 
 def replaced(

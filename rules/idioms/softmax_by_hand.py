@@ -11,10 +11,10 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.semantics.site import Site
 
-from ..proofs.reaching import block_of, reads_until_rebound
+from ..lib.facts.reaching import block_of, reads_until_rebound
+from .def_use import definition, removing
 from .operations import Operation, operation, same
 from .replacing import replaced
-from .straight import definition, removing
 
 _CHANGES: Final = "the last bits differ, and where an exponential overflowed the result is finite"
 

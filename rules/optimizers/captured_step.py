@@ -11,7 +11,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NameUsed
 from tclint.torch_facts.moved import CAPTURES
 
-from .made_here import optimizer_of
+from ..lib.facts.optimizers import optimizer_of
 
 
 class CapturedStep(Rule[NameUsed]):

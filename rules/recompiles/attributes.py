@@ -7,7 +7,7 @@ import ast
 from tclint.semantics.events import ModuleWrite
 from tclint.semantics.symbols import FunctionInfo
 
-from ..tensor_creation.init_end import first_argument
+from ..lib.judge.init_end import first_argument
 
 
 def is_own(node: ast.expr, own: str, name: str) -> bool:

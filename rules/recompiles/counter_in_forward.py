@@ -15,10 +15,10 @@ from tclint.semantics.site import Site
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
 from tclint.semantics.values import DType, Static, SymInt, Tensor
 
-from ..proofs.follow import Way
-from ..proofs.numbers import COUNTED, Number
-from ..proofs.verdict import Changes, Refused
-from ..tensor_creation.init_end import first_argument
+from ..lib.judge.init_end import first_argument
+from ..lib.judge.numbers import COUNTED, Number
+from ..lib.judge.verdict import Changes, Refused
+from ..lib.rewrite.number_as_tensor import Way
 from .attributes import is_integer, is_own
 from .emptied import only_records
 

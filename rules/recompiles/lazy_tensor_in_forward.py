@@ -15,7 +15,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
 from tclint.semantics.values import Static, Tensor
 
-from ..tensor_creation.init_end import first_argument, why_no_place
+from ..lib.judge.init_end import first_argument, why_no_place
 from .attributes import guard_of, set_to_none
 
 _MAKERS: Final = frozenset(

@@ -9,8 +9,8 @@ from tclint.diagnostics import Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NumpyCall
 
-from ..numpy_numbers.flow import follow
-from ..numpy_numbers.twins import TWINS, is_constant_number, use_twin
+from ..lib.facts.number_flow import follow
+from ..lib.rewrite.python_equivalents import PYTHON_EQUIVALENTS, is_constant_number, use_equivalent
 from .sizes import holds_size, is_last, is_ratio
 
 # `math.log` and its like make the size a constant as well.
@@ -28,7 +28,7 @@ class NumpyOfSize(Rule[NumpyCall]):
 
     def check(self, event: NumpyCall) -> Finding | None:
         """Report what math could do, of sizes."""
-        twin = TWINS.get(event.function)
+        twin = PYTHON_EQUIVALENTS.get(event.function)
         if twin is None or twin.name not in _SYMBOLIC or not event.call.args:
             return None
         site, given = event.site, event.call.args[0]
@@ -41,7 +41,7 @@ class NumpyOfSize(Rule[NumpyCall]):
             return None
         return Finding(
             f"`{site.text(event.call)}` makes the size a constant: each new one compiles again",
-            use_twin(event, twin, way),
+            use_equivalent(event, twin, way),
             confidence=Confidence.LOW if is_last(given) else Confidence.MEDIUM,
         )
 

@@ -19,10 +19,15 @@ from tclint.torch_facts.memory import (
     READING_METHODS,
 )
 
-from ..proofs.parameters import parameter_of
-from ..proofs.purity import VIEWS
-from ..proofs.uses import uses_of
-from .init_end import first_argument, why_no_place, why_not_constant_there, why_not_set_there
+from ..lib.facts.parameters import parameter_of
+from ..lib.facts.purity import VIEWS
+from ..lib.facts.uses import uses_of
+from ..lib.judge.init_end import (
+    first_argument,
+    why_no_place,
+    why_not_constant_there,
+    why_not_set_there,
+)
 from .placement import FROM_DATA, arguments, is_device, keyword, number_type
 from .python_data import is_empty
 

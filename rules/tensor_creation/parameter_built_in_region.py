@@ -10,8 +10,8 @@ from tclint.semantics.events import ModuleConstruction
 from tclint.semantics.lattice import tensor_in
 from tclint.semantics.syntax import nodes
 
-from ..proofs.declared import stores
-from ..proofs.inputs import is_input
+from ..lib.facts.origins import is_input
+from ..lib.judge.declared import stores
 
 _WHY_NOT = (
     "a parameter made here is another one on every call, and no optimizer knows it; "

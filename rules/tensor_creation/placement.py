@@ -11,9 +11,9 @@ from tclint.semantics.lattice import options, tensor_in
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static, Tensor
 
-from ..proofs.annotated import is_device_type
-from ..proofs.uses import is_parameter
-from ..proofs.verdict import Refused
+from ..lib.facts.annotations import is_device_type
+from ..lib.facts.uses import is_parameter
+from ..lib.judge.verdict import Refused
 
 TYPED = frozenset(
     f"torch.{name}Tensor"

@@ -15,7 +15,7 @@ from tclint.semantics.events import TensorFactory
 from tclint.semantics.lattice import options
 from tclint.semantics.values import Sequence, SymInt
 
-from ..proofs.verdict import Refused
+from ..lib.judge.verdict import Refused
 from .buffers import is_constant_data
 from .placement import FROM_DATA, Target, is_device, keyword, number_type, target
 from .python_data import fits, is_empty, is_number, is_surely_number, is_varying_data, number_of

@@ -9,7 +9,7 @@ from tclint.lint.rewrite import AddArgument, Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 
-from ..compile_calls.wrapped import FSDP, wrapped_after, wrapped_before
+from ..lib.facts.wrapped_modules import FSDP, wrapped_after, wrapped_before
 
 
 class FsdpFlatParameters(Rule[CompileCall]):

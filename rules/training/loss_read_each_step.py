@@ -9,7 +9,7 @@ from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
 
-from ..host_syncs.training_loops import is_step, runs_every_time
+from ..lib.facts.training_loops import is_step, runs_every_time
 
 
 class LossReadEachStep(Rule[TrainingCall]):

@@ -10,7 +10,7 @@ from tclint.lint.rewrite import AddArgument, Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
 
-from ..optimizers.made_here import Made, maker, optimizer_of
+from ..lib.facts.optimizers import Made, maker, optimizer_of
 
 # Adagrad's fused form is for CPUs alone.
 FUSED: Final = frozenset({"torch.optim.Adam", "torch.optim.AdamW", "torch.optim.SGD"})

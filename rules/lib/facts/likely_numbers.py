@@ -1,0 +1,151 @@
+"""Tests that say more about a value than the analysis knows."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tclint.semantics.lattice import options
+from tclint.semantics.site import Site
+from tclint.semantics.values import Static, SymInt, Tensor
+
+from .branch_tests import leaves
+
+_PLAIN = (
+    ast.Name | ast.Attribute | ast.Constant | ast.BinOp | ast.UnaryOp | ast.Compare | ast.operator
+    | ast.unaryop | ast.cmpop | ast.expr_context
+)  # fmt: skip
+
+
+def is_likely_number(site: Site, node: ast.expr) -> bool:
+    """True where a parameter was taken for a tensor, and is used bare as numbers are.
+
+    ``length > 1`` and ``x[:length]`` ask for one number, which a model's inputs seldom are.
+    """
+    parts = list(ast.walk(node))
+    if not all(isinstance(part, _PLAIN) for part in parts):
+        return False
+    if isinstance(node, ast.Name) and _is_flag(site, node.id):
+        return True
+    names = {part.id for part in parts if isinstance(part, ast.Name)}
+    if any(site.stores(name) and not _is_unpacked(site, name) for name in names):
+        return False
+    if any(site.body.computed_around(name) or _is_result(site, name) for name in names):
+        return False
+    tensors = [
+        kind
+        for part in parts
+        if isinstance(part, (ast.Name, ast.Attribute))
+        for kind in options(site.value(part))
+        if isinstance(kind, Tensor)
+    ]
+    return bool(tensors) and all(tensor.assumed and not _is_computed(tensor) for tensor in tensors)
+
+
+def _is_computed(tensor: Tensor) -> bool:
+    """True for what an operation on a tensor gave: nobody passes that as a number."""
+    return tensor.why.startswith("result of ")
+
+
+def _is_result(site: Site, name: str) -> bool:
+    """True for a parameter that is given what an operation on tensors gives: ``g(x.sum())``."""
+    given = [*site.given(name), *_defaults(site, name)]
+    return bool(given) and all(isinstance(node, ast.Call) for _, node in given)
+
+
+def _defaults(site: Site, name: str) -> Iterator[tuple[Site, ast.expr]]:
+    if isinstance(site.body.scope, ast.Module) or any(True for _ in site.given(name)):
+        return
+    spec = site.body.scope.args
+    plain = [*spec.posonlyargs, *spec.args]
+    pairs = [*zip(reversed(plain), reversed(spec.defaults), strict=False)]
+    pairs += [(a, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d]
+    yield from ((site, default) for argument, default in pairs if argument.arg == name)
+
+
+def _is_unpacked(site: Site, name: str) -> bool:
+    """True for ``h, w = sizes[-1]``: rows of a tensor are seldom taken apart like that."""
+    for store in site.stores(name):
+        pair = site.parent(store)
+        match site.parent(pair) if isinstance(pair, ast.Tuple) else None:
+            case ast.Assign(value=given) | ast.For(iter=given):
+                if not all(isinstance(part, _PLAIN | ast.Subscript) for part in ast.walk(given)):
+                    return False
+            case _:
+                return False
+    return True
+
+
+def _is_flag(site: Site, name: str) -> bool:
+    """True for a parameter that is annotated as a bool, or is one when nobody passes it."""
+    if site.function is None:
+        return False
+    arguments = site.function.node.args
+    plain = [*arguments.posonlyargs, *arguments.args]
+    known = dict(zip(reversed(plain), reversed(arguments.defaults), strict=False))
+    known |= {a: d for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d}
+    for argument in (*plain, *arguments.kwonlyargs):
+        if argument.arg == name:
+            default = known.get(argument)
+            annotated = argument.annotation is not None and any(
+                isinstance(part, ast.Name) and part.id == "bool"
+                for part in ast.walk(argument.annotation)
+            )
+            return annotated or (
+                isinstance(default, ast.Constant) and isinstance(default.value, bool)
+            )
+    return False
+
+
+def is_folded(site: Site, node: ast.expr, depth: int = 4) -> bool:
+    """True for one number made of literals and sizes by tensor operations: Dynamo knows it."""
+    if all(isinstance(kind, (Static, SymInt)) for kind in options(site.value(node))):
+        return not isinstance(node, (ast.Tuple, ast.List))
+    match node:
+        case ast.Name(id=name) if depth:
+            bound = [site.parent(target) for target in site.stores(name)]
+            return bool(bound) and all(
+                isinstance(b, ast.Assign) and is_folded(site, b.value, depth - 1) for b in bound
+            )
+        case ast.BinOp(left=left, right=right):
+            return is_folded(site, left, depth) and is_folded(site, right, depth)
+        case ast.UnaryOp(operand=operand):
+            return is_folded(site, operand, depth)
+        case ast.Call(func=ast.Attribute(value=owner), args=arguments):
+            if not (site.dotted(node.func) or "").startswith("torch."):
+                arguments = [owner, *arguments]
+            return bool(arguments) and all(is_folded(site, part, depth) for part in arguments)
+    return False
+
+
+def is_for_one_dtype(site: Site, node: ast.AST) -> bool:
+    """True where an earlier operand of `and`, or an `if` around, asks for an unusual dtype."""
+    for outer in site.ancestors(node):
+        if isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.And):
+            before = outer.values[: _place(outer, node)]
+            if any(_asks_dtype(leaf) for value in before for leaf in leaves(value)):
+                return True
+        elif isinstance(outer, ast.If) and node in outer.body and _asks_dtype(outer.test):
+            return True
+        node = outer
+    return False
+
+
+def _place(outer: ast.BoolOp, node: ast.AST) -> int:
+    return next((place for place, value in enumerate(outer.values) if value is node), 0)
+
+
+_NARROW = frozenset({"dtype", "float16", "half", "bfloat16"})
+_USUAL = frozenset({"float", "float32"})
+_OTHERS = (ast.NotEq, ast.NotIn, ast.IsNot)
+
+
+def _asks_dtype(test: ast.expr) -> bool:
+    """True for a test that only tensors of another element type than torch's usual one meet."""
+    if not isinstance(test, ast.Compare):
+        return False
+    names = {part.attr for part in ast.walk(test) if isinstance(part, ast.Attribute)}
+    others = isinstance(test.ops[0], _OTHERS)
+    usual = bool(names & _USUAL)
+    met = not usual and bool(names & (_NARROW - {"dtype"})) if others else usual
+    return bool(names & _NARROW) and not met

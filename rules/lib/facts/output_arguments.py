@@ -1,0 +1,144 @@
+"""What would be missed if the arguments of an output call were not evaluated?"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from tclint.semantics.lattice import is_static, may_be_tensor, options
+from tclint.semantics.site import Site
+from tclint.semantics.values import UNKNOWN, Class, DataScalar, External, Static, SymInt, Tensor
+
+from .purity import PURE
+
+_READS = frozenset(
+    {"item", "tolist", "numpy", "stride", "storage_offset", "element_size", "nelement"}
+)
+_BUILTINS = frozenset(
+    "len str repr format type id isinstance hasattr getattr int float bool abs round hex".split()
+)
+_CONSUMING = frozenset("list tuple set dict sorted sum min max any all enumerate zip".split())
+_OBSERVING = frozenset(
+    {
+        "os.getpid",
+        "time.monotonic",
+        "time.perf_counter",
+        "time.time",
+        "torch.cuda.max_memory_allocated",
+        "torch.cuda.memory_allocated",
+        "torch.distributed.get_rank",
+        "traceback.format_exc",
+    }
+)
+_STREAMS = frozenset({"sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__"})
+_TEXT_METHODS = frozenset("format join upper lower strip ljust rjust center".split())
+
+
+def skipped_effects(site: Site, node: ast.AST, output: Callable[[ast.AST], bool]) -> str:
+    """The calls in ``node`` that may do more than compute, as they are written.
+
+    ``output`` tells the calls that are meant to be left out.
+    """
+    found: dict[str, None] = {}
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call) and not output(part) and not _only_computes(site, part):
+            found[f"`{site.text(part)}`"] = None
+        if isinstance(part, ast.comprehension) and site.value(part.iter) == UNKNOWN:
+            found[f"`{site.text(part.iter)}`"] = None
+    return ", ".join(found)
+
+
+def written_files(site: Site, node: ast.AST) -> list[str]:
+    """The files that prints in ``node`` write to, as they are written, apart from the terminal."""
+    found: dict[str, None] = {}
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call) and site.dotted(part.func) == "print":
+            for keyword in part.keywords:
+                if keyword.arg is None:
+                    found[f"what `{site.text(keyword.value)}` may name"] = None
+                elif keyword.arg == "file" and not _is_terminal(site, keyword.value):
+                    found[f"`{site.text(keyword.value)}`"] = None
+    return list(found)
+
+
+def _is_terminal(site: Site, node: ast.expr) -> bool:
+    is_none = isinstance(node, ast.Constant) and node.value is None
+    return is_none or site.dotted(node) in _STREAMS
+
+
+def binds_or_waits(node: ast.AST) -> str | None:
+    """What makes an expression impossible to move: it binds a name, awaits or yields."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.NamedExpr):
+            return f"the call binds `{part.target.id}`"
+        if isinstance(part, (ast.Await, ast.Yield, ast.YieldFrom)):
+            return "the call awaits or yields"
+    return None
+
+
+def arguments(call: ast.Call) -> Iterator[ast.expr]:
+    """Every argument of a call, without the keywords' names."""
+    yield from call.args
+    yield from (keyword.value for keyword in call.keywords)
+
+
+def may_show_tensor(site: Site, call: ast.Call) -> bool:
+    """True when an argument's text is made from a tensor, for which the CPU waits."""
+    shown = (part for argument in arguments(call) for part in _shown(argument))
+    return any(may_be_tensor(site.value(part)) for part in shown)
+
+
+def reads_tensor(site: Site, call: ast.Call) -> bool:
+    """True when an argument is computed from a number read from a tensor (``.item()``)."""
+    parts = (part for argument in arguments(call) for part in ast.walk(argument))
+    return any(isinstance(o, DataScalar) for part in parts for o in options(site.value(part)))
+
+
+def prints_alike(site: Site, node: ast.expr) -> bool:
+    """True when a value's text is certainly the same in a graph: a shape's or a list's is not."""
+    if isinstance(node, (ast.Constant, ast.JoinedStr)):
+        return True
+    return all(isinstance(o, (Tensor, Static, SymInt)) for o in options(site.value(node)))
+
+
+def is_fixed(site: Site, node: ast.expr) -> bool:
+    """True for arguments that are the same whenever the line runs: literals, names of classes."""
+    return all(
+        isinstance(part, (ast.Constant, ast.expr_context, ast.Tuple, ast.keyword))
+        or isinstance(site.value(part), (External, Class))
+        for part in ast.walk(node)
+    )
+
+
+def is_known_when_traced(site: Site, node: ast.expr) -> bool:
+    """True for values that Dynamo knows while it traces: constants, sizes, classes."""
+    return isinstance(node, ast.Constant) or is_static(site.value(node))
+
+
+def _shown(argument: ast.expr) -> Iterator[ast.expr]:
+    """The expressions whose text an argument puts out."""
+    if isinstance(argument, ast.JoinedStr):
+        yield from (v.value for v in argument.values if isinstance(v, ast.FormattedValue))
+    else:
+        yield argument
+
+
+def _only_computes(site: Site, call: ast.Call) -> bool:
+    function = call.func
+    dotted = site.dotted(function)
+    if dotted in _BUILTINS or dotted in _OBSERVING:
+        return True
+    if dotted in _CONSUMING:
+        return all(site.value(a) != UNKNOWN or isinstance(a, ast.GeneratorExp) for a in call.args)
+    if any(keyword.arg in (None, "out") for keyword in call.keywords):
+        return False
+    if dotted is not None and dotted.startswith("torch."):
+        return dotted.rpartition(".")[2] in PURE
+    if not isinstance(function, ast.Attribute):
+        return False
+    owner = list(options(site.value(function.value)))
+    is_text = all(isinstance(o, Static) and o.type == "str" for o in owner)
+    if is_text or isinstance(function.value, (ast.Constant, ast.JoinedStr)):
+        return function.attr in _TEXT_METHODS
+    is_tensor = all(isinstance(o, Tensor) for o in owner)
+    return is_tensor and function.attr in PURE | _READS

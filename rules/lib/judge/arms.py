@@ -1,0 +1,218 @@
+"""Ways of a branch that may both be computed: shape, dtype, exceptions and gradients stay."""
+
+from __future__ import annotations
+
+import ast
+import math
+
+from tclint.semantics.lattice import may_be_tensor, options
+from tclint.semantics.site import Site
+from tclint.semantics.values import Static, SymInt
+from tclint.torch_facts.memory import KEEPING_NO_ARGUMENT, KEEPING_RESULT
+
+from .numbers import constant
+from .verdict import PROVED, Changes, Refused, Verdict, combine
+
+# Their gradient is finite, and 0 where nothing comes back, for whatever number goes in.
+_PLAIN = frozenset("relu neg negative clamp clip clamp_min clamp_max".split())
+_STEEP = frozenset(
+    "abs exp expm1 log log2 log10 log1p sqrt rsqrt square reciprocal sin cos tan tanh sigmoid erf "
+    "silu gelu nan_to_num".split()
+)
+_BOUNDED = frozenset("clamp clip clamp_min clamp_max".split())
+_FUNCTIONS = ("torch.", "torch.nn.functional.")
+_SMALL_LIMITS = frozenset("eps tiny smallest_normal resolution".split())
+_HALF_MAX = 65504.0
+_FLOAT_MAX = 3.4028234663852886e38
+_INTEGERS = 2**63
+_STEEP_FACTOR = (
+    "a factor that float32 does not hold makes NaN of the gradient also where it is not chosen"
+)
+
+Numbers = dict[str, ast.expr]
+
+
+def keeps(node: ast.expr, root: str) -> bool:
+    """True where autograd keeps the tensor ``root`` itself for the gradient of ``node``."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr=name), args=given):
+            operands = (owner, *given)
+            direct = any(isinstance(one, ast.Name) and one.id == root for one in operands)
+            kept = direct and name not in KEEPING_NO_ARGUMENT
+            return kept or any(keeps(one, root) for one in operands)
+    return any(keeps(one, root) for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
+
+
+def judge_arm(site: Site, node: ast.expr, root: str, numbers: Numbers) -> Verdict:
+    """Judge ``node`` as a computation on the floating-point tensor ``root`` and numbers alone.
+
+    ``numbers`` are local variables that were just given a number. Where the other way is chosen, 0
+    comes back through the gradient; times a factor that is not finite it is NaN.
+    """
+    match node:
+        case ast.Name(id=name) if name == root:
+            return PROVED
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return judge_arm(site, operand, root, numbers)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() as op, right=right):
+            tensor, number = (right, left) if _is_number_first(left, root) else (left, right)
+            verdict = judge_number(site, number, root, numbers)
+            if verdict == PROVED and isinstance(op, ast.Mult):
+                verdict = _factor(_constant(site, number, numbers))
+            return combine([judge_arm(site, tensor, root, numbers), verdict])
+        case ast.BinOp(left=left, op=ast.Div(), right=ast.Constant(value=int() | float() as value)):
+            if not value:
+                return Refused("it divides by zero")
+            factors = [_factor(value), _factor(1 / value)]
+            return combine([judge_arm(site, left, root, numbers), *factors])
+        case ast.Call(func=ast.Attribute()):
+            return _call(site, node, root, numbers)
+    return Refused(f"`{site.text(node)}` may raise, or change the shape or dtype of `{root}`")
+
+
+def is_kept_result(node: ast.expr) -> bool:
+    """True where autograd keeps the very tensor that ``node`` gives."""
+    function = node.func if isinstance(node, ast.Call) else None
+    return isinstance(function, ast.Attribute) and function.attr in KEEPING_RESULT
+
+
+def _factor(value: float | None) -> Verdict:
+    """Judge a constant that the gradient is multiplied by; the limits of its dtype are finite."""
+    return PROVED if value is None or abs(value) <= _FLOAT_MAX else Changes(_STEEP_FACTOR)
+
+
+def root_of(site: Site, *arms: ast.expr) -> str:
+    """The only tensor variable that ways compute with, or an empty string."""
+    parts = [part for arm in arms for part in ast.walk(arm)]
+    names = {n.id for n in parts if isinstance(n, ast.Name) and may_be_tensor(site.value(n))}
+    return names.pop() if len(names) == 1 else ""
+
+
+def _is_number_first(left: ast.expr, root: str) -> bool:
+    return not any(isinstance(n, ast.Name) and n.id == root for n in ast.walk(left))
+
+
+def _call(site: Site, call: ast.Call, root: str, numbers: Numbers) -> Verdict:
+    assert isinstance(call.func, ast.Attribute)
+    name, dotted = call.func.attr, site.dotted(call.func) or ""
+    owner, rest = call.func.value, call.args
+    if dotted in {prefix + name for prefix in _FUNCTIONS}:
+        if not call.args:
+            return Refused(f"`{site.text(call)}` is called in an unusual way")
+        owner, rest = call.args[0], call.args[1:]
+    given = [*rest, *(keyword.value for keyword in call.keywords)]
+    if name not in _PLAIN | _STEEP or bool(given) != (name in _BOUNDED):
+        return Refused(f"`{site.text(call)}` may raise, or change the shape or dtype of `{root}`")
+    if any(keyword.arg not in ("min", "max") for keyword in call.keywords):
+        return Refused(f"`{site.text(call)}` is called in an unusual way")
+    verdicts = [judge_arm(site, owner, root, numbers)]
+    verdicts += [_bound(site, number, root, numbers) for number in given]
+    if name in _STEEP:
+        what = f"NaN may come back through the gradient of `{name}` also where it is not chosen"
+        verdicts.append(Changes(what))
+    return combine(verdicts)
+
+
+def _bound(site: Site, node: ast.expr, root: str, numbers: Numbers) -> Verdict:
+    """A bound outside of the dtype raises."""
+    known = judge_number(site, node, root, numbers)
+    value = _constant(site, node, numbers)
+    if isinstance(known, Refused) or (value is None and known == PROVED):
+        return known
+    if value is None or abs(value) > _HALF_MAX:
+        return Changes(f"`{site.text(node)}` has to fit the dtype always")
+    return PROVED
+
+
+def judge_number(site: Site, node: ast.expr, root: str, numbers: Numbers) -> Verdict:
+    """Judge a Python number: evaluating it, and computing with it, must not raise.
+
+    Where it is proved and no constant, it is a number that the dtype of ``root`` holds.
+    """
+    value = _constant(site, node, numbers)
+    if value is not None:
+        fits = abs(value) < _INTEGERS if isinstance(value, int) else math.isfinite(value)
+        return PROVED if fits else Refused(f"`{site.text(node)}` is out of range")
+    if _is_limit(site, node, root, numbers):
+        return PROVED
+    match node:
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return judge_number(site, operand, root, numbers)
+        case ast.Name(id=name) if name in numbers:
+            return judge_number(site, numbers[name], root, _without(numbers, name))
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):
+            sides = [judge_number(site, side, root, numbers) for side in (left, right)]
+            unsure = Changes(f"`{site.text(node)}` has to be finite also where it is not used")
+            return combine([*sides, unsure])
+    kinds = [*options(site.value(node))]
+    plain = isinstance(node, (ast.Name, ast.Attribute)) and all(
+        isinstance(kind, SymInt) or (isinstance(kind, Static) and kind.type in ("int", "float"))
+        for kind in kinds
+    )
+    if not plain:
+        return Refused(f"`{site.text(node)}` is not certainly a number")
+    return Changes(f"`{site.text(node)}` has to be a finite number also where it is not used")
+
+
+def _without(numbers: Numbers, name: str) -> Numbers:
+    return {other: value for other, value in numbers.items() if other != name}
+
+
+def _constant(site: Site, node: ast.expr, numbers: Numbers) -> int | float | None:
+    """The number that the program writes out; what an attribute holds may be set by anybody."""
+    match node:
+        case ast.Constant(value=int() | float() as value):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            inner = _constant(site, operand, numbers)
+            return None if inner is None else -inner
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() as op, right=right):
+            one, two = (_constant(site, side, numbers) for side in (left, right))
+            return None if one is None or two is None else _computed(op, one, two)
+        case ast.Name(id=name) if name in numbers:
+            return _constant(site, numbers[name], _without(numbers, name))
+        case ast.Name():
+            return constant(site, node)
+    return None
+
+
+def _computed(op: ast.operator, one: float, two: float) -> float:
+    try:
+        if isinstance(op, ast.Mult):
+            return one * two
+        return one + two if isinstance(op, ast.Add) else one - two
+    except OverflowError:  # of an integer that no float holds
+        return math.inf
+
+
+def _is_limit(site: Site, node: ast.expr, root: str, numbers: Numbers) -> bool:
+    """True for a number that the dtype of ``root`` holds: ``torch.finfo(root.dtype).max - 1000``.
+
+    Even half precision holds its greatest number, less up to twice as much.
+    """
+    match node:
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return _is_limit(site, operand, root, numbers)
+        case ast.Name(id=name) if name in numbers:
+            return _is_limit(site, numbers[name], root, _without(numbers, name))
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=ast.Constant() as number):
+            inwards = "min" if isinstance(op, ast.Add) else "max"
+            return _limit_of(site, left, root) == inwards and _is_step(number.value)
+    return bool(_limit_of(site, node, root))
+
+
+def _limit_of(site: Site, node: ast.expr, root: str) -> str:
+    """``max`` for ``torch.finfo(root.dtype).max``; empty for all that is no limit."""
+    match node:
+        case ast.Attribute(
+            value=ast.Call(
+                func=function, args=[ast.Attribute(value=ast.Name(id=name), attr="dtype")]
+            ),
+            attr=attr,
+        ) if name == root and attr in {"max", "min", *_SMALL_LIMITS}:
+            return attr if site.dotted(function) == "torch.finfo" else ""
+    return ""
+
+
+def _is_step(value: object) -> bool:
+    return isinstance(value, (int, float)) and 0 <= value <= 2 * _HALF_MAX

@@ -1,0 +1,349 @@
+"""What happens to one use of a number if a 0-d tensor takes its place?"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterable, Iterator
+
+from tclint.semantics.lattice import options
+from tclint.semantics.site import Site
+from tclint.semantics.symbols import FunctionNode, ModuleInfo
+from tclint.semantics.values import Tensor
+
+from ..facts.annotations import holds_numbers
+from ..facts.reaching import reads_that_may_see
+from ..facts.texts import enclosing_text, is_handed_out
+from ..facts.uses import uses_of
+from .arguments import certain_tensor, judge_argument
+from .promotion import FLOAT_OF_INTEGER, ROUNDED, is_boolean, promotion
+from .verdict import PROVED, Changes, Refused, Verdict
+
+_TYPE = "holds a tensor instead of a Python number"
+_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_SCOPES = (*_FUNCTIONS, ast.Lambda, ast.Module)
+_Place = tuple[int | None, ...]
+_TAKE_ANYTHING = {"copy", "functools", "logging", "typing", "warnings"}
+_NEEDS_NUMBERS = (sys.stdlib_module_names - _TAKE_ANYTHING) | {"numpy", "isinstance"}
+_SIZED = frozenset(
+    "arange empty expand full get interpolate linspace narrow new_empty new_full new_ones "
+    "new_zeros ones pad repeat reshape setdefault split unflatten upsample view zeros".split()
+)
+"""Functions and methods, of torch and of dicts, that need a number's value or its hash."""
+
+
+def judge(site: Site, use: ast.expr, read: Tensor) -> Verdict:
+    """Judge the place of ``use``, whose number was read from ``read``."""
+    parent = site.parent(use)
+    if isinstance(parent, ast.BinOp):
+        return _arithmetic(site, parent, use, read)
+    if isinstance(parent, ast.Compare):
+        return _comparison(site, parent, use, read)
+    if isinstance(parent, ast.AugAssign):
+        return _augmented(site, parent, read)
+    call = site.parent(parent) if isinstance(parent, ast.keyword) else parent
+    if isinstance(call, ast.Call):
+        return judge_argument(site, use, read)
+    if isinstance(parent, ast.Assign):
+        return _stored(site, parent.targets, read)
+    if isinstance(parent, ast.FormattedValue):
+        return _formatted(site, parent, read)
+    if isinstance(parent, ast.Return):
+        why = _why_expected(site, use) or _why_not_followed(site)
+        return Refused(why) if why else Changes(f"the function's result {_TYPE}")
+    if isinstance(parent, (ast.Dict, ast.List, ast.Tuple, ast.Set)):
+        return _container(site, parent, use)
+    return Refused(_refusal(parent))
+
+
+def _arithmetic(site: Site, node: ast.BinOp, use: ast.expr, read: Tensor) -> Verdict:
+    other = node.right if node.left is use else node.left
+    tensor = certain_tensor(site, other)
+    if tensor is None:
+        return _python_number(site, other)
+    if isinstance(node.op, (ast.MatMult, ast.LShift, ast.RShift)):
+        return Refused("the operator takes no 0-d tensor")
+    verdict = _operator(node.op, tensor, read)
+    if verdict == PROVED and isinstance(node.op, ast.Div) and node.left is use:
+        return Changes("`number / tensor` rounds twice, `tensor / tensor` once")
+    return verdict
+
+
+def _python_number(site: Site, other: ast.expr) -> Verdict:
+    if any(isinstance(v, Tensor) for v in options(site.value(other))):
+        return Refused(f"`{site.text(other)}` is not always a tensor")
+    return Refused(f"`{site.text(other)}` is not known to be a tensor or a number")
+
+
+def _operator(operator: ast.operator, tensor: Tensor, read: Tensor) -> Verdict:
+    if isinstance(operator, ast.Sub) and is_boolean(read):
+        return Refused("torch does not subtract boolean tensors")
+    verdict = promotion(tensor, read)
+    if verdict == PROVED and isinstance(operator, ast.Pow):
+        return Changes("powers of special numbers (2, 0.5, -1) are computed by another kernel")
+    return verdict
+
+
+def _comparison(site: Site, node: ast.Compare, use: ast.expr, read: Tensor) -> Verdict:
+    plain = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+    if len(node.ops) != 1 or not isinstance(node.ops[0], plain):
+        return Refused("the number is compared by `in`, `is` or in a chain")
+    other = node.comparators[0] if node.left is use else node.left
+    tensor = certain_tensor(site, other)
+    return _python_number(site, other) if tensor is None else promotion(tensor, read)
+
+
+def _augmented(site: Site, node: ast.AugAssign, read: Tensor) -> Verdict:
+    target = certain_tensor(site, node.target)
+    if target is None:
+        return _python_number(site, node.target)
+    return _operator(node.op, target, read)
+
+
+def _stored(site: Site, targets: list[ast.expr], read: Tensor) -> Verdict:
+    target = targets[0]
+    if len(targets) == 1 and isinstance(target, ast.Subscript):
+        tensor = certain_tensor(site, target.value)
+        if tensor is not None:
+            return promotion(tensor, read)
+    names = ", ".join(f"`{site.text(t)}`" for t in targets)
+    return Changes(f"{names} {_TYPE}")
+
+
+def _formatted(site: Site, field: ast.FormattedValue, read: Tensor) -> Verdict:
+    """``f"{t:.2f}"`` writes a 0-d tensor like its number, and is made after the graph has run."""
+    text = enclosing_text(site, field)
+    exact = read.rank == 0 and read.dtype not in (FLOAT_OF_INTEGER, ROUNDED)
+    if text is None or field.conversion != -1 or not exact or _is_for_integers(field, read):
+        return Refused("the number is formatted")
+    if not is_handed_out(site, text):
+        return Refused("the number is formatted into a text that this code goes on to use")
+    return PROVED
+
+
+def _is_for_integers(field: ast.FormattedValue, read: Tensor) -> bool:
+    """True for a format such as ``04d``, which raises for a float."""
+    last = [*ast.walk(field.format_spec)][-1] if field.format_spec is not None else None
+    code = last.value[-1:] if isinstance(last, ast.Constant) and isinstance(last.value, str) else ""
+    whole = read.dtype is not None and read.dtype.category in ("int", "bool")
+    return code in tuple("bcdnoxX") and not whole
+
+
+def _why_expected(site: Site, use: ast.expr) -> str:
+    """Why the number at ``use``, returned or put into a collection there, cannot be a tensor."""
+    return _why(site, use, (), set())
+
+
+def _why(site: Site, node: ast.expr, place: _Place, seen: set[ast.AST]) -> str:
+    parent = site.parent(node)
+    if node in seen:
+        return ""
+    seen.add(node)
+    match parent:
+        case ast.Return():
+            return _returned(site, place)
+        case ast.Starred() if isinstance(site.parent(parent), ast.Call):
+            return "the number is unpacked into the arguments of a call"
+        case ast.IfExp(body=body, orelse=orelse) if node in (body, orelse):
+            return _why(site, parent, place, seen)
+        case ast.Tuple(elts=members) | ast.List(elts=members) if node in members:
+            position = members.index(node) if isinstance(parent, ast.Tuple) else None
+            place = (position, *place)
+            return _why(site, parent, place, seen)
+        case ast.Dict():
+            return _why(site, parent, (1, *place), seen)
+        case ast.Assign() | ast.AnnAssign() if place:
+            reasons = (_why(site, later, place, seen) for later in _read_later(site, node))
+            return next(filter(None, reasons), "")
+    return ""
+
+
+def _returned(site: Site, place: _Place) -> str:
+    scope = site.body.scope
+    if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if scope.returns is not None and holds_numbers(scope.returns, place):
+            return f"`{scope.name}` is declared to return Python numbers"
+        taker = "" if place else next(_takers(site.module, scope), "")
+        if taker:
+            return f"a caller gives what `{scope.name}` returns to `{taker}`"
+    return ""
+
+
+def _takers(module: ModuleInfo, function: FunctionNode) -> Iterator[str]:
+    """The functions of Python's library that callers in the same file give a result to."""
+    name = getattr(function, "name", "")
+    for caller in ast.walk(module.tree):
+        if not isinstance(caller, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        kept = {target for node in ast.walk(caller) for target in _kept(node, name)}
+        for node in ast.walk(caller):
+            if isinstance(node, ast.Call):
+                dotted = _dotted(module, node.func)
+                needed = dotted.partition(".")[0] in _NEEDS_NUMBERS or _is_sized(node.func)
+                if needed and any(_is_result(a, name, kept) for a in _given(node)):
+                    yield dotted or ast.unparse(node.func)
+            elif isinstance(node, ast.Subscript) and _is_result(node.slice, name, kept):
+                yield f"{ast.unparse(node.value)}[...]"
+
+
+def _kept(node: ast.AST, function: str) -> Iterator[str]:
+    match node:
+        case ast.Assign(targets=[ast.Name(id=target)], value=value):
+            if any(_calls(part, function) for part in ast.walk(value)):
+                yield target
+
+
+def _calls(node: ast.AST, function: str) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id=name)):
+            return name == function
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name)):
+            return name == function
+    return False
+
+
+def _dotted(module: ModuleInfo, node: ast.expr) -> str:
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name) or (parts and node.id not in module.imports):
+        return ""
+    return ".".join([module.imports.get(node.id, node.id), *reversed(parts)])
+
+
+def _is_sized(function: ast.expr) -> bool:
+    return isinstance(function, ast.Attribute) and function.attr in _SIZED
+
+
+def _is_result(argument: ast.expr, function: str, kept: set[str]) -> bool:
+    if isinstance(argument, ast.Name):
+        return argument.id in kept
+    return _calls(argument, function)
+
+
+def _given(call: ast.Call) -> Iterator[ast.expr]:
+    """The arguments of a call, and the members of tuples and lists among them."""
+    for given in (*call.args, *(keyword.value for keyword in call.keywords)):
+        yield from given.elts if isinstance(given, (ast.Tuple, ast.List)) else [given]
+
+
+def _read_later(site: Site, collection: ast.expr) -> Iterable[ast.expr]:
+    """Where a collection is read that a variable was given."""
+    statement = site.parent(collection)
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+            uses = uses_of(site, collection)
+            return reads_that_may_see(site, statement, name) if uses.lost else uses.nodes
+    return ()
+
+
+def _why_not_followed(site: Site) -> str:
+    """Why a tensor may not be returned in place of a number; empty where no caller minds."""
+    function = site.function
+    if function is None or function.name == "forward":
+        return ""
+    parents = _parents(site.module.tree)
+    asked, names = {function.name}, [function.name]
+    for name in names:
+        for call in ast.walk(site.module.tree):
+            if not isinstance(call, ast.Call) or not _is_named(call.func, name):
+                continue
+            if _is_in_inference_mode(call, parents):
+                return f"`{name}` is called under `inference_mode`"
+            for use in _uses(call, parents):
+                if not _computes(site, use, parents):
+                    return f"`{name}` gives a number that its caller needs as one"
+                names += _handed_on(use, parents, asked)
+    return ""
+
+
+def _parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
+    return {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+
+
+def _is_named(function: ast.expr, name: str) -> bool:
+    return (isinstance(function, ast.Name) and function.id == name) or (
+        isinstance(function, ast.Attribute) and function.attr == name
+    )
+
+
+def _is_in_inference_mode(call: ast.Call, parents: dict[ast.AST, ast.AST]) -> bool:
+    managers = (
+        item.context_expr
+        for outer in _around(call, parents)
+        if isinstance(outer, (ast.With, ast.AsyncWith))
+        for item in outer.items
+    )
+    return any("inference_mode" in ast.unparse(manager) for manager in managers)
+
+
+def _around(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[ast.AST]:
+    while node in parents:
+        node = parents[node]
+        yield node
+
+
+def _uses(call: ast.Call, parents: dict[ast.AST, ast.AST]) -> Iterator[ast.expr]:
+    """The call itself, or the reads of the variable that it is bound to."""
+    match parents[call]:
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            scope = next(outer for outer in _around(call, parents) if isinstance(outer, _SCOPES))
+            names = (node for node in ast.walk(scope) if isinstance(node, ast.Name))
+            yield from (n for n in names if n.id == name and isinstance(n.ctx, ast.Load))
+        case ast.Expr():
+            pass
+        case _:
+            yield call
+
+
+def _computes(site: Site, use: ast.expr, parents: dict[ast.AST, ast.AST]) -> bool:
+    """True for an operand of arithmetic, of a comparison, or of a function of torch.
+
+    Arithmetic with a constant only makes another number.
+    """
+    parent = parents[use]
+    match parent:
+        case ast.BinOp(left=left, op=op, right=right):
+            number = isinstance(right if left is use else left, ast.Constant)
+            return isinstance(op, _ARITHMETIC) and not number
+        case ast.AugAssign(target=target, op=op, value=value):
+            named = isinstance(target, ast.Name)
+            return isinstance(op, _ARITHMETIC) and value is use and not named
+        case ast.Compare() | ast.Return():
+            return True
+        case ast.Call(func=function):
+            return function is not use and (site.dotted(function) or "").startswith("torch.")
+    return False
+
+
+def _handed_on(use: ast.expr, parents: dict[ast.AST, ast.AST], asked: set[str]) -> Iterator[str]:
+    """The function that returns the number in its turn, unless its callers were asked already."""
+    if not isinstance(parents[use], ast.Return):
+        return
+    outer = next(node for node in _around(use, parents) if isinstance(node, _FUNCTIONS))
+    if outer.name not in asked and outer.name != "forward":
+        asked.add(outer.name)
+        yield outer.name
+
+
+def _container(site: Site, node: ast.expr, use: ast.expr) -> Verdict:
+    if isinstance(node, ast.Set) or (isinstance(node, ast.Dict) and use in node.keys):
+        return Refused("the number is found by its hash, which each tensor has for itself")
+    if isinstance(site.parent(node), ast.Subscript):
+        return Refused("the number indexes or slices")
+    if isinstance(site.parent(node), (ast.Call, ast.keyword)):
+        return Refused("the number is used where a tensor may not be")
+    why = _why_expected(site, use)
+    return Refused(why) if why else Changes(f"the {type(node).__name__.lower()} {_TYPE}")
+
+
+def _refusal(parent: ast.AST | None) -> str:
+    if isinstance(parent, (ast.If, ast.While, ast.IfExp, ast.BoolOp)):
+        return "the number decides a branch"
+    if isinstance(parent, ast.UnaryOp):
+        return "Python computes with the number before it meets a tensor"
+    if isinstance(parent, (ast.Subscript, ast.Slice)):
+        return "the number indexes or slices"
+    return "the number is used where a tensor may not be"

@@ -1,0 +1,253 @@
+"""What changes when a numpy scalar becomes a Python number of the same value?
+
+Measured with numpy 2 and torch 2.13: arithmetic and comparisons with tensors of every dtype, on
+both sides, give the same tensor for `np.int64` and `int`, and for `np.float64` and `float`, but not
+for `np.bool_` and `bool`. Numbers among themselves differ only in type, when they overflow, and
+when they divide by zero; `np.bool_` has operators of its own.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+
+from tclint.semantics.lattice import options
+from tclint.semantics.site import Site
+from tclint.semantics.values import Mapping, NDArray, NumpyScalar, Object, Sequence, Static, Tensor
+
+from ..facts.number_flow import SAME_KIND, End, Step, call_around, index_around, is_truth_test
+from .certainty import is_certain
+from .verdict import PROVED, Changes, Refused, Verdict, combine
+
+Least = Callable[[ast.expr], int | None]
+_Converted = set[str | ast.expr]
+"""The variables and expressions that are Python numbers afterwards."""
+
+_SAME_FOR_BOTH = frozenset(
+    ("int", "float", "bool", "complex", "range", "str", "print", "round", "len")
+)
+_SHOWS_MEMBERS = frozenset(("print", "str"))
+_SMALL = 2**31
+"""Sums and products of a count with such a number do not overflow."""
+_FROM_DATA = frozenset(("tensor", "as_tensor", "asarray", "scalar_tensor"))
+_TAKES_FLOATS = frozenset(
+    "add clamp clamp_max clamp_min clip div divide dropout eq exp fill full full_like ge gt le "
+    "lerp lt masked_fill mul multiply ne pow sub subtract true_divide where".split()
+)
+_LISTS = ("torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ParameterList")
+
+
+def verdict_of(
+    site: Site, way: Iterable[Step | End], least: Least, own: Iterable[str] = ()
+) -> Verdict:
+    """Judge all steps and ends; ``least`` gives a lower bound of an expression, if known.
+
+    ``own`` are variables that hold such numbers as well afterwards.
+    """
+    items = [*way]
+    named = (item.use.id for item in items if isinstance(item.use, ast.Name))
+    converted: _Converted = {*named, *own, *(item.use for item in items)}
+    return combine(
+        _step(site, item, least, converted) if isinstance(item, Step) else _end(site, item)
+        for item in items
+    )
+
+
+def _step(site: Site, step: Step, least: Least, own: _Converted) -> Verdict:
+    node = step.node
+    if _meets_numpy(site, node, own):
+        return Changes(f"numpy computes `{site.text(node)}` otherwise with a Python number")
+    if isinstance(node, ast.Compare):
+        identity = any(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops)
+        return Refused(f"`{site.text(node)}` asks for its identity") if identity else PROVED
+    negation = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+    if step.kind == "bool" and isinstance(node, (ast.BinOp, ast.UnaryOp)) and not negation:
+        return Changes(f"`{site.text(node)}` computes with a `bool` instead of a `np.bool_`")
+    if isinstance(node, ast.BinOp):
+        return _arithmetic(site, node, least)
+    return PROVED
+
+
+def _meets_numpy(site: Site, node: ast.expr, own: _Converted) -> bool:
+    """True where an operand stays numpy's: with `np.float32` a Python number is one, too."""
+    match node:
+        case ast.BinOp(left=left, right=right):
+            operands = [left, right]
+        case ast.Compare(left=left, comparators=others):
+            operands = [left, *others]
+        case ast.UnaryOp(operand=inner):
+            operands = [inner]
+        case ast.IfExp(body=one, orelse=other):
+            operands = [one, other]
+        case ast.Call(func=ast.Name() as function, args=given) if (
+            site.dotted(function) in SAME_KIND
+        ):
+            operands = given
+        case _:
+            return any(isinstance(kind, NumpyScalar) for kind in options(site.value(node)))
+    return any(not _is_own(one, own) and _meets_numpy(site, one, own) for one in operands)
+
+
+def _is_own(node: ast.expr, own: _Converted) -> bool:
+    match node:
+        case ast.Name(id=name) | ast.Subscript(value=ast.Name(id=name)) if name in own:
+            return True
+    return node in own
+
+
+def _arithmetic(site: Site, node: ast.BinOp, least: Least) -> Verdict:
+    if isinstance(node.op, ast.Pow):
+        return Changes(f"`{site.text(node)}` neither wraps around nor refuses negative powers")
+    if isinstance(node.op, (ast.LShift, ast.RShift)):
+        return Changes(f"`{site.text(node)}` does not wrap around")
+    if isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod)):
+        bound = least(node.right)
+        if bound is None or bound <= 0:
+            why = f"`{site.text(node)}` raises ZeroDivisionError where numpy gives inf, nan or 0"
+            return Changes(why)
+    if any(_is_large(part) for part in (node.left, node.right)):
+        return Changes(f"`{site.text(node)}` does not wrap around")
+    return PROVED
+
+
+def _is_large(node: ast.expr) -> bool:
+    value = node.value if isinstance(node, ast.Constant) else 0
+    return isinstance(value, int) and value >= _SMALL
+
+
+def _end(site: Site, end: End) -> Verdict:
+    if end.lost:
+        return Refused(end.lost)
+    if isinstance(end.parent, ast.BoolOp):
+        return PROVED if _decides(site, end.parent) else _stored(site, end)
+    if is_truth_test(end) or isinstance(end.parent, ast.Expr):
+        return PROVED
+    return _boolean(site, end) if end.kind == "bool" else _number(site, end)
+
+
+def _number(site: Site, end: End) -> Verdict:
+    subscript = index_around(site, end.use)
+    if subscript is not None:
+        return _index(site, subscript, end)
+    match end.parent:
+        case ast.BinOp(left=left, right=right):
+            return _with_tensor(site, right if left is end.use else left)
+        case ast.Compare(left=left, comparators=[right]):
+            return _with_tensor(site, right if left is end.use else left)
+        case ast.AugAssign(target=target):
+            return _with_tensor(site, target)
+        case ast.FormattedValue(conversion=conversion):
+            same = conversion in (-1, ord("s"))
+            return PROVED if same else Changes("the number is shown without its numpy type")
+        case ast.Attribute(attr=name):
+            return Refused(f"`.{name}` belongs to numpy's scalars")
+        case ast.Assign(targets=[ast.Subscript(value=owner)]) if is_certain(site, owner):
+            return PROVED
+    call = call_around(site, end.use)
+    if call is not None:
+        return _argument(site, call, end)
+    return _stored(site, end)
+
+
+def _decides(site: Site, node: ast.expr) -> bool:
+    """True where only the truth of ``node`` is asked for, not which of its operands it is."""
+    parent = site.parent(node)
+    if isinstance(parent, ast.BoolOp):
+        return _decides(site, parent)
+    if isinstance(parent, ast.comprehension):
+        return node in parent.ifs
+    tested = isinstance(parent, (ast.If, ast.While, ast.IfExp, ast.Assert)) and parent.test is node
+    return tested or (isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not))
+
+
+def _boolean(site: Site, end: End) -> Verdict:
+    """A `np.bool_` is no number to torch, and shows itself in another way in a container."""
+    call = call_around(site, end.use)
+    shown = isinstance(end.parent, ast.FormattedValue) and end.parent.format_spec is None
+    if shown or (call is not None and call is end.parent and _is_same_for_both(site, call)):
+        return PROVED
+    return Changes(f"`{site.text(end.use)}` is a `bool` instead of a `np.bool_`")
+
+
+def _is_same_for_both(site: Site, call: ast.Call) -> bool:
+    name = site.dotted(call.func) or ""
+    if name == "round" and len(call.args) + len(call.keywords) > 1:
+        return False  # gives the type that it was given
+    return name in _SAME_FOR_BOTH
+
+
+def _with_tensor(site: Site, other: ast.expr) -> Verdict:
+    if is_certain(site, other):
+        return PROVED
+    return Changes(f"`{site.text(other)}` meets a Python number instead of a numpy scalar")
+
+
+def _index(site: Site, subscript: ast.Subscript, end: End) -> Verdict:
+    owners = [*options(site.value(subscript.value))]
+    if end.kind == "float" and not all(isinstance(owner, Mapping) for owner in owners):
+        return _names_type(site, end)
+    loaded = isinstance(subscript.ctx, ast.Load)
+    for owner in owners:
+        listed = isinstance(owner, (Tensor, NDArray, Sequence))
+        layers = isinstance(owner, Object) and owner.name in _LISTS
+        constant = isinstance(owner, (Mapping, Static)) and loaded
+        if not (listed or layers or constant or _is_private_dict(site, subscript)):
+            return Changes(f"`{site.text(subscript.value)}` is indexed by a Python number")
+    return PROVED
+
+
+def _names_type(site: Site, end: End) -> Verdict:
+    """Where an integer is needed, a float raises, and the text says what it was given."""
+    return Changes(f"an error that `{site.text(end.use)}` is no integer names another type")
+
+
+def _is_private_dict(site: Site, subscript: ast.Subscript) -> bool:
+    """True for a local dict that is only ever subscripted: nobody sees the type of its keys."""
+    name = subscript.value
+    if not isinstance(name, ast.Name) or len(site.stores(name.id)) != 1:
+        return False
+    assign = site.parent(site.stores(name.id)[0])
+    if not isinstance(assign, ast.Assign) or not isinstance(assign.value, ast.Dict):
+        return False
+    return all(_only_subscripted(site, load) for load in site.loads(name.id))
+
+
+def _only_subscripted(site: Site, load: ast.Name) -> bool:
+    parent = site.parent(load)
+    return isinstance(parent, ast.Subscript) and parent.value is load
+
+
+def _argument(site: Site, call: ast.Call, end: End) -> Verdict:
+    name = site.dotted(call.func) or ""
+    direct = end.parent is call or isinstance(end.parent, ast.keyword)
+    if end.kind == "float" and name == "range":
+        return _names_type(site, end)
+    if _is_same_for_both(site, call) and (direct or name not in _SHOWS_MEMBERS):
+        return PROVED
+    if name.startswith("math.") and direct:
+        return PROVED
+    if name in ("isinstance", "type"):
+        return Refused(f"`{site.text(call)}` asks for its type")
+    method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    if name.startswith("torch.") or _is_method_of_tensor(site, call):
+        makes_dtype = (method or name) in _FROM_DATA and end.kind != "int"
+        change = f"`{site.text(call)}` gives the default dtype instead of float64"
+        if makes_dtype:
+            return Changes(change)
+        called = (method or name).rpartition(".")[2].removesuffix("_")
+        takes = end.kind != "float" or called in _TAKES_FLOATS
+        return PROVED if takes else _names_type(site, end)
+    if name.startswith("numpy."):
+        arrays = any(isinstance(site.value(a), NDArray) for a in call.args)
+        return Changes("numpy promotes arrays differently") if arrays else PROVED
+    return Changes(f"`{site.text(call.func)}` is given a Python number instead of a numpy scalar")
+
+
+def _is_method_of_tensor(site: Site, call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and is_certain(site, call.func.value)
+
+
+def _stored(site: Site, end: End) -> Verdict:
+    if isinstance(end.parent, (ast.Return, ast.Yield)):
+        return Changes("the function's result is a Python number instead of a numpy scalar")
+    return Changes(f"`{site.text(end.use)}` is kept as a Python number instead of a numpy scalar")

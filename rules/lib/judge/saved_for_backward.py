@@ -1,0 +1,193 @@
+"""What a repair makes autograd keep until the backward pass: does anybody write it before?
+
+Where the memory of a kept tensor is written, the backward pass raises. The program as found may
+have kept nothing, or a copy.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from tclint.semantics.lattice import options
+from tclint.semantics.ownership import blocks_around, is_fresh, is_nested, is_private
+from tclint.semantics.site import Site
+from tclint.semantics.syntax import nodes
+from tclint.semantics.values import (
+    BoundExternal,
+    Class,
+    DataScalar,
+    External,
+    Function,
+    Object,
+    Static,
+    SymInt,
+    Value,
+)
+from tclint.torch_facts.memory import READING_FUNCTIONS
+
+from .aliases import is_let_go, is_own, runs_after
+from .verdict import PROVED, Changes, Refused, Verdict, combine
+
+_PLAIN = (Static, SymInt, DataScalar, External, Function, Class)
+_IN_PLACE = frozenset(
+    "__iadd__ __iand__ __ifloordiv__ __ilshift__ __imatmul__ __imod__ __imul__ __ior__ __ipow__ "
+    "__irshift__ __isub__ __itruediv__ __ixor__ __setitem__".split()
+)
+_OPENING = ("builtins.", "functools.", "operator.")
+"""Where functions live that call, or reach, what their arguments name."""
+
+
+def judge_kept(
+    site: Site, node: ast.expr | ast.stmt, kept: Iterable[ast.expr], new: str | None
+) -> Verdict:
+    """Judge that nobody writes the tensors ``kept`` between ``node`` and the backward pass.
+
+    ``new`` is the variable that holds the result of ``node`` from then on.
+    """
+    return combine([_judge(site, node, one, new) for one in kept])
+
+
+def _judge(site: Site, node: ast.expr | ast.stmt, kept: ast.expr, new: str | None) -> Verdict:
+    if is_private(site, kept):
+        return PROVED
+    names = [part for part in ast.walk(kept) if isinstance(part, ast.Name)]
+    around = blocks_around(site, node)
+    for name in names:
+        if any(not blocks_around(site, store) <= around for store in site.stores(name.id)):
+            return Refused(f"`{name.id}` may be a tensor that autograd cannot keep")
+        if any(is_nested(site, one) for one in site.body.names(name.id)):
+            return Refused(f"`{name.id}` is used in a nested function, which may write into it")
+    if isinstance(kept, ast.Name) and is_let_go(site, node, kept.id, new):
+        return PROVED
+    text = site.text(kept)
+    later = runs_after(site, node, nodes(site.body.scope))
+    held = {name.id for name in names}
+    own = None if new is None or _is_bound_later(site, node, new) else new
+    writer = next((part for part in later if _may_write(site, part, held, own)), None)
+    if isinstance(writer, (ast.expr, ast.stmt)):
+        told = site.text(writer).splitlines()[0]
+        return Refused(f"`{told}` may write into `{text}`, which the backward pass would need")
+    return Changes(f"autograd keeps `{text}`: the backward pass raises after a write into it")
+
+
+def judge_result(site: Site, node: ast.expr | ast.stmt, new: str | None) -> Verdict:
+    """Judge that nobody writes the result of ``node``, where autograd keeps that.
+
+    ``new`` is the variable that holds it, None where it is used at once.
+    """
+    writer: ast.AST | None = next((a for a in site.ancestors(node) if _writes_it(a, node)), None)
+    if writer is None and new is not None:
+        later = runs_after(site, node, nodes(site.body.scope))
+        writer = next((part for part in later if _may_write(site, part, {new}, None)), None)
+    if isinstance(writer, (ast.expr, ast.stmt)):
+        told = site.text(writer).splitlines()[0]
+        return Refused(f"`{told}` may write into the result, which the backward pass would need")
+    return PROVED
+
+
+def _writes_it(around: ast.AST, node: ast.AST) -> bool:
+    """True for ``node.mul_(2)`` and ``node[0].mul_(2)``."""
+    return any(node in ast.walk(owner) for owner in _written(around))
+
+
+def _is_bound_later(site: Site, node: ast.AST, name: str) -> bool:
+    """True where a variable may come to hold a tensor from elsewhere."""
+    bindings = [site.parent(store) for store in runs_after(site, node, site.stores(name))]
+    return not all(
+        isinstance(one, ast.AugAssign)
+        or (isinstance(one, ast.Assign) and is_fresh(site, one.value))
+        for one in bindings
+    )
+
+
+def _may_write(site: Site, part: ast.AST, held: set[str], new: str | None) -> bool:
+    """True for what may write into the memory of ``held``, as far as it shows."""
+    owners = [*_written(part)]
+    if isinstance(part, ast.Call):
+        kinds = [*options(site.value(part.func))]
+        if any(_writes_of_its_own(part, kind) for kind in kinds):
+            return True
+        if _is_opaque(part) and any(_may_be_writer(kind) for kind in kinds):
+            owners += [part.func, *part.args, *(keyword.value for keyword in part.keywords)]
+    return any(_is_foreign(site, owner, held, new) for owner in owners)
+
+
+def _written(part: ast.AST) -> Iterator[ast.expr]:
+    """What a piece of code writes in place, as far as it shows."""
+    match part:
+        case ast.AugAssign(target=target):
+            yield target
+        case ast.Subscript(value=owner, ctx=ast.Store() | ast.Del()):
+            yield owner
+        case ast.Attribute(value=owner, attr="data", ctx=ast.Store()):
+            yield owner
+        case ast.Call(func=function, args=given, keywords=keywords):
+            last = function.attr if isinstance(function, ast.Attribute) else ""
+            asked = any(keyword.arg == "inplace" for keyword in keywords)
+            if asked or _is_in_place(last):
+                yield from (getattr(function, "value", function), *given)
+            yield from (keyword.value for keyword in keywords if keyword.arg == "out")
+
+
+def _is_opaque(call: ast.Call) -> bool:
+    """False for ``getattr(x, "name")`` of a name that no method in place has."""
+    match call:
+        case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str() as name), *_]):
+            return _is_in_place(name)
+    return True
+
+
+def _is_in_place(method: str) -> bool:
+    return method in _IN_PLACE or _ends_in_place(method)
+
+
+def _ends_in_place(method: str) -> bool:
+    return method.endswith("_") and not method.endswith("__")
+
+
+def _may_be_writer(called: Value) -> bool:
+    """True for a function that may write what it is given."""
+    match called:
+        case Function() | Class():
+            return any(True for part in nodes(called.info.node) for _ in _written(part))
+        case External(name=name):
+            reaches = name.startswith(_OPENING) and name.rpartition(".")[2] not in READING_FUNCTIONS
+            return reaches or _ends_in_place(name)
+        case Object(site=ast.Call(keywords=settings)):
+            return any(keyword.arg == "inplace" for keyword in settings)
+    return False
+
+
+def _writes_of_its_own(call: ast.Call, called: Value) -> bool:
+    """True for a function that writes what its arguments do not give it: ``add = x.add_``."""
+    if isinstance(called, BoundExternal):
+        return isinstance(call.func, ast.Name) and _ends_in_place(called.name)
+    if not isinstance(called, Function):
+        return False
+    parts = nodes(called.info.node)
+    own = {part.arg for part in parts if isinstance(part, ast.arg)}
+    own |= {n.id for n in parts if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    return any(_root(one) not in own for part in parts for one in _written(part))
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Starred)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_plain(kind: Value) -> bool:
+    """True for what is certainly no tensor; attributes of plain objects are only taken for none."""
+    return isinstance(kind, _PLAIN) and not (isinstance(kind, Static) and kind.type is None)
+
+
+def _is_foreign(site: Site, node: ast.expr, held: set[str], new: str | None) -> bool:
+    """True for what may hold the memory of one of the variables ``held``."""
+    if all(_is_plain(kind) for kind in options(site.value(node))):
+        return False
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Starred)):
+        node = node.value
+    if isinstance(node, ast.Name):
+        return node.id != new and (node.id in held or not is_own(site, node.id))
+    return not isinstance(node, ast.Constant) and not is_fresh(site, node)

@@ -1,0 +1,121 @@
+"""LayerDrop by a number of numpy's or Python's: compiled code draws it only where it decides."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tclint.diagnostics import Decline
+from tclint.lint.rewrite import Repair, Replace
+from tclint.semantics.lattice import is_tensor
+from tclint.semantics.site import Site
+
+from ..facts.purity import is_pure
+from ..facts.reaching import block_of
+
+_MESSAGE: Final = (
+    "Draw the number in compiled code only where it decides: eager code does what it did, and "
+    "where it decides the graph breaks as before"
+)
+_IS_COMPILING: Final = "torch.compiler.is_compiling"
+_GUARDS: Final = (ast.Name, ast.Attribute)
+
+
+def is_drawn_if_needed(site: Site, call: ast.Call) -> bool:
+    """True for a draw that this repair has been made on."""
+    return any(
+        isinstance(part, ast.Call) and site.dotted(part.func) == _IS_COMPILING
+        for outer in site.ancestors(call)
+        if isinstance(outer, ast.If)
+        for part in ast.walk(outer.test)
+    )
+
+
+def draw_if_needed(site: Site, call: ast.Call) -> Repair | Decline:
+    """Rewrite ``p = draw()`` where the next statement may decide without looking at ``p``."""
+    test = _decision(site, call)
+    if isinstance(test, Decline):
+        return test
+    spelled = site.spell(_IS_COMPILING)
+    if spelled is None:
+        return Decline("the file does not import torch")
+    templates, parts = _needed(site, test)
+    if not templates:
+        return Decline(f"`{site.text(test)}` is decided by the number in any case")
+    needed = " and ".join(templates)
+    needed = f"({needed})" if len(templates) > 1 else needed
+    statement = site.statement
+    assert isinstance(statement, ast.Assign)
+    template = f"$p = 1.0\nif not {spelled}() or {needed}:\n    $draw"
+    whole = Replace(statement, template, {"p": statement.targets[0], "draw": statement, **parts})
+    return Repair(_MESSAGE, (whole,))
+
+
+def _decision(site: Site, call: ast.Call) -> ast.Compare | Decline:
+    """The one comparison of the number, in the statement after the draw."""
+    statement = site.parent(call)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Name):
+        return Decline("the number is not kept in a variable that a test could leave alone")
+    reads = site.loads(target.id)
+    if len(reads) != 1 or len(site.stores(target.id)) != 1:
+        return Decline(f"`{target.id}` is used for more than one comparison")
+    test = site.parent(reads[0])
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return Decline(f"`{target.id}` is used for more than one comparison")
+    block = block_of(site, statement)
+    behind = block[block.index(statement) + 1 :]
+    if not behind or not any(part is test for part in _evaluated(behind[0])):
+        return Decline("the number does not decide in the next statement")
+    return test
+
+
+def _evaluated(statement: ast.stmt) -> list[ast.expr]:
+    """What a statement evaluates first: the operands of its test or of its value."""
+    match statement:
+        case ast.If(test=whole) | ast.Assign(value=whole):
+            return _operands(whole)
+    return []
+
+
+def _operands(node: ast.expr) -> list[ast.expr]:
+    match node:
+        case ast.BoolOp(values=values):
+            return [part for value in values for part in _operands(value)]
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return _operands(operand)
+    return [node]
+
+
+def _needed(site: Site, test: ast.Compare) -> tuple[list[str], dict[str, ast.expr]]:
+    """When the number decides, as templates: what is asked before it, and a positive rate."""
+    templates: list[str] = []
+    parts: dict[str, ast.expr] = {}
+    inner: ast.AST = test
+    for outer in site.ancestors(test):
+        if isinstance(outer, ast.BoolOp):
+            before = outer.values[: next(i for i, v in enumerate(outer.values) if v is inner)]
+            wanted = isinstance(outer.op, ast.And)
+            for guard in before:
+                _add(site, guard, templates, parts, wanted=wanted)
+        elif not isinstance(outer, ast.UnaryOp):
+            break
+        inner = outer
+    if isinstance(test.ops[0], ast.Lt) and not isinstance(test.comparators[0], ast.Constant):
+        rate = test.comparators[0]
+        if is_pure(site, rate) and not is_tensor(site.value(rate)):
+            parts["rate"] = rate
+            templates.append("$rate > 0.0")
+    return templates, parts
+
+
+def _add(
+    site: Site, guard: ast.expr, templates: list[str], parts: dict[str, ast.expr], *, wanted: bool
+) -> None:
+    """Add a flag that is asked before the number; other conditions are left out."""
+    while isinstance(guard, ast.UnaryOp) and isinstance(guard.op, ast.Not):
+        guard, wanted = guard.operand, not wanted
+    if isinstance(guard, _GUARDS) and is_pure(site, guard) and not is_tensor(site.value(guard)):
+        name = f"flag_{len(parts)}"
+        parts[name] = guard
+        templates.append(f"${name}" if wanted else f"not ${name}")

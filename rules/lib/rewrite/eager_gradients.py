@@ -1,0 +1,102 @@
+"""Gradients that are switched on or off for a passing tensor: done by eager code only."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tclint.diagnostics import Applicability, Decline
+from tclint.lint.rewrite import Repair, Replace
+from tclint.semantics.lattice import options
+from tclint.semantics.site import Site
+from tclint.semantics.values import External, Function, Object, Tensor, Value
+
+from ..facts.origins import is_made_here
+from ..judge.arguments import certain_tensor
+
+_CHANGES: Final = (
+    "in compiled code the tensor keeps the gradients that it had: a result needs none where no "
+    "parameter or input behind it does"
+)
+_KEEPING: Final = (ast.Return, ast.Tuple, ast.List, ast.Dict, ast.Yield, ast.Lambda)
+_LOOKS: Final = frozenset({"grad", "requires_grad", "retain_grad", "register_hook", "backward"})
+WAY_OUT: Final = (
+    "switch it before compiled code is called; inside, `.detach()` cuts gradients off, and "
+    "`torch.func.grad` takes them with respect to any tensor"
+)
+
+
+def switch_in_eager(site: Site, owner: ast.expr, tensor: Tensor) -> Repair | Decline:
+    """Put the statement that switches the gradients of ``owner`` under ``not is_compiling()``."""
+    statement = site.statement
+    alone = isinstance(statement, (ast.Assign, ast.Expr))
+    if not alone or not isinstance(owner, ast.Name) or not is_made_here(site, owner, tensor):
+        return Decline(WAY_OUT)
+    reads = site.loads(owner.id)
+    rebound = len(site.stores(owner.id)) > 1
+    if any(_is_asked(site, read) or _gets_out(site, read, rebound=rebound) for read in reads):
+        return Decline(f"the gradient of `{owner.id}` can be seen later; {WAY_OUT}")
+    spelled = site.spell("torch.compiler.is_compiling")
+    if spelled is None:
+        return Decline("the file does not import torch")
+    outer = site.parent(statement)
+    if isinstance(outer, ast.If) and outer.body == [statement] and not outer.orelse:
+        rewrite = Replace(outer.test, f"$test and not {spelled}()", {"test": outer.test})
+    else:
+        template = f"if not {spelled}():\n    $statement"
+        rewrite = Replace(statement, template, {"statement": statement})
+    return Repair("Do it in eager code only", (rewrite,), Applicability.UNSAFE, _CHANGES)
+
+
+def _is_asked(site: Site, read: ast.expr) -> bool:
+    """True where the tensor's gradient is asked for."""
+    parent = site.parent(read)
+    if isinstance(parent, ast.Attribute):
+        return parent.attr in _LOOKS and isinstance(parent.ctx, ast.Load)
+    calls = (outer for outer in site.ancestors(read) if isinstance(outer, ast.Call))
+    return any((site.dotted(call.func) or "").startswith("torch.autograd.") for call in calls)
+
+
+def _gets_out(site: Site, read: ast.expr, *, rebound: bool) -> bool:
+    """True where somebody may keep the tensor, or take gradients with respect to it.
+
+    A variable that is bound again may hold another tensor where it is returned or named anew.
+    """
+    parent = site.parent(read)
+    match parent:
+        case ast.Assign(targets=[ast.Subscript(value=owner)]):
+            return certain_tensor(site, owner) is None
+        case ast.Assign(targets=[ast.Attribute()]):
+            return True
+        case ast.Assign():
+            return not rebound
+        case ast.Call(func=function) if function is not read:
+            return _may_take_gradients(site, function)
+        case ast.keyword():
+            call = site.parent(parent)
+            return not isinstance(call, ast.Call) or _may_take_gradients(site, call.func)
+    return isinstance(parent, _KEEPING) and not rebound
+
+
+def _may_take_gradients(site: Site, function: ast.expr) -> bool:
+    """True for a function that keeps tensors (`append`), or whose code speaks of gradients."""
+    if (site.dotted(function) or "").startswith(("torch.", "builtins.")):
+        return False
+    if isinstance(function, ast.Attribute) and certain_tensor(site, function.value) is not None:
+        return False
+    return not all(map(_ignores_gradients, options(site.value(function))))
+
+
+def _ignores_gradients(called: Value) -> bool:
+    if isinstance(called, Object) and called.cls is None:
+        return called.is_module
+    if isinstance(called, Function):
+        return not _speaks_of_gradients(called.info.node)
+    if isinstance(called, Object) and called.cls is not None:
+        return not _speaks_of_gradients(called.cls.node)
+    return isinstance(called, External)
+
+
+def _speaks_of_gradients(code: ast.AST) -> bool:
+    names = (getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(code))
+    return any(name in _LOOKS for name in names)

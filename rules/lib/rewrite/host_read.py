@@ -1,0 +1,154 @@
+"""The repair of a host read: leave the value on the device, as the 0-d tensor that it is."""
+
+from __future__ import annotations
+
+import ast
+import struct
+
+from tclint.diagnostics import Applicability, Decline
+from tclint.lint.rewrite import Repair, Replace
+from tclint.semantics.events import HostRead
+from tclint.semantics.ownership import is_consumed, is_fresh, is_private
+from tclint.semantics.site import Site
+from tclint.semantics.values import Tensor
+
+from ..facts.purity import cannot_raise, is_ordering
+from ..facts.uses import Uses, uses_of
+from ..judge.certainty import tensors_only
+from ..judge.declared import takes_numbers
+from ..judge.numbers import Number, bound_of
+from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
+from .number_as_tensor import Way
+
+_ONE = Changes("a tensor of several elements raises another error, or none")
+_CONVERSIONS = ("float", "int", "bool", "complex")
+"""These take Python numbers as well; the methods of tensors do not."""
+
+
+def repair_read(
+    event: HostRead,
+    template: str = "$source",
+    read: Tensor | None = None,
+    extra: Verdict = PROVED,
+) -> Repair | Decline:
+    """Replace a read by ``template`` on the device, as far as all uses of the number allow it.
+
+    ``read`` is the tensor to judge promotion by, if it is not the event's own; ``extra`` is a
+    verdict of the rule on the template itself.
+    """
+    site, node = event.site, event.node
+    assert isinstance(node, ast.expr)
+    literal = constant_content(site, event.source)
+    if literal is not None and event.via == "item":
+        return Repair("Use the number itself", (Replace(node, repr(literal)),))
+    if isinstance(node, ast.Call) and event.source is node.func:
+        return Decline("the tensor is not named where it is read")
+    refusal = takes_numbers(site, event.source) if event.via in _CONVERSIONS else None
+    if refusal is not None:
+        return refusal
+    uses = uses_of(site, node)
+    if uses.lost and not uses.several:
+        return Decline(f"{uses.lost}, so its uses cannot be followed")
+    rank: Verdict = PROVED if event.tensor.rank == 0 else _ONE
+    rank = combine([rank, tensors_only(site, event.source)])
+    if uses.statement is not None:
+        return _unused(event, uses, rank if template == "$source" else combine([extra, rank]))
+    way = Way(site, real=isinstance(event.source, ast.Call) and is_ordering(event.source))
+    way.follow(node, Number(read or event.tensor, bound_of(site, event.source)))
+    verdict = combine([extra, rank, way.verdict()])
+    if isinstance(verdict, Refused):
+        return Decline(verdict.why)
+    if event.via == "int" and way.kept and isinstance(way.verdict(), Changes):
+        return Decline("`int` makes a size or an index here, for code that is not followed")
+    return _keep(event, template, way, verdict)
+
+
+def _keep(event: HostRead, template: str, way: Way, verdict: Verdict) -> Repair:
+    site, source = event.site, event.source
+    assert isinstance(event.node, ast.expr)
+    written = template if _is_detached(source) else f"{template}.detach()"
+    if event.tensor.rank != 0:
+        written += ".reshape(())"
+    if template == "$source" and not _may_share(site, event.node, source, way):
+        written += ".clone()"
+    around = way.rewrites.pop(event.node, None)
+    if around is not None:
+        written = around.template.replace("$number", written)
+    rewrite = Replace(event.node, written, {"source": source})
+    message = "Keep the value on the device as a 0-d tensor"
+    return _repair(message, verdict, rewrite, *way.rewrites.values())
+
+
+def _may_share(site: Site, read: ast.expr, source: ast.expr, way: Way) -> bool:
+    """True where the tensor may keep the memory that the number was read from."""
+    if way.written:
+        return is_fresh(site, source)
+    return is_private(site, source) or is_consumed(site, read)
+
+
+def _unused(event: HostRead, uses: Uses, rank: Verdict) -> Repair:
+    statement = uses.statement
+    assert statement is not None
+    if cannot_raise(event.site, event.source):
+        return _repair("Remove the unused read", rank, Replace(statement, ""))
+    if isinstance(statement, ast.Expr):
+        kept = Replace(event.node, "$source", {"source": event.source})
+    else:
+        written = "$source" if _is_detached(event.source) else "$source.detach()"
+        kept = Replace(event.node, written, {"source": event.source})
+    return _repair("Do not read the unused value", rank, kept)
+
+
+def _is_detached(source: ast.expr) -> bool:
+    return isinstance(source, ast.Call) and (
+        isinstance(source.func, ast.Attribute) and source.func.attr == "detach"
+    )
+
+
+def _repair(message: str, verdict: Verdict, *rewrites: Replace) -> Repair:
+    if isinstance(verdict, Changes):
+        return Repair(message, rewrites, Applicability.UNSAFE, verdict.what)
+    return Repair(message, rewrites)
+
+
+def constant_content(site: Site, node: ast.expr) -> int | float | bool | None:
+    """The number in ``torch.tensor(3.0)``, if no rounding happens on its way through float32."""
+    if not isinstance(node, ast.Call) or site.dotted(node.func) != "torch.tensor":
+        return None
+    if len(node.args) != 1 or node.keywords or not isinstance(node.args[0], ast.Constant):
+        return None
+    value = node.args[0].value
+    if isinstance(value, float):
+        try:
+            exact = struct.unpack("f", struct.pack("f", value))[0] == value
+        except OverflowError:
+            return None
+        return value if exact else None
+    if isinstance(value, int) and -(2**63) <= value < 2**63:
+        return value
+    return None
+
+
+def is_captured(event: HostRead) -> bool:
+    """True where Dynamo traces reads of single numbers instead of breaking."""
+    region = event.site.region
+    return region is not None and region.capture_scalars
+
+
+def is_judged_elsewhere(event: HostRead) -> bool:
+    """True inside a call that writes output: that has rules of its own."""
+    site = event.site
+    around = site.ancestors(event.node)
+    return any(isinstance(a, ast.Call) and _writes_output(site, a) for a in around)
+
+
+_LOG_METHODS = frozenset("debug info warning warn error critical exception log write".split())
+
+
+def _writes_output(site: Site, call: ast.Call) -> bool:
+    dotted = site.dotted(call.func) or ""
+    if dotted in ("print", "warnings.warn") or dotted.startswith("logging."):
+        return True
+    return isinstance(call.func, ast.Attribute) and (
+        call.func.attr in _LOG_METHODS and not isinstance(site.value(call.func.value), Tensor)
+    )

@@ -1,0 +1,295 @@
+"""``x[mask] = f(y[mask])``: compute all elements, and let the mask choose where to store them."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from dataclasses import field
+from textwrap import indent
+from typing import Final
+
+from tclint.diagnostics import Applicability, Decline
+from tclint.lint.rewrite import Repair, Replace
+from tclint.records import record
+from tclint.semantics.lattice import options
+from tclint.semantics.site import Site
+from tclint.semantics.values import Static, SymInt
+
+from ..facts.conditions import is_compiled_aside, is_compiled_only
+from ..facts.purity import is_pure
+from ..facts.shapes import same_dtype, same_shape
+from ..facts.uses import is_parameter
+from ..judge.aliases import is_own
+from ..judge.arguments import certain_tensor
+from ..judge.arms import judge_arm, keeps
+from ..judge.certainty import is_certain
+from ..judge.promotion import is_boolean
+from ..judge.saved_for_backward import judge_kept
+from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
+
+_MESSAGE: Final = "Compute it for all elements, and store those of the mask"
+_FLOATS: Final = (
+    "Compute it for all elements in compiled code, and store those of the mask, for tensors of "
+    "floating point; eager code stays as it is"
+)
+_SUMMED: Final = "the gradient of `{}` is summed over all elements, so its last bits may differ"
+_REDUCTIONS: Final = frozenset("all amax amin any argmax argmin mean prod sum".split())
+_NUMBERS: Final = ("bool", "float", "int")
+_POINTWISE: Final = frozenset("abs isfinite isinf isnan logical_not sigmoid sqrt square".split())
+
+
+@record()
+class _Reads:
+    """The tensors that an expression reads by one mask."""
+
+    mask: str
+    found: list[ast.expr] = field(default_factory=list)
+
+    def unmasked(self, node: ast.expr) -> ast.expr:
+        """The expression on all elements; its leaves are the nodes of the program."""
+        if isinstance(node, ast.Subscript) and ast.dump(node.slice) == self.mask:
+            self.found.append(node.value)
+            return node.value
+        changed = copy.copy(node)
+        for name, child in ast.iter_fields(node):
+            if isinstance(child, ast.expr):
+                setattr(changed, name, self.unmasked(child))
+            elif isinstance(child, list) and name == "args":
+                setattr(changed, name, [self.unmasked(part) for part in child])
+        return changed if list(ast.iter_child_nodes(node)) else node
+
+
+def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
+    """Rewrite the store that a read by a mask is for; None for reads that are for more."""
+    statement = site.statement
+    stored = _stored(statement)
+    if stored is None or not any(part is read for part in ast.walk(statement)):
+        return None
+    target, value, operator = stored
+    spelled = site.spell("torch.where")
+    if is_compiled_aside(site, statement):
+        return Decline("this is what other tensors and eager code still do")
+    if spelled is None:
+        return Decline("the file does not import torch")
+    reads = _Reads(ast.dump(target.slice))
+    whole = reads.unmasked(value)
+    if operator is not None:
+        whole = ast.BinOp(reads.unmasked(target), operator, whole)
+    if not reads.found:
+        return None
+    cover = _cover_of(site, target.slice, target.value)
+    obstacle = _obstacle(site, target, reads, cover)
+    if obstacle or cover is None:
+        return Decline(obstacle)
+    name = site.text(target.value)
+    mask, text = _spread(site, target.slice, cover.left), ast.unparse(whole)
+    store = f"{name}.copy_({spelled}({mask}, {text}, {name}))"
+    return _repair(site, statement, store, whole, reads.found[0], cover)
+
+
+def _stored(statement: ast.stmt) -> tuple[ast.Subscript, ast.expr, ast.operator | None] | None:
+    """What is stored where, and the operator before ``=``."""
+    match statement:
+        case ast.Assign(targets=[ast.Subscript() as target], value=value):
+            return target, value, None
+        case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value):
+            return target, value, op
+    return None
+
+
+@record(frozen=True)
+class _Cover:
+    """How many of the last dimensions a mask leaves out, and how far it is proved to fit."""
+
+    left: int
+    verdict: Verdict
+
+
+def _cover_of(site: Site, mask: ast.expr, owner: ast.expr) -> _Cover | None:
+    """How a mask covers a tensor; None where that is not known.
+
+    Where the mask does not fit, indexing by it raises; `torch.where` spreads a single element.
+    """
+    if same_shape(site, mask, owner):
+        return _Cover(0, PROVED)
+    if _is_row_each(site, mask, owner):
+        return _Cover(1, PROVED)
+    found, tensor = certain_tensor(site, mask), certain_tensor(site, owner)
+    if found is None or tensor is None or not found.rank or tensor.rank is None:
+        return None
+    left = tensor.rank - found.rank
+    what = (
+        f"where `{site.text(mask)}` does not fit `{site.text(owner)}`, the error is another, and "
+        "a single element counts for all"
+    )
+    return _Cover(left, Changes(what)) if left >= 0 else None
+
+
+def _is_row_each(site: Site, node: ast.expr, owner: ast.expr) -> bool:
+    """True for what is computed from ``x[..., 0]`` or ``x.sum(-1)``, for each row of its own."""
+    match node:
+        case ast.Name(id=name):
+            stores = site.stores(name)
+            made = site.parent(stores[0]) if len(stores) == 1 else None
+            alone = not is_parameter(site, name) and not site.facts.loops
+            plain = isinstance(made, ast.Assign) and made.targets == stores and alone
+            return plain and isinstance(made, ast.Assign) and _is_row_each(site, made.value, owner)
+        case ast.Compare(left=left, comparators=[right]) | ast.BinOp(left=left, right=right):
+            parts = [side for side in (left, right) if not _is_number(site, side)]
+            return bool(parts) and all(_is_row_each(site, part, owner) for part in parts)
+        case ast.UnaryOp(op=ast.USub() | ast.Invert(), operand=inner):
+            return _is_row_each(site, inner, owner)
+        case ast.Subscript(value=whole, slice=ast.Tuple(elts=[ast.Constant(value=first), last])):
+            return first is ... and _is_place(last) and _is_same(site, whole, owner)
+        case ast.Call(func=ast.Attribute(value=whole, attr=name), args=[], keywords=[]):
+            return name in _POINTWISE and _is_row_each(site, whole, owner)
+        case ast.Call(func=ast.Attribute(value=whole, attr=name), args=[last], keywords=[]) | (
+            ast.Call(
+                func=ast.Attribute(value=whole, attr=name),
+                args=[],
+                keywords=[ast.keyword(arg="dim", value=last)],
+            )
+        ):
+            tensor = certain_tensor(site, owner)
+            is_last = name in _REDUCTIONS and ast.unparse(last) == "-1"
+            ranked = tensor is not None and bool(tensor.rank)
+            return is_last and ranked and _is_same(site, whole, owner)
+    return False
+
+
+def _is_number(site: Site, node: ast.expr) -> bool:
+    return all(
+        isinstance(kind, SymInt) or (isinstance(kind, Static) and kind.type in _NUMBERS)
+        for kind in options(site.value(node))
+    )
+
+
+def _is_place(node: ast.expr) -> bool:
+    number = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(number, ast.Constant) and type(number.value) is int
+
+
+def _is_same(site: Site, whole: ast.expr, owner: ast.expr) -> bool:
+    """True for a tensor of the same shape, whose variable has been bound once only."""
+    names = [part for part in ast.walk(whole) if isinstance(part, ast.Name)]
+    once = all(len(site.stores(name.id)) <= 1 for name in names)
+    return once and same_shape(site, whole, owner)
+
+
+def _obstacle(site: Site, target: ast.Subscript, reads: _Reads, cover: _Cover | None) -> str:
+    tensors = [target.value, *reads.found]
+    names = [tensor.id for tensor in tensors if isinstance(tensor, ast.Name)]
+    mask = certain_tensor(site, target.slice)
+    if len(names) < len(tensors) or len({*names[1:]}) > 1:
+        return "more than one tensor is read by the mask"
+    if mask is None or not is_boolean(mask) or not is_pure(site, target.slice):
+        return f"`{site.text(target.slice)}` is not certainly a boolean tensor"
+    if not is_own(site, names[0]):
+        return f"`{names[0]}` may be a tensor, or a view of one, from outside"
+    if cover is None or not same_shape(site, *tensors):
+        return f"`{site.text(target.slice)}` may have another shape than `{names[0]}`"
+    if not same_dtype(site, *tensors):
+        return f"`{names[0]}` and `{names[-1]}` may hold other types of elements"
+    return ""
+
+
+def _spread(site: Site, mask: ast.expr, left: int) -> str:
+    """The mask with a dimension of one element for each that it leaves out."""
+    text = site.text(mask)
+    if not left:
+        return text
+    plain = isinstance(mask, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
+    return f"{text if plain else f'({text})'}[..., {', '.join(['None'] * left)}]"
+
+
+def _repair(
+    site: Site, statement: ast.stmt, store: str, computed: ast.expr, root: ast.expr, cover: _Cover
+) -> Repair | Decline:
+    assert isinstance(root, ast.Name)
+    if isinstance(computed, ast.Name):  # only moved: no arithmetic that could change the dtype
+        return _as_far(cover.verdict, Replace(statement, store), _MESSAGE)
+    added, is_float = _added(site, statement, cover.left), _is_float(site, root)
+    if added is not None:
+        verdict = _judge_added(site, added, root)
+    else:
+        verdict = judge_arm(site, computed, root.id, {})
+    kept = added is None and not isinstance(verdict, Refused) and keeps(computed, root.id)
+    if is_float and kept:
+        if _is_target(statement, root):
+            return Decline(f"the backward pass needs what `{root.id}` held before the store")
+        verdict = combine([verdict, judge_kept(site, statement, [root], None)])
+    if isinstance(verdict, Refused):
+        return Decline(verdict.why)
+    rewrite, message = Replace(statement, store), _MESSAGE
+    if not is_float:
+        spelled = site.spell("torch.compiler.is_compiling")
+        if spelled is None or is_compiled_only(site, statement):
+            return Decline(f"`{root.id}` is not certainly a floating-point tensor")
+        test = f"{spelled}() and {root.id}.is_floating_point()"
+        split = f"if {test}:\n{indent(store, '    ')}\nelse:\n    $kept"
+        rewrite, message = Replace(statement, split, {"kept": statement}), _FLOATS
+    return _as_far(combine([verdict, cover.verdict]), rewrite, message)
+
+
+def _as_far(verdict: Verdict, rewrite: Replace, message: str) -> Repair:
+    """The repair, as safe as it is proved."""
+    if isinstance(verdict, Changes):
+        return Repair(message, (rewrite,), Applicability.UNSAFE, verdict.what)
+    return Repair(message, (rewrite,))
+
+
+def _added(site: Site, statement: ast.stmt, most: int) -> ast.expr | None:
+    """The tensor that is added to, or taken from, each element that the mask selects.
+
+    It has no more dimensions than those that the mask leaves out.
+    """
+    match statement:
+        case ast.AugAssign(op=ast.Add() | ast.Sub(), value=value):
+            pass
+        case ast.Assign(
+            targets=[target],
+            value=ast.BinOp(left=ast.Subscript() as left, op=ast.Add() | ast.Sub(), right=value),
+        ) if ast.unparse(target) == ast.unparse(left):
+            pass
+        case _:
+            return None
+    tensor = certain_tensor(site, value)
+    rank = tensor.rank if tensor is not None else None
+    plain = rank is not None and rank <= most and is_certain(site, value)
+    return value if plain and is_pure(site, value) else None
+
+
+def _is_float(site: Site, node: ast.expr) -> bool:
+    tensor = certain_tensor(site, node)
+    return tensor is not None and tensor.dtype is not None and tensor.dtype.category == "float"
+
+
+def _judge_added(site: Site, added: ast.expr, root: ast.Name) -> Verdict:
+    """A sum cannot make NaN of a gradient, but each element takes part in that of ``added``."""
+    tensor, owner = certain_tensor(site, added), certain_tensor(site, root)
+    dtype = tensor.dtype if tensor is not None else None
+    category = dtype.category if dtype is not None else None
+    text = site.text(added)
+    if tensor is not None and tensor.rank:
+        fits = Changes(f"`{text}` has to have the dtype of `{root.id}`, and fit its elements")
+        return combine([fits, _judge_sum(text, category)])
+    if category in ("int", "bool"):
+        return PROVED
+    what = _SUMMED.format(text)
+    if owner is None or (not owner.rank and owner.dtype != dtype):
+        what += f"; so may the sum if `{root.id}` has no dimensions and `{text}` another dtype"
+    if category != "float":
+        what += f"; `{text}` has to be real"
+    return Changes(what)
+
+
+def _judge_sum(text: str, category: str | None) -> Verdict:
+    """Judge the gradient of what is added to several elements."""
+    if category in ("int", "bool"):
+        return PROVED
+    return Changes(_SUMMED.format(text))
+
+
+def _is_target(statement: ast.stmt, root: ast.Name) -> bool:
+    stored = _stored(statement)
+    return stored is not None and ast.unparse(stored[0].value) == root.id

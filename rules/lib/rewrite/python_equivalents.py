@@ -1,0 +1,142 @@
+"""What Python offers in the place of numpy's functions of numbers."""
+
+from __future__ import annotations
+
+import ast
+from functools import partial
+
+from tclint.diagnostics import Applicability, Decline
+from tclint.lint.rewrite import Repair, Replace, Rewrite
+from tclint.records import record
+from tclint.semantics.events import NumpyCall
+from tclint.semantics.lattice import options
+from tclint.semantics.site import Site
+from tclint.semantics.values import Sequence, Static, SymInt, Value
+
+from ..facts.fallbacks import KEPT, is_fallback
+from ..facts.integers import least
+from ..facts.number_flow import End, Step
+from ..judge.python_numbers import verdict_of
+from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
+from .builtin_names import builtin, library
+
+_ULP = "numpy and `math` may differ in the last digit, and `math` raises ValueError for bad input"
+_INT = "the result is an int instead of a float"
+
+
+@record(frozen=True)
+class PythonEquivalent:
+    """``kind`` is what numpy's function gives; ``differs`` is a difference that always remains."""
+
+    name: str
+    kind: str
+    reduces: bool = False
+    differs: str = ""
+
+
+PYTHON_EQUIVALENTS = {
+    "numpy.amax": PythonEquivalent("max", "int", reduces=True),
+    "numpy.amin": PythonEquivalent("min", "int", reduces=True),
+    "numpy.ceil": PythonEquivalent("math.ceil", "float", differs=_INT),
+    "numpy.exp": PythonEquivalent("math.exp", "float", differs=_ULP),
+    "numpy.floor": PythonEquivalent("math.floor", "float", differs=_INT),
+    "numpy.log": PythonEquivalent("math.log", "float", differs=_ULP),
+    "numpy.log10": PythonEquivalent("math.log10", "float", differs=_ULP),
+    "numpy.log2": PythonEquivalent("math.log2", "float", differs=_ULP),
+    "numpy.max": PythonEquivalent("max", "int", reduces=True),
+    "numpy.min": PythonEquivalent("min", "int", reduces=True),
+    "numpy.prod": PythonEquivalent("math.prod", "int", reduces=True),
+    "numpy.sqrt": PythonEquivalent("math.sqrt", "float"),
+    "numpy.sum": PythonEquivalent("sum", "int", reduces=True),
+}
+
+
+def is_constant_number(value: Value) -> bool:
+    """True for numbers, shapes and sequences of them that Dynamo knows while tracing."""
+    return all(_is_constant(option) for option in options(value))
+
+
+def _is_constant(value: Value) -> bool:
+    if isinstance(value, Sequence):
+        members = value.items if value.items is not None else (value.element,)
+        return all(is_constant_number(member) for member in members)
+    if isinstance(value, Static):
+        return value.type in (None, "int", "float", "tuple", "list", "torch.Size")
+    return isinstance(value, SymInt)
+
+
+def is_certain(value: Value) -> bool:
+    """False for settings of which only the existence is known, and shapes of any length.
+
+    The product of a shape with one size is a number that Dynamo knows.
+    """
+    return not any(
+        (isinstance(v, Static) and v.type is None) or (isinstance(v, Sequence) and v.items is None)
+        for v in options(value)
+    )
+
+
+def use_equivalent(
+    event: NumpyCall, twin: PythonEquivalent, way: list[Step | End]
+) -> Repair | Decline:
+    """Replace the numpy function by its twin, as far as the uses of the number allow it."""
+    site, call = event.site, event.call
+    if call.keywords or len(call.args) != 1:
+        return Decline(f"`{twin.name}` takes one argument")
+    if "." in twin.name and is_fallback(site, twin.name):
+        return Decline(KEPT.format(twin.name))
+    spelled = (library if "." in twin.name else builtin)(site, twin.name)
+    if isinstance(spelled, Decline):
+        return spelled
+    verdicts = [_argument(site, call, twin), verdict_of(site, way, partial(least, site))]
+    verdict = combine(verdicts)
+    if isinstance(verdict, Refused):
+        return Decline(verdict.why)
+    name, imports = spelled
+    rewrites: tuple[Rewrite, ...] = (*imports, Replace(call.func, name))
+    if isinstance(verdict, Changes):
+        return Repair(f"Use `{name}`", rewrites, Applicability.UNSAFE, verdict.what)
+    return Repair(f"Use `{name}`", rewrites)
+
+
+def _argument(site: Site, call: ast.Call, twin: PythonEquivalent) -> Verdict:
+    if twin.reduces:
+        return _members(site, call, twin)
+    if twin.differs:
+        return Changes(twin.differs)
+    bound = least(site, call.args[0])
+    if bound is not None and bound >= 0:
+        return PROVED
+    return Changes(f"`{twin.name}` raises ValueError for a negative number")
+
+
+def _members(site: Site, call: ast.Call, twin: PythonEquivalent) -> Verdict:
+    """The members must be integers; for none at all numpy gives 1.0 or 0.0, not an int."""
+    for value in options(site.value(call.args[0])):
+        whole = isinstance(value, Sequence) and _whole(value)
+        if not whole and not _known_integers(value):
+            return Changes(f"`{site.text(call.args[0])}` may hold other than integers")
+        empty = isinstance(value, Sequence) and not value.items
+        if empty and not (twin.name in ("math.prod", "sum") and _is_converted(site, call)):
+            return Changes("for an empty shape numpy gives a float, or raises another error")
+    return PROVED
+
+
+def _whole(value: Sequence) -> bool:
+    members = value.items if value.items is not None else (value.element,)
+    return all(
+        isinstance(v, SymInt) or (isinstance(v, Static) and v.type == "int")
+        for member in members
+        for v in options(member)
+    )
+
+
+def _known_integers(value: Value) -> bool:
+    if not isinstance(value, Static) or not value.known or not value.value:
+        return False
+    return isinstance(value.value, (tuple, list)) and all(type(v) is int for v in value.value)
+
+
+def _is_converted(site: Site, call: ast.Call) -> bool:
+    outer = site.parent(call)
+    return isinstance(outer, ast.Call) and site.dotted(outer.func) == "int"

@@ -1,0 +1,98 @@
+"""`np.arange` that counts a loop: the `range` in its place."""
+
+from __future__ import annotations
+
+import ast
+from functools import partial
+
+from tclint.diagnostics import Applicability, Decline
+from tclint.lint.rewrite import Repair, Replace
+from tclint.semantics.events import Loop
+from tclint.semantics.site import Site
+
+from ..facts.integers import least
+from ..facts.number_flow import follow
+from ..judge.python_numbers import verdict_of
+from ..judge.range_bounds import judge_bounds
+from ..judge.verdict import Changes, Refused, Verdict, combine
+from .builtin_names import builtin
+from .written_array import listed, use_tuple
+
+MESSAGE = "Count with `range`"
+
+
+def counted(site: Site, loop: Loop) -> ast.Call | None:
+    """The ``np.arange(...)`` that the loop runs over, when it runs over nothing else."""
+    call = loop.iterable
+    if isinstance(call, ast.Call) and site.dotted(call.func) == "numpy.arange":
+        return call
+    return None
+
+
+def use_range(loop: Loop) -> Repair | Decline:
+    """Replace ``np.arange`` by ``range`` if the loop cannot tell, or only by a number's type."""
+    site = loop.site
+    call = counted(site, loop)
+    array = listed(site, loop.iterable)
+    if array is not None:
+        return use_tuple(site, array)
+    if call is None:
+        return Decline("only `np.arange` itself counts like `range`")
+    if not isinstance(loop.target, ast.Name):
+        return Decline("the loop's target is not one variable")
+    spelled = builtin(site, "range")
+    if isinstance(spelled, Decline):
+        return spelled
+    verdict = judge_bounds(site, call)
+    if not isinstance(verdict, Refused):
+        verdict = combine([verdict, _variable(site, loop.target, call)])
+    if isinstance(verdict, Refused):
+        return Decline(verdict.why)
+    rewrites = (Replace(call.func, spelled[0]),)
+    if isinstance(verdict, Changes):
+        return Repair(MESSAGE, rewrites, Applicability.UNSAFE, verdict.what)
+    return Repair(MESSAGE, rewrites)
+
+
+def _variable(site: Site, target: ast.Name, call: ast.Call) -> Verdict:
+    lost = _lost(site, target)
+    if lost:
+        return Refused(lost)
+    bound = partial(_least, site, target.id, _first(site, call))
+    return verdict_of(site, follow(site, site.loads(target.id), "int"), bound)
+
+
+def _lost(site: Site, target: ast.Name) -> str:
+    for store in site.stores(target.id):
+        loop = site.parent(store)
+        if not isinstance(loop, (ast.For, ast.comprehension)) or loop.target is not store:
+            return f"`{target.id}` is assigned elsewhere, too"
+        if store is not target and not _counts(site, loop.iter):
+            return f"`{target.id}` is the variable of another loop, too"
+    for node in ast.walk(site.body.scope):
+        if isinstance(node, (ast.Global, ast.Nonlocal)) and target.id in node.names:
+            return f"`{target.id}` belongs to an outer scope"
+    return ""
+
+
+def _counts(site: Site, node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and site.dotted(node.func) in ("range", "numpy.arange")
+
+
+def _first(site: Site, call: ast.Call) -> int | None:
+    """The least value that the loop variable takes, None if it may be negative."""
+    upwards = len(call.args) < 3 or not isinstance(call.args[2], ast.UnaryOp)
+    if not upwards:
+        return None
+    return 0 if len(call.args) == 1 else least(site, call.args[0])
+
+
+def _least(site: Site, name: str, first: int | None, node: ast.expr) -> int | None:
+    """A lower bound of an expression in which the loop variable is at least ``first``."""
+    match node:
+        case ast.Name(id=variable) if variable == name:
+            return first
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            halves = (_least(site, name, first, left), _least(site, name, first, right))
+            return None if None in halves else sum(half for half in halves if half is not None)
+    return least(site, node)

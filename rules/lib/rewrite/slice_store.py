@@ -1,0 +1,173 @@
+"""A number stored into a slice whose bounds live on the device: stored by a mask instead."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import field
+from typing import Final
+
+from tclint.diagnostics import Applicability, Decline
+from tclint.lint.rewrite import Repair, Replace
+from tclint.records import record
+from tclint.semantics.lattice import options
+from tclint.semantics.site import Site
+from tclint.semantics.values import DataScalar, Static, SymInt, Tensor
+
+from ..facts.purity import is_pure
+from ..facts.uses import is_parameter
+from ..judge.arguments import certain_tensor
+from ..judge.numbers import bound_of, constant
+
+_RANK: Final = "a tensor with too few dimensions raises another error"
+_BOUNDS: Final = "a negative bound does not count from the end, and a fraction raises no TypeError"
+_OWNERS: Final = (ast.Name, ast.Attribute)
+
+
+@record()
+class _Writing:
+    """The lines that make the masks, and the nodes that they are made of by placeholder."""
+
+    site: Site
+    arange: str
+    parts: dict[str, ast.expr]
+    lines: list[str] = field(default_factory=list)
+
+    def part(self, node: ast.expr) -> str:
+        """A placeholder for a node."""
+        name = f"part_{len(self.parts)}"
+        self.parts[name] = node
+        return f"${name}"
+
+    def fresh(self, wanted: str) -> str:
+        """A variable's name that the function does not use."""
+        while self.site.body.names(wanted):
+            wanted += "_"
+        return wanted
+
+
+def store_by_mask(site: Site, bound: ast.expr, statement: ast.stmt) -> Repair | Decline:
+    """Rewrite ``x[i, :n] = 0`` as ``x[i, torch.arange(x.shape[1]) < n] = 0``."""
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Subscript):
+        return Decline("the slice's length is not known ahead")
+    if not any(part is bound for part in ast.walk(target.slice)):
+        return Decline("the slice's length is not known ahead")
+    spelled = site.spell("torch.arange")
+    if spelled is None:
+        return Decline("the file does not import torch")
+    obstacle = _obstacle(site, statement, target)
+    if obstacle:
+        return Decline(obstacle)
+    members = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+    writing = _Writing(site, spelled, {"base": target.value, "stored": statement.value})
+    written = _index(writing, members)
+    if written is None:
+        return Decline("only one slice, or two side by side, become a mask")
+    lines = "\n".join([*writing.lines, f"$base[{written}] = $stored"])
+    rewrite = Replace(statement, lines, writing.parts)
+    changes = "; ".join(_changes(site, target.value, members))
+    message = "Store it by a mask"
+    if not changes:
+        return Repair(message, (rewrite,))
+    return Repair(message, (rewrite,), Applicability.UNSAFE, changes)
+
+
+def _changes(site: Site, base: ast.expr, members: list[ast.expr]) -> Iterator[str]:
+    tensor = certain_tensor(site, base)
+    if tensor is None or tensor.rank is None or tensor.rank < len(members):
+        yield _RANK
+    bounds = [b for m in members if isinstance(m, ast.Slice) for b in (m.lower, m.upper) if b]
+    if not all(_is_count(site, bound) for bound in bounds if _is_read(site, bound)):
+        yield _BOUNDS
+
+
+def _obstacle(site: Site, statement: ast.Assign, target: ast.Subscript) -> str:
+    if len(statement.targets) != 1:
+        return "the value is stored in several places"
+    kinds = list(options(site.value(statement.value)))
+    if not all(isinstance(k, Static) and k.type in ("int", "float", "bool") for k in kinds):
+        return "only a number can be stored by a mask whatever its size"
+    if not isinstance(target.value, _OWNERS) or certain_tensor(site, target.value) is None:
+        return f"`{site.text(target.value)}` is not certainly a tensor with a name"
+    members = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+    # The bounds are evaluated once before and after, but now ahead of the other members.
+    if all(isinstance(member, ast.Slice) or is_pure(site, member) for member in members):
+        return ""
+    return "the index may do more than to give numbers"
+
+
+def _index(writing: _Writing, members: list[ast.expr]) -> str | None:
+    """The text of the index with a mask in the place of the slices; None where that cannot be."""
+    texts: list[str] = []
+    sliced: dict[int, ast.Slice] = {}
+    dots = isinstance(members[0], ast.Constant) and members[0].value is ...
+    for place, member in enumerate(members):
+        if isinstance(member, ast.Slice):
+            if member.step is not None:
+                return None
+            if any(_is_read(writing.site, b) for b in (member.lower, member.upper)):
+                sliced[place] = member
+            else:
+                ends = (b and writing.part(b) for b in (member.lower, member.upper))
+                texts.append(":".join(end or "" for end in ends))
+        elif place == 0 and dots:
+            texts.append("...")
+        elif all(map(_is_int, options(writing.site.value(member)))):
+            texts.append(writing.part(member))
+        else:
+            return None
+    places = list(sliced)
+    if len(places) not in (1, 2) or places[-1] - places[0] != len(places) - 1:
+        return None
+    names = ["inside"] if len(places) == 1 else ["rows", "columns"]
+    for i, (place, part) in enumerate(sliced.items()):
+        names[i] = writing.fresh(names[i])
+        _write_mask(writing, names[i], part, place - len(members) if dots else place)
+    whole = names[0] if len(names) == 1 else f"{names[0]}[:, None] & {names[1]}"
+    return ", ".join([*texts[: places[0]], whole, *texts[places[0] :]])
+
+
+def _write_mask(writing: _Writing, name: str, part: ast.Slice, dimension: int) -> None:
+    """The lines that make ``name`` the mask of the slice in a dimension."""
+    places = f"{writing.arange}($base.shape[{dimension}], device=$base.device)"
+    lower = None if part.lower is None else writing.part(part.lower)
+    upper = None if part.upper is None else writing.part(part.upper)
+    if lower is None:
+        writing.lines.append(f"{name} = {places} < {upper}")
+    elif upper is None:
+        writing.lines.append(f"{name} = {places} >= {lower}")
+    else:
+        between = f"({name} >= {lower}) & ({name} < {upper})"
+        writing.lines += [f"{name} = {places}", f"{name} = {between}"]
+
+
+def _is_read(site: Site, bound: ast.expr | None) -> bool:
+    """True for a bound whose value is, or was read, on the device."""
+    kinds = () if bound is None else options(site.value(bound))
+    return any(isinstance(kind, (Tensor, DataScalar)) for kind in kinds)
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, SymInt) or (isinstance(value, Static) and value.type == "int")
+
+
+def _is_count(site: Site, node: ast.expr) -> bool:
+    """True for a whole number that is certainly not negative."""
+    if isinstance(node, ast.Name):
+        if len(site.stores(node.id)) != 1 or is_parameter(site, node.id):
+            return False
+        binding = site.parent(site.stores(node.id)[0])
+        return isinstance(binding, ast.Assign) and _is_count(site, binding.value)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mult)):
+        return _is_count(site, node.left) and _is_count(site, node.right)
+    value = constant(site, node)
+    if value is not None:
+        return isinstance(value, int) and value >= 0
+    match node:
+        case ast.Call(func=ast.Attribute(value=node, attr="item")):
+            pass
+        case ast.Call(func=ast.Name(id="int"), args=[inner]):
+            return _is_count(site, inner)
+    tensor = certain_tensor(site, node)
+    return tensor is not None and tensor.rank == 0 and bound_of(site, node) is not None

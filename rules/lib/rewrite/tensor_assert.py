@@ -1,0 +1,442 @@
+"""An assert on tensors as Dynamo takes it: whole, whatever its test and its message are made of.
+
+All rules about asserts offer this one repair. What is left in the graph are asserts that ask for
+one truth of a tensor each, last, and have a literal message. Where eager code could tell the
+difference, it keeps the assert as it is, and compiled code gets its own.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from tclint.diagnostics import Applicability, Decline
+from tclint.lint.rewrite import Repair, Replace
+from tclint.semantics.lattice import options
+from tclint.semantics.site import Site
+from tclint.semantics.values import NONE, Tensor
+
+from ..facts.conditions import (
+    HOST_FUNCTIONS,
+    host_reads,
+    is_compiled_only,
+    is_tensor_condition,
+)
+from ..facts.messages import folded, nearest_literal, quoted
+from ..facts.purity import cannot_raise, compares, is_pure
+from ..judge.arguments import certain_tensor
+from ..judge.caught import caught
+from ..judge.certainty import is_certain
+from ..judge.declared import takes_numbers
+from ..judge.exactness import COMPLEX
+from ..judge.promotion import is_boolean
+from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
+from .assert_reads import as_double, drop
+from .opposites import certain_opposite
+
+_OPERATORS: Final[dict[type[ast.cmpop], str]] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+    ast.In: "in",
+    ast.NotIn: "not in",
+}
+_SYMBOLS: Final = {"torch.logical_and": "&", "torch.logical_or": "|"}
+
+
+class _RefusedError(Exception):
+    """Why a test cannot be asserted in the graph."""
+
+    def __init__(self, decline: Decline) -> None:
+        super().__init__(decline.reason)
+        self.decline = decline
+
+
+def repair_assert(site: Site, statement: ast.Assert) -> Repair | Decline:
+    """Rewrite an assert so that nothing of it breaks the graph; decline where a part would stay."""
+    refusal = caught(site)
+    if refusal is not None:
+        return refusal
+    test = _Test(site, statement)
+    try:
+        return test.repair()
+    except _RefusedError as error:
+        return error.decline
+
+
+class _Test:
+    """The test of one assert on its way into the graph.
+
+    ``parts`` are the nodes that the templates name; ``rewrites`` do the same in place, as long as
+    the assert stays one. ``apart`` is set where eager code could tell the difference.
+    """
+
+    def __init__(self, site: Site, statement: ast.Assert) -> None:
+        self.site = site
+        self.statement = statement
+        self.parts: dict[str, ast.expr | ast.stmt] = {}
+        self.rewrites: list[Replace] = []
+        self.verdicts: list[Verdict] = []
+        self.messages: list[str] = []
+        self.apart = False
+        self.is_new = False
+        reads = host_reads(site, statement.test)
+        region = site.region
+        if region is not None and region.capture_scalars:
+            reads = (read for read in reads if site.dotted(read.func) in HOST_FUNCTIONS)
+        self.reads = [*reads]
+
+    def repair(self) -> Repair | Decline:
+        """The assert rewritten."""
+        conditions = self._conditions(self.statement.test)
+        verdict = combine(self.verdicts)
+        if isinstance(verdict, Refused):
+            return Decline(verdict.why)
+        message = self.statement.msg
+        literal = message is None or isinstance(folded(message), str)
+        if literal and not self.apart:
+            return self._in_place(conditions, verdict)
+        text = quoted(nearest_literal(self.site, self.statement)) if message is not None else ""
+        asserts = [f"assert {test}{', ' if text else ''}{text}" for test in conditions]
+        if not is_compiled_only(self.site, self.statement):
+            asserts = self._beside_original(asserts)
+        rewrite = Replace(self.statement, "\n".join(asserts), self.parts)
+        if literal:
+            self.messages.append("Let the assert of compiled code have the tensor")
+        else:
+            self.messages.append("Use a literal message in compiled code")
+        return _judged(self.messages[-1], verdict, (rewrite,))
+
+    def _in_place(self, conditions: list[str], verdict: Verdict) -> Repair:
+        """The same asserts for eager and compiled code."""
+        if not self.is_new:
+            return _judged(self.messages[0], verdict, tuple(self.rewrites))
+        said = ""
+        if self.statement.msg is not None:
+            self.parts["message"], said = self.statement.msg, ", $message"
+        text = "\n".join(f"assert {condition}{said}" for condition in conditions)
+        return _judged(self.messages[0], verdict, (Replace(self.statement, text, self.parts),))
+
+    def _beside_original(self, asserts: list[str]) -> list[str]:
+        asks = self._spelled("torch.compiler.is_compiling")
+        self.parts["original"] = self.statement
+        return [
+            f"if {asks}():", *(f"    {line}" for line in asserts), "else:", "    $original"
+        ]  # fmt: skip
+
+    # What the test becomes: asserts one after the other, of which the first one that fails raises.
+
+    def _conditions(self, test: ast.expr, negated: bool = False) -> list[str]:
+        if not self._goes_on(test, negated):
+            return [self._settled(test, negated)]
+        match test:
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return self._conditions(operand, not negated)
+            case ast.BoolOp(op=op, values=values) if isinstance(op, ast.Or) is negated:
+                self._makes("Split the assert")
+                return [c for value in values for c in self._conditions(value, negated)]
+            case ast.BoolOp():
+                return [self._alternatives(test, negated)]
+            case ast.IfExp():
+                raise _RefusedError(Decline("an `if` with an assert in each arm says the same"))
+            case ast.Compare() if not negated:
+                self._makes("Split the assert")
+                return self._pairs(test)
+        return [self._negation(self._joined(test, _First()))]
+
+    def _goes_on(self, test: ast.expr, negated: bool) -> bool:
+        """True where something is still evaluated after the truth of a tensor was asked."""
+        match test:
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return self._goes_on(operand, not negated)
+            case ast.BoolOp(values=[*first, last]):
+                if negated:
+                    return self._asks(test)
+                return any(map(self._asks, first)) or self._goes_on(last, negated)
+            case ast.Compare(ops=[_, _, *_]):
+                return self._asks(test)
+            case ast.IfExp(body=body, orelse=orelse):
+                return self._asks(body) or self._goes_on(orelse, negated)
+        return False
+
+    def _asks(self, node: ast.expr) -> bool:
+        """True where the truth of a tensor is asked, or would be without its reads."""
+        if is_tensor_condition(self.site, node):
+            return True
+        inside = {*ast.walk(node)}
+        return any(read in inside for read in self.reads)
+
+    def _settled(self, test: ast.expr, negated: bool) -> str:
+        """A test that asks for one truth of a tensor, last, or for none."""
+        if not self._asks(test):
+            return f"not {self._part(test)}" if negated else self._part(test)
+        match test:
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return self._settled(operand, not negated)
+            case ast.BoolOp(op=op, values=[*first, last]):
+                word = " and " if isinstance(op, ast.And) else " or "
+                end = self._settled(last, negated)
+                end = f"({end})" if isinstance(last, ast.BoolOp) else end
+                return word.join([*map(self._part, first), end])
+        return self._leaf(test, negated)
+
+    def _leaf(self, node: ast.expr, negated: bool) -> str:
+        """One tensor's truth."""
+        written = self._without_reads(node)
+        if not negated:
+            return written
+        self._refuse(self._why_no_tensor(node))
+        negation = self._opposite(node)
+        if negation:
+            self.messages.append("Ask for the opposite")
+        else:
+            negation = f"{self._spelled('torch.logical_not')}({written})"
+            self.messages.append("Use `torch.logical_not`")
+        outer = self.site.parent(node)
+        assert isinstance(outer, (ast.expr, ast.stmt))
+        if isinstance(outer, ast.UnaryOp):
+            self.rewrites = [r for r in self.rewrites if r.node is not node]
+            self.rewrites.append(Replace(outer, negation, self.parts))
+        return negation
+
+    def _opposite(self, node: ast.expr) -> str:
+        """The opposite without a `torch.logical_not`; empty where there is none, or reads."""
+        inside = {*ast.walk(node)}
+        found = certain_opposite(self.site, node)
+        if found is None or any(read in inside for read in self.reads):
+            return ""
+        return self._named(found.template, found.parts)
+
+    def _why_no_tensor(self, node: ast.expr) -> Decline | None:
+        """Why `torch.logical_not` might not take what `not` takes."""
+        reads = [read for read in self.reads if read is node]
+        if reads:
+            return None
+        refusal = takes_numbers(self.site, node)
+        if refusal is not None:
+            return refusal
+        if NONE in options(self.site.value(node)):
+            return Decline("the tensor may be None, which `torch.logical_not` does not take")
+        if not is_certain(self.site, node):
+            return Decline(f"`{self.site.text(node)}` is not certainly a tensor")
+        return None
+
+    def _without_reads(self, node: ast.expr) -> str:
+        """A comparison, or a tensor, without the reads in it."""
+        inside = {*ast.walk(node)}
+        found = [read for read in self.reads if read in inside]
+        if not found:
+            return self._part(node)
+        self.messages.append("Let the assert have the tensor")
+        dropped = [(read, *drop(self.site, read)) for read in found]
+        verdict = combine(verdict for _, _, verdict in dropped)
+        if isinstance(verdict, Changes) and self._can_stand_apart():
+            exactly = None if verdict == COMPLEX else as_double(self.site, node, found)
+            if exactly is not None:
+                self.apart = True
+                return self._named(exactly.template, exactly.parts)
+            if verdict == COMPLEX:
+                self.apart, verdict = True, PROVED
+        self.verdicts.append(verdict)
+        self.rewrites += [rewrite for _, rewrite, _ in dropped]
+        written = {read: self._named(r.template, r.parts) for read, r, _ in dropped}
+        if node in written:
+            return written[node]
+        if not isinstance(node, ast.Compare) or isinstance(verdict, Refused):
+            return ""
+        return self._compared([node.left, *node.comparators], node.ops, written)
+
+    def _can_stand_apart(self) -> bool:
+        known = self.site.spell("torch.compiler.is_compiling") is not None
+        return known or is_compiled_only(self.site, self.statement)
+
+    def _compared(
+        self, sides: list[ast.expr], ops: Iterable[ast.cmpop], written: dict[ast.Call, str]
+    ) -> str:
+        texts = [
+            written[side] if isinstance(side, ast.Call) and side in written else self._part(side)
+            for side in sides
+        ]
+        joined = texts[0]
+        for op, text in zip(ops, texts[1:], strict=True):
+            joined += f" {_OPERATORS[type(op)]} {text}"
+        return joined
+
+    def _pairs(self, chain: ast.Compare) -> list[str]:
+        """The comparisons of a chain; what stands in the middle is evaluated twice."""
+        inside = {*ast.walk(chain)}
+        if any(read in inside for read in self.reads):
+            raise _RefusedError(Decline("the number is part of a comparison chain"))
+        if not all(is_pure(self.site, middle) for middle in chain.comparators[:-1]):
+            raise _RefusedError(Decline("the middle of the chain cannot be evaluated twice"))
+        sides = [chain.left, *chain.comparators]
+        return [
+            self._compared([left, right], [op], {})
+            for left, op, right in zip(sides, chain.ops, sides[1:], strict=False)
+        ]
+
+    # Alternatives become one tensor, where evaluating all of them at once cannot be noticed.
+
+    def _alternatives(self, test: ast.BoolOp, negated: bool) -> str:
+        """`a or b`, or `not (a and b)`: what is no tensor and comes first stays before an `or`."""
+        tensors = [*test.values]
+        plain: list[str] = []
+        while len(tensors) > 1 and not self._asks(tensors[0]):
+            first = self._part(tensors.pop(0))
+            plain.append(f"not {first}" if negated else first)
+        self._makes("Combine the tensors instead of their truths")
+        first_one = _First()
+        if len(tensors) == 1:
+            joined = self._joined(tensors[0], first_one)
+        else:
+            joined = self._combined(test.op, [self._joined(t, first_one) for t in tensors])
+        self._keep_devices_apart(tensors)
+        return " or ".join([*plain, self._negation(joined) if negated else joined.text])
+
+    def _keep_devices_apart(self, tensors: Iterable[ast.expr]) -> None:
+        """Tensors without dimensions may be on two GPUs: eager code need not combine them."""
+        roots = {
+            ast.dump(part)
+            for tensor in tensors
+            for part in ast.walk(tensor)
+            if isinstance(part, (ast.Name, ast.Attribute)) and self._is_root(part)
+        }
+        if len(roots) > 1 and self._can_stand_apart():
+            self.apart = True
+
+    def _is_root(self, node: ast.Name | ast.Attribute) -> bool:
+        if not isinstance(self.site.value(node), Tensor):
+            return False
+        return isinstance(node, ast.Name) or not isinstance(self.site.value(node.value), Tensor)
+
+    def _joined(self, node: ast.expr, first: _First) -> _Joined:
+        """A test as one tensor without dimensions."""
+        match node:
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return _Joined(self._negation(self._joined(operand, first)), True)
+            case ast.BoolOp(op=op, values=values):
+                inner = self._combined(op, [self._joined(value, first) for value in values])
+                return _Joined(f"({inner.text})", inner.is_boolean)
+            case ast.Compare(ops=[_, _, *_]):
+                return self._joined_chain(node, first)
+        refusal = takes_numbers(self.site, node)
+        if refusal is not None:
+            raise _RefusedError(refusal)
+        self._refuse(self._why_not_flat(node))
+        if not first.is_taken() and not cannot_raise(self.site, node):
+            self._may_raise(node)
+        return _Joined(self._part(node), self._is_boolean(node))
+
+    def _why_not_flat(self, node: ast.expr) -> Decline | None:
+        tensor = certain_tensor(self.site, node)
+        if tensor is not None and tensor.rank == 0 and is_certain(self.site, node):
+            return None
+        text = self.site.text(node)
+        return Decline(f"`{text}` is not certainly a tensor without dimensions")
+
+    def _is_boolean(self, node: ast.expr) -> bool:
+        tensor = certain_tensor(self.site, node)
+        return tensor is not None and is_boolean(tensor)
+
+    def _joined_chain(self, chain: ast.Compare, first: _First) -> _Joined:
+        """`a < b < c`, whose second comparison is evaluated always."""
+        sides = [chain.left, *chain.comparators]
+        for side in sides:
+            if not isinstance(side, ast.Constant):
+                self._refuse(self._why_not_flat(side))
+        taken = first.is_taken()
+        for place, op in enumerate(chain.ops):
+            left, right = sides[place : place + 2]
+            total = cannot_raise(self.site, right) and compares(self.site, left, op, right)
+            if not (taken and place == 0) and not total:
+                self._may_raise(chain)
+        pairs = [f"({pair})" for pair in self._pairs(chain)]
+        return _Joined(f"({' & '.join(pairs)})", True)
+
+    def _combined(self, op: ast.boolop, joined: list[_Joined]) -> _Joined:
+        name = "torch.logical_and" if isinstance(op, ast.And) else "torch.logical_or"
+        if all(one.is_boolean for one in joined):
+            return _Joined(f" {_SYMBOLS[name]} ".join(one.text for one in joined), True)
+        if len(joined) != 2:
+            raise _RefusedError(Decline("the conditions are not all boolean tensors"))
+        return _Joined(f"{self._spelled(name)}({joined[0].text}, {joined[1].text})", True)
+
+    def _negation(self, joined: _Joined) -> str:
+        inner = joined.text
+        if inner.startswith("(") and _closes_last(inner):
+            inner = inner[1:-1]
+        self._makes("Use `torch.logical_not`")
+        return f"{self._spelled('torch.logical_not')}({inner})"
+
+    def _may_raise(self, node: ast.expr) -> None:
+        text = self.site.text(node)
+        raise _RefusedError(Decline(f"`{text}` may raise or write when it is always evaluated"))
+
+    # The bookkeeping of templates.
+
+    def _makes(self, message: str) -> None:
+        self.is_new = True
+        self.messages.append(message)
+
+    def _refuse(self, why: Decline | None) -> None:
+        if why is not None:
+            raise _RefusedError(why)
+
+    def _spelled(self, name: str) -> str:
+        spelled = self.site.spell(name)
+        if spelled is None:
+            raise _RefusedError(Decline("the file does not import torch"))
+        return spelled
+
+    def _part(self, node: ast.expr | ast.stmt) -> str:
+        name = f"part_{len(self.parts)}"
+        self.parts[name] = node
+        return f"${name}"
+
+    def _named(self, template: str, parts: Mapping[str, ast.expr | ast.stmt]) -> str:
+        """A template with its parts among the others."""
+        names = {name: self._part(node) for name, node in parts.items()}
+        return re.sub(r"\$(\w+)", lambda found: names[found[1]], template)
+
+
+class _Joined:
+    """The template of a tensor without dimensions."""
+
+    def __init__(self, text: str, is_boolean: bool) -> None:
+        self.text: Final = text
+        self.is_boolean: Final = is_boolean
+
+
+class _First:
+    """The first operand, which is evaluated whatever the others are; there is one of it."""
+
+    def __init__(self) -> None:
+        self._is_left = True
+
+    def is_taken(self) -> bool:
+        """True for whoever asks first."""
+        answer, self._is_left = self._is_left, False
+        return answer
+
+
+def _closes_last(text: str) -> bool:
+    """True where the bracket that a text starts with ends it."""
+    depth = 0
+    for place, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0:
+            return place == len(text) - 1
+    return False
+
+
+def _judged(message: str, verdict: Verdict, rewrites: tuple[Replace, ...]) -> Repair:
+    if isinstance(verdict, Changes):
+        return Repair(message, rewrites, Applicability.UNSAFE, verdict.what)
+    return Repair(message, rewrites)

@@ -1,0 +1,103 @@
+"""Writing a name of torch's into a file that may not import torch under its own name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tclint.diagnostics import Decline
+from tclint.lint.rewrite import Import, Insert
+from tclint.semantics.site import Site
+
+from .placement import is_bound_above
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Spelled = tuple[str, tuple[Import | Insert, ...]]
+
+
+def torch_name(site: Site, dotted: str, *, top_level: bool = False) -> Spelled | Decline:
+    """How to write ``dotted`` here, or at the module's ``top_level``, and the import it needs.
+
+    Where functions import torch, and the file does not, the import goes into the function.
+    """
+    spelled = site.spell(dotted)
+    name = (spelled or dotted).partition(".")[0]
+    if spelled is None:
+        inside = None if top_level else _by_functions(site, dotted, name)
+        return inside or _by_file(site, dotted, name)
+    if top_level and not is_bound_above(site, name):
+        return Decline("torch is not imported above this function")
+    return spelled, ()
+
+
+def _by_file(site: Site, dotted: str, name: str) -> Spelled | Decline:
+    module = site.module
+    taken = {*module.imports, *module.functions, *module.classes, *module.assigned}
+    if _is_local(site, name) or name in taken:
+        return Decline(f"`{name}` is not certainly the module torch here")
+    if any(_is_of_torch(module.imports[local]) for local in module.imported):
+        return dotted, (Import("torch"),)
+    return Decline("the file imports nothing of torch, and may be used without it")
+
+
+def _by_functions(site: Site, dotted: str, name: str) -> Spelled | None:
+    """With an import in this function, or in one around it, that has run by now."""
+    row = site.statement.lineno
+    for function in _functions_around(site):
+        if _rebinds(function, name):
+            return None
+        imports = [s for s in function.body if s.lineno < row and _imports_torch(s)]
+        if any(isinstance(s, ast.Import) and _brings(s, name) for s in imports):
+            return dotted, ()
+        if imports:
+            return dotted, (Insert(imports[0], f"import {name}"),)
+        row = function.lineno
+    return None
+
+
+def _functions_around(site: Site) -> Iterator[Function]:
+    """The functions that the site stands in, innermost first."""
+    row = site.statement.lineno
+    found = [
+        node
+        for node in ast.walk(site.module.tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and node.body[0].lineno <= row <= (node.end_lineno or row)
+    ]
+    return reversed(found)
+
+
+def _imports_torch(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.ImportFrom):
+        return statement.level == 0 and _is_of_torch(statement.module or "")
+    return isinstance(statement, ast.Import) and any(_is_of_torch(a.name) for a in statement.names)
+
+
+def _brings(statement: ast.Import, name: str) -> bool:
+    return any(a.asname is None and a.name.partition(".")[0] == name for a in statement.names)
+
+
+def _rebinds(function: Function, name: str) -> bool:
+    """True where a function gives the name a meaning that is not that of ``import``."""
+    return any(
+        (isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load))
+        or (isinstance(node, ast.arg) and node.arg == name)
+        or (isinstance(node, ast.alias) and node.asname == name)
+        for node in ast.walk(function)
+    )
+
+
+def _is_of_torch(dotted: str) -> bool:
+    return dotted.partition(".")[0] == "torch"
+
+
+def _is_local(site: Site, name: str) -> bool:
+    """True when the function binds the name: by an assignment, an argument or an import."""
+    if isinstance(site.body.scope, ast.Module):
+        return False
+    for part in ast.walk(site.body.scope):
+        if isinstance(part, ast.arg) and part.arg == name:
+            return True
+        if isinstance(part, ast.alias) and name in {part.asname, part.name.partition(".")[0]}:
+            return True
+    return bool(site.stores(name))

@@ -1,0 +1,279 @@
+"""Branches that only choose between two tensors: compute both, and choose on the device."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from textwrap import indent
+
+from tclint.diagnostics import Applicability, Decline
+from tclint.lint.rewrite import Repair, Replace, Rewrite
+from tclint.semantics.lattice import options
+from tclint.semantics.site import Site
+from tclint.semantics.values import Tensor
+
+from ..facts.branch_tests import leaves
+from ..facts.conditions import is_compiled_aside, is_compiled_only
+from ..judge.aliases import is_written_later, judge_copy
+from ..judge.arms import Numbers, is_kept_result, judge_arm, judge_number, keeps, root_of
+from ..judge.saved_for_backward import judge_kept
+from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
+from .compiled_assert import split
+from .where_condition import Condition, condition, where_call
+
+_ANOTHER = Changes("the write into the result no longer makes the backward pass raise")
+_Parts = dict[str, ast.expr | ast.stmt]
+_STEP = "    "
+_MESSAGE = "Compute both ways and let `torch.where` choose on the device"
+_FLOATS = (
+    "Compute both ways in compiled code for floating-point tensors, and let `torch.where` choose; "
+    "eager code stays as it is"
+)
+_LEFT = Decline("this is what other tensors and eager code still do")
+_OTHER = Decline(
+    "both ways have to be known to compute the same shapes and dtypes without raising; then "
+    "`torch.where(test, a, b)` picks a result on the device, and `torch.cond` runs one of two "
+    "functions"
+)
+_FLOAT_DTYPES = frozenset("float16 half bfloat16 float32 float float64 double".split())
+_UNKNOWN_DTYPE = Changes("a tensor that is not of floating point may change its dtype, or raise")
+
+
+def choose(site: Site, node: ast.expr | ast.stmt) -> Repair | Decline:
+    """Rewrite the `if` or the conditional expression whose truth ``node`` decides."""
+    if site.spell("torch.where") is None:
+        return Decline("the file does not import torch")
+    for outer in site.ancestors(node):
+        if isinstance(outer, ast.IfExp):
+            return _expression(site, outer, node)
+    statement = site.statement
+    if is_compiled_aside(site, statement):
+        return _LEFT
+    if not isinstance(statement, ast.If) or not any(n is node for n in ast.walk(statement.test)):
+        return _OTHER
+    match statement.body[-1]:
+        case ast.Assign(targets=[ast.Name() as target]) as last:
+            rewrite = _both if statement.orelse else _one
+            return rewrite(site, statement, last, target)
+    return _OTHER
+
+
+def _expression(site: Site, node: ast.IfExp, asked: ast.AST) -> Repair | Decline:
+    if not any(leaf is asked for leaf in leaves(node.test)):
+        return _OTHER
+    test = condition(site, [node.test])
+    outer = site.parent(node)
+    if isinstance(test, Decline):
+        return test
+    arms = [node.body, node.orelse]
+    target = outer.targets[0] if isinstance(outer, ast.Assign) else None
+    name = target.id if isinstance(target, ast.Name) else None
+    root = root_of(site, *arms)
+    verdict = _judge(site, node, arms, root, name)
+    kept = _judge_kept(site, node, test, arms, root, name)
+    template, parts = where_call(site, test, arms, node.col_offset)
+    return _repair(combine([verdict, kept]), (Replace(node, template, parts),))
+
+
+def _judge(
+    site: Site,
+    node: ast.If | ast.IfExp,
+    arms: list[ast.expr],
+    root: str,
+    name: str | None,
+    numbers: Numbers | None = None,
+) -> Verdict:
+    """Judge that both ways are computed, and that ``name`` always gets a new tensor."""
+    parts = [part for arm in arms for part in ast.walk(arm)]
+    reads = [n for n in parts if isinstance(n, ast.Name) and n.id == root]
+    if not reads:
+        return Refused(_OTHER.reason)
+    verdicts = [judge_arm(site, arm, root, numbers or {}) for arm in arms]
+    verdicts += [judge_number(site, value, root, {}) for value in (numbers or {}).values()]
+    verdicts.append(_judge_kind(site, node.test, reads[0]))
+    if any(isinstance(arm, ast.Name) for arm in arms):
+        verdicts.append(judge_copy(site, node, root, name))
+    return combine(verdicts)
+
+
+def _judge_kind(site: Site, test: ast.expr, root: ast.Name) -> Verdict:
+    """Judge whether the variable is a floating-point tensor: the arithmetic keeps its dtype."""
+    kinds = list(options(site.value(root)))
+    tensors = [kind for kind in kinds if isinstance(kind, Tensor)]
+    asked = any(_asks_floats(site, part, root.id) for part in _tests(site, test, root.id))
+    if len(tensors) < len(kinds) and not asked and not _is_argument(site, test, root.id):
+        return Refused(f"`{root.id}` is not certainly a tensor")
+    categories = {kind.dtype.category if kind.dtype else None for kind in tensors}
+    return PROVED if asked or categories == {"float"} else _UNKNOWN_DTYPE
+
+
+def _asks_floats(site: Site, test: ast.expr, root: str) -> bool:
+    """True for ``root.dtype == torch.float16`` and ``root.is_floating_point()``."""
+    match test:
+        case ast.Compare(
+            left=ast.Attribute(value=ast.Name(id=name), attr="dtype"),
+            ops=[ast.Eq() | ast.Is()],
+            comparators=[other],
+        ):
+            return (
+                name == root and (site.dotted(other) or "").removeprefix("torch.") in _FLOAT_DTYPES
+            )
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="is_floating_point")):
+            return name == root
+    return False
+
+
+def _tests(site: Site, test: ast.expr, root: str) -> Iterator[ast.expr]:
+    """What holds where ``test`` decides: operands of `and`, also of the `if` around."""
+    yield from _operands(test)
+    inner: ast.AST = site.statement
+    for outer in site.ancestors(inner):
+        if isinstance(outer, ast.If) and inner in outer.body:
+            rows = range(outer.lineno, site.statement.lineno)
+            if not any(store.lineno in rows for store in site.stores(root)):
+                yield from _operands(outer.test)
+        inner = outer
+
+
+def _operands(test: ast.expr) -> list[ast.expr]:
+    both = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And)
+    return test.values if isinstance(test, ast.BoolOp) and both else [test]
+
+
+def _is_argument(site: Site, test: ast.expr, root: str) -> bool:
+    """True when a function of torch that takes only tensors is given the variable by the test."""
+    return any(
+        isinstance(part, ast.Call)
+        and site.dotted(part.func) in ("torch.isinf", "torch.isnan", "torch.isfinite")
+        and any(isinstance(a, ast.Name) and a.id == root for a in part.args[:1])
+        for part in ast.walk(test)
+    )
+
+
+def _judge_kept(
+    site: Site,
+    node: ast.If | ast.IfExp,
+    test: Condition,
+    arms: list[ast.expr],
+    root: str,
+    name: str | None,
+) -> Verdict:
+    """Judge what the backward pass needs now: the condition, and what both ways compute with."""
+    kept: list[ast.expr] = [*test.parts.values()] if len(test.parts) == 1 else []
+    parts = [part for arm in arms if keeps(arm, root) for part in ast.walk(arm)]
+    kept += [part for part in parts if isinstance(part, ast.Name) and part.id == root][:1]
+    verdicts = [judge_kept(site, node, kept, name)]
+    if any(is_kept_result(arm) for arm in arms) and is_written_later(site, node, name):
+        verdicts.append(_ANOTHER)
+    return combine(verdicts)
+
+
+def _repair(verdict: Verdict, rewrites: tuple[Rewrite, ...]) -> Repair | Decline:
+    if isinstance(verdict, Refused):
+        return Decline(verdict.why)
+    if isinstance(verdict, Changes):
+        return Repair(_MESSAGE, rewrites, Applicability.UNSAFE, verdict.what)
+    return Repair(_MESSAGE, rewrites)
+
+
+def _both(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> Repair | Decline:
+    """``if test: v = a``, ``else: v = b``."""
+    other = statement.orelse[0]
+    same = isinstance(other, ast.Assign) and ast.dump(other.targets[0]) == ast.dump(target)
+    if not isinstance(other, ast.Assign) or not same or len(statement.body + statement.orelse) > 2:
+        return _OTHER
+    test = condition(site, [statement.test])
+    if isinstance(test, Decline):
+        return test
+    arms = [last.value, other.value]
+    root = root_of(site, *arms)
+    verdict = _judge(site, statement, arms, root, target.id)
+    kept = _judge_kept(site, statement, test, arms, root, target.id)
+    template, parts = where_call(site, test, arms, statement.col_offset + len(target.id) + 3)
+    lines = f"{target.id} = {template}"
+    if verdict == _UNKNOWN_DTYPE:
+        return _for_floats(site, statement, root, lines, parts)
+    return _repair(combine([verdict, kept]), (Replace(statement, lines, parts),))
+
+
+def _for_floats(
+    site: Site, statement: ast.If, root: str, lines: str, parts: _Parts, asked: Iterable[str] = ()
+) -> Repair | Decline:
+    """Write ``lines`` for compiled code that has a floating-point tensor, and keep the rest."""
+    name = site.spell("torch.compiler.is_compiling")
+    if name is None or is_compiled_only(site, statement):
+        whole = (Replace(statement, lines, parts),)
+        return Repair(_MESSAGE, whole, Applicability.UNSAFE, _UNKNOWN_DTYPE.what)
+    flags = " and ".join(f"${flag}" for flag in asked)
+    body = f"if {flags}:\n{indent(lines, _STEP)}" if flags else lines
+    test = f"{name}() and {root}.is_floating_point()"
+    split = f"if {test}:\n{indent(body, _STEP)}\nelse:\n{_STEP}$kept"
+    return Repair(_FLOATS, (Replace(statement, split, {**parts, "kept": statement}),))
+
+
+def _one(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> Repair | Decline:
+    """``if flag and test: v = f(v)``."""
+    flags, tensors = split(site, statement.test)
+    test = condition(site, tensors)
+    numbers: Numbers = {}
+    for before in statement.body[:-1]:
+        match before:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                numbers[name] = value
+            case _:
+                return _OTHER
+    if isinstance(test, Decline):
+        return test
+    lost = _others_read(site, statement, set(numbers))
+    if lost:
+        return Decline(f"`{lost}` is read elsewhere, and would get another value")
+    arms: list[ast.expr] = [last.value, ast.Name(target.id)]
+    verdict = _judge(site, statement, arms, target.id, target.id, numbers)
+    needed = _judge_kept(site, statement, test, arms, target.id, target.id)
+    column = last.col_offset if flags else statement.col_offset
+    template, parts = where_call(site, test, arms, column + len(target.id) + 3)
+    kept = {f"line_{i}": s for i, s in enumerate(statement.body[:-1])}
+    whole = "\n".join([*(f"${name}" for name in kept), f"{target.id} = {template}"])
+    asked = {f"flag_{i}": flag for i, flag in enumerate(flags)}
+    if verdict == _UNKNOWN_DTYPE:
+        return _for_floats(site, statement, target.id, whole, {**parts, **kept, **asked}, asked)
+    verdict = combine([verdict, needed])
+    if flags:
+        ask = Replace(statement.test, " and ".join(f"${name}" for name in asked), asked)
+        return _repair(verdict, (ask, Replace(last.value, template, parts)))
+    return _repair(verdict, (Replace(statement, whole, {**parts, **kept}),))
+
+
+def _others_read(site: Site, statement: ast.If, names: set[str]) -> str:
+    """A variable of the statement's body whose value is seen outside; empty when none is."""
+    inside = {id(node) for part in statement.body for node in ast.walk(part)}
+    for name in sorted(names):
+        for load in site.loads(name):
+            if id(load) not in inside and not _is_given_anew(site, statement, load):
+                return name
+    return ""
+
+
+def _is_given_anew(site: Site, branch: ast.If, load: ast.Name) -> bool:
+    """True when on every way from the branch to the read the variable is assigned again."""
+    if load.lineno < branch.lineno and not site.facts.loops:
+        return True
+    start = site.facts.loops[-1].lineno if load.lineno < branch.lineno else branch.lineno
+    inner: ast.AST = load
+    for outer in site.ancestors(load):
+        if isinstance(outer, (ast.FunctionDef, ast.Lambda)) and outer is not site.body.scope:
+            return False
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(outer, field, None)
+            if isinstance(block, list) and inner in block:
+                before = block[: block.index(inner)]
+                if any(s.lineno > start and _assigns(s, load.id) for s in before):
+                    return True
+        inner = outer
+    return False
+
+
+def _assigns(statement: ast.stmt, name: str) -> bool:
+    return isinstance(statement, ast.Assign) and any(
+        isinstance(target, ast.Name) and target.id == name for target in statement.targets
+    )

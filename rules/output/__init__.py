@@ -1,1 +1,0 @@
-"""Output written while Dynamo traces: what can be done about it, and what that would change."""

@@ -1,1 +1,0 @@
-"""Shared proofs: when may a rewriting be offered, and as what?"""
