@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,11 +34,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     And those that run a part of what another one runs that was chosen too.
     """
     gpus = len(list(Path("/dev").glob("nvidia[0-9]*")))
-    names = {(item.path, item.name) for item in items}
+    names = {(item.path, _function(item)) for item in items}
     out = {item for item in items if _gpus_needed(item) > gpus or _is_in(item, names)}
     if out:
         config.hook.pytest_deselected(items=[item for item in items if item in out])
         items[:] = [item for item in items if item not in out]
+
+
+def _function(item: pytest.Item) -> str:
+    """The test function's name, without the parameters."""
+    return item.originalname if isinstance(item, pytest.Function) else item.name
 
 
 def _is_in(item: pytest.Item, names: set[tuple[Path, str]]) -> bool:
@@ -57,6 +63,14 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture(autouse=True)
+def no_timing_of_guards() -> None:
+    """Dynamo times each guard that it makes, for its own log: that takes longer than compiling."""
+    guards = sys.modules.get("torch._dynamo.guards")
+    if guards is not None:
+        vars(guards)["profile_guard_manager"] = lambda *_: 0.0
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.verify_commands import tclint_here
+
 pytest.importorskip("torch")
 pytestmark = pytest.mark.slow
 
@@ -22,9 +24,16 @@ PROGRAM = (
 CONFIG = '[[verify]]\ntarget = "program.py:make"\nname = "program"\n'
 
 
+COMMAND = ("verify", "--no-speed", "--backend=eager")
+
+
 def tclint(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return tclint_here(folder, *COMMAND, *arguments)
+
+
+def spawned(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "tclint", "verify", "--no-speed", "--backend=eager", *arguments],
+        [sys.executable, "-m", "tclint", *COMMAND, *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -40,7 +49,7 @@ def project(folder: Path, config: str = CONFIG) -> Path:
 
 
 def test_configured_targets_run_within_their_budget(tmp_path: Path) -> None:
-    done = tclint(project(tmp_path, CONFIG + "max-graph-breaks = 1\n"))
+    done = spawned(project(tmp_path, CONFIG + "max-graph-breaks = 1\n"))
     assert done.returncode == 0, done.stderr
     assert "program.py:3: GB0059" in done.stdout
     assert done.stderr.endswith(" s] program: breaks and results\n")
