@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -31,9 +32,12 @@ if TYPE_CHECKING:
     from tclint.lint.outcome import Outcome
     from tclint.lint.shards import Shard
 
-UNFINISHED: Final = ".part"
+UNFINISHED: Final = ".new"
+"""What is being written by the run that has the folder locked: left by a killed one if none has."""
+UNLOCKED: Final = ".part"
+"""What is being written by a run that did not get the lock, or where there are no locks."""
 ABANDONED: Final = 3_600 * 10**9
-"""Nanoseconds after which a run that was not written to its end counts as killed."""
+"""Nanoseconds after which an unlocked file that was not written to its end counts as left."""
 KEPT: Final = 16
 """Runs that are kept: over other paths, or with other settings. The same for their reports."""
 _TAG: Final = "CACHEDIR.TAG"
@@ -43,6 +47,11 @@ _NOTES: Final = {
     ".gitignore": "*\n",
 }
 """What a cache holds besides runs: the tag first, since it makes the folder ours."""
+_ENDINGS: Final = "|".join(map(re.escape, (UNFINISHED, UNLOCKED)))
+_LEFT: Final = re.compile(
+    rf"(?:{'|'.join(map(re.escape, _NOTES))}|[0-9a-f]+\.[a-z]+)[a-z0-9_]{{8}}(?:{_ENDINGS})"
+)
+"""What a killed run may leave, even before the tag says whose folder it is."""
 
 
 @record(frozen=True)
@@ -92,13 +101,18 @@ def read(file: Path) -> Any:
 
 def write(folder: Path, name: str, content: object) -> None:
     """Put a run into the folder; a folder that takes none costs a warning, never the run."""
+    from tclint.scratch import locked  # a run that only remembers has no use for it
+
     try:
-        _prepare(folder)
-        data = packed(content)
-        if len(data) > LARGEST:
-            raise OSError(EFBIG, too_large(len(data), LARGEST))
-        _replace(folder / name, data)
-        _prune(folder, name)
+        folder.mkdir(parents=True, exist_ok=True)
+        with locked(folder) as is_locked:
+            ending = UNFINISHED if is_locked else UNLOCKED
+            _prepare(folder, ending)
+            data = packed(content)
+            if len(data) > LARGEST:
+                raise OSError(EFBIG, too_large(len(data), LARGEST))
+            _replace(folder / name, data, ending)
+            _prune(folder, name, is_locked=is_locked)
     except OSError as error:
         message = f"tclint: cannot write the cache {folder}: {reason(error)}; use --no-cache"
         warnings.warn(message, RuntimeWarning, stacklevel=2)
@@ -113,7 +127,8 @@ def lag_of(folder: Path) -> int:
     from tempfile import TemporaryFile
 
     try:
-        _prepare(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        _require_own(folder)
         before = time.time_ns()
         with TemporaryFile(dir=folder) as file:
             file.write(b"\0")
@@ -123,15 +138,19 @@ def lag_of(folder: Path) -> int:
         return 0
 
 
-def _prepare(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    if not _is_ours(folder) and any(folder.iterdir()):
-        # Git would ignore whatever else is there.
-        raise FileExistsError(EEXIST, "it holds other things, and a cache wants its own folder")
+def _prepare(folder: Path, ending: str) -> None:
+    _require_own(folder)
     for name, text in _NOTES.items():
         note = folder / name
         if _text(note) in (None, ""):
-            _replace(note, text.encode())
+            _replace(note, text.encode(), ending)
+
+
+def _require_own(folder: Path) -> None:
+    """Refuse a folder that holds other things: Git would ignore whatever else is there."""
+    if _is_ours(folder) or all(_LEFT.fullmatch(entry.name) for entry in folder.iterdir()):
+        return
+    raise FileExistsError(EEXIST, "it holds other things, and a cache wants its own folder")
 
 
 def _is_ours(folder: Path) -> bool:
@@ -147,11 +166,11 @@ def _text(note: Path) -> str | None:
         return None
 
 
-def _replace(file: Path, data: bytes) -> None:
+def _replace(file: Path, data: bytes, ending: str) -> None:
     """Put a file in another's place, in one step; a link is replaced, not followed."""
     from tempfile import mkstemp  # brings in much that a run that only remembers has no use for
 
-    descriptor, temporary = mkstemp(prefix=file.name, suffix=UNFINISHED, dir=file.parent)
+    descriptor, temporary = mkstemp(prefix=file.name, suffix=ending, dir=file.parent)
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
@@ -161,18 +180,18 @@ def _replace(file: Path, data: bytes) -> None:
         raise
 
 
-def _prune(folder: Path, newest: str) -> None:
+def _prune(folder: Path, newest: str, *, is_locked: bool) -> None:
     """Remove what was written longest ago of its kind, and what killed runs have left."""
     ages: list[tuple[int, str]] = []
     kind = Path(newest).suffix
-    for entry in _entries(folder, kind, UNFINISHED):
+    for entry in _entries(folder, kind, UNFINISHED, UNLOCKED):
         if entry.name == newest:
             continue
         with suppress(FileNotFoundError):  # another run has been faster
             age = time.time_ns() - entry.stat(follow_symlinks=False).st_mtime_ns
-            if not entry.name.endswith(UNFINISHED):
+            if entry.name.endswith(kind):
                 ages.append((age, entry.path))
-            elif age > ABANDONED:
+            elif age > ABANDONED or (is_locked and entry.name.endswith(UNFINISHED)):
                 Path(entry.path).unlink(missing_ok=True)
     for _, path in sorted(ages)[KEPT - 1 :]:
         Path(path).unlink(missing_ok=True)
@@ -194,7 +213,7 @@ def remove(folder: Path) -> bool:
     """
     if not _is_ours(folder):
         return False
-    for entry in _entries(folder, FINDINGS, REPORT, UNFINISHED, *_NOTES):
+    for entry in _entries(folder, FINDINGS, REPORT, UNFINISHED, UNLOCKED, *_NOTES):
         Path(entry.path).unlink(missing_ok=True)
     with suppress(OSError):  # somebody keeps something else in it
         folder.rmdir()
