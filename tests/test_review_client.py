@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gzip
+import time
+import zlib
+from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
 
 from tclint.review.client import (
+    LARGEST,
     ApiError,
     Client,
     ForbiddenError,
@@ -39,7 +43,15 @@ class Forge:
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
-        return answer
+        return unread(answer)
+
+
+def unread(answer: httpx.Response) -> httpx.Response:
+    """An answer as it comes over a connection: what it holds is still to be read."""
+    if answer.is_stream_consumed:
+        stream = httpx.ByteStream(answer.content)
+        return httpx.Response(answer.status_code, headers=answer.headers, stream=stream)
+    return answer
 
 
 def fails(status: int = 500, message: str = "no", **headers: str) -> httpx.Response:
@@ -127,3 +139,65 @@ def test_errors_name_the_request_and_no_secret(
     assert "POST /x/y" in str(raised.value)
     assert "hush" not in str(raised.value)
     assert "hush" not in repr(Secret("hush"))
+
+
+def packed(content: bytes, encoding: str) -> httpx.Response:
+    stream = httpx.ByteStream(content)
+    return httpx.Response(200, headers={"Content-Encoding": encoding}, stream=stream)
+
+
+def test_a_packed_answer_is_read() -> None:
+    forge = Forge(packed(gzip.compress(b'{"done": true}'), "gzip"))
+    assert forge.client.get("/x") == {"done": True}
+
+
+class Flood(httpx.SyncByteStream):
+    """Bytes without end; ``sent`` counts them."""
+
+    def __init__(self, part: bytes, wait: float = 0.0) -> None:
+        self.part = part
+        self.wait = wait
+        self.sent = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        while True:
+            self.sent += len(self.part)
+            time.sleep(self.wait)
+            yield self.part
+
+
+def test_an_answer_without_end_is_not_read_to_its_end() -> None:
+    flood = Flood(b" " * (1 << 20))
+    forge = Forge(httpx.Response(200, stream=flood))
+    with pytest.raises(UncertainError, match=r"GET /x: the answer is over 32 MB"):
+        forge.client.request("GET", "/x", repeatable=False)
+    assert flood.sent <= LARGEST + (2 << 20)
+
+
+def test_a_packed_answer_is_not_unpacked_to_more_than_fits() -> None:
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    parts = [packer.compress(b" " * (1 << 20)) for _ in range(2 * LARGEST >> 20)]
+    forge = Forge(packed(b"".join(parts) + packer.flush(), "gzip"))
+    with pytest.raises(UncertainError, match=r"GET /x: the answer is over 32 MB"):
+        forge.client.request("GET", "/x", repeatable=False)
+
+
+def test_an_answer_that_trickles_is_given_up() -> None:
+    forge = Forge(httpx.Response(200, stream=Flood(b" ", wait=0.01)))
+    forge.client.patience = Patience(longest_answer=0.1)
+    with pytest.raises(UncertainError, match=r"GET /x: the answer takes longer than 0.1 seconds"):
+        forge.client.request("GET", "/x", repeatable=False)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (packed(b"x", "zstd"), "packed as 'zstd', and gzip was asked for"),
+        (packed(b"no gzip", "gzip"), "not packed as it says"),
+        (httpx.Response(200, content=b"[" * 200_000), "the answer is not JSON"),
+        (httpx.Response(200, content=b"<html>"), "the answer is not JSON"),
+    ],
+)
+def test_an_answer_that_cannot_be_read_is_one_error(answer: httpx.Response, message: str) -> None:
+    with pytest.raises(UncertainError, match=message):
+        Forge(answer).client.request("GET", "/x", repeatable=False)

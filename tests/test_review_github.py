@@ -300,7 +300,8 @@ def test_enterprise_has_its_interface_below_a_path() -> None:
 
     def answer(request: httpx.Request) -> httpx.Response:
         asked.append(str(request.url))
-        return httpx.Response(200, json={"login": "octo"})
+        stream = httpx.ByteStream(b'{"login": "octo"}')
+        return httpx.Response(200, stream=stream)
 
     base = "https://github.example.com/api/v3/"
     client = Client(base, dict, transport=httpx.MockTransport(answer))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
@@ -17,6 +18,9 @@ _TOO_MANY: Final = 429
 _LIMITED: Final = 60.0
 """Seconds to wait where a limit does not say how long."""
 
+LARGEST: Final = 32 * 2**20
+"""Bytes of one answer, unpacked: many times what a page of a hundred files has."""
+_GZIP: Final = 16 + zlib.MAX_WBITS
 _REPEATABLE: Final = ("GET", "PUT", "PATCH", "DELETE")
 
 
@@ -50,12 +54,36 @@ class UncertainError(ApiError):
 
 @record(frozen=True)
 class Patience:
-    """How often to ask again, and how long (seconds) to wait for it in all at most."""
+    """How often to ask again, and how long (seconds) to wait for it in all at most.
+
+    ``timeout`` (seconds) is for the next bytes of an answer, ``longest_answer`` for the whole.
+    """
 
     tries: int = 5
     first_wait: float = 1.0
     longest_wait: float = 60.0
     timeout: float = 30.0
+    longest_answer: float = 60.0
+
+
+@record(frozen=True)
+class _Answer:
+    """What came back, whole."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+    def json(self) -> Any:
+        """The content as JSON; None where there is none.
+
+        Raises:
+            ValueError: it is no JSON, or too deep to be an answer.
+        """
+        try:
+            return json.loads(self.content) if self.content else None
+        except RecursionError as error:
+            raise ValueError("too deep") from error
 
 
 class Client:
@@ -139,7 +167,7 @@ class Client:
 
     def _head(self, body: Mapping[str, Any] | None) -> dict[str, str]:
         kind = {} if body is None else {"Content-Type": "application/json"}
-        return {**self._headers(), **kind}
+        return {**self._headers(), **kind, "Accept-Encoding": "gzip"}
 
     def _once(
         self,
@@ -149,21 +177,74 @@ class Client:
         parameters: Mapping[str, str | int] | None,
     ) -> Any:
         what = f"{method} {path}"
+        request = self._http.build_request(
+            method, path, content=_encoded(body), params=parameters, headers=self._head(body)
+        )
         try:
-            answer = self._http.request(
-                method, path, content=_encoded(body), params=parameters, headers=self._head(body)
-            )
+            answer = self._answer(request)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
             # Nothing was sent.
             raise LaterError(f"{what}: {error}", 0.0) from error
         except httpx.HTTPError as error:
             raise UncertainError(f"{what}: {type(error).__name__}") from error
-        if not answer.is_success:
+        except _EndlessError as error:
+            raise UncertainError(f"{what}: {error}") from error
+        if not httpx.codes.is_success(answer.status):
             raise _error(what, answer)
         try:
-            return answer.json() if answer.content else None
+            return answer.json()
         except ValueError as error:
             raise UncertainError(f"{what}: the answer is not JSON") from error
+
+    def _answer(self, request: httpx.Request) -> _Answer:
+        """An answer of bounded size, in bounded time: who answers may be somebody in between.
+
+        Raises:
+            _EndlessError: it has neither.
+            httpx.HTTPError: there is none.
+        """
+        end = time.monotonic() + self.patience.longest_answer
+        answer = self._http.send(request, stream=True)
+        try:
+            unpacked = _unpacker(answer.headers.get("content-encoding", ""))
+            content = bytearray()
+            for part in answer.iter_raw():
+                content += unpacked(part, LARGEST + 1 - len(content))
+                if len(content) > LARGEST:
+                    raise _EndlessError(f"the answer is over {LARGEST >> 20} MB")
+                if time.monotonic() > end:
+                    seconds = self.patience.longest_answer
+                    raise _EndlessError(f"the answer takes longer than {seconds:g} seconds")
+            return _Answer(answer.status_code, answer.headers, bytes(content))
+        finally:
+            answer.close()
+
+
+class _EndlessError(Exception):
+    """An answer that is not read to its end."""
+
+
+def _unpacker(encoding: str) -> Callable[[bytes, int], bytes]:
+    """What unpacks the parts of an answer, to so many bytes at most.
+
+    httpx unpacks a part whole, and some of what it knows packs a gigabyte into one.
+
+    Raises:
+        _EndlessError: it is packed in a way that was not asked for.
+    """
+    if encoding in ("", "identity"):
+        return lambda part, most: part
+    if encoding != "gzip":
+        raise _EndlessError(f"the answer is packed as {encoding!r}, and gzip was asked for")
+    packed = zlib.decompressobj(_GZIP)
+
+    def unpacked(part: bytes, most: int) -> bytes:
+        try:
+            return packed.decompress(part, most)
+        except zlib.error as error:
+            raise _EndlessError("the answer is not packed as it says") from error
+
+    return unpacked
 
 
 def _encoded(body: Mapping[str, Any] | None) -> bytes | None:
@@ -173,8 +254,8 @@ def _encoded(body: Mapping[str, Any] | None) -> bytes | None:
     return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def _error(what: str, answer: httpx.Response) -> ApiError:
-    status = answer.status_code
+def _error(what: str, answer: _Answer) -> ApiError:
+    status = answer.status
     message = f"{what}: {status} {_message(answer)}".rstrip()
     wait = _wait(answer)
     if wait is None and "rate limit" in message.lower():
@@ -190,7 +271,7 @@ def _error(what: str, answer: httpx.Response) -> ApiError:
     return ApiError(message, status)
 
 
-def _wait(answer: httpx.Response) -> float | None:
+def _wait(answer: _Answer) -> float | None:
     """How long the forge asks to wait, in seconds; None where it does not ask."""
     after = answer.headers.get("retry-after", "")
     if after.isascii() and after.isdigit():
@@ -201,7 +282,7 @@ def _wait(answer: httpx.Response) -> float | None:
     return None
 
 
-def _message(answer: httpx.Response) -> str:
+def _message(answer: _Answer) -> str:
     """What the forge says for people, in one line."""
     try:
         said = answer.json()

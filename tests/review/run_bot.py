@@ -42,7 +42,11 @@ def main() -> None:
         git_url=config["git_url"],
         bounds=Bounds(**more.pop("bounds", {})),
         limits=Limits(**more.pop("limits", {})),
-        patience=Patience(first_wait=0.05, longest_wait=more.pop("longest_wait", 2.0)),
+        patience=Patience(
+            first_wait=0.05,
+            longest_wait=more.pop("longest_wait", 2.0),
+            longest_answer=more.pop("longest_answer", 5.0),
+        ),
         **{"first_delay": 0.1, "settling": 1.0, **more},
     )
     serve.run(settings, "127.0.0.1", config["port"])
