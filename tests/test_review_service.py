@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import signal
+import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,8 +16,11 @@ from tclint.cli.app import app
 from tclint.review.secret import Secret
 from tclint.review.service import serve
 from tclint.review.service.events import job_of
+from tclint.review.service.metrics import Metrics
+from tclint.review.service.queue import Job, Queue
 from tclint.review.service.serve import BusyError
 from tclint.review.service.settings import Settings
+from tclint.review.service.worker import Workers
 from tests.review.bot import EXAMPLES, Bot, payload, running_bot, wait_for
 from tests.review.github_server import Fault, GitHubServer, Pull
 from tests.review_repository import Repository, new_repository
@@ -227,3 +232,40 @@ def test_a_request_to_end_lets_the_job_at_hand_end(
     # uvicorn ends by the signal that asked for it once everything is shut down.
     assert code in (0, -signal.SIGTERM)
     assert len(server.live(number=pull.number)) == 1
+
+
+@pytest.mark.parametrize("trouble", [AttributeError("shape"), RuntimeError("nobody foresaw this")])
+def test_a_worker_outlives_whatever_a_review_raises(tmp_path: Path, trouble: Exception) -> None:
+    class Troubled(Workers):
+        def _review(self, job: Job) -> None:
+            if job.number == 1:
+                raise trouble
+
+    settings = Settings(
+        "1", Secret(""), Secret("x"), tmp_path, workers=1, attempts=2, first_delay=0.01
+    )
+    queue = Queue(tmp_path / "queue.db")
+    for number in (1, 2):
+        queue.add(f"d-{number}", Job("octo/model", number, 1), time.time())
+    workers = Troubled(settings, queue, Metrics())
+    workers.start()
+    wait_for(lambda: queue.states() == {"failed": 1})
+    assert workers.alive
+    workers.stop()
+
+
+def test_a_worker_outlives_a_queue_that_fails(tmp_path: Path) -> None:
+    class Full(Queue):
+        def claim(self, now: float) -> Job | None:
+            claims.append(now)
+            if len(claims) == 1:
+                raise sqlite3.OperationalError("database or disk is full")
+            return super().claim(now)
+
+    claims: list[float] = []
+    settings = Settings("1", Secret(""), Secret("x"), tmp_path, workers=1)
+    workers = Workers(settings, Full(tmp_path / "queue.db"), Metrics())
+    workers.start()
+    wait_for(lambda: len(claims) > 1)
+    assert workers.alive
+    workers.stop()

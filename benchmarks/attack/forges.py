@@ -17,6 +17,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
 
@@ -188,9 +189,15 @@ def flood(handler: Handler, answer: Answer, chance: Random) -> None:
 
 def packed(handler: Handler, answer: Answer, chance: Random) -> None:
     """A gigabyte that packs well."""
+    handler.say(Answer(200, bomb(), {"Content-Encoding": "gzip"}))
+
+
+@cache
+def bomb() -> bytes:
+    """A gigabyte of blanks; to pack it takes seconds."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
-    body = b"".join(packer.compress(b" " * (1 << 20)) for _ in range(FLOOD >> 20)) + packer.flush()
-    handler.say(Answer(200, body, {"Content-Encoding": "gzip"}))
+    parts = [packer.compress(b" " * (1 << 20)) for _ in range(FLOOD >> 20)]
+    return b"".join(parts) + packer.flush()
 
 
 def drop_by_drop(handler: Handler, answer: Answer, chance: Random) -> None:

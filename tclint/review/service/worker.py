@@ -76,12 +76,20 @@ class Workers:
 
     def _loop(self) -> None:
         while not self._stop.is_set():
-            job = self._queue.claim(time.time())
-            if job is None:
-                self._work.wait(_IDLE)
-                self._work.clear()
-            else:
-                self._attempt(job)
+            try:
+                self._next()
+            except Exception:
+                # The queue's disk may be full. A thread that ends does no other job.
+                LOG.exception("the queue fails")
+                self._stop.wait(_IDLE)
+
+    def _next(self) -> None:
+        job = self._queue.claim(time.time())
+        if job is None:
+            self._work.wait(_IDLE)
+            self._work.clear()
+        else:
+            self._attempt(job)
 
     def _attempt(self, job: Job) -> None:
         started = time.monotonic()
@@ -93,8 +101,12 @@ class Workers:
             self._give_up(job, error)
         except (ApiError, ChildError, OSError) as error:
             self._again(job, error)
-        except (LookupError, TypeError) as error:
+        except (LookupError, TypeError, AttributeError) as error:
             LOG.exception("%s#%d: an answer of another shape", job.repository, job.number)
+            self._again(job, error)
+        except Exception as error:
+            # A job that nobody puts off counts as running for ever.
+            LOG.exception("%s#%d: nobody foresaw this", job.repository, job.number)
             self._again(job, error)
         else:
             LOG.info("%s#%d: done", job.repository, job.number)
