@@ -99,6 +99,15 @@ def test_every_document_has_a_path(uri: str, path: str) -> None:
     assert document_path(uri, Path("/home/me")) == Path(path)
 
 
+@pytest.mark.parametrize(
+    "uri", [f"file:///{'x' * 9_000}.py", f"untitled:{'x' * 9_000}", "file:///a%00b.py"]
+)
+def test_a_document_whose_name_no_file_can_have_counts_as_never_saved(
+    uri: str, tmp_path: Path
+) -> None:
+    assert document_path(uri, tmp_path) == tmp_path / "untitled.py"
+
+
 def test_hover_tells_the_rule_and_why_there_is_no_fix() -> None:
     text = finding_text(FakeEngine(), analysis_of("BAD SAD\n", PATH).reported)
     assert text == (

@@ -238,5 +238,8 @@ def _post(
         told = publish(target, mode, token_from(os.environ, target.forge), head, composed)
     except (TargetError, ApiError, ValueError) as error:
         fail(str(error))
+    except (LookupError, TypeError, AttributeError) as error:
+        what = f"{type(error).__name__}: {error}"
+        fail(f"{target.forge.value} answered in a form that tclint does not know ({what})")
     write(told.output)
     note(told.message)

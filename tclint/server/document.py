@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import field
+from errno import EINVAL, ENAMETOOLONG
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
@@ -133,9 +135,24 @@ def report_ids(version: int, results: Iterable[Result]) -> tuple[Reported, ...]:
 
 
 def document_path(uri: str, root: Path) -> Path:
-    """The path of a document; one that was never saved is placed in the workspace's root."""
+    """The path of a document; one that was never saved is placed in the workspace's root.
+
+    So is one whose name no file can have.
+    """
     path = to_fs_path(uri)
-    if path is not None:
+    if path is not None and _can_exist(path):
         return Path(path)
     name = Path(unquote(urlparse(uri).path)).name or "untitled"
-    return root / (name if name.endswith(SUFFIXES) else f"{name}.py")
+    beside = root / (name if name.endswith(SUFFIXES) else f"{name}.py")
+    return beside if _can_exist(str(beside)) else root / "untitled.py"
+
+
+def _can_exist(path: str) -> bool:
+    """Whether a file can have this name: it may be too long, or hold what none may."""
+    try:
+        os.lstat(path)
+    except ValueError:
+        return False
+    except OSError as error:
+        return error.errno not in {ENAMETOOLONG, EINVAL}
+    return True
