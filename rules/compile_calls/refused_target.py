@@ -45,6 +45,11 @@ class RefusedCompileTarget(Rule[CompileCall]):
         )
 
 
+def _is_off(event: CompileCall) -> bool:
+    node = event.keywords.get("disable")
+    return isinstance(node, ast.Constant) and node.value is True
+
+
 def _script_call(event: CompileCall) -> str:
     """The function of ``torch.jit`` whose result is compiled; empty for none."""
     call = event.call
@@ -52,8 +57,3 @@ def _script_call(event: CompileCall) -> str:
         return ""
     name = event.site.dotted(call.args[0].func) or ""
     return name if name in SCRIPTED else ""
-
-
-def _is_off(event: CompileCall) -> bool:
-    node = event.keywords.get("disable")
-    return isinstance(node, ast.Constant) and node.value is True

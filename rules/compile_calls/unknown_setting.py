@@ -49,6 +49,18 @@ class UnknownCompilerSetting(Rule[NameUsed]):
         )
 
 
+def _is_asked_for(event: NameUsed, name: str) -> bool:
+    """Whether the code around expects that the setting may be missing."""
+    if event.site.facts.tries:
+        return True
+    for outer in event.site.ancestors(event.expression):
+        if isinstance(outer, (ast.If, ast.IfExp)):
+            test = ast.unparse(outer.test)
+            if name in test or "ersion" in test or "hasattr" in test:
+                return True
+    return False
+
+
 def _younger(event: NameUsed) -> Finding | None:
     """A setting that came after the oldest torch of the project."""
     first, oldest = since(event.name), event.site.settings.oldest_torch
@@ -60,18 +72,6 @@ def _younger(event: NameUsed) -> Finding | None:
         fix=Decline("ask for the attribute before: older versions of torch lack it"),
         before=first,
     )
-
-
-def _is_asked_for(event: NameUsed, name: str) -> bool:
-    """Whether the code around expects that the setting may be missing."""
-    if event.site.facts.tries:
-        return True
-    for outer in event.site.ancestors(event.expression):
-        if isinstance(outer, (ast.If, ast.IfExp)):
-            test = ast.unparse(outer.test)
-            if name in test or "ersion" in test or "hasattr" in test:
-                return True
-    return False
 
 
 def _repair(event: NameUsed, close: Nearest) -> Repair | Decline:

@@ -48,18 +48,6 @@ class ReadOfArray(Rule[ArrayRead]):
         )
 
 
-def _repair(event: ArrayRead) -> Repair | Decline:
-    site, node = event.site, event.node
-    assert isinstance(node, ast.expr)
-    match node:
-        case ast.Subscript(value=ast.Name() as array) if event.via == "number":
-            written = listed(site, array)
-            return use_tuple(site, written) if written is not None else Decline(_WAY_OUT)
-        case ast.Call(func=ast.Attribute(value=made, attr="tolist"), args=[], keywords=[]):
-            return write_list(site, node, made) or Decline(_WAY_OUT)
-    return Decline(_WAY_OUT)
-
-
 def _is_drawn(site: Site, node: ast.expr) -> bool:
     """True for `np.random.rand(1).item()`, which TCL181 reports."""
     func = node.func if isinstance(node, ast.Call) else None
@@ -71,3 +59,15 @@ def _what(via: str) -> str:
     if via == "number":
         return "is of a numpy array, and Python needs the number"
     return "reads a numpy array in Python"
+
+
+def _repair(event: ArrayRead) -> Repair | Decline:
+    site, node = event.site, event.node
+    assert isinstance(node, ast.expr)
+    match node:
+        case ast.Subscript(value=ast.Name() as array) if event.via == "number":
+            written = listed(site, array)
+            return use_tuple(site, written) if written is not None else Decline(_WAY_OUT)
+        case ast.Call(func=ast.Attribute(value=made, attr="tolist"), args=[], keywords=[]):
+            return write_list(site, node, made) or Decline(_WAY_OUT)
+    return Decline(_WAY_OUT)

@@ -51,12 +51,6 @@ class NumpyRandom(Rule[NumpyCall]):
         )
 
 
-def _repair(event: NumpyCall, name: str) -> Repair | Decline:
-    one = name in _NUMBERS and not is_drawn_if_needed(event.site, event.call)
-    repair = draw_if_needed(event.site, event.call) if one else Decline(_WAY_OUT)
-    return Decline(_WAY_OUT) if isinstance(repair, Decline) else repair
-
-
 def _is_traced(event: NumpyCall, place: int) -> bool:
     """True for an array that is not turned into a number at once."""
     outer = event.site.parent(event.call)
@@ -72,3 +66,9 @@ def _is_traced(event: NumpyCall, place: int) -> bool:
 def _has_size(call: ast.Call, place: int) -> bool:
     given = call.args[place : place + 1] or [k.value for k in call.keywords if k.arg == "size"]
     return bool(given) and not (isinstance(given[0], ast.Constant) and given[0].value is None)
+
+
+def _repair(event: NumpyCall, name: str) -> Repair | Decline:
+    one = name in _NUMBERS and not is_drawn_if_needed(event.site, event.call)
+    repair = draw_if_needed(event.site, event.call) if one else Decline(_WAY_OUT)
+    return Decline(_WAY_OUT) if isinstance(repair, Decline) else repair

@@ -19,6 +19,16 @@ from ..lib.rewrite.python_equivalents import (
 )
 
 _WAY_OUT: Final = "Python has no function that gives the same number: compute it before the call"
+_IDS: Final = {
+    "truth": ("GB0170",),
+    "member": ("GB0170", "GB0088"),
+    "not": ("GB0033", "GB0208"),
+    "range": ("GB0059",),
+    "text": ("GB0088", "GB0059"),
+    "key": ("GB0088", "GB0033", "GB0208"),
+    "python": ("GB0033", "GB0208", "GB0124"),
+    "call": ("GB0208",),
+}
 
 
 class NumpyScalar(Rule[NumpyCall]):
@@ -47,18 +57,6 @@ class NumpyScalar(Rule[NumpyCall]):
             gb_ids=_IDS.get(need.why, ("GB0033", "GB0208")),
             confidence=None if all(map(is_certain, event.arguments)) else Confidence.MEDIUM,
         )
-
-
-_IDS: Final = {
-    "truth": ("GB0170",),
-    "member": ("GB0170", "GB0088"),
-    "not": ("GB0033", "GB0208"),
-    "range": ("GB0059",),
-    "text": ("GB0088", "GB0059"),
-    "key": ("GB0088", "GB0033", "GB0208"),
-    "python": ("GB0033", "GB0208", "GB0124"),
-    "call": ("GB0208",),
-}
 
 
 def _is_captured(site: Site, need: NumberNeeded) -> bool:

@@ -45,14 +45,14 @@ class RequiresGradCalled(Rule[Call]):
         )
 
 
-def _repair(event: Call, owner: ast.expr, tensor: Tensor | None) -> Repair | Decline:
-    if tensor is None or not isinstance(event.site.parent(event.call), ast.Expr):
-        return Decline(WAY_OUT)
-    return switch_in_eager(event.site, owner, tensor)
-
-
 def _switches_off(event: Call) -> bool:
     """True where it is off in the end, or unless somebody asks for it."""
     given = [*event.call.args, *(keyword.value for keyword in event.call.keywords)]
     values = [event.site.value(value) for value in given]
     return any(isinstance(v, Static) and (v == FALSE or v.default_off) for v in values)
+
+
+def _repair(event: Call, owner: ast.expr, tensor: Tensor | None) -> Repair | Decline:
+    if tensor is None or not isinstance(event.site.parent(event.call), ast.Expr):
+        return Decline(WAY_OUT)
+    return switch_in_eager(event.site, owner, tensor)

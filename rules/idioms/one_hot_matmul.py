@@ -20,6 +20,7 @@ _CHANGES: Final = (
     "an inf or NaN in another row no longer makes the result NaN, and the matrix may have more "
     "rows than there are classes"
 )
+Product = tuple[ast.expr, ast.expr, ast.expr]
 
 
 class OneHotMatmul(Rule[Call]):
@@ -52,7 +53,19 @@ class OneHotMatmul(Rule[Call]):
         )
 
 
-Product = tuple[ast.expr, ast.expr, ast.expr]
+def _product(site: Site, node: ast.expr) -> Product | None:
+    """The matrix product that a value is the left side of, and both its sides."""
+    outer = site.parent(node)
+    while isinstance(outer, ast.Attribute) and outer.attr in _CASTS:
+        cast = site.parent(outer)
+        if not isinstance(cast, ast.Call) or cast.func is not outer:
+            return None
+        node, outer = cast, site.parent(cast)
+    if isinstance(outer, ast.Assign):
+        use = only_use(site, node)
+        return _product(site, use) if use else None
+    found = matrix_product(site, node)
+    return (found[0], node, found[1]) if found else None
 
 
 def _repair(site: Site, index: ast.expr, product: Product) -> Repair | Decline:
@@ -69,18 +82,3 @@ def _repair(site: Site, index: ast.expr, product: Product) -> Repair | Decline:
         if isinstance(fix, Decline)
         else without_leftovers(site, fix, whole, [left], arguments.values())
     )
-
-
-def _product(site: Site, node: ast.expr) -> Product | None:
-    """The matrix product that a value is the left side of, and both its sides."""
-    outer = site.parent(node)
-    while isinstance(outer, ast.Attribute) and outer.attr in _CASTS:
-        cast = site.parent(outer)
-        if not isinstance(cast, ast.Call) or cast.func is not outer:
-            return None
-        node, outer = cast, site.parent(cast)
-    if isinstance(outer, ast.Assign):
-        use = only_use(site, node)
-        return _product(site, use) if use else None
-    found = matrix_product(site, node)
-    return (found[0], node, found[1]) if found else None

@@ -44,6 +44,19 @@ class LossReadEachStep(Rule[TrainingCall]):
         )
 
 
+def _is_differentiated(loop: ast.For | ast.While, name: str) -> bool:
+    """True when the loop calls ``name.backward()``, or hands it to something that is called so."""
+    for node in ast.walk(loop):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="backward", value=owner)):
+                if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(owner)):
+                    return True
+            case ast.Call(func=ast.Attribute(attr="backward"), args=[ast.Name(id=given), *_]):
+                if given == name:
+                    return True
+    return False
+
+
 def _repair(event: TrainingCall, total: ast.expr, whole: bool, loss: ast.Name) -> Repair | Decline:
     if not whole:
         return Decline("the read is part of a larger expression")
@@ -65,17 +78,4 @@ def _is_zero(node: ast.AST | None) -> bool:
     match node:
         case ast.Assign(targets=[ast.Name()], value=ast.Constant(value=int() | float())):
             return True
-    return False
-
-
-def _is_differentiated(loop: ast.For | ast.While, name: str) -> bool:
-    """True when the loop calls ``name.backward()``, or hands it to something that is called so."""
-    for node in ast.walk(loop):
-        match node:
-            case ast.Call(func=ast.Attribute(attr="backward", value=owner)):
-                if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(owner)):
-                    return True
-            case ast.Call(func=ast.Attribute(attr="backward"), args=[ast.Name(id=given), *_]):
-                if given == name:
-                    return True
     return False
