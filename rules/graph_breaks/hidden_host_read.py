@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Applicability, Decline, Effect
+from tclint.diagnostics import Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
@@ -21,6 +21,7 @@ from ..lib.judge.verdict import PROVED, Changes, Verdict, combine
 from ..lib.rewrite.arange_positions import judge_bounds
 from ..lib.rewrite.builtin_names import builtin
 from ..lib.rewrite.host_read import is_captured, is_judged_elsewhere
+from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.slice_store import store_by_mask
 from ..lib.wording import consequence, loop_ids, short
 
@@ -135,9 +136,7 @@ def _count_with_range(site: Site, index: ast.expr) -> Repair | Decline | None:
     verdict = combine([bounds, *(_dimensions(site, load) for load in site.loads(index.id))])
     parts = {f"bound_{place}": bound for place, bound in enumerate(call.args)}
     counted = Replace(call, f"{spelled[0]}({', '.join(f'${name}' for name in parts)})", parts)
-    if isinstance(verdict, Changes):
-        return Repair(_WITH_RANGE, (counted,), Applicability.UNSAFE, verdict.what)
-    return Repair(_WITH_RANGE, (counted,))
+    return repair_as_proved(verdict, _WITH_RANGE, (counted,))
 
 
 def _loop(site: Site, index: ast.expr) -> ast.For | None:

@@ -11,6 +11,7 @@ from tclint.semantics.events import HostRead
 
 from ..lib.judge.verdict import Changes
 from ..lib.rewrite.host_read import is_judged_elsewhere, repair_read
+from ..lib.rewrite.proved import NO_TORCH
 from ..lib.rewrite.torch_equivalents import ERRORS, IN_TORCH, ROUNDING
 
 
@@ -40,5 +41,5 @@ def _repair(event: HostRead, call: ast.Call, function: str) -> Repair | Decline:
     if name not in IN_TORCH or len(call.args) != 1 or call.keywords:
         return Decline(f"`{function}` has no twin in torch")
     if spelled is None:
-        return Decline("the file does not import torch")
+        return NO_TORCH
     return repair_read(event, f"{spelled}($source)", extra=Changes(f"{ERRORS}; {ROUNDING}"))

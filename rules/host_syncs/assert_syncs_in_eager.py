@@ -19,6 +19,7 @@ from ..lib.facts.conditions import (
 from ..lib.facts.messages import folded
 from ..lib.judge.caught import caught
 from ..lib.judge.declared import takes_numbers
+from ..lib.rewrite.proved import NO_TORCH
 
 _CHANGES = (
     "it raises RuntimeError instead of AssertionError, on a GPU some calls later and for good, and "
@@ -62,7 +63,7 @@ def _repair(event: TensorAssert, statement: ast.Assert) -> Repair | Decline:
         return Decline("the condition mixes Python conditions with a tensor")
     spelled = event.site.spell("torch._assert_async")
     if spelled is None:
-        return Decline("the file does not import torch")
+        return NO_TORCH
     parts: dict[str, ast.expr | ast.stmt] = {"test": statement.test}
     if statement.msg is not None:
         parts["message"] = statement.msg

@@ -24,7 +24,7 @@ _FUNCTION: Final = "scaled_dot_product_attention"
 _CHANGES: Final = (
     "results differ in their last bits, and gradients may not be deterministic on a GPU"
 )
-Pair = tuple[ast.expr, ast.expr]
+_Pair = tuple[ast.expr, ast.expr]
 _CASTS: Final = ("to", "type_as", "float", "half", "bfloat16")
 _LAST_TWO: Final = ({"-1", "-2"}, {"2", "3"})
 
@@ -171,7 +171,7 @@ def _is_dropout(site: Site, call: ast.Call) -> bool:
 
 
 def _repair(
-    site: Site, softmax: Operation, inner: _Scores, weights: ast.expr, product: Pair
+    site: Site, softmax: Operation, inner: _Scores, weights: ast.expr, product: _Pair
 ) -> Repair | Decline:
     if inner.rest:
         return Decline(f"{inner.rest} changes the scores: pass it as `attn_mask=`")

@@ -20,7 +20,7 @@ _CHANGES: Final = (
     "an inf or NaN in another row no longer makes the result NaN, and the matrix may have more "
     "rows than there are classes"
 )
-Product = tuple[ast.expr, ast.expr, ast.expr]
+_Product = tuple[ast.expr, ast.expr, ast.expr]
 
 
 class OneHotMatmul(Rule[Call]):
@@ -53,7 +53,7 @@ class OneHotMatmul(Rule[Call]):
         )
 
 
-def _product(site: Site, node: ast.expr) -> Product | None:
+def _product(site: Site, node: ast.expr) -> _Product | None:
     """The matrix product that a value is the left side of, and both its sides."""
     outer = site.parent(node)
     while isinstance(outer, ast.Attribute) and outer.attr in _CASTS:
@@ -68,7 +68,7 @@ def _product(site: Site, node: ast.expr) -> Product | None:
     return (found[0], node, found[1]) if found else None
 
 
-def _repair(site: Site, index: ast.expr, product: Product) -> Repair | Decline:
+def _repair(site: Site, index: ast.expr, product: _Product) -> Repair | Decline:
     whole, left, weight = product
     if not reaches(site, index, whole):
         return Decline(f"`{site.text(index)}` has changed in between")

@@ -12,6 +12,7 @@ from tclint.semantics.site import Site
 from ..lib.facts.fallbacks import KEPT, is_fallback
 from ..lib.judge.saved_for_backward import judge_kept, judge_result
 from ..lib.judge.verdict import Changes, Refused, combine
+from ..lib.rewrite.proved import NO_TORCH
 from .def_use import without_leftovers
 
 
@@ -38,7 +39,7 @@ def replaced(
     """
     spelled = site.spell(function)
     if spelled is None:
-        return Decline("the file does not import torch")
+        return NO_TORCH
     if is_fallback(site, function):
         return Decline(KEPT.format(function))
     parts = {name: part for name, part in arguments.items() if isinstance(part, ast.expr)}

@@ -19,6 +19,7 @@ from ..lib.judge.init_end import first_argument
 from ..lib.judge.numbers import COUNTED, Number
 from ..lib.judge.verdict import Changes, Refused
 from ..lib.rewrite.number_as_tensor import Way
+from ..lib.rewrite.proved import NO_TORCH
 from .attributes import is_integer, is_own
 from .emptied import only_records
 
@@ -82,7 +83,7 @@ def _count_in_buffer(event: ModuleWrite) -> Repair | Decline:
         return Decline(f"`__init__` does not set `{name}` to a literal integer")
     spelled = site.spell("torch.tensor")
     if spelled is None:
-        return Decline("the file does not import torch")
+        return NO_TORCH
     obstacle = _elsewhere(site, cls, site.function, init, name) or _why_not(event, step.id)
     if obstacle:
         return Decline(obstacle)

@@ -28,20 +28,20 @@ class NumpyOfSize(Rule[NumpyCall]):
 
     def check(self, event: NumpyCall) -> Finding | None:
         """Report what math could do, of sizes."""
-        twin = PYTHON_EQUIVALENTS.get(event.function)
-        if twin is None or twin.name not in _SYMBOLIC or not event.call.args:
+        equivalent = PYTHON_EQUIVALENTS.get(event.function)
+        if equivalent is None or equivalent.name not in _SYMBOLIC or not event.call.args:
             return None
         site, given = event.site, event.call.args[0]
         value = site.value(given)
         parts = (site.value(part) for part in ast.walk(given))
         if not is_constant_number(value) or not any(map(holds_size, parts)):
             return None
-        way = list(follow(site, [event.call], twin.kind))
+        way = list(follow(site, [event.call], equivalent.kind))
         if event.needs or _counts_a_loop(event) or is_ratio(given):
             return None
         return Finding(
             f"`{site.text(event.call)}` makes the size a constant: each new one compiles again",
-            use_equivalent(event, twin, way),
+            use_equivalent(event, equivalent, way),
             confidence=Confidence.LOW if is_last(given) else Confidence.MEDIUM,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from tclint.diagnostics import Applicability, Decline
+from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Repair, Replace, Rewrite
 from tclint.semantics.events import TensorIndex
 from tclint.semantics.lattice import options
@@ -15,6 +15,7 @@ from tclint.semantics.values import Static
 from ..facts.integers import is_surely_integer, least
 from ..judge.numbers import constant
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
+from .proved import repair_as_proved
 from .torch_name import torch_name
 
 _OF_ARRAYS = frozenset(("shape", "dtype", "device", "ndim", "size"))
@@ -68,12 +69,8 @@ def use_arange(event: TensorIndex, ranges: Sequence[ast.expr]) -> Repair | Decli
         template = f"{name}({', '.join(names)}, device=$tensor.device)"
         rewrites.append(Replace(node, template, {**parts, "tensor": tensor}))
     verdict = combine(verdicts)
-    if isinstance(verdict, Refused):
-        return Decline(verdict.why)
     message = f"Use `{name}` on the tensor's device"
-    if isinstance(verdict, Changes):
-        return Repair(message, tuple(rewrites), Applicability.UNSAFE, verdict.what)
-    return Repair(message, tuple(rewrites))
+    return repair_as_proved(verdict, message, tuple(rewrites))
 
 
 def _has_device(event: TensorIndex) -> bool:

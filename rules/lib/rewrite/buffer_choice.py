@@ -17,6 +17,7 @@ from tclint.semantics.values import Object
 
 from ..facts.conditions import is_compiled_aside, is_compiled_only
 from ..facts.effects import only_computes
+from .proved import NO_TORCH
 from .where_condition import condition
 
 _MESSAGE: Final = (
@@ -57,7 +58,7 @@ def choose_buffer(site: Site, statement: ast.If) -> Repair | Decline | None:
         return Decline("no eager code comes here")
     names = [site.spell(f"torch.{name}") for name in ("compiler.is_compiling", "where")]
     if None in names:
-        return Decline("the file does not import torch")
+        return NO_TORCH
     test = condition(site, [statement.test])
     if isinstance(test, Decline):
         return test

@@ -15,6 +15,7 @@ from ..facts.messages import literal_of, quoted
 from ..judge.arguments import certain_tensor
 from ..judge.declared import takes_numbers
 from .opposites import opposite
+from .proved import NO_TORCH
 
 _CAUGHT = "the `try` around it would get RuntimeError from compiled code instead"
 _MESSAGE = (
@@ -32,7 +33,7 @@ def assert_when_compiled(site: Site, statement: ast.If) -> Repair | Decline:
     if obstacle or not isinstance(raised, ast.Raise):
         return Decline(obstacle)
     if None in names:
-        return Decline("the file does not import torch")
+        return NO_TORCH
     flags, tensors = split(site, statement.test)
     asserted = _opposites(site, tensors)
     if isinstance(asserted, Decline):

@@ -12,6 +12,7 @@ from tclint.semantics.site import Site
 
 from ..facts.purity import is_pure
 from ..facts.reaching import block_of
+from .proved import NO_TORCH
 
 _MESSAGE: Final = (
     "Draw the number in compiled code only where it decides: eager code does what it did, and "
@@ -38,7 +39,7 @@ def draw_if_needed(site: Site, call: ast.Call) -> Repair | Decline:
         return test
     spelled = site.spell(_IS_COMPILING)
     if spelled is None:
-        return Decline("the file does not import torch")
+        return NO_TORCH
     templates, parts = _needed(site, test)
     if not templates:
         return Decline(f"`{site.text(test)}` is decided by the number in any case")

@@ -13,6 +13,7 @@ from tclint.semantics.values import External, Function, Object, Tensor, Value
 
 from ..facts.origins import is_made_here
 from ..judge.arguments import certain_tensor
+from .proved import NO_TORCH
 
 _CHANGES: Final = (
     "in compiled code the tensor keeps the gradients that it had: a result needs none where no "
@@ -38,7 +39,7 @@ def switch_in_eager(site: Site, owner: ast.expr, tensor: Tensor) -> Repair | Dec
         return Decline(f"the gradient of `{owner.id}` can be seen later; {WAY_OUT}")
     spelled = site.spell("torch.compiler.is_compiling")
     if spelled is None:
-        return Decline("the file does not import torch")
+        return NO_TORCH
     outer = site.parent(statement)
     if isinstance(outer, ast.If) and outer.body == [statement] and not outer.orelse:
         rewrite = Replace(outer.test, f"$test and not {spelled}()", {"test": outer.test})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import struct
 
-from tclint.diagnostics import Applicability, Decline
+from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.events import HostRead
 from tclint.semantics.ownership import is_consumed, is_fresh, is_private
@@ -19,6 +19,7 @@ from ..judge.declared import takes_numbers
 from ..judge.numbers import Number, bound_of
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .number_as_tensor import Way
+from .proved import repair_as_proved
 
 _ONE = Changes("a tensor of several elements raises another error, or none")
 _CONVERSIONS = ("float", "int", "bool", "complex")
@@ -63,7 +64,7 @@ def repair_read(
     return _keep(event, template, way, verdict)
 
 
-def _keep(event: HostRead, template: str, way: Way, verdict: Verdict) -> Repair:
+def _keep(event: HostRead, template: str, way: Way, verdict: Verdict) -> Repair | Decline:
     site, source = event.site, event.source
     assert isinstance(event.node, ast.expr)
     written = template if _is_detached(source) else f"{template}.detach()"
@@ -76,7 +77,7 @@ def _keep(event: HostRead, template: str, way: Way, verdict: Verdict) -> Repair:
         written = around.template.replace("$number", written)
     rewrite = Replace(event.node, written, {"source": source})
     message = "Keep the value on the device as a 0-d tensor"
-    return _repair(message, verdict, rewrite, *way.rewrites.values())
+    return repair_as_proved(verdict, message, (rewrite, *way.rewrites.values()))
 
 
 def _may_share(site: Site, read: ast.expr, source: ast.expr, way: Way) -> bool:
@@ -86,29 +87,23 @@ def _may_share(site: Site, read: ast.expr, source: ast.expr, way: Way) -> bool:
     return is_private(site, source) or is_consumed(site, read)
 
 
-def _unused(event: HostRead, uses: Uses, rank: Verdict) -> Repair:
+def _unused(event: HostRead, uses: Uses, rank: Verdict) -> Repair | Decline:
     statement = uses.statement
     assert statement is not None
     if cannot_raise(event.site, event.source):
-        return _repair("Remove the unused read", rank, Replace(statement, ""))
+        return repair_as_proved(rank, "Remove the unused read", (Replace(statement, ""),))
     if isinstance(statement, ast.Expr):
         kept = Replace(event.node, "$source", {"source": event.source})
     else:
         written = "$source" if _is_detached(event.source) else "$source.detach()"
         kept = Replace(event.node, written, {"source": event.source})
-    return _repair("Do not read the unused value", rank, kept)
+    return repair_as_proved(rank, "Do not read the unused value", (kept,))
 
 
 def _is_detached(source: ast.expr) -> bool:
     return isinstance(source, ast.Call) and (
         isinstance(source.func, ast.Attribute) and source.func.attr == "detach"
     )
-
-
-def _repair(message: str, verdict: Verdict, *rewrites: Replace) -> Repair:
-    if isinstance(verdict, Changes):
-        return Repair(message, rewrites, Applicability.UNSAFE, verdict.what)
-    return Repair(message, rewrites)
 
 
 def constant_content(site: Site, node: ast.expr) -> int | float | bool | None:

@@ -8,7 +8,7 @@ from dataclasses import field
 from textwrap import indent
 from typing import Final
 
-from tclint.diagnostics import Applicability, Decline
+from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.records import record
 from tclint.semantics.lattice import options
@@ -26,6 +26,7 @@ from ..judge.certainty import is_certain
 from ..judge.promotion import is_boolean
 from ..judge.saved_for_backward import judge_kept
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
+from .proved import NO_TORCH, repair_as_proved
 
 _MESSAGE: Final = "Compute it for all elements, and store those of the mask"
 _FLOATS: Final = (
@@ -70,7 +71,7 @@ def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
     if is_compiled_aside(site, statement):
         return Decline("this is what other tensors and eager code still do")
     if spelled is None:
-        return Decline("the file does not import torch")
+        return NO_TORCH
     reads = _Reads(ast.dump(target.slice))
     whole = reads.unmasked(value)
     if operator is not None:
@@ -207,7 +208,7 @@ def _repair(
 ) -> Repair | Decline:
     assert isinstance(root, ast.Name)
     if isinstance(computed, ast.Name):  # only moved: no arithmetic that could change the dtype
-        return _as_far(cover.verdict, Replace(statement, store), _MESSAGE)
+        return repair_as_proved(cover.verdict, _MESSAGE, (Replace(statement, store),))
     added, is_float = _added(site, statement, cover.left), _is_float(site, root)
     if added is not None:
         verdict = _judge_added(site, added, root)
@@ -228,14 +229,7 @@ def _repair(
         test = f"{spelled}() and {root.id}.is_floating_point()"
         split = f"if {test}:\n{indent(store, '    ')}\nelse:\n    $kept"
         rewrite, message = Replace(statement, split, {"kept": statement}), _FLOATS
-    return _as_far(combine([verdict, cover.verdict]), rewrite, message)
-
-
-def _as_far(verdict: Verdict, rewrite: Replace, message: str) -> Repair:
-    """The repair, as safe as it is proved."""
-    if isinstance(verdict, Changes):
-        return Repair(message, (rewrite,), Applicability.UNSAFE, verdict.what)
-    return Repair(message, (rewrite,))
+    return repair_as_proved(combine([verdict, cover.verdict]), message, (rewrite,))
 
 
 def _added(site: Site, statement: ast.stmt, most: int) -> ast.expr | None:

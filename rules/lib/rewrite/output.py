@@ -1,10 +1,10 @@
-"""The way round an output call that the configuration asks for."""
+"""What a finding about output says, and the way round it that the configuration asks for."""
 
 from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace
@@ -13,6 +13,7 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import DataScalar, Tensor
 
+from ..facts.branch_tests import leaves
 from ..facts.conditions import is_compiled_only
 from ..facts.output_arguments import (
     arguments,
@@ -28,7 +29,7 @@ from ..facts.output_arguments import (
 from .placement import insert_above, own_statement, why_not_alone
 from .torch_name import torch_name
 
-REORDERABLE = "torch._dynamo.config.reorderable_logging_functions"
+_REORDERABLE = "torch._dynamo.config.reorderable_logging_functions"
 _PRINT = "torch._higher_order_ops.print"
 _CONVERSIONS = {-1: "", 115: "!s", 114: "!r", 97: "!a"}
 _ASSUME_CONSTANT = "torch.compiler.assume_constant_result"
@@ -80,7 +81,7 @@ def _decision_around(event: SideEffectCall) -> ast.If | None:
     if node is event.statement:
         node = site.parent(site.statement)
     while isinstance(node, ast.If) and _is_only_output(event, node):
-        if any(_breaks(event, leaf) for leaf in _leaves(node.test)):
+        if any(_breaks(event, leaf) for leaf in leaves(node.test)):
             found = node
         node = site.parent(node)
     return found
@@ -124,17 +125,6 @@ def _breaks(event: SideEffectCall, leaf: ast.expr) -> bool:
 
 def _is_data(site: Site, node: ast.expr) -> bool:
     return any(isinstance(option, (Tensor, DataScalar)) for option in options(site.value(node)))
-
-
-def _leaves(test: ast.expr) -> Iterator[ast.expr]:
-    """The expressions whose truth a test asks."""
-    if isinstance(test, ast.BoolOp):
-        for operand in test.values:
-            yield from _leaves(operand)
-    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        yield from _leaves(test.operand)
-    else:
-        yield test
 
 
 def _graph_print(event: SideEffectCall) -> Repair | Decline:
@@ -233,7 +223,7 @@ def _is_at_its_place(site: Site, value: ast.expr) -> bool:
     return ast.dump(found) == ast.dump(value)
 
 
-def remove(event: SideEffectCall) -> Repair | Decline:
+def _remove(event: SideEffectCall) -> Repair | Decline:
     """Delete the call."""
     site, statement = event.site, own_statement(event)
     obstacle = why_not_alone(event) if statement is None else binds_or_waits(statement)
@@ -246,16 +236,16 @@ def remove(event: SideEffectCall) -> Repair | Decline:
     return Repair("Remove it", (Replace(statement, ""),), Applicability.UNSAFE, changes)
 
 
-def reorder(event: SideEffectCall) -> Repair | Decline:
+def _reorder(event: SideEffectCall) -> Repair | Decline:
     """Name the setting that makes Dynamo print after the graph has run."""
     site = event.site
     if event.sink != "print" or site.dotted(event.call.func) != "print":
-        return Decline(f"`{REORDERABLE}` works for `print` only")
+        return Decline(f"`{_REORDERABLE}` works for `print` only")
     if any(k.arg == "file" for k in event.call.keywords) or not all(
         prints_alike(site, argument) for argument in arguments(event.call)
     ):
-        return Decline(f"`{REORDERABLE}` takes only tensors, constants and formatted strings")
-    spelled = torch_name(site, REORDERABLE, top_level=True)
+        return Decline(f"`{_REORDERABLE}` takes only tensors, constants and formatted strings")
+    spelled = torch_name(site, _REORDERABLE, top_level=True)
     if isinstance(spelled, Decline):
         return spelled
     name, imports = spelled
@@ -322,8 +312,8 @@ def _is_global(site: Site, function: ast.expr) -> bool:
 _STYLES: dict[str, Callable[[SideEffectCall], Repair | Decline]] = {
     "guard": _guard,
     "graph-print": _graph_print,
-    "remove": remove,
-    "reorder": reorder,
+    "remove": _remove,
+    "reorder": _reorder,
     "trace-time": _trace_time,
 }
 

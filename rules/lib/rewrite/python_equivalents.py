@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from functools import partial
 
-from tclint.diagnostics import Applicability, Decline
+from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Repair, Replace, Rewrite
 from tclint.records import record
 from tclint.semantics.events import NumpyCall
@@ -17,8 +17,9 @@ from ..facts.fallbacks import KEPT, is_fallback
 from ..facts.integers import least
 from ..facts.number_flow import End, Step
 from ..judge.python_numbers import verdict_of
-from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
+from ..judge.verdict import PROVED, Changes, Verdict, combine
 from .builtin_names import builtin, library
+from .proved import repair_as_proved
 
 _ULP = "numpy and `math` may differ in the last digit, and `math` raises ValueError for bad input"
 _INT = "the result is an int instead of a float"
@@ -77,47 +78,43 @@ def is_certain(value: Value) -> bool:
 
 
 def use_equivalent(
-    event: NumpyCall, twin: PythonEquivalent, way: list[Step | End]
+    event: NumpyCall, equivalent: PythonEquivalent, way: list[Step | End]
 ) -> Repair | Decline:
-    """Replace the numpy function by its twin, as far as the uses of the number allow it."""
+    """Replace the numpy function by its equivalent, as far as the uses of the number allow it."""
     site, call = event.site, event.call
     if call.keywords or len(call.args) != 1:
-        return Decline(f"`{twin.name}` takes one argument")
-    if "." in twin.name and is_fallback(site, twin.name):
-        return Decline(KEPT.format(twin.name))
-    spelled = (library if "." in twin.name else builtin)(site, twin.name)
+        return Decline(f"`{equivalent.name}` takes one argument")
+    if "." in equivalent.name and is_fallback(site, equivalent.name):
+        return Decline(KEPT.format(equivalent.name))
+    spelled = (library if "." in equivalent.name else builtin)(site, equivalent.name)
     if isinstance(spelled, Decline):
         return spelled
-    verdicts = [_argument(site, call, twin), verdict_of(site, way, partial(least, site))]
+    verdicts = [_argument(site, call, equivalent), verdict_of(site, way, partial(least, site))]
     verdict = combine(verdicts)
-    if isinstance(verdict, Refused):
-        return Decline(verdict.why)
     name, imports = spelled
     rewrites: tuple[Rewrite, ...] = (*imports, Replace(call.func, name))
-    if isinstance(verdict, Changes):
-        return Repair(f"Use `{name}`", rewrites, Applicability.UNSAFE, verdict.what)
-    return Repair(f"Use `{name}`", rewrites)
+    return repair_as_proved(verdict, f"Use `{name}`", rewrites)
 
 
-def _argument(site: Site, call: ast.Call, twin: PythonEquivalent) -> Verdict:
-    if twin.reduces:
-        return _members(site, call, twin)
-    if twin.differs:
-        return Changes(twin.differs)
+def _argument(site: Site, call: ast.Call, equivalent: PythonEquivalent) -> Verdict:
+    if equivalent.reduces:
+        return _members(site, call, equivalent)
+    if equivalent.differs:
+        return Changes(equivalent.differs)
     bound = least(site, call.args[0])
     if bound is not None and bound >= 0:
         return PROVED
-    return Changes(f"`{twin.name}` raises ValueError for a negative number")
+    return Changes(f"`{equivalent.name}` raises ValueError for a negative number")
 
 
-def _members(site: Site, call: ast.Call, twin: PythonEquivalent) -> Verdict:
+def _members(site: Site, call: ast.Call, equivalent: PythonEquivalent) -> Verdict:
     """The members must be integers; for none at all numpy gives 1.0 or 0.0, not an int."""
     for value in options(site.value(call.args[0])):
         whole = isinstance(value, Sequence) and _whole(value)
         if not whole and not _known_integers(value):
             return Changes(f"`{site.text(call.args[0])}` may hold other than integers")
         empty = isinstance(value, Sequence) and not value.items
-        if empty and not (twin.name in ("math.prod", "sum") and _is_converted(site, call)):
+        if empty and not (equivalent.name in ("math.prod", "sum") and _is_converted(site, call)):
             return Changes("for an empty shape numpy gives a float, or raises another error")
     return PROVED
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from functools import partial
 
-from tclint.diagnostics import Applicability, Decline
+from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.events import Loop
 from tclint.semantics.site import Site
@@ -14,8 +14,9 @@ from ..facts.integers import least
 from ..facts.number_flow import follow
 from ..judge.python_numbers import verdict_of
 from ..judge.range_bounds import judge_bounds
-from ..judge.verdict import Changes, Refused, Verdict, combine
+from ..judge.verdict import Refused, Verdict, combine
 from .builtin_names import builtin
+from .proved import repair_as_proved
 from .written_array import listed, use_tuple
 
 MESSAGE = "Count with `range`"
@@ -46,12 +47,7 @@ def use_range(loop: Loop) -> Repair | Decline:
     verdict = judge_bounds(site, call)
     if not isinstance(verdict, Refused):
         verdict = combine([verdict, _variable(site, loop.target, call)])
-    if isinstance(verdict, Refused):
-        return Decline(verdict.why)
-    rewrites = (Replace(call.func, spelled[0]),)
-    if isinstance(verdict, Changes):
-        return Repair(MESSAGE, rewrites, Applicability.UNSAFE, verdict.what)
-    return Repair(MESSAGE, rewrites)
+    return repair_as_proved(verdict, MESSAGE, (Replace(call.func, spelled[0]),))
 
 
 def _variable(site: Site, target: ast.Name, call: ast.Call) -> Verdict:

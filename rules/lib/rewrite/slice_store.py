@@ -18,6 +18,7 @@ from ..facts.purity import is_pure
 from ..facts.uses import is_parameter
 from ..judge.arguments import certain_tensor
 from ..judge.numbers import bound_of, constant
+from .proved import NO_TORCH
 
 _RANK: Final = "a tensor with too few dimensions raises another error"
 _BOUNDS: Final = "a negative bound does not count from the end, and a fraction raises no TypeError"
@@ -55,7 +56,7 @@ def store_by_mask(site: Site, bound: ast.expr, statement: ast.stmt) -> Repair | 
         return Decline("the slice's length is not known ahead")
     spelled = site.spell("torch.arange")
     if spelled is None:
-        return Decline("the file does not import torch")
+        return NO_TORCH
     obstacle = _obstacle(site, statement, target)
     if obstacle:
         return Decline(obstacle)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from tclint.diagnostics import Applicability, Decline
+from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
@@ -35,6 +35,7 @@ from ..judge.promotion import is_boolean
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .assert_reads import as_double, drop
 from .opposites import certain_opposite
+from .proved import NO_TORCH, repair_as_proved
 
 _OPERATORS: Final[dict[type[ast.cmpop], str]] = {
     ast.Eq: "==",
@@ -112,17 +113,19 @@ class _Test:
             self.messages.append("Let the assert of compiled code have the tensor")
         else:
             self.messages.append("Use a literal message in compiled code")
-        return _judged(self.messages[-1], verdict, (rewrite,))
+        return repair_as_proved(verdict, self.messages[-1], (rewrite,))
 
-    def _in_place(self, conditions: list[str], verdict: Verdict) -> Repair:
+    def _in_place(self, conditions: list[str], verdict: Verdict) -> Repair | Decline:
         """The same asserts for eager and compiled code."""
         if not self.is_new:
-            return _judged(self.messages[0], verdict, tuple(self.rewrites))
+            return repair_as_proved(verdict, self.messages[0], tuple(self.rewrites))
         said = ""
         if self.statement.msg is not None:
             self.parts["message"], said = self.statement.msg, ", $message"
         text = "\n".join(f"assert {condition}{said}" for condition in conditions)
-        return _judged(self.messages[0], verdict, (Replace(self.statement, text, self.parts),))
+        return repair_as_proved(
+            verdict, self.messages[0], (Replace(self.statement, text, self.parts),)
+        )
 
     def _beside_original(self, asserts: list[str]) -> list[str]:
         asks = self._spelled("torch.compiler.is_compiling")
@@ -392,7 +395,7 @@ class _Test:
     def _spelled(self, name: str) -> str:
         spelled = self.site.spell(name)
         if spelled is None:
-            raise _RefusedError(Decline("the file does not import torch"))
+            raise _RefusedError(NO_TORCH)
         return spelled
 
     def _part(self, node: ast.expr | ast.stmt) -> str:
@@ -434,9 +437,3 @@ def _closes_last(text: str) -> bool:
         if depth == 0:
             return place == len(text) - 1
     return False
-
-
-def _judged(message: str, verdict: Verdict, rewrites: tuple[Replace, ...]) -> Repair:
-    if isinstance(verdict, Changes):
-        return Repair(message, rewrites, Applicability.UNSAFE, verdict.what)
-    return Repair(message, rewrites)

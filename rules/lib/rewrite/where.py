@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from textwrap import indent
 
 from tclint.diagnostics import Applicability, Decline
-from tclint.lint.rewrite import Repair, Replace, Rewrite
+from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
@@ -19,6 +19,7 @@ from ..judge.arms import Numbers, is_kept_result, judge_arm, judge_number, keeps
 from ..judge.saved_for_backward import judge_kept
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .compiled_assert import split
+from .proved import NO_TORCH, repair_as_proved
 from .where_condition import Condition, condition, where_call
 
 _ANOTHER = Changes("the write into the result no longer makes the backward pass raise")
@@ -42,7 +43,7 @@ _UNKNOWN_DTYPE = Changes("a tensor that is not of floating point may change its 
 def choose(site: Site, node: ast.expr | ast.stmt) -> Repair | Decline:
     """Rewrite the `if` or the conditional expression whose truth ``node`` decides."""
     if site.spell("torch.where") is None:
-        return Decline("the file does not import torch")
+        return NO_TORCH
     for outer in site.ancestors(node):
         if isinstance(outer, ast.IfExp):
             return _expression(site, outer, node)
@@ -72,7 +73,7 @@ def _expression(site: Site, node: ast.IfExp, asked: ast.AST) -> Repair | Decline
     verdict = _judge(site, node, arms, root, name)
     kept = _judge_kept(site, node, test, arms, root, name)
     template, parts = where_call(site, test, arms, node.col_offset)
-    return _repair(combine([verdict, kept]), (Replace(node, template, parts),))
+    return repair_as_proved(combine([verdict, kept]), _MESSAGE, (Replace(node, template, parts),))
 
 
 def _judge(
@@ -168,14 +169,6 @@ def _judge_kept(
     return combine(verdicts)
 
 
-def _repair(verdict: Verdict, rewrites: tuple[Rewrite, ...]) -> Repair | Decline:
-    if isinstance(verdict, Refused):
-        return Decline(verdict.why)
-    if isinstance(verdict, Changes):
-        return Repair(_MESSAGE, rewrites, Applicability.UNSAFE, verdict.what)
-    return Repair(_MESSAGE, rewrites)
-
-
 def _both(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> Repair | Decline:
     """``if test: v = a``, ``else: v = b``."""
     other = statement.orelse[0]
@@ -193,7 +186,7 @@ def _both(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> 
     lines = f"{target.id} = {template}"
     if verdict == _UNKNOWN_DTYPE:
         return _for_floats(site, statement, root, lines, parts)
-    return _repair(combine([verdict, kept]), (Replace(statement, lines, parts),))
+    return repair_as_proved(combine([verdict, kept]), _MESSAGE, (Replace(statement, lines, parts),))
 
 
 def _for_floats(
@@ -240,8 +233,8 @@ def _one(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> R
     verdict = combine([verdict, needed])
     if flags:
         ask = Replace(statement.test, " and ".join(f"${name}" for name in asked), asked)
-        return _repair(verdict, (ask, Replace(last.value, template, parts)))
-    return _repair(verdict, (Replace(statement, whole, {**parts, **kept}),))
+        return repair_as_proved(verdict, _MESSAGE, (ask, Replace(last.value, template, parts)))
+    return repair_as_proved(verdict, _MESSAGE, (Replace(statement, whole, {**parts, **kept}),))
 
 
 def _others_read(site: Site, statement: ast.If, names: set[str]) -> str:

@@ -7,7 +7,7 @@ import math
 from functools import partial
 from typing import Final
 
-from tclint.diagnostics import Applicability, Decline
+from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.records import record
 from tclint.semantics.ownership import is_local
@@ -19,6 +19,7 @@ from ..judge.python_numbers import verdict_of
 from ..judge.range_bounds import judge_bounds
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .builtin_names import builtin
+from .proved import repair_as_proved
 
 _MESSAGE: Final = "Write the numbers as a tuple"
 _LARGEST: Final = 2**15
@@ -77,14 +78,7 @@ def use_tuple(site: Site, array: Listed) -> Repair | Decline:
         return Decline(verdict.why)
     texts = [site.text(element) for element in _elements(array)]
     text = f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
-    return _as_far(verdict, _MESSAGE, Replace(array.call, text))
-
-
-def _as_far(verdict: Verdict, message: str, rewrite: Replace) -> Repair:
-    """The repair, as safe as it is proved."""
-    if isinstance(verdict, Changes):
-        return Repair(message, (rewrite,), Applicability.UNSAFE, verdict.what)
-    return Repair(message, (rewrite,))
+    return repair_as_proved(verdict, _MESSAGE, (Replace(array.call, text),))
 
 
 def write_list(site: Site, call: ast.Call, made: ast.expr) -> Repair | Decline | None:
@@ -111,7 +105,7 @@ def _counted_list(site: Site, call: ast.Call, made: ast.Call) -> Repair | Declin
             return spelled
     parts: dict[str, ast.expr | ast.stmt] = {f"bound_{i}": b for i, b in enumerate(made.args)}
     text = f"list(range({', '.join(f'${name}' for name in parts)}))"
-    return _as_far(verdict, "Count with `range`", Replace(call, text, parts))
+    return repair_as_proved(verdict, "Count with `range`", (Replace(call, text, parts),))
 
 
 def _spaced_list(site: Site, call: ast.Call, made: ast.Call) -> Repair | Decline:
