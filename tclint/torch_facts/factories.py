@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tclint.records import record
+from tclint.torch_facts.dtypes import TYPED
 
 
 @record(frozen=True)
@@ -71,19 +72,6 @@ FACTORIES: Final[dict[str, Factory]] = {
     "torch.triu_indices": Factory("range", 2, "int64"),
     "torch.zeros": _sized(),
     "torch.zeros_like": _like(),
-}
-
-TYPED: Final[dict[str, str]] = {
-    "BFloat16Tensor": "bfloat16",
-    "BoolTensor": "bool",
-    "ByteTensor": "uint8",
-    "CharTensor": "int8",
-    "DoubleTensor": "float64",
-    "FloatTensor": "float32",
-    "HalfTensor": "float16",
-    "IntTensor": "int32",
-    "LongTensor": "int64",
-    "ShortTensor": "int16",
 }
 
 

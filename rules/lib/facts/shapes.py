@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.semantics.interpreter.reshaping import CONTENT, IN_PLACE
+from tclint.semantics.interpreter.reshaping import CONTENT
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static, SymInt, Tensor, Value
+from tclint.torch_facts.elements import RESHAPING_IN_PLACE
 
 from .uses import is_parameter
 
@@ -77,7 +78,8 @@ def _root_of_variable(site: Site, name: str, *, like_dtype: bool, inside: bool) 
     """A variable is its own root where nothing more is known; one that changes only in place."""
     stores = site.stores(name)
     if any(
-        getattr(site.parent(load), "attr", "") in IN_PLACE | CONTENT for load in site.loads(name)
+        getattr(site.parent(load), "attr", "") in RESHAPING_IN_PLACE | CONTENT
+        for load in site.loads(name)
     ):
         return None
     if len(stores) > 1 or (stores and is_parameter(site, name)) or site.facts.loops:

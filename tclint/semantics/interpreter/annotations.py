@@ -22,17 +22,13 @@ from tclint.semantics.values import (
     Tensor,
     Value,
 )
+from tclint.torch_facts.dtypes import DTYPES, TYPED
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.analysis import Analysis
 
 _TYPED_TENSORS: Final = {
-    "torch.LongTensor": DType("int64", "int"),
-    "torch.IntTensor": DType("int32", "int"),
-    "torch.BoolTensor": DType("bool", "bool"),
-    "torch.FloatTensor": DType("float32", "float"),
-    "torch.DoubleTensor": DType("float64", "float"),
-    "torch.HalfTensor": DType("float16", "float"),
+    f"torch.{name}": DType(dtype, DTYPES[dtype]) for name, dtype in TYPED.items()
 }
 _PLAIN_TYPES: Final = frozenset({"int", "float", "bool", "str", "bytes"})
 _SEQUENCES: Final = {

@@ -18,7 +18,7 @@ from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import call_function
 from tclint.semantics.interpreter.given import call_given
 from tclint.semantics.interpreter.iteration import element_of
-from tclint.semantics.interpreter.library import COMPILING_NAMES, call_library
+from tclint.semantics.interpreter.library import call_library
 from tclint.semantics.interpreter.memory import CONSTRUCTORS
 from tclint.semantics.interpreter.methods import call_bound
 from tclint.semantics.interpreter.objects import make, named_tuple, sets_up_objects, take_over
@@ -50,6 +50,7 @@ from tclint.semantics.values import (
     Union,
     Value,
 )
+from tclint.torch_facts.compiling import COMPILING_NAMES
 
 
 @handles(ast.Call)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from typing import Final
 
 from tclint import torch_facts
 from tclint.semantics.events import Call, CompileCall
@@ -24,8 +23,7 @@ from tclint.semantics.values import (
     Object,
     Value,
 )
-
-COMPILE: Final = frozenset({"torch.compile", "torch._dynamo.optimize"})
+from tclint.torch_facts.compiling import COMPILE
 
 
 def library_setup(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value | None:

@@ -10,7 +10,6 @@ from typing import Final
 
 from tclint.semantics.collect import decorator_name, dotted_name
 from tclint.semantics.interpreter.analysis import Analysis
-from tclint.semantics.interpreter.compiling import COMPILE
 from tclint.semantics.interpreter.evaluate import evaluate
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.statements import report_decorator
@@ -18,6 +17,7 @@ from tclint.semantics.interpreter.wrappers import walk_decorator
 from tclint.semantics.symbols import FunctionInfo, ModuleInfo
 from tclint.semantics.syntax import nodes
 from tclint.semantics.values import Class, Function
+from tclint.torch_facts.compiling import COMPILE
 
 _WORD: Final = "compil"
 _PARTIAL: Final = "functools.partial"

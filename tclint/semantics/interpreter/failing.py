@@ -12,8 +12,8 @@ from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.symbols import FunctionInfo
 from tclint.semantics.syntax import children
 from tclint.semantics.values import Class, External, Function, Object, Value
+from tclint.torch_facts.compiling import ASSERTS
 
-_ASSERTS: Final = frozenset({"torch._assert", "torch._check"})
 _PLAIN: Final = frozenset({"staticmethod", "classmethod"})
 # How an iterator says that it is done is no error.
 _ENDS: Final = frozenset({"StopIteration", "StopAsyncIteration"})
@@ -76,7 +76,7 @@ def _raises(frame: Frame, call: ast.Call) -> bool:
         case Function(info=info):
             return never_returns(frame.analysis, info)
         case External(name=name):
-            return name in _ASSERTS and bool(call.args) and _is_false(call.args[0])
+            return name in ASSERTS and bool(call.args) and _is_false(call.args[0])
     return False
 
 

@@ -3,32 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import Final
 
 from tclint.semantics.interpreter.operators import binary, elements
 from tclint.semantics.lattice import tensor_in
 from tclint.semantics.values import Sequence, Tensor, Value
-
-# By how much the rank changes; None where that depends.
-REARRANGING: Final = {
-    "unsqueeze": 1, "transpose": 0, "permute": 0, "swapaxes": 0, "movedim": 0, "flip": 0, "roll": 0,
-    "index_select": 0, "gather": 0, "narrow": 0, "masked_fill": 0, "scatter": 0, "tril": 0,
-    "triu": 0, "select": -1, "expand_as": None, "repeat": None, "flatten": None, "squeeze": None,
-    "view_as": None, "reshape_as": None, "repeat_interleave": None, "unflatten": None,
-    "tile": None, "diagonal": None, "unfold": None, "take": None, "masked_select": None,
-}  # fmt: skip
-# As functions alone, or as methods with rules of their own.
-_FUNCTIONS: Final = frozenset(
-    {f"torch.{name}" for name in REARRANGING}
-    | {"torch.reshape", "torch.broadcast_to", "torch.nn.functional.pad"}
-)
-_JOINING: Final = {
-    "torch.cat": 0, "torch.concat": 0, "torch.concatenate": 0, "torch.stack": 1,
-    "torch.hstack": None, "torch.vstack": None, "torch.nn.utils.rnn.pad_sequence": 1,
-}  # fmt: skip
-_SPLITTING: Final = {
-    "chunk": 0, "split": 0, "split_with_sizes": 0, "tensor_split": 0, "unbind": -1,
-}  # fmt: skip
+from tclint.torch_facts.elements import JOINING, REARRANGING, REARRANGING_FUNCTIONS, SPLITTING
 
 
 def rearranged(tensor: Tensor, name: str) -> Tensor:
@@ -46,7 +25,7 @@ def handed_on(name: str, operands: tuple[Value, ...]) -> Value | None:
     Methods that split are known as well, by their bare names.
     """
     first = tensor_in(operands[0]) if operands else None
-    if name in _JOINING:
+    if name in JOINING:
         return _joined(name, operands)
     if name == "torch.where" and len(operands) == 3:
         return _chosen(*operands)
@@ -54,9 +33,9 @@ def handed_on(name: str, operands: tuple[Value, ...]) -> Value | None:
         return None
     if name.startswith("torch."):
         first = first.changed(assumed=False)  # torch's functions take nothing else
-    if name in _FUNCTIONS:
+    if name in REARRANGING_FUNCTIONS:
         return rearranged(first, name.rpartition(".")[2])
-    shift = _SPLITTING.get(name.removeprefix("torch."))
+    shift = SPLITTING.get(name.removeprefix("torch."))
     if shift is None:
         return None
     rank = None if first.rank is None else max(first.rank + shift, 0)
@@ -70,7 +49,7 @@ def _joined(name: str, operands: tuple[Value, ...]) -> Value | None:
     member = tensor_in(elements(tensors)) if isinstance(tensors, Sequence) else None
     if member is None or member.dtype is None:
         return None
-    shift = _JOINING[name]
+    shift = JOINING[name]
     rank = None if member.rank is None or shift is None else member.rank + shift
     last = name.rpartition(".")[2]
     return Tensor(rank, member.dtype, random=member.random, why=f"result of `{last}`")

@@ -12,18 +12,11 @@ from typing import TYPE_CHECKING, Final
 from tclint.semantics.collect import dotted_name, is_present
 from tclint.semantics.symbols import FunctionInfo, FunctionNode, ModuleInfo
 from tclint.semantics.syntax import children
+from tclint.torch_facts.compiling import DISABLED, OPAQUE
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.analysis import Analysis
 
-DISABLED: Final = frozenset(
-    {"torch.compiler.disable", "torch._dynamo.disable", "torch._disable_dynamo"}
-)
-OPAQUE: Final = frozenset(
-    f"{module}.{name}"
-    for module in ("torch.compiler", "torch._dynamo")
-    for name in ("assume_constant_result", "allow_in_graph")
-)
 NESTED: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Around = tuple[FunctionNode, ...]
 # What a decorator returns where it does not keep the function out.

@@ -31,24 +31,8 @@ from tclint.semantics.values import (
     Tensor,
     Value,
 )
+from tclint.torch_facts.compiling import COMPILING, COMPILING_NAMES, NOT_COMPILING, SCRIPT
 
-COMPILING: Final = frozenset(
-    {
-        "torch.compiler.is_compiling", "torch.compiler.is_dynamo_compiling",
-        "torch._dynamo.is_compiling", "torch._dynamo.external_utils.is_compiling",
-        "torch._utils.is_compiling",
-    }
-)  # fmt: skip
-COMPILING_NAMES: Final = frozenset(
-    {"is_torchdynamo_compiling", "is_dynamo_compiling", "is_compiling"}
-)
-NOT_COMPILING: Final = frozenset(
-    {
-        "torch.jit.is_scripting", "torch.jit.is_tracing", "torch.onnx.is_in_onnx_export",
-        "torch.compiler.is_exporting", "torch._C._get_tracing_state",
-    }
-)  # fmt: skip
-SCRIPT: Final = ("torch.jit.script", "torch.jit.script_if_tracing")
 _LOGGERS: Final = frozenset({"getLogger", "get_logger"})
 
 

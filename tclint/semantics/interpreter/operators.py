@@ -27,6 +27,7 @@ from tclint.semantics.values import (
     Value,
     constant,
 )
+from tclint.torch_facts.dtypes import DTYPES, SYNONYMS
 
 BOOL: Final = DType("bool", "bool")
 INT64: Final = DType("int64", "int")
@@ -51,26 +52,13 @@ _COMPARED: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
 }
 
 
-_NAMES: Final = {
-    "bool": "bool",
-    **dict.fromkeys(("uint8", "int8", "int16", "int32", "int64", "short", "int", "long"), "int"),
-    **dict.fromkeys(("float16", "bfloat16", "float32", "float64"), "float"),
-    **dict.fromkeys(("half", "float", "double"), "float"),
-    **dict.fromkeys(("complex64", "complex128", "cfloat", "cdouble"), "complex"),
-}
-_SYNONYMS: Final = {
-    "short": "int16", "int": "int32", "long": "int64", "half": "float16", "float": "float32",
-    "double": "float64", "cfloat": "complex64", "cdouble": "complex128",
-}  # fmt: skip
-
-
 def named_dtype(value: Value) -> DType | None:
     """The element type that ``torch.bool`` and its like stand for."""
     if not isinstance(value, External):
         return None
     name = value.name.removeprefix("torch.")
-    category = _NAMES.get(name)
-    return DType(_SYNONYMS.get(name, name), category) if category else None
+    category = DTYPES.get(name)
+    return DType(SYNONYMS.get(name, name), category) if category else None
 
 
 def derived(dtype: DType | None, how: str, category: str | None = None) -> DType | None:

@@ -7,15 +7,11 @@ from typing import TYPE_CHECKING, Final, cast
 
 from tclint.semantics.lattice import join
 from tclint.semantics.values import Iteration, Mapping, Sequence, Tensor, Union, Value
+from tclint.torch_facts.elements import RESHAPING_IN_PLACE
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.frame import Frame
 
-IN_PLACE: Final = frozenset(
-    "resize_ resize_as_ squeeze_ unsqueeze_ t_ transpose_ swapaxes_ swapdims_ set_ as_strided_ "
-    "swap_tensors".split()
-)
-"""What gives its tensor another shape, as a method or as a function of torch."""
 CONTENT: Final = frozenset(("data", "__dict__"))
 """Attributes by which a tensor takes another one's content."""
 
@@ -24,7 +20,7 @@ def reshapes(call: ast.Call) -> bool:
     """True for a call that may give a tensor another shape: ``t.resize_(4)``, ``out=t``."""
     function = call.func
     name = function.attr if isinstance(function, ast.Attribute) else ""
-    if name in IN_PLACE or any(keyword.arg == "out" for keyword in call.keywords):
+    if name in RESHAPING_IN_PLACE or any(keyword.arg == "out" for keyword in call.keywords):
         return True
     sets = name == "__setattr__" or (isinstance(function, ast.Name) and function.id == "setattr")
     return sets and any(isinstance(a, ast.Constant) and a.value in CONTENT for a in call.args)

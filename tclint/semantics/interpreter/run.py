@@ -17,7 +17,6 @@ from tclint.semantics.events import Event
 from tclint.semantics.interpreter import calls, indexing, loops  # noqa: F401 (register handlers)
 from tclint.semantics.interpreter.analysis import Analysis, Root
 from tclint.semantics.interpreter.arguments import Arguments
-from tclint.semantics.interpreter.compiling import COMPILE
 from tclint.semantics.interpreter.decorated import start_decorated
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.interpreter.functions import root_env, walk_wrappers
@@ -39,6 +38,7 @@ from tclint.semantics.values import (
     Value,
 )
 from tclint.source.file import SourceFile
+from tclint.torch_facts.compiling import COMPILE
 
 # A file or function without one of these words sets nothing up; nor do regular expressions, or what
 # is merely optimal or compilable. Each is asked apart: a pattern that starts with a word is found

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import Final
 
 from tclint.semantics.collect import decorator_name, dotted_name
 from tclint.semantics.interpreter.analysis import Analysis
@@ -27,12 +26,7 @@ from tclint.semantics.values import (
     Sequence,
     Value,
 )
-
-SCRIPTING: Final = frozenset(
-    f"torch.jit.{name}" for name in ("script", "script_if_tracing", "script_method", "export")
-)
-_LEFT_OUT: Final = frozenset({"torch.jit.ignore", "torch.jit.unused"})
-_SCRIPT_MODULES: Final = frozenset({"torch.jit.ScriptModule", "torch.jit._script.ScriptModule"})
+from tclint.torch_facts.compiling import SCRIPT_MODULES, SCRIPTING, UNSCRIPTED
 
 
 class Scripted:
@@ -67,7 +61,7 @@ class Scripted:
             for method in cls.methods.values():
                 marks.update(method.decorators)
             bases = {base for base in self._project.ancestry(cls) if isinstance(base, str)}
-            if not SCRIPTING.isdisjoint(marks) or not _SCRIPT_MODULES.isdisjoint(bases):
+            if not SCRIPTING.isdisjoint(marks) or not SCRIPT_MODULES.isdisjoint(bases):
                 self._class(cls)
 
     @property
@@ -118,7 +112,7 @@ class Scripted:
             self._part(value, cls.module)
 
     def _function(self, function: FunctionInfo) -> None:
-        left_out = not _LEFT_OUT.isdisjoint(function.decorators)
+        left_out = not UNSCRIPTED.isdisjoint(function.decorators)
         if function in self._functions or left_out or function.module.installed:
             return
         self._functions.add(function)

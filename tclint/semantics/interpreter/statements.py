@@ -25,7 +25,7 @@ from tclint.semantics.interpreter import operators
 from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.assignment import assign
 from tclint.semantics.interpreter.block import walk_block, walks
-from tclint.semantics.interpreter.compiling import COMPILE, add_root, region_of
+from tclint.semantics.interpreter.compiling import add_root, region_of
 from tclint.semantics.interpreter.containers import hold
 from tclint.semantics.interpreter.correlation import remember
 from tclint.semantics.interpreter.evaluate import evaluate, need_numpy
@@ -52,6 +52,7 @@ from tclint.semantics.values import (
     Tensor,
     Value,
 )
+from tclint.torch_facts.compiling import COMPILE
 
 # What rules about asserts tell themselves; anything else in a test is as it is elsewhere.
 QUIET_IN_TESTS: Final = (

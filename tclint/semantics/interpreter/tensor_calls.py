@@ -11,7 +11,7 @@ from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.evaluate import need_number
 from tclint.semantics.interpreter.expressions import host_read
 from tclint.semantics.interpreter.frame import Frame
-from tclint.semantics.interpreter.handed_on import REARRANGING, handed_on, rearranged
+from tclint.semantics.interpreter.handed_on import handed_on, rearranged
 from tclint.semantics.interpreter.operators import BOOL, INT64, binary, derived, named_dtype
 from tclint.semantics.lattice import is_tensor, may_be_unknown, options, tensor_in
 from tclint.semantics.syntax import STARRED
@@ -28,19 +28,15 @@ from tclint.semantics.values import (
     Tensor,
     Value,
 )
+from tclint.torch_facts.dtypes import CASTS, DTYPES
+from tclint.torch_facts.elements import KEEPING, MEASURING, REARRANGING, VIEWING
 
-_CASTS: Final = {
-    "float": DType("float32", "float"), "double": DType("float64", "float"),
-    "half": DType("float16", "float"), "bfloat16": DType("bfloat16", "float"),
-    "long": INT64, "int": DType("int32", "int"), "short": DType("int16", "int"),
-    "bool": BOOL, "byte": DType("uint8", "int"),
-}  # fmt: skip
+_CASTS: Final = {name: DType(dtype, DTYPES[dtype]) for name, dtype in CASTS.items()}
 _PLAIN: Final = {
     "int": Static("int"), "bool": Static("bool"), "size": Sequence("Size", SYMINT),
     "dtype": Static("dtype"), "device": Static("device"), "str": Static("str"),
     "float": Static("float"), "none": NONE,
 }  # fmt: skip
-_SHAPE_INTS: Final = frozenset({"numel", "nelement", "size", "stride", "__len__"})
 _READ_TYPES: Final = {
     "item": None,
     "tolist": "list",
@@ -48,8 +44,6 @@ _READ_TYPES: Final = {
     "int": "int",
     "float": "float",
 }
-_KEEPING: Final = frozenset({"detach", "clone", "contiguous", "requires_grad_", "cpu", "cuda"})
-_VIEWING_METHODS: Final = frozenset({"view", "reshape", "expand"})
 _GIVING_TENSORS: Final = ("branch", "copy")
 """Reads whose calls give tensors, not what was read."""
 
@@ -71,15 +65,15 @@ def call_method(
     report_dynamic_shape(frame, node, name, tensor, node.func, arguments)
     if name in _CASTS:
         return _like(tensor, _CASTS[name])
-    if name in _KEEPING:
+    if name in KEEPING:
         return _like(tensor, tensor.dtype)
     if name in ("to", "type", "type_as"):
         return _converted(tensor, node, name, arguments)
-    if name in _SHAPE_INTS:
+    if name in MEASURING:
         bare = name in ("size", "stride") and not node.args
         return _PLAIN["size"] if bare else SYMINT
     read_numbers(frame, node, name, arguments)
-    if name in _VIEWING_METHODS:
+    if name in VIEWING:
         return _viewed(tensor, node, arguments)
     if name in REARRANGING:
         return rearranged(tensor, name)

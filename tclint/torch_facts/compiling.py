@@ -1,0 +1,47 @@
+"""Functions and decorators that say what is compiled, what is not, and which it is just now.
+
+Kept by hand: what they mean is in no signature. ``tests/test_torch_facts_elements.py`` looks
+whether torch has them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+COMPILE: Final = frozenset({"torch.compile", "torch._dynamo.optimize"})
+DISABLED: Final = frozenset(
+    {"torch.compiler.disable", "torch._dynamo.disable", "torch._disable_dynamo"}
+)
+"""What keeps a function out of compiled code."""
+OPAQUE: Final = frozenset(
+    f"{module}.{name}"
+    for module in ("torch.compiler", "torch._dynamo")
+    for name in ("assume_constant_result", "allow_in_graph")
+)
+"""What lets compiled code call a function that Dynamo does not look into."""
+COMPILING: Final = frozenset(
+    {
+        "torch.compiler.is_compiling", "torch.compiler.is_dynamo_compiling",
+        "torch._dynamo.is_compiling", "torch._dynamo.external_utils.is_compiling",
+        "torch._utils.is_compiling",
+    }
+)  # fmt: skip
+"""Questions that are true in compiled code."""
+COMPILING_NAMES: Final = frozenset(
+    {"is_torchdynamo_compiling", "is_dynamo_compiling", "is_compiling"}
+)
+"""What projects call their own functions that ask so."""
+NOT_COMPILING: Final = frozenset(
+    {
+        "torch.jit.is_scripting", "torch.jit.is_tracing", "torch.onnx.is_in_onnx_export",
+        "torch.compiler.is_exporting", "torch._C._get_tracing_state",
+    }
+)  # fmt: skip
+"""Questions that are false in compiled code."""
+ASSERTS: Final = frozenset({"torch._assert", "torch._check"})
+"""What raises where its first argument is false."""
+SCRIPT: Final = frozenset({"torch.jit.script", "torch.jit.script_if_tracing"})
+"""What gives a function for TorchScript that does the same."""
+SCRIPTING: Final = SCRIPT | {"torch.jit.script_method", "torch.jit.export"}
+UNSCRIPTED: Final = frozenset({"torch.jit.ignore", "torch.jit.unused"})
+SCRIPT_MODULES: Final = frozenset({"torch.jit.ScriptModule", "torch.jit._script.ScriptModule"})
