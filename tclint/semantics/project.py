@@ -12,28 +12,8 @@ from tclint.semantics.collect import collect_module, dotted_name
 from tclint.semantics.inheritance import linearised
 from tclint.semantics.installed import Installed
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
+from tclint.torch_facts.modules import MODULE_CLASSES, MODULE_PACKAGES, NO_MODULES
 
-MODULE_CLASSES: Final = frozenset(
-    {
-        "torch.nn.Module",
-        "torch.nn.modules.module.Module",
-        "torch.fx.GraphModule",
-        "torch.fx.graph_module.GraphModule",
-    }
-)
-MODULE_PACKAGES: Final = ("torch.nn.", "torch.ao.nn.")
-# What these packages hold besides modules, as far as people inherit from it.
-NO_MODULES: Final = frozenset(
-    {
-        "torch.nn.Buffer",
-        "torch.nn.Parameter",
-        "torch.nn.UninitializedParameter",
-        "torch.nn.modules.lazy.LazyModuleMixin",
-        "torch.nn.parameter.Buffer",
-        "torch.nn.parameter.Parameter",
-        "torch.nn.parameter.UninitializedParameter",
-    }
-)
 MAX_BASES: Final = 32
 # A package that takes over so many modules whole names each of them after what it holds.
 MAX_STARS: Final = 12

@@ -9,8 +9,8 @@ from pathlib import Path
 from tclint.config import Config
 from tclint.records import record
 from tclint.semantics.collect import dotted_name
-from tclint.semantics.project import MODULE_CLASSES
 from tclint.semantics.symbols import FunctionInfo, ModuleInfo
+from tclint.torch_facts.modules import MODULE_CLASSES
 
 
 @record(frozen=True)

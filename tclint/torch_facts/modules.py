@@ -1,11 +1,53 @@
-"""The layers of ``torch.nn``."""
+"""The layers of ``torch.nn``: classes, containers, what every module has.
+
+Which classes are layers, and what they give, is in the generated table. The names here are kept by
+hand, because they are those that the analysis treats by themselves.
+"""
 
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Final
 
 from tclint.torch_facts.results import CallResult, unpack
 from tclint.torch_facts.table import canonical, section
+
+MODULE_CLASSES: Final = frozenset(
+    {
+        "torch.nn.Module",
+        "torch.nn.modules.module.Module",
+        "torch.fx.GraphModule",
+        "torch.fx.graph_module.GraphModule",
+    }
+)
+MODULE_PACKAGES: Final = ("torch.nn.", "torch.ao.nn.")
+NO_MODULES: Final = frozenset(
+    {
+        "torch.nn.Buffer",
+        "torch.nn.Parameter",
+        "torch.nn.UninitializedParameter",
+        "torch.nn.modules.lazy.LazyModuleMixin",
+        "torch.nn.parameter.Buffer",
+        "torch.nn.parameter.Parameter",
+        "torch.nn.parameter.UninitializedParameter",
+    }
+)
+"""What these packages hold besides modules, as far as people inherit from it."""
+LISTS: Final = frozenset({"torch.nn.ModuleList", "torch.nn.ParameterList"})
+DICTS: Final = frozenset({"torch.nn.ModuleDict", "torch.nn.ParameterDict"})
+CONTAINERS: Final = LISTS | DICTS | {"torch.nn.Sequential"}
+HOOKS: Final = (
+    "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook",
+    "register_full_backward_pre_hook",
+)  # fmt: skip
+MODULE_METHODS: Final = frozenset(
+    {
+        "register_buffer", "register_parameter", "parameters", "named_parameters", "buffers",
+        "modules", "children", "named_children", "named_modules", "state_dict", "eval", "train",
+        "to", "cuda", "cpu", "half", "float", "requires_grad_", "zero_grad", "apply", "compile",
+        "add_module", "register_module", "__call__", "load_state_dict", *HOOKS,
+    }
+)  # fmt: skip
 
 
 def is_module(dotted: str) -> bool:

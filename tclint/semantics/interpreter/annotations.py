@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from tclint import torch_facts
 from tclint.semantics.collect import dotted_name
 from tclint.semantics.lattice import join, may_be_tensor, options, with_dtype
-from tclint.semantics.project import MODULE_CLASSES
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
 from tclint.semantics.values import (
     NONE,
@@ -23,6 +22,7 @@ from tclint.semantics.values import (
     Value,
 )
 from tclint.torch_facts.dtypes import DTYPES, TYPED
+from tclint.torch_facts.modules import MODULE_CLASSES
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.analysis import Analysis

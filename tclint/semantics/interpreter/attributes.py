@@ -39,6 +39,7 @@ from tclint.semantics.values import (
     Unknown,
     Value,
 )
+from tclint.torch_facts.modules import HOOKS, MODULE_METHODS
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.analysis import Analysis
@@ -310,24 +311,10 @@ def _made_by(cls: ClassInfo | str, node: ast.AST | None) -> TypeGuard[ClassInfo]
     return isinstance(cls, ClassInfo) and cls.node is node
 
 
-HOOKS: Final = (
-    "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook",
-    "register_full_backward_pre_hook",
-)  # fmt: skip
-_MODULE_METHODS: Final = frozenset(
-    {
-        "register_buffer", "register_parameter", "parameters", "named_parameters", "buffers",
-        "modules", "children", "named_children", "named_modules", "state_dict", "eval", "train",
-        "to", "cuda", "cpu", "half", "float", "requires_grad_", "zero_grad", "apply", "compile",
-        "add_module", "register_module", "__call__", "load_state_dict", *HOOKS,
-    }
-)  # fmt: skip
-
-
 def _library_member(base: Object, name: str) -> Value:
     if name == "__call__" and base.cls is not None:
         return base
-    if name in _MODULE_METHODS:
+    if name in MODULE_METHODS:
         return BoundExternal(f"torch.nn.Module.{name}", base)
     return UNKNOWN
 

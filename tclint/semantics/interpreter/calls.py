@@ -13,7 +13,7 @@ from tclint.semantics.interpreter.builtin_calls import BUILTINS
 from tclint.semantics.interpreter.callables import call_value, calls
 from tclint.semantics.interpreter.compiling import compile_module, library_setup
 from tclint.semantics.interpreter.evaluate import evaluate, handles
-from tclint.semantics.interpreter.factories import CONTAINERS, MOVES
+from tclint.semantics.interpreter.factories import MOVES
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import call_function
 from tclint.semantics.interpreter.given import call_given
@@ -51,6 +51,7 @@ from tclint.semantics.values import (
     Value,
 )
 from tclint.torch_facts.compiling import COMPILING_NAMES
+from tclint.torch_facts.modules import CONTAINERS
 
 
 @handles(ast.Call)

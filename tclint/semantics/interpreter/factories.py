@@ -25,11 +25,9 @@ from tclint.semantics.values import (
     Tensor,
     Value,
 )
+from tclint.torch_facts.modules import DICTS, LISTS
 
 MOVES: Final = frozenset({"to", "cuda", "cpu"})
-LISTS: Final = frozenset({"torch.nn.ModuleList", "torch.nn.ParameterList"})
-DICTS: Final = frozenset({"torch.nn.ModuleDict", "torch.nn.ParameterDict"})
-CONTAINERS: Final = LISTS | DICTS | {"torch.nn.Sequential"}
 _FLOAT32: Final = DType("float32", "float")
 _FLOAT_DEFAULT: Final = DType("default", "float")
 

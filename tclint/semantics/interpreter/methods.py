@@ -9,7 +9,6 @@ from tclint import torch_facts
 from tclint.semantics.events import ArrayRead, Call, TensorBranch
 from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.assignment import note_content
-from tclint.semantics.interpreter.attributes import HOOKS
 from tclint.semantics.interpreter.containers import hold, report_growth
 from tclint.semantics.interpreter.evaluate import need_number
 from tclint.semantics.interpreter.expressions import (
@@ -42,6 +41,7 @@ from tclint.semantics.values import (
     Tensor,
     Value,
 )
+from tclint.torch_facts.modules import HOOKS
 
 OPTIMIZER_STEP: Final = "step"
 

@@ -1,0 +1,207 @@
+"""Facts that are kept by hand, held against torch: element types, ranks, names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="the tables are held against torch itself")
+
+import torch
+
+from tclint.torch_facts import compiling, modules
+from tclint.torch_facts.dtypes import CASTS, DTYPES, SYNONYMS, TYPED
+from tclint.torch_facts.elements import (
+    JOINING,
+    KEEPING,
+    MEASURING,
+    REARRANGING,
+    REARRANGING_FUNCTIONS,
+    RESHAPING_IN_PLACE,
+    SPLITTING,
+    VIEWING,
+)
+from tclint.torch_facts.factories import FACTORIES
+
+_KINDS = (torch.float64, torch.int16, torch.bool)
+_INDEX = torch.zeros((2, 3), dtype=torch.int64)
+_ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "unsqueeze": (0,), "transpose": (0, 1), "permute": ((1, 0),), "swapaxes": (0, 1),
+    "movedim": (0, 1), "flip": ((0,),), "roll": (1,), "index_select": (0, torch.tensor([0])),
+    "gather": (0, _INDEX), "narrow": (0, 0, 1), "masked_fill": (_INDEX > 0, 0),
+    "scatter": (0, _INDEX, 0), "select": (0, 0), "expand_as": (torch.ones(4, 2, 3),),
+    "repeat": (2, 2), "view_as": (torch.ones(6),), "reshape_as": (torch.ones(3, 2),),
+    "repeat_interleave": (2,), "unflatten": (1, (3, 1)), "tile": ((2,),), "unfold": (0, 1, 1),
+    "take": (torch.tensor([0]),), "masked_select": (_INDEX == 0,), "broadcast_to": ((4, 2, 3),),
+    "reshape": ((3, 2),), "pad": ((1, 1),), "chunk": (2,), "split": (1,),
+    "split_with_sizes": ([1, 1],), "tensor_split": (2,), "view": (3, 2), "expand": (2, 3),
+}  # fmt: skip
+
+
+def _named(dotted: str) -> Any:
+    value: Any = torch
+    for number, part in enumerate(dotted.split(".")[1:], 2):
+        if not hasattr(value, part):
+            import_module(".".join(dotted.split(".")[:number]))
+        value = getattr(value, part)
+    return value
+
+
+def _samples() -> Iterator[torch.Tensor]:
+    return (torch.ones(2, 3).to(kind) for kind in _KINDS)
+
+
+@pytest.mark.parametrize("name", sorted(REARRANGING))
+def test_a_rearranging_method_keeps_the_dtype_and_shifts_the_rank(name: str) -> None:
+    for tensor in _samples():
+        given = getattr(tensor, name)(*_ARGUMENTS.get(name, ()))
+        assert given.dtype == tensor.dtype
+        assert REARRANGING[name] in (None, given.dim() - tensor.dim())
+
+
+@pytest.mark.parametrize("name", sorted(REARRANGING_FUNCTIONS))
+def test_a_rearranging_function_keeps_the_dtype_too(name: str) -> None:
+    last = name.rpartition(".")[2]
+    function = _function(name)
+    for tensor in _samples():
+        given = function(tensor, *_ARGUMENTS.get(last, ()))
+        assert given.dtype == tensor.dtype
+        assert REARRANGING.get(last) in (None, given.dim() - tensor.dim())
+
+
+def _function(name: str) -> Any:
+    """The function; what is a method alone is that."""
+    try:
+        return _named(name)
+    except ModuleNotFoundError:
+        return getattr(torch.Tensor, name.rpartition(".")[2])
+
+
+@pytest.mark.parametrize("name", sorted(JOINING))
+def test_a_joining_function_keeps_the_dtype_of_its_tensors(name: str) -> None:
+    for tensor in _samples():
+        given = _named(name)([tensor, tensor])
+        assert given.dtype == tensor.dtype
+        assert JOINING[name] in (None, given.dim() - tensor.dim())
+
+
+@pytest.mark.parametrize("name", sorted(SPLITTING))
+def test_a_splitting_method_gives_tensors_of_its_dtype(name: str) -> None:
+    for tensor in _samples():
+        for owner in (torch.Tensor, torch):
+            parts = getattr(owner, name)(tensor, *_ARGUMENTS.get(name, ()))
+            assert {part.dtype for part in parts} == {tensor.dtype}
+            assert {part.dim() - tensor.dim() for part in parts} == {SPLITTING[name]}
+
+
+@pytest.mark.parametrize("name", sorted(KEEPING | VIEWING))
+def test_a_keeping_method_keeps_rank_and_dtype(name: str) -> None:
+    if name == "cuda" and not torch.cuda.is_available():
+        pytest.skip("no GPU is here")
+    for tensor in _samples():
+        arguments = (False,) if name == "requires_grad_" else _ARGUMENTS.get(name, ())
+        given = getattr(tensor, name)(*arguments)
+        assert (given.dtype, given.dim()) == (tensor.dtype, tensor.dim())
+
+
+def test_measuring_methods_give_integers() -> None:
+    for name in MEASURING:
+        given = getattr(torch.ones(2, 3), name)()
+        assert isinstance(given, int) or {type(length) for length in given} == {int}
+
+
+def test_what_reshapes_in_place_is_of_torch() -> None:
+    functions = {*dir(torch), *dir(torch.utils)}
+    assert {n for n in RESHAPING_IN_PLACE if n not in {*dir(torch.Tensor), *functions}} == set()
+
+
+def test_each_dtype_is_of_its_kind_and_knows_its_own_name() -> None:
+    kinds = {torch.bool: "bool"}
+    for name, kind in DTYPES.items():
+        dtype = getattr(torch, name)
+        found = "float" if dtype.is_floating_point else "complex" if dtype.is_complex else "int"
+        assert kinds.get(dtype, found) == kind
+        assert str(dtype) == f"torch.{SYNONYMS.get(name, name)}"
+
+
+def test_casts_and_typed_tensors_have_their_dtype() -> None:
+    for name, dtype in CASTS.items():
+        assert str(getattr(torch.ones(1), name)().dtype) == f"torch.{dtype}"
+    for name, dtype in TYPED.items():
+        assert str(getattr(torch, name)(1).dtype) == f"torch.{dtype}"
+
+
+_NAMES = sorted(
+    compiling.COMPILE
+    | compiling.DISABLED
+    | compiling.OPAQUE
+    | compiling.COMPILING
+    | compiling.NOT_COMPILING
+    | compiling.ASSERTS
+    | compiling.SCRIPTING
+    | compiling.UNSCRIPTED
+    | compiling.SCRIPT_MODULES
+    | modules.MODULE_CLASSES
+    | modules.NO_MODULES
+    | modules.CONTAINERS
+)
+
+
+@pytest.mark.parametrize("name", _NAMES)
+def test_torch_has_the_names_that_mean_something_to_the_analysis(name: str) -> None:
+    assert callable(_named(name))
+
+
+def test_modules_have_their_methods() -> None:
+    known = {name for name in modules.MODULE_METHODS if hasattr(torch.nn.Module, name)}
+    assert known == modules.MODULE_METHODS
+    for name in modules.CONTAINERS | modules.MODULE_CLASSES:
+        assert issubclass(_named(name), torch.nn.Module)
+
+
+_MADE: dict[str, tuple[Any, ...]] = {
+    "torch.complex": (torch.ones(1, 2), torch.ones(1, 2)), "torch.empty_strided": ((2, 3), (3, 1)),
+    "torch.eye": (3,), "torch.from_numpy": (torch.ones(1, 2, dtype=torch.int64).numpy(),),
+    "torch.frombuffer": (bytearray(16),), "torch.full": ((2, 3), 7),
+    "torch.full_like": (torch.ones(2, 3, dtype=torch.int16), 7), "torch.linspace": (0, 1, 3),
+    "torch.logspace": (0, 1, 3), "torch.normal": (0.0, 1.0, (2, 3)),
+    "torch.randint": (0, 3, (2, 3)), "torch.scalar_tensor": (1,), "torch.range": (0, 3),
+    "torch.randint_like": (torch.ones(2, 3, dtype=torch.int16), 3),
+    "torch.rand_like": (torch.ones(2, 3, dtype=torch.float64),),
+    "torch.randn_like": (torch.ones(2, 3, dtype=torch.float64),),
+    "torch.sparse_coo_tensor": ([[0], [1]], [1]), "torch.tril_indices": (2, 2),
+    "torch.triu_indices": (2, 2),
+}  # fmt: skip
+_BY_SOURCE: dict[str, tuple[Any, ...]] = {
+    "data": ([[1, 2]],), "like": (torch.ones(2, 3, dtype=torch.int16),), "range": (3,),
+    "size": (2, 3),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", sorted(FACTORIES))
+def test_a_factory_makes_what_the_table_says(name: str) -> None:
+    facts = FACTORIES[name]
+    arguments = _MADE.get(name) or _BY_SOURCE[facts.source]
+    options = {"dtype": torch.int64} if name == "torch.frombuffer" else {}
+    before = torch.get_rng_state()
+    made = _named(name)(*arguments, **options)
+    assert torch.equal(before, torch.get_rng_state()) != facts.random
+    assert made.dim() == (facts.rank if isinstance(facts.rank, int) else 2)
+    if name != "torch.complex":  # data of floats makes complex numbers
+        assert str(made.dtype) == f"torch.{_dtype(facts.dtype, arguments)}"
+
+
+def _dtype(rule: str, arguments: tuple[Any, ...]) -> str:
+    if rule == "default":
+        return "float32"
+    like = arguments[0].dtype if rule == "like" else None
+    return str(like).removeprefix("torch.") if like else "int64"
+
+
+def test_a_range_of_floats_is_one_of_floats() -> None:
+    assert FACTORIES["torch.arange"].dtype == "range"
+    assert torch.arange(3.0).dtype == torch.float32
