@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import ast
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from tclint.config import describe_keys
 from tclint.diagnostics import Effect
+from tclint.lint import examine
 from tclint.lint.registry import known_rules
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.report.page import page
 from tclint.semantics.events import Call
+from tclint.testing import check_example, examples_of
 from tests.test_cli_check import project, put, tclint
 
 __all__ = ["project"]
@@ -127,19 +129,30 @@ def test_keys_are_explained(project: Path) -> None:
     assert len(tclint("config", cwd=project).stdout.splitlines()) == len(describe_keys())
 
 
-def test_a_new_rule_is_complete_and_compiles(project: Path) -> None:
+def test_a_new_rule_is_complete_and_true(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (project / "rules").mkdir()
     done = tclint("new-rule", "ABC101", "seed-in-region", cwd=project)
     assert done.returncode == 0, done.stderr
+    assert "Wrote rules/seed_in_region.py and rules/seed_in_region.md.\n" in done.stdout
     assert "name `SeedInRegion` there" in done.stdout
-    source = (project / "rules" / "seed_in_region.py").read_text(encoding="utf-8")
-    names = [n.name for n in ast.parse(source).body if isinstance(n, ast.ClassDef)]
-    assert names == ["SeedInRegion"]
-    namespace: dict[str, type[Rule[Call]]] = {}
-    exec(compile(source, "seed_in_region.py", "exec"), namespace)  # type: ignore[arg-type]
-    rule = namespace["SeedInRegion"]()
+    monkeypatch.syspath_prepend(project / "rules")
+    rule = import_module("seed_in_region").SeedInRegion()
     assert (rule.code, rule.name) == ("ABC101", "seed-in-region")
     assert "There is no fix" in page(rule)
+    monkeypatch.setattr(examine, "load_rules", lambda: (rule,))
+    [bad, good] = examples_of(rule)
+    check_example(rule, bad, tmp_path)
+    check_example(rule, good, tmp_path)
+
+
+def test_a_new_rule_needs_both_names(project: Path) -> None:
+    put(project, "seed_in_region.md", "My notes\n")
+    done = tclint("new-rule", "ABC101", "seed-in-region", ".", cwd=project)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "seed_in_region.md exists already" in done.stderr
+    assert not (project / "seed_in_region.py").exists()
 
 
 @pytest.mark.parametrize(

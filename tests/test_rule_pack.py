@@ -50,6 +50,7 @@ def test_its_rule_is_explained_like_the_built_in_ones(binaries: Path, tmp_path: 
     page = run([str(binaries / "tclint"), "rule", "HOUSE101"], tmp_path)
     assert page.startswith("# slow-call-in-compiled-region (HOUSE101)\n")
     assert "- Option `functions`" in page
+    assert "### Reported: a reference implementation\n" in page
 
 
 def test_its_rule_is_selected_configured_and_linked(binaries: Path, tmp_path: Path) -> None:

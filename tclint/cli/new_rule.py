@@ -17,10 +17,12 @@ def new_rule(
     from tclint.cli.scaffold import scaffold
     from tclint.cli.terminal import write
 
-    path, class_name = scaffold(code, name, folder)
+    new = scaffold(code, name, folder)
     write(
-        f"Wrote {path}.\n"
-        "Change what it listens to, its verdict, its documentation and its examples.\n"
+        f"Wrote {new.module} and {new.page}.\n"
+        "Change what it listens to and its verdict in the one, its documentation and its examples"
+        " in the other.\n"
         "A package whose entry point in the group `tclint.rules` lists its rules one by one has to"
-        f" name `{class_name}` there.\n"
+        f" name `{new.class_name}` there,\nand to install its pages with its modules:"
+        ' `package-data = { "*" = ["*.md"] }`.\n'
     )

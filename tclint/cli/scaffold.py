@@ -8,6 +8,7 @@ from string import Template
 
 from tclint.cli.terminal import fail
 from tclint.lint.registry import known_rules
+from tclint.records import record
 from tclint.source.errors import reason
 
 _CODE = re.compile(r"[A-Z]{2,}[0-9]{3,}")
@@ -19,25 +20,12 @@ _RULE = Template('''\
 from __future__ import annotations
 
 from tclint.diagnostics import Effect
-from tclint.lint.rule import Bad, Finding, Good, Rule
+from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 
 
 class $class_name(Rule[Call]):
-    """The seed of torch's global random generator is set in compiled code.
-
-    ## What it does
-    Reports calls of `torch.manual_seed` that a compiled region reaches.
-
-    ## Why it hurts
-    Dynamo cannot trace the call, so the graph breaks there.
-
-    ## Fix safety
-    There is no fix: where the seed belongs instead is for the author to say.
-
-    ## References
-    - [Graph break GB0007](https://meta-pytorch.org/compile-graph-break-site/gb/gb0007.html)
-    """
+    """The seed of torch's global random generator is set in compiled code."""
 
     code = "$code"
     name = "$name"
@@ -45,22 +33,6 @@ class $class_name(Rule[Call]):
     on = Call
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0007",)
-    examples = (
-        Bad(
-            """
-def f(x):
-    torch.manual_seed(0)
-    return x + torch.rand(3)
-""",
-            proves=("GB0007",),
-        ),
-        Good(
-            """
-def f(x):
-    return x + torch.ones(3)
-"""
-        ),
-    )
 
     def check(self, event: Call) -> Finding | None:
         """Report the call by its dotted name, whatever it was imported as."""
@@ -69,15 +41,70 @@ def f(x):
         return Finding("`torch.manual_seed` breaks the graph; set the seed before the call")
 ''')
 
+_PAGE = Template("""\
+# $name ($code)
 
-def scaffold(code: str, name: str, folder: Path) -> tuple[Path, str]:
-    """Write the file; its path and the name of the class in it."""
+The seed of torch's global random generator is set in compiled code.
+
+## What it does
+Reports calls of `torch.manual_seed` that a compiled region reaches.
+
+## Why it hurts
+Dynamo cannot trace the call, so the graph breaks there.
+
+## Fix safety
+There is no fix: where the seed belongs instead is for the author to say.
+
+## References
+- [Graph break GB0007](https://meta-pytorch.org/compile-graph-break-site/gb/gb0007.html)
+
+## Examples
+
+### Bad: the seed is set before each draw
+
+- proves: GB0007
+
+```python
+def f(x):
+    torch.manual_seed(0)
+    return x + torch.rand(3)
+```
+
+### Good: nothing is drawn
+
+```python
+def f(x):
+    return x + torch.ones(3)
+```
+""")
+
+
+@record(frozen=True)
+class NewRule:
+    """A rule that was written: its module, its page, and its class."""
+
+    module: Path
+    page: Path
+    class_name: str
+
+
+def scaffold(code: str, name: str, folder: Path) -> NewRule:
+    """Write the two files of a rule."""
     _require_new(code, name)
     if not folder.is_dir():
         fail(f"no such folder: {folder}")
     class_name = "".join(part.capitalize() for part in name.split("-"))
-    path = folder / f"{name.replace('-', '_')}.py"
-    text = _RULE.substitute(code=code, name=name, class_name=class_name)
+    module = folder / f"{name.replace('-', '_')}.py"
+    new = NewRule(module, module.with_suffix(".md"), class_name)
+    for path in (new.module, new.page):
+        if path.exists():
+            fail(f"{path} exists already")
+    _write(new.module, _RULE.substitute(code=code, name=name, class_name=class_name))
+    _write(new.page, _PAGE.substitute(code=code, name=name))
+    return new
+
+
+def _write(path: Path, text: str) -> None:
     try:
         with path.open("x", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
@@ -85,7 +112,6 @@ def scaffold(code: str, name: str, folder: Path) -> tuple[Path, str]:
         fail(f"{path} exists already")
     except OSError as error:
         fail(f"cannot write {path}: {reason(error)}")
-    return path, class_name
 
 
 def _require_new(code: str, name: str) -> None:

@@ -6,12 +6,12 @@ import pytest
 
 from house_rules import RULES
 from tclint.lint.rule import Example, Rule
-from tclint.testing import check_example
+from tclint.testing import check_example, examples_of
 
 CASES = [
-    pytest.param(rule(), example, id=f"{rule.code}-{type(example).__name__}-{number}")
-    for rule in RULES
-    for number, example in enumerate(rule.examples)
+    pytest.param(rule, example, id=f"{rule.code}-{type(example).__name__}-{number}")
+    for rule in (cls() for cls in RULES)
+    for number, example in enumerate(examples_of(rule))
 ]
 
 
