@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tarfile
 import venv
 from pathlib import Path
 
@@ -69,6 +70,25 @@ def test_an_installation_has_the_built_in_rules_and_checks_without_torch(
     report = run([str(binaries / "tclint"), "check", "net.py"], tmp_path, status=1)
     assert "net.py:6" in report
     run([python, "-c", "import torch"], tmp_path, status=1)
+
+
+@pytest.mark.slow
+def test_the_source_distribution_has_every_file_of_the_packages(
+    repository: Path, sources: Path, tmp_path: Path
+) -> None:
+    script = "from setuptools.build_meta import build_sdist; import sys; build_sdist(sys.argv[1])"
+    run([sys.executable, "-c", script, str(tmp_path)], sources)
+    [archive] = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as opened:
+        names = {name.partition("/")[2] for name in opened.getnames()}
+    endings = {".py", ".md", ".json", ".typed"}
+    wanted = {
+        path.relative_to(repository).as_posix()
+        for root in ("tclint", "rules")
+        for path in (repository / root).rglob("*")
+        if path.suffix in endings and "__pycache__" not in path.parts
+    }
+    assert wanted - names == set()
 
 
 def requirement(how: str, sources: Path, workspace: Path) -> list[str]:

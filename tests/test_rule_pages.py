@@ -199,7 +199,7 @@ def test_a_rule_without_a_file_has_its_docstring(file: Path) -> None:
 )
 def test_a_file_that_is_no_page_is_one_warning(file: Path, data: bytes, message: str) -> None:
     file.write_bytes(data)
-    with pytest.warns(RuntimeWarning, match=f"{file}:{message}.*; ABC101 has no page"):
+    with pytest.warns(RuntimeWarning, match=f"{file}:{message}.*; its docstring is shown instead"):
         assert page_of(Seed()) == Page("A rule whose page is a file.")
     with pytest.raises(PageError):
         read_page(Seed)

@@ -84,7 +84,9 @@ def _page_of(rule: type[Rule[Any]]) -> Page:
     try:
         return read_page(rule)
     except PageError as error:
-        warnings.warn(f"tclint: {error}; {rule.code} has no page", RuntimeWarning, stacklevel=2)
+        warnings.warn(
+            f"tclint: {error}; its docstring is shown instead", RuntimeWarning, stacklevel=2
+        )
         return Page(_docstring(rule))
 
 

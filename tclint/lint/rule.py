@@ -103,8 +103,10 @@ class Finding:
 class Rule(ABC, Generic[E]):
     """A claim about torch: code, documentation, examples that prove it, and a verdict on events.
 
-    The class docstring is the rule's page, in these sections: ``What it does``, ``Why it hurts``,
-    ``Fix safety``, ``References``. Rules hold no state: one instance serves all files.
+    The rule's page is the Markdown file beside its module (:mod:`tclint.lint.pages`), in these
+    sections: ``What it does``, ``Why it hurts``, ``Fix safety``, ``References``, ``Examples``.
+    Without such a file the class docstring has the sections, and ``examples`` the examples. Rules
+    hold no state: one instance serves all files.
 
     ``called`` is for rules on `Call` that look at some functions only: their last names. Such a
     rule is not asked about other calls, of which there are many. Without names it is asked about
