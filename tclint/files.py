@@ -12,7 +12,7 @@ import os
 from errno import EFBIG, EINVAL, EISDIR
 from stat import S_ISDIR, S_ISREG
 
-TYPE_CHECKING = False  # see tclint.lint.blob
+TYPE_CHECKING = False  # see tclint.cache.envelope
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import Final
@@ -23,6 +23,24 @@ LARGEST_TEXT: Final = 16 * 2**20
 _READ: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
 _CHUNK: Final = 1 << 16
+
+Version = tuple[int, int, int, int]
+"""When a file was written and when it changed, in nanoseconds, its length in bytes and its number.
+
+Anybody may set the first time back, the second nobody. (Windows knows no second one: there it is
+when the file was made.) What is moved into another's place has another number.
+"""
+SIZE: Final = 2
+"""Where in a version the length is; the times are before it."""
+
+
+def version_of(path: str | Path) -> Version | None:
+    """The version of a file or a folder on disk; None when there is none."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 (thousands of files)
+    except (OSError, ValueError):
+        return None
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
 class TooLargeError(OSError):

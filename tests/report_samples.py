@@ -20,7 +20,7 @@ from tclint.diagnostics import (
     Span,
 )
 from tclint.lint.engine import Result, Run
-from tclint.lint.rewrite import Repair
+from tclint.lint.repair import PlacedRepair
 from tclint.report.view import View
 from tclint.source.errors import FileError
 from tclint.source.file import SourceFile
@@ -58,7 +58,7 @@ def item(root: Path, **changes: Any) -> Result:
         fix_message="Keep the tensor",
         url="https://example.org/TCL101",
     )
-    repair = Repair("Keep the tensor", ())
+    repair = PlacedRepair("Keep the tensor")
     text = changes.pop("source", SOURCE)
     result = Result(diagnostic, repair, SourceFile.from_text(path, text))
     return with_changes(result, **changes)

@@ -11,6 +11,7 @@ from tclint.config import Config
 from tclint.diagnostics import Applicability, Confidence, Diagnostic, Effect
 from tclint.fix.apply import fix_files
 from tclint.fix.results import FixRun
+from tclint.lint.repair import PlacedRepair, placed
 from tclint.lint.rewrite import Import, Repair, Replace
 from tclint.source.errors import FileError
 from tclint.source.file import SourceFile
@@ -26,7 +27,7 @@ PATH = Path("m.py")
 @dataclass(frozen=True)
 class Result:
     diagnostic: Diagnostic
-    repair: Repair | None
+    repair: PlacedRepair | None
     file: SourceFile
 
 
@@ -71,7 +72,7 @@ def _result(file: SourceFile, node: ast.AST, code: str, repair: Repair | None) -
         fixable=repair.applicability if repair else None,
         fix_message=repair.message if repair else None,
     )
-    return Result(diagnostic, repair, file)
+    return Result(diagnostic, placed(repair) if repair else None, file)
 
 
 def _fix(text: str, rule: Rule, *, unsafe: bool = False, **config: tuple[str, ...]) -> FixRun:

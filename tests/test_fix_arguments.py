@@ -10,6 +10,7 @@ import pytest
 from tclint.diagnostics import Decline
 from tclint.fix.conflicts import apply_edits
 from tclint.fix.edits import edits_for
+from tclint.lint.repair import placed
 from tclint.lint.rewrite import AddArgument, Repair, Replace
 from tclint.source.file import SourceFile
 
@@ -22,7 +23,7 @@ def _add(source: str, template: str, keyword: str | None) -> str | Decline:
     tree = ast.parse(source)
     file = SourceFile.from_text(Path("m.py"), source)
     added = AddArgument(_first_call(tree), template, {}, keyword)
-    edits = edits_for(file, tree, Repair("m", (added,)))
+    edits = edits_for(file, tree, placed(Repair("m", (added,))))
     return edits if isinstance(edits, Decline) else apply_edits(file, edits)
 
 
@@ -91,7 +92,7 @@ def test_call_is_moved_renamed_and_extended_at_once() -> None:
         AddArgument(call, "$device", {"device": device}, "device"),
     )
     file = SourceFile.from_text(Path("m.py"), source)
-    edits = edits_for(file, tree, Repair("m", rewrites))
+    edits = edits_for(file, tree, placed(Repair("m", rewrites)))
     assert not isinstance(edits, Decline)
     assert apply_edits(file, edits) == (
         "y = torch.full(\n    (),\n    0.5,\n    dtype=d,\n    device=x.device,\n)  # half\n"

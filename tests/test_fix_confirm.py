@@ -15,6 +15,7 @@ from tclint.fix.apply import fix_files
 from tclint.fix.confirm.confirm import Plan, confirm
 from tclint.fix.outcome import Outcome, Status
 from tclint.fix.results import FixKey, FixRun
+from tclint.lint.repair import PlacedRepair, placed
 from tclint.lint.rewrite import Repair, Replace
 from tclint.source.decode import read_source
 from tclint.source.errors import FileError
@@ -34,7 +35,7 @@ BREAK = "    print('', end='')\n"
 @dataclass(frozen=True)
 class Result:
     diagnostic: Diagnostic
-    repair: Repair | None
+    repair: PlacedRepair | None
     file: SourceFile
 
 
@@ -62,7 +63,7 @@ class Fake:
                     file.span(node), fixable=self.applicability,
                 )  # fmt: skip
                 repair = Repair("Do it", (Replace(node, self.new),), self.applicability)
-                yield Result(diagnostic, repair, file)
+                yield Result(diagnostic, placed(repair), file)
 
 
 def _plan(path: Path, fakes: Sequence[Fake], most_runs: int = 40, *, speed: bool = False) -> Plan:

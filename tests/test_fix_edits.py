@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from tclint.diagnostics import Decline, Position
+from tclint.fix import rewriter
 from tclint.fix.conflicts import apply_edits
 from tclint.fix.edits import edits_for
+from tclint.lint.repair import located, placed
 from tclint.lint.rewrite import Import, Insert, Repair, Replace, Rewrite
 from tclint.source.file import SourceFile
 
@@ -46,7 +48,7 @@ def _fix(source: str, *rewrites: tuple[str, str, dict[str, str]]) -> str | Decli
 
 def _carry_out(source: str, *rewrites: Rewrite) -> str | Decline:
     file = SourceFile.from_text(Path("m.py"), source)
-    edits = edits_for(file, ast.parse(source), Repair("Do it", rewrites))
+    edits = edits_for(file, ast.parse(source), placed(Repair("Do it", rewrites)))
     return edits if isinstance(edits, Decline) else apply_edits(file, edits)
 
 
@@ -440,7 +442,7 @@ def test_edit_covers_nothing_but_the_change() -> None:
     moved = _find(source, tree, "torch.zeros(3).to(x.device)")
     device = _find(source, tree, "x.device")
     repair = Repair("m", (Replace(moved, "torch.zeros(3, device=$d)", {"d": device}),))
-    edits = edits_for(SourceFile.from_text(Path("m.py"), source), tree, repair)
+    edits = edits_for(SourceFile.from_text(Path("m.py"), source), tree, placed(repair))
     assert not isinstance(edits, Decline)
     (edit,) = edits
     assert (edit.span.start, edit.span.end) == (Position(2, 27), Position(2, 32))
@@ -670,3 +672,24 @@ def test_import_and_rewrite_are_one_group() -> None:
 )
 def test_a_statement_that_goes_leaves_no_gap(source: str, after: str) -> None:
     assert _fix(source, ("b;", "", {})) == after
+
+
+def test_every_node_is_found_again_in_another_parse_of_the_text() -> None:
+    source = Path(rewriter.__file__).read_text(encoding="utf-8")
+    tree, again = ast.parse(source), ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.expr, ast.stmt)):
+            [found] = located(placed(Repair("m", (Replace(node, ""),))), again)
+            assert isinstance(found, Replace)
+            assert found.node is not node
+            assert ast.dump(found.node) == ast.dump(node)
+
+
+def test_a_file_that_has_changed_since_it_was_checked_is_left_alone() -> None:
+    tree = ast.parse("def f(x):\n    return x.item()\n")
+    call = next(node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    repair = placed(Repair("m", (Replace(call, "x"),)))
+    file = SourceFile.from_text(Path("m.py"), "def g(x):\n    pass\n    return x.item()\n")
+    assert edits_for(file, ast.parse(file.text), repair) == Decline(
+        "the file has changed since it was checked"
+    )

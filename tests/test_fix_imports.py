@@ -12,6 +12,7 @@ import pytest
 from tclint.diagnostics import Decline
 from tclint.fix.conflicts import apply_edits
 from tclint.fix.edits import edits_for
+from tclint.lint.repair import placed
 from tclint.lint.rewrite import Import, Repair
 from tclint.source.file import SourceFile
 
@@ -71,7 +72,7 @@ def ruff(folder: Path, texts: dict[str, str]) -> dict[str, str]:
 
 def with_import(path: Path, text: str, wanted: Import) -> str:
     file = SourceFile.from_text(path, text)
-    edits = edits_for(file, ast.parse(text), Repair("Do it", (wanted,)))
+    edits = edits_for(file, ast.parse(text), placed(Repair("Do it", (wanted,))))
     return text if isinstance(edits, Decline) else apply_edits(file, edits)
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tclint.diagnostics import Decline
 from tclint.fix.conflicts import apply_edits
 from tclint.fix.edits import edits_for
+from tclint.lint.repair import placed
 from tclint.lint.rewrite import Repair, Replace
 from tclint.source.file import SourceFile
 
@@ -118,7 +119,7 @@ def test_rewriting_means_what_it_says(source: str, template: str, data: st.DataO
     node = places[data.draw(st.integers(0, len(places) - 1))]
     file = SourceFile.from_text(Path("m.py"), source)
     parts = {"e": node} if "$e" in template else {}
-    edits = edits_for(file, tree, Repair("m", (Replace(node, template, parts),)))
+    edits = edits_for(file, tree, placed(Repair("m", (Replace(node, template, parts),))))
     if isinstance(edits, Decline):
         assert edits.reason
         return
@@ -138,14 +139,14 @@ def test_statement_wrapped_and_taken_out_again(source: str, data: st.DataObject)
     index = data.draw(st.integers(0, len(body) - 1))
     file = SourceFile.from_text(Path("m.py"), source)
     guard = Repair("m", (Replace(body[index], "if c:\n    $s", {"s": body[index]}),))
-    edits = edits_for(file, tree, guard)
+    edits = edits_for(file, tree, placed(guard))
     assert not isinstance(edits, Decline)
     wrapped = SourceFile.from_text(file.path, apply_edits(file, edits))
     again = ast.parse(wrapped.text)
     block = again.body[0].body[0].body[index]
     assert ast.unparse(block.body[0]) == ast.unparse(body[index])
     undo = Repair("m", (Replace(block, "$s", {"s": block.body[0]}),))
-    back = edits_for(wrapped, again, undo)
+    back = edits_for(wrapped, again, placed(undo))
     assert not isinstance(back, Decline)
     assert ast.unparse(ast.parse(apply_edits(wrapped, back))) == ast.unparse(tree)
     assert wrapped.text.count("# comment") == source.count("# comment")

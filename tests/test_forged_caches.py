@@ -247,7 +247,7 @@ def test_made_up_lines_around_a_finding_may_have_gaps(
     checked(tmp_path, cache)
     [file] = cache.glob("*.run")
     identity, memory = unpacked(file.read_bytes())
-    [(_, outcome)] = memory["shards"]
+    [(_, outcome, _)] = memory["shards"]
     [lines] = outcome[5].values()
     for number in range(len(lines)):
         gap = deepcopy(memory)

@@ -10,6 +10,7 @@ import pytest
 from tclint.diagnostics import Decline
 from tclint.fix.edits import edits_for
 from tclint.lint.comments import keeping_comments
+from tclint.lint.repair import placed
 from tclint.lint.rewrite import Insert, Repair, Replace, Rewrite
 from tclint.source.file import SourceFile
 
@@ -33,7 +34,7 @@ def _verdict(source: str, tree: ast.Module, *rewrites: Rewrite) -> tuple[bool, b
     """Whether the fix is announced, and whether it is carried out."""
     file, repair = SourceFile.from_text(Path("m.py"), source), Repair("m", rewrites)
     announced = not isinstance(keeping_comments(repair, file), Decline)
-    return announced, not isinstance(edits_for(file, tree, repair), Decline)
+    return announced, not isinstance(edits_for(file, tree, placed(repair)), Decline)
 
 
 @pytest.mark.parametrize("kept", [False, True])

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tclint.diagnostics import Applicability, Confidence, Decline, Effect
-from tclint.lint.rewrite import Repair
+from tclint.lint.repair import PlacedRepair
 from tclint.printable import visible
 from tclint.report import statistics
 from tclint.report.colour import Paint, wants_colour, wants_links
@@ -55,7 +55,7 @@ def test_text_says_what_an_unsafe_fix_may_change_and_that_it_is_not_sure() -> No
     result = item(
         ROOT,
         fixable=Applicability.UNSAFE,
-        repair=Repair("Keep it", (), Applicability.UNSAFE, "gradients flow"),
+        repair=PlacedRepair("Keep it", Applicability.UNSAFE, "gradients flow"),
         confidence=Confidence.MEDIUM,
         url=None,
         chain=(),

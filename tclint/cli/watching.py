@@ -12,7 +12,7 @@ import typer
 from tclint.cli.inputs import Inputs
 from tclint.cli.terminal import complain, note
 from tclint.errors import UserError
-from tclint.lint.stored import Version, version_of
+from tclint.files import Version, version_of
 from tclint.report.view import count
 
 PAUSE: Final = 0.5

@@ -16,21 +16,25 @@ from tclint.fix.layout import broken, shape_of
 from tclint.fix.obstacle import ObstacleError
 from tclint.fix.quotes import quote_of
 from tclint.fix.reduce import Stretch, changed_stretches
-from tclint.fix.rewriter import Local, Plan, anchor, rewrite_module
+from tclint.fix.rewriter import Plan, anchor, rewrite_module
 from tclint.fix.run import AstNode
 from tclint.fix.snippet import Snippet, cut
-from tclint.lint.rewrite import Import, Repair, Replace, Splice
+from tclint.lint.repair import PlacedRepair, located
+from tclint.lint.rewrite import Replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from tclint.lint.repair import Local
     from tclint.source.file import SourceFile
 
 
-def edits_for(file: SourceFile, tree: ast.Module, repair: Repair) -> tuple[Edit, ...] | Decline:
+def edits_for(
+    file: SourceFile, tree: ast.Module, repair: PlacedRepair
+) -> tuple[Edit, ...] | Decline:
     """Work out a repair's edits: in order, disjoint, and as small as the changes are.
 
-    The repair's nodes are found by their places, so ``tree`` may be any parse of ``file``.
+    ``tree`` may be any parse of ``file``.
     """
     try:
         return _edits(file, tree, repair)
@@ -40,18 +44,17 @@ def edits_for(file: SourceFile, tree: ast.Module, repair: Repair) -> tuple[Edit,
         return Decline("the code is nested too deeply")
 
 
-def _edits(file: SourceFile, tree: ast.Module, repair: Repair) -> tuple[Edit, ...]:
-    edits: list[Edit] = []
-    rewrites = repair.rewrites  # a stored repair looks its nodes up each time
-    for rewrite in rewrites:
-        if isinstance(rewrite, Import):
-            edit = import_edit(file, tree, rewrite)
-            edits += [] if edit is None or edit in edits else [edit]
-        elif isinstance(rewrite, Splice):
-            edits.append(rewrite.edit)
-    local = [rewrite for rewrite in rewrites if isinstance(rewrite, Local)]
-    if local:
-        edits += _local_edits(file, tree, local)
+def _edits(file: SourceFile, tree: ast.Module, repair: PlacedRepair) -> tuple[Edit, ...]:
+    try:
+        rewrites = located(repair, tree)
+    except LookupError as error:
+        raise ObstacleError("the file has changed since it was checked") from error
+    edits = [*repair.edits]
+    for wanted in repair.imports:
+        edit = import_edit(file, tree, wanted)
+        edits += [] if edit is None or edit in edits else [edit]
+    if rewrites:
+        edits += _local_edits(file, tree, rewrites)
     edits.sort()
     if not edits:
         raise ObstacleError("the code already reads as the fix would write it")

@@ -15,6 +15,7 @@ from tclint.fix.block import Block, Change, inline, split
 from tclint.fix.obstacle import ObstacleError
 from tclint.fix.precedence import may_stand_bare
 from tclint.fix.template import Parenthesizer, Part, Statement, Style
+from tclint.lint.repair import Local
 from tclint.lint.rewrite import AddArgument, Insert, Replace
 from tclint.records import record
 
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
 
     from tclint.fix.run import AstNode
     from tclint.fix.snippet import CstStatement, Snippet
-
-
-Local = Replace | Insert | AddArgument
-"""The rewrites that are about a place in the code."""
 
 
 def anchor(rewrite: Local) -> AstNode:

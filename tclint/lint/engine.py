@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.config import Config
-from tclint.diagnostics import Confidence, Diagnostic, Position, Span
-from tclint.lint import outcome as columns
+from tclint.diagnostics import Diagnostic
+from tclint.files import version_of
 from tclint.lint.codes import SYNTAX_ERROR
 from tclint.lint.examined import examined
 from tclint.lint.execution import IN_PROCESS, Execution, Program, WorkerError
-from tclint.lint.merge import diagnostic_of, merged
-from tclint.lint.outcome import Outcome, Row, place_of
-from tclint.lint.rewrite import Repair
+from tclint.lint.merge import merged
+from tclint.lint.outcome import Found, Outcome
+from tclint.lint.repair import PlacedRepair
 from tclint.lint.selection import applicability_of, is_shown
 from tclint.lint.shards import Shard, shards
-from tclint.lint.stored import StoredFile, StoredRepair, version_of
 from tclint.records import record
 from tclint.source.errors import FileError
 from tclint.source.file import SourceFile
+from tclint.source.stored import StoredFile
 
 if TYPE_CHECKING:
     from tclint.semantics.project import Project
@@ -32,7 +32,7 @@ class Result:
     """A diagnostic with what a fix of it would do, and the text that it was found in."""
 
     diagnostic: Diagnostic
-    repair: Repair | None
+    repair: PlacedRepair | None
     file: SourceFile
 
 
@@ -112,7 +112,7 @@ def load_project(
 
 
 class _Assembly:
-    """Makes results of rows; all findings of a file share the file."""
+    """Makes results of findings; all findings of a file share the file."""
 
     def __init__(
         self,
@@ -122,38 +122,35 @@ class _Assembly:
     ) -> None:
         paths, self._config, overlay = program
         self._parts = parts
-        self._paths = {str(path): path for path in paths}
+        self._paths = paths
         self._overlay = {str(path): text for path, text in overlay.items()}
         self._files = files
 
     def run(self) -> Run:
-        rows = merged(self._parts)
-        shown = sorted(filter(self._is_shown, rows), key=place_of)
-        errors = (self._error(row) for _, outcome in self._parts for row in outcome.errors)
+        findings = merged(self._parts)
+        shown = sorted(filter(self._is_shown, findings), key=_place)
         return Run(
             tuple(map(self._result, shown)),
-            tuple(errors),
+            tuple(error for _, outcome in self._parts for error in outcome.errors),
             len(self._paths),
-            len(rows) - len(shown),
+            len(findings) - len(shown),
             frozenset(name for _, outcome in self._parts for name in outcome.read),
         )
 
-    def _is_shown(self, row: Row) -> bool:
-        confidence = Confidence(row[columns.CONFIDENCE])
-        return is_shown(row[columns.CODE], confidence, self._config)
+    def _is_shown(self, found: Found) -> bool:
+        return is_shown(found.diagnostic.code, found.diagnostic.confidence, self._config)
 
-    def _result(self, row: Row) -> Result:
-        file = self._file(row[columns.PATH])
-        repair = StoredRepair(row[columns.REPAIR], file) if row[columns.REPAIR] else None
-        diagnostic = diagnostic_of(row, self._paths)
+    def _result(self, found: Found) -> Result:
+        diagnostic = found.diagnostic
         fixable = applicability_of(diagnostic.code, diagnostic.fixable, self._config)
         if fixable is not diagnostic.fixable:
             diagnostic = replace(diagnostic, fixable=fixable)
-        return Result(diagnostic, repair, file)
+        return Result(diagnostic, found.repair, self._file(diagnostic.path))
 
-    def _file(self, name: str) -> SourceFile:
+    def _file(self, path: Path) -> SourceFile:
+        name = str(path)
         if name not in self._files:
-            path, text = self._paths[name], self._overlay.get(name)
+            text = self._overlay.get(name)
             if text is None:
                 excerpts = [o.excerpts[name] for _, o in self._parts if name in o.excerpts]
                 self._files[name] = StoredFile(path, version_of(name), excerpts)
@@ -161,13 +158,13 @@ class _Assembly:
                 self._files[name] = SourceFile.from_text(path, text)
         return self._files[name]
 
-    def _error(self, row: Row) -> FileError:
-        path, message, corners = row
-        span = None
-        if corners:
-            first, start, last, end = corners
-            span = Span(Position(first, start), Position(last, end))
-        return FileError(self._paths[path], message, span)
+
+def _place(found: Found) -> tuple[str, int, int, int, int, str]:
+    """What findings are ordered by: file, place, code."""
+    diagnostic = found.diagnostic
+    start, end = diagnostic.span.start, diagnostic.span.end
+    path, code = str(diagnostic.path), diagnostic.code
+    return path, start.row, start.column, end.row, end.column, code
 
 
 __all__ = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import gc
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,10 +16,11 @@ from tclint.lint.codes import SYNTAX_ERROR
 from tclint.lint.comments import keeping_comments
 from tclint.lint.confidence import confidence_of
 from tclint.lint.links import page_of
-from tclint.lint.outcome import Excerpts, Outcome, error_row, finding_row
+from tclint.lint.outcome import Found, Outcome
 from tclint.lint.questions import Questions
 from tclint.lint.reading import Reader, project_of
 from tclint.lint.registry import known_rules, load_rules
+from tclint.lint.repair import placed
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.lint.scripts import outside_script
@@ -30,7 +30,6 @@ from tclint.lint.shards import Shard
 from tclint.lint.silence import Silencer
 from tclint.lint.third_party import Caller, ThirdParty, told_at
 from tclint.lint.versions import for_oldest, in_range
-from tclint.records import record
 from tclint.semantics.events import Event
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.run import interpret
@@ -40,21 +39,10 @@ from tclint.semantics.symbols import FunctionInfo
 from tclint.source.errors import FileError
 from tclint.source.file import SourceFile
 from tclint.source.nesting import nested_deeply
+from tclint.source.stored import Excerpts
 
 DEEP: Final = 100
 """Levels of syntax that code which people write never has."""
-
-
-@record(frozen=True)
-class _Judged:
-    """A finding before anything silences it."""
-
-    diagnostic: Diagnostic
-    repair: Repair | None
-    file: SourceFile
-    statement: ast.stmt | None = None
-    sure: bool = True
-    explicit: bool = False
 
 
 class Examiner:
@@ -94,11 +82,11 @@ class Examiner:
 
         ``flagged`` then holds the files that findings are in.
         """
-        project = self._project.another()
+        project, self.flagged = self._project.another(), {}
         with no_garbage_collection():
             for path in shard:
                 project.module_at(path)
-            outcome = self._outcome(project, shard, [*self._judge(project, shard)])
+            outcome = self._outcome(project, shard)
             self._reader.forget()
         return outcome
 
@@ -106,79 +94,88 @@ class Examiner:
         """Let go of all files; nothing is examined any more."""
         self._reader.forget(0)
 
-    def _outcome(self, project: Project, shard: Shard, judged: Sequence[_Judged]) -> Outcome:
+    def _outcome(self, project: Project, shard: Shard) -> Outcome:
         silencer = Silencer(self._config, [rule.code for rule in known_rules()])
-        kept = [
-            item
-            for item in judged
-            if not silencer.silences(item.diagnostic, item.file, item.statement)
-        ]
-        kept += self._leftovers(silencer, project, shard)
-        self.flagged = {str(item.file.path): item.file for item in kept}
+        kept = [*self._judge(project, shard, silencer)]
+        kept += self._syntax_errors(shard, silencer)
+        kept += self._leftovers(project, shard, silencer)
         errors = {**self._left_out, **self._reader.errors}
         return Outcome(
-            [
-                finding_row(item.diagnostic, item.repair, sure=item.sure, explicit=item.explicit)
-                for item in kept
-            ],
-            [error_row(errors[path]) for path in shard if path in errors],
+            kept,
+            [errors[path] for path in shard if path in errors],
             [*map(str, project.asked_for)],
             packed(project.searches),
             silencing=silencer.silencing(shard),
-            excerpts=_excerpts(kept),
+            excerpts=_excerpts(kept, self.flagged),
             lasting=self._reader.unreadable.isdisjoint(project.asked_for),
         )
 
-    def _judge(self, project: Project, shard: Shard) -> Iterator[_Judged]:
+    def _judge(self, project: Project, shard: Shard, silencer: Silencer) -> Iterator[Found]:
+        """What the rules say and nothing silences."""
         analysis = interpret(project, shard, self._config, self._questions.events)
         events = analysis.finish()
         scripted = Scripted(analysis, filter(None, map(project.module_at, shard)))
         third_party = ThirdParty(analysis.bodies(), self._checked)
         for event in events:
-            own = event.site.module.file.path in self._checked
-            caller = None if own else third_party.caller(event)
-            if own or caller is not None:
-                for rule in self._questions.about(event):
-                    finding = _asked(rule, event, analysis)
-                    if finding is not None:
-                        judged = _judged(rule, event, outside_script(finding, event, scripted))
-                        yield from [judged] if caller is None else _told(judged, event, caller)
+            file, statement = event.site.module.file, event.site.statement
+            caller = None
+            if file.path not in self._checked:
+                caller = third_party.caller(event)
+                if caller is None:
+                    continue
+                file, statement = caller.file, caller.statement
+            for answer in self._answers(event, analysis, scripted):
+                found = answer if caller is None else _told(answer, event, caller)
+                if found is not None and not silencer.silences(found.diagnostic, file, statement):
+                    self.flagged[str(file.path)] = file
+                    yield found
         self._visited, self._left_out = analysis.visited, _left_out(analysis)
         # Frames and their analysis refer to each other, and no garbage collector runs.
         analysis.release()
-        yield from self._syntax_errors(shard)
 
-    def _leftovers(self, silencer: Silencer, project: Project, shard: Shard) -> Iterator[_Judged]:
-        """Findings about the comments of the shard's own files."""
-        for path in shard:
-            module = project.module_at(path)
-            if module is not None:
-                for found in silencer.leftovers(module, self._visited):
-                    yield _Judged(*found)
+    def _answers(self, event: Event, analysis: Analysis, scripted: Scripted) -> Iterator[Found]:
+        """What the rules say about an event."""
+        for rule in self._questions.about(event):
+            finding = _asked(rule, event, analysis)
+            if finding is not None:
+                yield _found(rule, event, outside_script(finding, event, scripted))
 
-    def _syntax_errors(self, shard: Shard) -> Iterator[_Judged]:
+    def _syntax_errors(self, shard: Shard, silencer: Silencer) -> Iterator[Found]:
         """Findings for the files that are text but not Python."""
         if not is_selected(SYNTAX_ERROR, self._config):
             return
         for path in shard:
             file = self._reader.broken.get(path)
-            if file is not None:
-                error = self._reader.errors[path]
-                span = error.span or Span(Position(1, 1), Position(1, 1))
-                diagnostic = Diagnostic(
-                    SYNTAX_ERROR, "syntax-error", error.message, Effect.INVALID,
-                    Confidence.HIGH, path, span,
-                )  # fmt: skip
-                yield _Judged(diagnostic, None, file)
+            if file is None:
+                continue
+            error = self._reader.errors[path]
+            span = error.span or Span(Position(1, 1), Position(1, 1))
+            diagnostic = Diagnostic(
+                SYNTAX_ERROR, "syntax-error", error.message, Effect.INVALID,
+                Confidence.HIGH, path, span,
+            )  # fmt: skip
+            if not silencer.silences(diagnostic, file, None):
+                self.flagged[str(path)] = file
+                yield Found(diagnostic)
+
+    def _leftovers(self, project: Project, shard: Shard, silencer: Silencer) -> Iterator[Found]:
+        """Findings about the comments of the shard's own files."""
+        for path in shard:
+            module = project.module_at(path)
+            if module is not None:
+                for found in silencer.leftovers(module, self._visited):
+                    self.flagged[str(path)] = module.file
+                    yield found
 
 
-def _excerpts(kept: Sequence[_Judged]) -> dict[str, Excerpts]:
+def _excerpts(kept: Sequence[Found], files: Mapping[str, SourceFile]) -> dict[str, Excerpts]:
     """The lines around findings, by path."""
     lines: dict[str, dict[int, str]] = defaultdict(dict)
-    for item in kept:
-        if item.file.path.suffix != ".ipynb":
-            nearby = item.file.nearby(item.diagnostic.span.start.row)
-            lines[str(item.file.path)].update(nearby)
+    for found in kept:
+        path = found.diagnostic.path
+        if path.suffix != ".ipynb":
+            nearby = files[str(path)].nearby(found.diagnostic.span.start.row)
+            lines[str(path)].update(nearby)
     return {path: list(nearby.items()) for path, nearby in lines.items()}
 
 
@@ -218,9 +215,8 @@ def no_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _judged(rule: Rule[Any], event: Event, finding: Finding) -> _Judged:
-    site = event.site
-    file = site.module.file
+def _found(rule: Rule[Any], event: Event, finding: Finding) -> Found:
+    site, file = event.site, event.site.module.file
     fix = keeping_comments(for_oldest(finding.fix, site), file)
     repair = fix if isinstance(fix, Repair) else None
     gb_ids = rule.gb_ids if finding.gb_ids is None else finding.gb_ids
@@ -233,7 +229,7 @@ def _judged(rule: Rule[Any], event: Event, finding: Finding) -> _Judged:
         path=file.path,
         span=file.span(finding.node or event.node),
         related=tuple(file.span(node) for node in finding.related),
-        gb_ids=gb_ids,
+        gb_ids=tuple(gb_ids),
         chain=site.chain,
         fixable=repair.applicability if repair else None,
         fix_message=repair.message if repair else None,
@@ -241,13 +237,11 @@ def _judged(rule: Rule[Any], event: Event, finding: Finding) -> _Judged:
         url=page_of(rule.code, gb_ids),
     )
     explicit = site.region is not None and site.region.explicit
-    return _Judged(diagnostic, repair, file, site.statement, not site.facts.default_off, explicit)
+    data = placed(repair) if repair else None
+    return Found(diagnostic, data, not site.facts.default_off, explicit)
 
 
-def _told(judged: _Judged, event: Event, caller: Caller) -> Iterator[_Judged]:
+def _told(found: Found, event: Event, caller: Caller) -> Found | None:
     """A finding in an installed package, at the call of the project that runs into it."""
-    found = told_at(judged.diagnostic, event, caller)
-    if found is not None:
-        yield replace(
-            judged, diagnostic=found, repair=None, file=caller.file, statement=caller.statement
-        )
+    told = told_at(found.diagnostic, event, caller)
+    return None if told is None else replace(found, diagnostic=told, repair=None)

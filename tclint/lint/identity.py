@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tclint import __version__
 from tclint.config import Config
-from tclint.lint.stored import version_of
+from tclint.files import version_of
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

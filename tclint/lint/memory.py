@@ -10,20 +10,19 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from dataclasses import replace
 from functools import cached_property
 from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from tclint.cache.encoding import Decoder, encoded
 from tclint.config import Config
-from tclint.files import TooLargeError, read_bytes
+from tclint.files import SIZE, TooLargeError, Version, read_bytes, version_of
 from tclint.lint.blob import UNUSABLE
 from tclint.lint.identity import digest_of
 from tclint.lint.outcome import Outcome
-from tclint.lint.plausible import is_plausible
 from tclint.lint.shards import Shard
-from tclint.lint.stored import SIZE, Version, version_of
 from tclint.records import record
 from tclint.source.decode import MAX_BYTES
 
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 SETTLED: Final = 2 * 10**9
 """Nanoseconds: a file that was written so shortly before may be written again unseen, since file
 systems count time in steps."""
-_READ: Final = [field.name for field in fields(Outcome)].index("read")
 
 
 @record(frozen=True)
@@ -80,12 +78,11 @@ class Memory:
             if type(name) is not str or type(settled) is not bool:
                 raise TypeError(name)
             self._contents[name] = _Content((written, changed, size, number), digest, settled)
-        for own, outcome in remembered["shards"]:
-            found = Outcome(*outcome)
-            found.read = [names[number] for number in outcome[_READ]]
-            if not is_plausible(found, self._versions):
-                raise ValueError(own)
-            self._shards[tuple(own)] = found
+        decoder = Decoder({str(path): path for path in self._paths})
+        for own, data, read in remembered["shards"]:
+            outcome = decoder.outcome(data)
+            outcome.read = [names[number] for number in read]
+            self._shards[tuple(own)] = outcome
 
     def recall(self, shard: Shard) -> Outcome | None:
         """The outcome of a shard, if it would be the same today."""
@@ -150,9 +147,9 @@ class Memory:
                 if content is not None and name not in numbers:
                     numbers[name] = len(numbers)
                     files.append([name, *content.version, content.digest, content.settled])
-            row = [getattr(outcome, field.name) for field in fields(outcome)]
-            row[_READ] = [numbers[name] for name in outcome.read]
-            shards.append([[*map(str, shard)], row])
+            # Names of files are long, and several shards read the same ones.
+            read = [numbers[name] for name in outcome.read]
+            shards.append([[*map(str, shard)], encoded(replace(outcome, read=[])), read])
         return {
             "run": self._run,
             "surroundings": stamps(surroundings(self._config)),

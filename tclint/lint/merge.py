@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from tclint.diagnostics import (
-    Applicability,
-    ChainLink,
-    Confidence,
-    Decline,
-    Diagnostic,
-    Effect,
-    Position,
-    Span,
-)
-from tclint.lint import outcome as columns
+from tclint.diagnostics import Applicability, Span
 from tclint.lint.codes import UNUSED_SUPPRESSION
-from tclint.lint.outcome import FIX_COLUMNS, Outcome, Row
+from tclint.lint.outcome import Found, Outcome, Silencing
 from tclint.lint.shards import Shard
 
-_SAFETY = {None: 0, "display": 1, "unsafe": 2, "safe": 3}
-Place = tuple[str, str, tuple[int, ...]]
+_SAFETY = {
+    None: 0, Applicability.DISPLAY: 1, Applicability.UNSAFE: 2, Applicability.SAFE: 3,
+}  # fmt: skip
+Place = tuple[str, str, Span]
 
 
-def merged(parts: Sequence[tuple[Shard, Outcome]]) -> list[Row]:
+def merged(parts: Sequence[tuple[Shard, Outcome]]) -> list[Found]:
     """The findings of all shards, each once.
 
     A function that several shards reach may be judged in each. The view of the shard that is the
@@ -33,86 +24,63 @@ def merged(parts: Sequence[tuple[Shard, Outcome]]) -> list[Row]:
     """
     if len(parts) == 1:
         return parts[0][1].findings
-    silencing = {tuple(place) for _, outcome in parts for place in outcome.silencing}
-    views: dict[Place, list[list[Row]]] = {}
-    for rows in _by_preference(parts):
-        for place, found in _by_place(rows).items():
+    silencing = {comment for _, outcome in parts for comment in outcome.silencing}
+    views: dict[Place, list[list[Found]]] = {}
+    for group in _by_preference(parts):
+        for place, found in _by_place(group).items():
             views.setdefault(place, []).append(found)
-    agreed = (row for seen in views.values() for row in _agreed(seen))
-    return [row for row in agreed if not _is_used_after_all(row, silencing)]
+    agreed = (found for seen in views.values() for found in _agreed(seen))
+    return [found for found in agreed if not _is_used_after_all(found, silencing)]
 
 
-def _is_used_after_all(row: Row, silencing: Container[tuple[Any, ...]]) -> bool:
+def _is_used_after_all(found: Found, silencing: Container[Silencing]) -> bool:
     """Whether a comment that silences nothing in its own shard does so in another."""
-    if row[columns.CODE] != UNUSED_SUPPRESSION:
+    diagnostic = found.diagnostic
+    if diagnostic.code != UNUSED_SUPPRESSION:
         return False
-    return (row[columns.PATH], *row[columns.SPAN]) in silencing
+    return Silencing(str(diagnostic.path), diagnostic.span) in silencing
 
 
-def _by_preference(parts: Sequence[tuple[Shard, Outcome]]) -> Iterator[list[Row]]:
+def _by_preference(parts: Sequence[tuple[Shard, Outcome]]) -> Iterator[list[Found]]:
     """The findings in groups: sure ones first, then explicit ones, then those of own files."""
-    groups: dict[tuple[bool, bool, bool, int], list[Row]] = {}
+    groups: dict[tuple[bool, bool, bool, int], list[Found]] = {}
     for number, (shard, outcome) in enumerate(parts):
-        own = {str(path) for path in shard}
-        for row in outcome.findings:
-            foreign = row[columns.PATH] not in own
-            key = (not row[columns.IS_SURE], not row[columns.IS_EXPLICIT], foreign, number)
-            groups.setdefault(key, []).append(row)
+        own = frozenset(shard)
+        for found in outcome.findings:
+            foreign = found.diagnostic.path not in own
+            key = (not found.sure, not found.explicit, foreign, number)
+            groups.setdefault(key, []).append(found)
     return (groups[key] for key in sorted(groups))
 
 
-def _by_place(rows: Iterable[Row]) -> dict[Place, list[Row]]:
-    places: dict[Place, list[Row]] = {}
-    for row in rows:
-        place = (row[columns.PATH], row[columns.CODE], tuple(row[columns.SPAN]))
-        places.setdefault(place, []).append(row)
+def _by_place(group: Iterable[Found]) -> dict[Place, list[Found]]:
+    places: dict[Place, list[Found]] = {}
+    for found in group:
+        diagnostic = found.diagnostic
+        place = (str(diagnostic.path), diagnostic.code, diagnostic.span)
+        places.setdefault(place, []).append(found)
     return places
 
 
-def _agreed(views: Sequence[list[Row]]) -> Iterator[Row]:
+def _agreed(views: Sequence[list[Found]]) -> Iterator[Found]:
     """The first view, with the most careful fix of all."""
-    careful = min((row for rows in views for row in rows), key=_safety)
-    return (_with_fix(row, careful) for row in views[0])
+    careful = min((found for view in views for found in view), key=_safety)
+    return (_with_fix(found, careful) for found in views[0])
 
 
-def _with_fix(row: Row, careful: Row) -> Row:
+def _with_fix(found: Found, careful: Found) -> Found:
     """A finding with the fix of another view of it, where that one is more careful."""
-    if _safety(careful) >= _safety(row):
-        return row
-    changed = [*row]
-    for column in FIX_COLUMNS:
-        changed[column] = careful[column]
-    return changed
-
-
-def _safety(row: Row) -> int:
-    return _SAFETY[row[columns.FIXABLE]]
-
-
-def diagnostic_of(row: Row, paths: Mapping[str, Path]) -> Diagnostic:
-    """The finding that a row tells; ``paths`` are the files of the run by their names."""
-    (
-        path, code, span, name, message, effect, confidence, related, gb_ids, chain, fixable,
-        fix_message, declined, url, *_,
-    ) = row  # fmt: skip
-    return Diagnostic(
-        code,
-        name,
-        message,
-        Effect(effect),
-        Confidence(confidence),
-        paths[path],
-        _span(span),
-        tuple(map(_span, related)),
-        tuple(gb_ids),
-        tuple(ChainLink(*link) for link in chain),
-        Applicability(fixable) if fixable is not None else None,
-        fix_message,
-        Decline(declined) if declined is not None else None,
-        url,
+    if _safety(careful) >= _safety(found):
+        return found
+    fix = careful.diagnostic
+    diagnostic = replace(
+        found.diagnostic,
+        fixable=fix.fixable,
+        fix_message=fix.fix_message,
+        declined=fix.declined,
     )
+    return replace(found, diagnostic=diagnostic, repair=careful.repair)
 
 
-def _span(corners: Sequence[Any]) -> Span:
-    row, column, last_row, last_column = corners
-    return Span(Position(row, column), Position(last_row, last_column))
+def _safety(found: Found) -> int:
+    return _SAFETY[found.diagnostic.fixable]

@@ -20,15 +20,13 @@ from tclint.diagnostics import (
     Span,
 )
 from tclint.lint.codes import INVALID_SUPPRESSION, UNUSED_SUPPRESSION
-from tclint.lint.outcome import Row
-from tclint.lint.rewrite import Repair, Splice
+from tclint.lint.outcome import Found, Silencing
+from tclint.lint.repair import PlacedRepair
 from tclint.lint.selection import file_ignores, is_selected
 from tclint.semantics.symbols import FunctionInfo, ModuleInfo
 from tclint.source.file import SourceFile
 from tclint.source.ignore_comments import removal_edits
 from tclint.source.suppress import Suppression, Suppressions, statement_span, suppressions
-
-Leftover = tuple[Diagnostic, Repair | None, SourceFile]
 
 
 class Silencer:
@@ -55,19 +53,17 @@ class Silencer:
         around = statement_span(file, statement) if statement is not None else None
         return self._of(file).suppresses(diagnostic.code, diagnostic.span, around)
 
-    def silencing(self, own: Collection[Path]) -> list[Row]:
-        """The comments in files of others that silenced something, by path and place."""
+    def silencing(self, own: Collection[Path]) -> list[Silencing]:
+        """The comments in files of others that silenced something."""
         own = frozenset(own)
         return [
-            [str(file.path), *_corners(_place(file, comment, code))]
+            Silencing(str(file.path), _place(file, comment, code))
             for file, comments in self._comments.items()
             if file.path not in own
             for comment, code in comments.used()
         ]
 
-    def leftovers(
-        self, module: ModuleInfo, visited: Collection[FunctionInfo]
-    ) -> Iterator[Leftover]:
+    def leftovers(self, module: ModuleInfo, visited: Collection[FunctionInfo]) -> Iterator[Found]:
         """The comments of a file that silenced nothing, or cannot be understood.
 
         ``visited`` are the functions that were walked: the only ones to judge when a run does not
@@ -76,9 +72,9 @@ class Silencer:
         if self._config.ignore_noqa or self._of(module.file).is_empty:
             return
         for found in (*self._mistakes(module.file), *self._unused(module, visited)):
-            diagnostic, _, file = found
-            named = self._of(file).names(diagnostic.code, diagnostic.span.start.row)
-            if not named and not self._ignored(file.path, diagnostic.code):
+            code, row = found.diagnostic.code, found.diagnostic.span.start.row
+            named = self._of(module.file).names(code, row)
+            if not named and not self._ignored(module.file.path, code):
                 yield found
 
     def _of(self, file: SourceFile) -> Suppressions:
@@ -86,7 +82,7 @@ class Silencer:
             self._comments[file] = suppressions(file)
         return self._comments[file]
 
-    def _mistakes(self, file: SourceFile) -> Iterator[Leftover]:
+    def _mistakes(self, file: SourceFile) -> Iterator[Found]:
         if not is_selected(INVALID_SUPPRESSION, self._config):
             return
         comments = self._of(file)
@@ -99,9 +95,9 @@ class Silencer:
         ]
         for comment, message in wrong:
             name, said = "invalid-suppression", message[:1].upper() + message[1:]
-            yield _diagnostic(INVALID_SUPPRESSION, name, said, file, comment.span), None, file
+            yield Found(_diagnostic(INVALID_SUPPRESSION, name, said, file, comment.span))
 
-    def _unused(self, module: ModuleInfo, visited: Collection[FunctionInfo]) -> Iterator[Leftover]:
+    def _unused(self, module: ModuleInfo, visited: Collection[FunctionInfo]) -> Iterator[Found]:
         if not is_selected(UNUSED_SUPPRESSION, self._config):
             return
         file = module.file
@@ -127,17 +123,17 @@ class Silencer:
         return around is None or around in visited
 
 
-def _unused(file: SourceFile, comment: Suppression, code: str | None) -> Leftover:
+def _unused(file: SourceFile, comment: Suppression, code: str | None) -> Found:
     message = f"This comment silences no {code}" if code else "This comment silences nothing"
     repair = None
     if comment.ours:
         what = "the comment" if len(comment.codes) <= 1 else code
         edits = removal_edits(file, comment, code)
-        repair = Repair(f"Remove {what}", tuple(map(Splice, edits)))
+        repair = PlacedRepair(f"Remove {what}", edits=tuple(edits))
     span, name = _place(file, comment, code), "unused-suppression"
     found = _diagnostic(UNUSED_SUPPRESSION, name, message, file, span, repair)
     decline = None if repair else Decline("other linters read `noqa` comments, too")
-    return replace(found, declined=decline), repair, file
+    return Found(replace(found, declined=decline), repair)
 
 
 def _diagnostic(
@@ -146,7 +142,7 @@ def _diagnostic(
     message: str,
     file: SourceFile,
     span: Span,
-    repair: Repair | None = None,
+    repair: PlacedRepair | None = None,
 ) -> Diagnostic:
     return Diagnostic(
         code,
@@ -170,10 +166,6 @@ def _place(file: SourceFile, comment: Suppression, code: str | None) -> Span:
         return comment.span
     first, last = (start.column + place for place in found.span())
     return Span(Position(start.row, first), Position(start.row, last))
-
-
-def _corners(span: Span) -> Row:
-    return [span.start.row, span.start.column, span.end.row, span.end.column]
 
 
 def _function_at(module: ModuleInfo, row: int) -> FunctionInfo | None:

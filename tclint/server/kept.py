@@ -6,8 +6,8 @@ import ast
 from collections.abc import Mapping
 from pathlib import Path
 
+from tclint.files import Version, version_of
 from tclint.lint.reading import KEPT, Reader, take_apart
-from tclint.lint.stored import Version, version_of
 from tclint.records import record
 from tclint.semantics.symbols import ModuleInfo
 from tclint.server.splice import reparsed

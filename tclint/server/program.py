@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from tclint.config import Config
+from tclint.files import SIZE, version_of
 from tclint.lint.engine import Run, assembled
 from tclint.lint.examine import Examiner
-from tclint.lint.stored import SIZE, version_of
 from tclint.semantics.installed import installed_packages
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.run import interpret

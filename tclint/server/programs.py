@@ -16,8 +16,8 @@ from tclint.config import (
     load_config,
     read_config,
 )
+from tclint.files import Version, version_of
 from tclint.lint.registry import known_rules
-from tclint.lint.stored import Version, version_of
 from tclint.server.extent import is_vast
 from tclint.server.program import Program
 from tclint.server.settings import Settings

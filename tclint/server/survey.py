@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tclint.config import Config
+from tclint.files import Version, version_of
 from tclint.lint.engine import Result, assembled
 from tclint.lint.examine import Examiner
 from tclint.lint.outcome import Outcome
 from tclint.lint.shards import Shard, shards
-from tclint.lint.stored import Version, version_of
 from tclint.server.document import Analysis, Document, report_ids
 from tclint.source.discovery import discover
 from tclint.source.file import SourceFile

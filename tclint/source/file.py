@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import io
 from bisect import bisect_right
-from dataclasses import field
 from itertools import accumulate
 from pathlib import Path
 from typing import Final
@@ -32,19 +31,32 @@ class Cell:
         return Position(max(position.row - self.first + 1, 1), position.column)
 
 
-@record(frozen=True, eq=False)
 class SourceFile:
     r"""Text as it was decoded, line ends kept, so that it can be written back byte for byte.
 
-    ``encoding`` is the codec of the bytes (``utf-8-sig`` when the file starts with a mark).
     Most files are never asked for their lines, which are found when somebody does.
     """
 
-    path: Path
-    text: str = field(repr=False)
-    encoding: str = "utf-8"
-    _lines: list[str] = field(default_factory=list, repr=False)
-    _starts: list[int] = field(default_factory=list, repr=False)
+    def __init__(self, path: Path, text: str, encoding: str = "utf-8") -> None:
+        """``encoding`` is the codec of the bytes (``utf-8-sig`` where the file has a mark)."""
+        self.path: Final = path
+        self._text = text
+        self._encoding = encoding
+        self._lines: list[str] = []
+        self._starts: list[int] = []
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.path!r})"
+
+    @property
+    def text(self) -> str:
+        """The decoded text."""
+        return self._text
+
+    @property
+    def encoding(self) -> str:
+        """The codec of the bytes."""
+        return self._encoding
 
     @classmethod
     def from_text(cls, path: Path, text: str, encoding: str = "utf-8") -> SourceFile:

@@ -1,0 +1,1 @@
+"""What earlier runs found and printed, and whether it still holds."""

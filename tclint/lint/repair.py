@@ -1,0 +1,122 @@
+"""A repair as data: what a rule's rewriting says, with places in the stead of syntax nodes.
+
+What a rule answers is turned into this once. It can be sent to another process, lie in the cache
+and outlive the syntax tree; whoever carries it out looks the nodes up in whatever parse of the same
+text is at hand.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from tclint.diagnostics import Applicability, Edit
+from tclint.lint.rewrite import AddArgument, Import, Insert, Repair, Replace, Splice
+from tclint.records import record
+from tclint.source.rows import first_row
+
+Local = Replace | Insert | AddArgument
+"""The rewrites that are about a place in the code."""
+Action = Literal["replace", "before", "after", "argument"]
+_Node = ast.expr | ast.stmt
+
+
+class Place(NamedTuple):
+    """A syntax node by its kind and its corners, which are counted as :mod:`ast` does."""
+
+    kind: str
+    row: int
+    column: int
+    last_row: int
+    last_column: int
+
+
+@record(frozen=True)
+class Step:
+    """A rewrite that is about a place in the code; ``keyword`` is that of an added argument."""
+
+    action: Action
+    place: Place
+    template: str
+    parts: Mapping[str, Place]
+    keyword: str | None = None
+
+
+@record(frozen=True)
+class PlacedRepair:
+    """A :class:`Repair` that is about no syntax tree; ``edits`` are those of comments."""
+
+    message: str
+    applicability: Applicability = Applicability.SAFE
+    changes: str = ""
+    steps: tuple[Step, ...] = ()
+    imports: tuple[Import, ...] = ()
+    edits: tuple[Edit, ...] = ()
+
+
+def placed(repair: Repair) -> PlacedRepair:
+    """A rule's repair as data."""
+    rewrites = repair.rewrites
+    return PlacedRepair(
+        repair.message,
+        repair.applicability,
+        repair.changes,
+        tuple(_step(rewrite) for rewrite in rewrites if isinstance(rewrite, Local)),
+        tuple(rewrite for rewrite in rewrites if isinstance(rewrite, Import)),
+        tuple(rewrite.edit for rewrite in rewrites if isinstance(rewrite, Splice)),
+    )
+
+
+def located(repair: PlacedRepair, tree: ast.Module) -> list[Local]:
+    """The steps of a repair, about the nodes of a tree.
+
+    Raises:
+        LookupError: the tree has no such node: it is of another text.
+    """
+    return [_rewrite(step, tree) for step in repair.steps]
+
+
+def _step(rewrite: Local) -> Step:
+    match rewrite:
+        case Replace(node, template, parts):
+            return Step("replace", _place(node), template, _places(parts))
+        case Insert(anchor, template, parts, after):
+            action: Action = "after" if after else "before"
+            return Step(action, _place(anchor), template, _places(parts))
+        case AddArgument(call, template, parts, keyword):
+            return Step("argument", _place(call), template, _places(parts), keyword)
+
+
+def _rewrite(step: Step, tree: ast.Module) -> Local:
+    node = _node(step.place, tree)
+    parts = {name: _node(place, tree) for name, place in step.parts.items()}
+    if step.action == "replace":
+        return Replace(node, step.template, parts)
+    if step.action == "argument" and isinstance(node, ast.Call):
+        return AddArgument(node, step.template, parts, step.keyword)
+    if step.action == "argument" or not isinstance(node, ast.stmt):
+        raise LookupError(step.place)
+    return Insert(node, step.template, parts, after=step.action == "after")
+
+
+def _places(parts: Mapping[str, _Node]) -> dict[str, Place]:
+    return {name: _place(node) for name, node in parts.items()}
+
+
+def _place(node: _Node) -> Place:
+    last_row, last_column = node.end_lineno or node.lineno, node.end_col_offset or 0
+    return Place(type(node).__name__, node.lineno, node.col_offset, last_row, last_column)
+
+
+def _node(place: Place, tree: ast.Module) -> _Node:
+    pending: list[ast.AST] = [tree]
+    while pending:
+        for node in ast.iter_child_nodes(pending.pop()):
+            if not isinstance(node, _Node):
+                pending.append(node)  # arguments, handlers and so on: some have no place
+            elif node.lineno == place.row and _place(node) == place:
+                return node
+            elif first_row(node) <= place.row and place.last_row <= (node.end_lineno or 0):
+                pending.append(node)
+    raise LookupError(place)
