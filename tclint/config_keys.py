@@ -84,40 +84,40 @@ _TYPES: Final = {
 }
 
 KEYS: Final = (
-    Key("extend", "extend", "path", "", "A configuration file whose values hold where this one "
-        "says nothing. Patterns are then relative to this file. `ignore`, `per-file-ignores`, "
-        "`rules` and keys that begin with `extend-` add up."),
-    Key("select", "select", "strings", (), "Rules to use: codes or prefixes of codes. Empty or "
+    Key("extend", "extend", "path", "", "A configuration file to inherit from. This file's values "
+        "win. Inherited patterns are relative to this file. `ignore`, `per-file-ignores`, `rules` "
+        "and the `extend-` keys add up."),
+    Key("select", "select", "strings", (), "Rules to enable: codes or prefixes. Empty or "
         '"ALL" means every rule.', codes=True),
-    Key("extend-select", "extend_select", "strings", (), "Rules to use besides `select`.",
+    Key("extend-select", "extend_select", "strings", (), "Rules to enable in addition to `select`.",
         codes=True),
-    Key("ignore", "ignore", "strings", (), "Rules not to use: codes or prefixes of codes.",
+    Key("ignore", "ignore", "strings", (), "Rules to disable: codes or prefixes.",
         codes=True),
-    Key("min-confidence", "min_confidence", "string", "medium", "The least sure findings to "
-        "show. A finding of `low` confidence depends on a setting that is off by default, on an "
-        "exception that is raised, or on how the code is used. Rules that are selected by their "
-        "full code show all.",
+    Key("min-confidence", "min_confidence", "string", "medium", "Lowest confidence to "
+        "report. A finding of `low` confidence depends on a setting that is off by default, on an "
+        "exception that is raised, or on how the code is used. A rule that is selected by its full "
+        "code reports all of its findings.",
         choices=CONFIDENCES),
     Key("fixable", "fixable", "strings", (), "Rules whose fixes may be applied. Empty means all.",
         codes=True),
     Key("unfixable", "unfixable", "strings", (), "Rules whose fixes are never applied.",
         codes=True),
-    Key("extend-safe-fixes", "extend_safe_fixes", "strings", (), "Rules whose unsafe fixes may be "
-        "applied without being asked for.", codes=True),
+    Key("extend-safe-fixes", "extend_safe_fixes", "strings", (), "Rules whose unsafe fixes are "
+        "applied without `--unsafe-fixes`.", codes=True),
     Key("extend-unsafe-fixes", "extend_unsafe_fixes", "strings", (), "Rules whose safe fixes are "
-        "to be applied only when unsafe ones are asked for.", codes=True),
-    Key("per-file-ignores", "per_file_ignores", "globs-to-codes", (), "Rules not to use in the "
-        "files that match a pattern, or in all others where it begins with `!`.", codes=True),
-    Key("include", "include", "globs", ("*.py", "*.ipynb"), "Files that a walk through "
-        "folders takes."),
-    Key("exclude", "exclude", "globs", DEFAULT_EXCLUDE, "Files and folders that a walk through "
-        "folders leaves out. Replaces the default list."),
-    Key("extend-exclude", "extend_exclude", "globs", (), "Files and folders to leave out besides "
-        "`exclude`."),
-    Key("force-exclude", "force_exclude", "bool", False, "Leave excluded files out even when they "
-        "are named on the command line, as pre-commit does."),
-    Key("respect-gitignore", "respect_gitignore", "bool", True, "Leave out what .gitignore files "
-        "and .git/info/exclude ignore."),
+        "applied only with `--unsafe-fixes`.", codes=True),
+    Key("per-file-ignores", "per_file_ignores", "globs-to-codes", (), "Rules to disable in files "
+        "that match a pattern; with a leading `!`, in files that do not match it.", codes=True),
+    Key("include", "include", "globs", ("*.py", "*.ipynb"), "Files to check in the folders "
+        "that are named."),
+    Key("exclude", "exclude", "globs", DEFAULT_EXCLUDE, "Files and folders to exclude. "
+        "Replaces the default list."),
+    Key("extend-exclude", "extend_exclude", "globs", (), "Files and folders to exclude in "
+        "addition to `exclude`."),
+    Key("force-exclude", "force_exclude", "bool", False, "Apply excludes even to files that are "
+        "named on the command line, as pre-commit names them."),
+    Key("respect-gitignore", "respect_gitignore", "bool", True, "Exclude files that .gitignore and "
+        ".git/info/exclude ignore."),
     Key("target-torch", "settings.target_torch", "version", None, "The torch release that the "
         "code will run on. The default is the one in a lock file, else the one that is installed "
         "for the project or beside tclint, else the newest release that tclint knows; of the last "
@@ -139,8 +139,8 @@ KEYS: Final = (
         "default is `.venv` where the project has one, else the environment that runs tclint."),
     Key("side-effects", "settings.side_effects", "string", "guard", "How prints, logger calls and "
         "warnings are taken out of compiled code.", choices=SIDE_EFFECT_STYLES),
-    Key("rules", "settings.options", "rule-options", (), "Options of single rules, in tables such "
-        "as `[tool.tclint.rules.TCL410]`. A rule's page tells its options.", codes=True),
+    Key("rules", "settings.options", "rule-options", (), "Options of a rule, in a table such as "
+        "`[tool.tclint.rules.TCL410]`. The rule's page lists its options.", codes=True),
     Key("verify", "verify_targets", "targets", (), "Programs that `tclint verify` compiles: "
         "`target` is `pkg.mod:factory` or `file.py:factory`, `name` is what reports call it. "
         "`mode`, `backend`, `phase`, `device` and `inputs` say how to run it; `max-graph-breaks`, "

@@ -14,15 +14,15 @@ from tclint.errors import UserError
 from tclint.printable import printable
 
 COMMANDS = {
-    "check": "Tell where compiled code breaks, recompiles, waits or starts slowly.",
-    "fix": "Rewrite what can be proved to stay the same.",
+    "check": "Report graph breaks, recompiles, host syncs and slow starts.",
+    "fix": "Apply the fixes that are proved safe.",
     "verify": "Compile, run and measure programs, before and after fixes.",
-    "rule": "Explain a rule, or list all.",
+    "rule": "Explain a rule, or list all rules.",
     "config": "Explain the configuration.",
-    "clean": "Remove what is remembered of earlier runs.",
-    "server": "Serve editors (LSP on standard input and output).",
+    "clean": "Remove the cache.",
+    "server": "Run the language server (LSP over standard input and output).",
     "review": "Review a pull request.",
-    "new-rule": "Write a rule to start from.",
+    "new-rule": "Create a rule to start from.",
 }
 """Command names and what they do; each is a function in the module of the same name."""
 

@@ -16,7 +16,7 @@ def check(
     *,
     output_format: Annotated[
         OutputFormat,
-        typer.Option(envvar="TCLINT_OUTPUT_FORMAT", help="How to print findings."),
+        typer.Option(envvar="TCLINT_OUTPUT_FORMAT", help="Format of the report."),
     ] = OutputFormat.FULL,
     output_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the report to a file.")
@@ -40,14 +40,14 @@ def check(
     diff: options.Diff = False,
     show_declined: options.ShowDeclined = False,
     statistics: Annotated[
-        bool, typer.Option("--statistics", help="Print how often each rule fired.")
+        bool, typer.Option("--statistics", help="Print the number of findings of each rule.")
     ] = False,
     explain_types: Annotated[
         str | None,
         typer.Option(
             metavar="FILE:LINE[:COL]",
-            help="Print what the expressions there are taken for (tensors, constants, sizes) and"
-            " why, instead of findings.",
+            help="Print what tclint takes the expressions of a line for (tensors, constants,"
+            " sizes) and why, instead of findings.",
         ),
     ] = None,
     stdin_filename: options.StdinFilename = None,
@@ -61,9 +61,9 @@ def check(
     no_cache: options.NoCache = False,
     cache_dir: options.CacheDir = None,
 ) -> None:
-    """Tell where compiled code will break, recompile, wait for the device or start slowly.
+    """Report where compiled code breaks, recompiles, waits for the GPU or starts slowly.
 
-    Nothing is imported or run: neither torch nor your code.
+    Neither torch nor your code is imported or run.
     """
     from tclint.cli.checking import Output, Task, run_check
     from tclint.cli.configuration import Overrides

@@ -11,7 +11,7 @@ def clean(
     isolated: options.Isolated = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Remove what `tclint check` remembers of earlier runs."""
+    """Remove the cache of `tclint check`."""
     from tclint.cli.configuration import Overrides, configure
     from tclint.cli.execution import cache_folder
     from tclint.cli.terminal import fail, note

@@ -28,9 +28,9 @@ def fix(
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="Files and folders, the current one if none is named; `-` reads standard input. "
+            help="Files and folders to fix, by default the current folder; `-` is standard input. "
             "With `--verify`, also targets: `pkg.mod:factory`, `path/file.py:factory`, or the name "
-            "of a configured one.",
+            "of a configured target.",
             show_default=False,
         ),
     ] = None,
@@ -39,8 +39,8 @@ def fix(
         bool,
         typer.Option(
             "--verify",
-            help="Compile targets before and after, and keep only the fixes whose break is gone "
-            "and whose results, exceptions and state are equal. Runs your code.",
+            help="Compile targets with and without the fixes. Keep a fix only if its break is gone "
+            "and results, exceptions and state are equal. Runs your code.",
         ),
     ] = False,
     phase: Annotated[
@@ -50,17 +50,18 @@ def fix(
         float, typer.Option(min=1.0, help="With `--verify`: seconds for each child process.")
     ] = 600.0,
     max_runs: Annotated[
-        int, typer.Option(min=2, help="With `--verify`: how often targets may be compiled.")
+        int, typer.Option(min=2, help="With `--verify`: maximum number of compilations.")
     ] = 40,
     unsafe_fixes: options.UnsafeFixes = False,
     diff: options.Diff = False,
     output_format: Annotated[
-        Format, typer.Option(help="How to print what was done; `json` has every edit.")
+        Format, typer.Option(help="Format of the report; `json` contains every edit.")
     ] = Format.TEXT,
     statistics: Annotated[
         bool,
         typer.Option(
-            "--statistics", help="Print how many findings of each rule were fixed, or why not."
+            "--statistics",
+            help="Print how many findings of each rule were fixed, and why others were not.",
         ),
     ] = False,
     select: options.Select = None,
@@ -87,10 +88,10 @@ def fix(
     ] = False,
     jobs: options.Jobs = 0,
 ) -> None:
-    """Rewrite what can be proved to stay the same, and leave every other byte alone.
+    """Apply the fixes that are proved safe, and leave every other byte alone.
 
-    What `check` does not show under the same options is not fixed. Standard input is printed to
-    standard output, repaired.
+    Only findings that `check` shows with the same options are fixed. With `-`, the fixed code is
+    printed to standard output.
     """
     from tclint.cli.configuration import Overrides
     from tclint.cli.fixing import FixOptions, run_fix

@@ -8,20 +8,20 @@ import typer
 Paths = Annotated[
     list[Path] | None,
     typer.Argument(
-        help="Files and folders, the current one if none is named; `-` reads standard input.",
+        help="Files and folders to check, by default the current folder; `-` reads standard input.",
         show_default=False,
     ),
 ]
 Select = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="CODES", help="Only these rules: codes or their beginnings, with commas between."
-    ),
+    typer.Option(metavar="CODES", help="Comma-separated rule codes or prefixes to enable."),
 ]
 ExtendSelect = Annotated[
-    list[str] | None, typer.Option(metavar="CODES", help="These rules as well.")
+    list[str] | None, typer.Option(metavar="CODES", help="Codes or prefixes to enable in addition.")
 ]
-Ignore = Annotated[list[str] | None, typer.Option(metavar="CODES", help="Not these rules.")]
+Ignore = Annotated[
+    list[str] | None, typer.Option(metavar="CODES", help="Codes or prefixes to disable.")
+]
 ConfigOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -33,10 +33,11 @@ ConfigOption = Annotated[
 Isolated = Annotated[bool, typer.Option("--isolated", help="Read no configuration file.")]
 Exclude = Annotated[
     list[str] | None,
-    typer.Option(metavar="PATTERN", help="Leave these out, instead of what is configured."),
+    typer.Option(metavar="PATTERN", help="Files to exclude, in place of the configured ones."),
 ]
 ForceExclude = Annotated[
-    bool, typer.Option("--force-exclude", help="Leave excluded files out even when named here.")
+    bool,
+    typer.Option("--force-exclude", help="Apply excludes even to files named on the command line."),
 ]
 Scope = Annotated[
     str | None,
@@ -49,12 +50,12 @@ Scope = Annotated[
 ]
 TargetTorch = Annotated[
     str | None,
-    typer.Option(metavar="VERSION", help="The torch that the code will run on, e.g. 2.11."),
+    typer.Option(metavar="VERSION", help="Torch version that the code runs on, e.g. 2.11."),
 ]
 MinTorch = Annotated[
     str | None,
     typer.Option(
-        "--min-torch", metavar="VERSION", help="The oldest torch that fixes have to work on."
+        "--min-torch", metavar="VERSION", help="Oldest torch version that fixes must work on."
     ),
 ]
 MinConfidence = Annotated[
@@ -62,57 +63,67 @@ MinConfidence = Annotated[
     typer.Option(
         "--min-confidence",
         metavar="LEVEL",
-        help="The least sure findings to show: `low`, `medium` or `high`.",
+        help="Lowest confidence to report: `low`, `medium` or `high`.",
     ),
 ]
 Baseline = Annotated[
     Path | None,
-    typer.Option("--baseline", metavar="FILE", help="Leave out the findings that this file knows."),
+    typer.Option(
+        "--baseline", metavar="FILE", help="Report only findings that are not in this file."
+    ),
 ]
 UpdateBaseline = Annotated[
     bool,
-    typer.Option("--update-baseline", help="Write the findings of now into the baseline."),
+    typer.Option("--update-baseline", help="Write the current findings to the baseline."),
 ]
 DiffOnly = Annotated[
     str | None,
     typer.Option(
-        "--diff-only", metavar="REV", help="Only findings on lines changed since this revision."
+        "--diff-only",
+        metavar="REV",
+        help="Report only findings on lines changed since this revision.",
     ),
 ]
 Changed = Annotated[
-    bool, typer.Option("--changed", help="Only findings on lines that are not committed yet.")
+    bool, typer.Option("--changed", help="Report only findings on uncommitted lines.")
 ]
 AddIgnore = Annotated[
     str | None,
     typer.Option(
         "--add-ignore",
         metavar="REASON",
-        help="Write a comment that silences it at every finding; the reason may be left out.",
+        help="Add a comment that silences it to each finding; REASON may be empty.",
     ),
 ]
 IgnoreNoqa = Annotated[
-    bool, typer.Option("--ignore-noqa", help="Report what comments silence, too.")
+    bool, typer.Option("--ignore-noqa", help="Also report findings that comments silence.")
 ]
 ShowFiles = Annotated[
     bool, typer.Option("--show-files", help="Print the files that would be checked.")
 ]
 ShowSettings = Annotated[
-    bool, typer.Option("--show-settings", help="Print the configuration in force.")
+    bool, typer.Option("--show-settings", help="Print the settings in effect.")
 ]
 Watch = Annotated[bool, typer.Option("--watch", "-w", help="Check again whenever a file changes.")]
 ShowDeclined = Annotated[
-    bool, typer.Option("--show-declined", help="Say why a finding has no fix.")
+    bool, typer.Option("--show-declined", help="Show why a finding has no fix.")
 ]
 StdinFilename = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="Read standard input, and call it so in reports."),
+    typer.Option(
+        metavar="FILE", help="Name of the file on standard input, for reports and configuration."
+    ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print findings only, no summary.")]
-ExitZero = Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 despite findings.")]
-Diff = Annotated[bool, typer.Option("--diff", help="Print what fixes would change; write nothing.")]
+ExitZero = Annotated[
+    bool, typer.Option("--exit-zero", help="Exit with 0 even if there are findings.")
+]
+Diff = Annotated[
+    bool, typer.Option("--diff", help="Print the changes as a diff and write nothing.")
+]
 UnsafeFixes = Annotated[
     bool,
-    typer.Option("--unsafe-fixes", help="Also apply fixes that may change what the code does."),
+    typer.Option("--unsafe-fixes", help="Also apply fixes that may change behaviour."),
 ]
 Jobs = Annotated[
     int,
@@ -121,8 +132,7 @@ Jobs = Annotated[
         "-j",
         metavar="N",
         min=0,
-        help="Work in up to so many processes, as far as that saves time; 0 means one for each"
-        " processor.",
+        help="Maximum number of worker processes; 0 means one per CPU.",
     ),
 ]
 NoCache = Annotated[
@@ -135,7 +145,6 @@ CacheDir = Annotated[
         "--cache-dir",
         envvar="TCLINT_CACHE_DIR",
         metavar="FOLDER",
-        help="Where to remember findings; by default `.tclint_cache` beside the configuration, or"
-        " here.",
+        help="Cache folder; by default `.tclint_cache` beside the configuration file.",
     ),
 ]

@@ -50,8 +50,8 @@ def review(
         str | None,
         typer.Option(
             metavar="REV",
-            help="The revision that the change will be merged into; known in the CI job of a pull "
-            "request.",
+            help="Revision that the change will be merged into; by default read from the CI "
+            "environment.",
             show_default=False,
         ),
     ] = None,
@@ -59,7 +59,7 @@ def review(
         str | None,
         typer.Option(
             metavar="REV",
-            help="The last revision of the change; HEAD, or the head of the CI job's pull request.",
+            help="Last revision of the change; by default that of the CI job, or HEAD.",
             show_default=False,
         ),
     ] = None,
@@ -79,7 +79,7 @@ def review(
     ] = Format.TEXT,
     forge: Annotated[
         Forge | None,
-        typer.Option(help="Where the pull request is, if the CI job does not tell."),
+        typer.Option(help="Where the pull request is; by default read from the CI environment."),
     ] = None,
     repository: Annotated[
         str | None,
@@ -97,14 +97,14 @@ def review(
     config_from: Annotated[
         ConfigFrom,
         typer.Option(
-            help="Whose configuration holds; with `head` a change can silence its own review."
+            help="Whose configuration to use; with `head`, a change can silence its own review."
         ),
     ] = ConfigFrom.BASE,
     verify_report: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="JSON of `tclint verify`, for a table in the summary.",
+            help="JSON report of `tclint verify`, shown as a table in the summary.",
             exists=True,
             dir_okay=False,
         ),
@@ -116,12 +116,12 @@ def review(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="The same as `--mode dry-run`.")
     ] = False,
-    drafts: Annotated[bool, typer.Option("--drafts", help="Review drafts too.")] = False,
+    drafts: Annotated[bool, typer.Option("--drafts", help="Also review drafts.")] = False,
     exit_zero: Annotated[
-        bool, typer.Option("--exit-zero", help="Exit with 0 despite findings.")
+        bool, typer.Option("--exit-zero", help="Exit with 0 even if there are findings.")
     ] = False,
 ) -> None:
-    """Report what the commits from BASE to HEAD bring in, on the lines that they add.
+    """Report the findings that the commits from BASE to HEAD introduce, on the lines that they add.
 
     The files are taken from the repository, not from the working tree, and none of their code is
     run. The configuration is BASE's, so that a change cannot silence its own review. The token

@@ -35,7 +35,7 @@ def serve(
         typer.Option(
             metavar="PATH",
             envvar="TCLINT_FOLDER",
-            help="Holds the queue, which survives restarts, and scratch files.",
+            help="Folder for the queue, which survives restarts, and scratch files.",
             file_okay=False,
         ),
     ] = Path("tclint-bot"),
@@ -47,12 +47,12 @@ def serve(
     git_url: Annotated[
         str, typer.Option(metavar="URL", help="Where repositories are fetched from.")
     ] = "https://github.com",
-    workers: Annotated[int, typer.Option(min=1, max=64, help="Reviews at the same time.")] = 2,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Number of concurrent reviews.")] = 2,
     *,
     check_run: Annotated[
-        bool, typer.Option("--check-run", help="Report as check runs, not as reviews.")
+        bool, typer.Option("--check-run", help="Report as check runs instead of reviews.")
     ] = False,
-    drafts: Annotated[bool, typer.Option("--drafts", help="Review drafts too.")] = False,
+    drafts: Annotated[bool, typer.Option("--drafts", help="Also review drafts.")] = False,
 ) -> None:
     """Review pull requests when GitHub's webhooks announce them.
 

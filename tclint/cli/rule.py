@@ -19,9 +19,11 @@ def rule(
     ] = None,
     *,
     every: Annotated[bool, typer.Option("--all", help="Explain all rules.")] = False,
-    output_format: Annotated[RuleFormat, typer.Option(help="How to print it.")] = RuleFormat.TEXT,
+    output_format: Annotated[
+        RuleFormat, typer.Option(help="Format of the output.")
+    ] = RuleFormat.TEXT,
 ) -> None:
-    """Explain a rule: what it finds, why it hurts, what the fix does. Without a code, list all."""
+    """Explain a rule: what it reports, why, what the fix does. Without a code, list all rules."""
     from tclint.cli.explaining import explain_rules, list_rules, pick
     from tclint.cli.terminal import fail, write
     from tclint.lint.registry import known_rules

@@ -17,7 +17,7 @@ def server(
         typer.Option(metavar="HOST:PORT", help="Listen on a port instead of standard input."),
     ] = None,
 ) -> None:
-    """Talk to an editor: report while you type, offer fixes (Language Server Protocol)."""
+    """Run the language server: diagnostics while you type, fixes as code actions."""
     address = _address(tcp) if tcp is not None else None
     try:
         from tclint.server.engine import TclintEngine

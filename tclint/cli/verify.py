@@ -61,9 +61,9 @@ def verify(
         typer.Argument(
             metavar="TARGET...",
             help="pkg.mod:factory or path/file.py:factory, where the factory returns "
-            "(module_or_callable, args, kwargs), or an object with `model`, `inputs` and, if "
-            "wanted, `train_step`, `optimizer`, `tolerance`. Or the name of a configured target. "
-            "Default: all configured ones.",
+            "(module_or_callable, args, kwargs), or an object with `model`, `inputs` and "
+            "optionally `train_step`, `optimizer`, `tolerance`. Or the name of a configured "
+            "target. Default: all configured targets.",
             show_default=False,
         ),
     ] = None,
@@ -78,12 +78,12 @@ def verify(
     ] = False,
     unsafe_fixes: Annotated[
         bool,
-        typer.Option("--unsafe-fixes", help="With --fixed, apply fixes that are not safe, too."),
+        typer.Option("--unsafe-fixes", help="With --fixed: also apply unsafe fixes."),
     ] = False,
     phase: Annotated[
         Phase, typer.Option(help="What one call does; `step` trains with the optimizer.")
     ] = Phase.FORWARD,
-    output_format: Annotated[Format, typer.Option(help="How to print the report.")] = Format.TEXT,
+    output_format: Annotated[Format, typer.Option(help="Format of the report.")] = Format.TEXT,
     output_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the report to a file.")
     ] = None,
@@ -92,45 +92,51 @@ def verify(
         typer.Option(
             "--modes",  # named, since typer 0.27 takes a metavar of the same letters for the name
             metavar="MODES",
-            help="torch.compile modes to time, with commas between; `regional` compiles each "
+            help="Comma-separated torch.compile modes to time; `regional` compiles each "
             "repeated block by itself.",
         ),
     ] = "default",
     backend: Annotated[str, typer.Option(help="torch.compile backend to time.")] = "inductor",
     device: Annotated[
-        Device | None, typer.Option(help="Move the target there. Default: leave it alone.")
+        Device | None, typer.Option(help="Device to move the target to. Default: do not move it.")
     ] = None,
     time_limit: Annotated[
         float,
-        typer.Option(min=1.0, help="Seconds for each target; what is known by then is reported."),
+        typer.Option(min=1.0, help="Seconds for each target; partial results are reported."),
     ] = 1800.0,
     memory_limit: Annotated[
-        float, typer.Option(min=0.0, help="GiB of memory for each child process; 0: no limit.")
+        float, typer.Option(min=0.0, help="GiB of memory for each child process; 0 means no limit.")
     ] = 0.0,
-    speed: Annotated[bool, typer.Option(help="Time the target as well.")] = True,
+    speed: Annotated[bool, typer.Option(help="Also time the target.")] = True,
     nproc: Annotated[
-        int, typer.Option(min=1, help="Also run on this many processes, each a rank.")
+        int, typer.Option(min=1, help="Also run on this many processes, one per rank.")
     ] = 1,
     parallel: Annotated[
-        Parallel, typer.Option(help="How to spread a module over the processes.")
+        Parallel, typer.Option(help="How to distribute the module over the processes.")
     ] = Parallel.DDP,
     repro: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Leave scripts there that show what goes wrong."),
+        typer.Option(
+            metavar="DIR", help="Write scripts that reproduce each problem to this folder."
+        ),
     ] = None,
     trace: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Keep torch's structured log and a profile there."),
+        typer.Option(
+            metavar="DIR", help="Write torch's structured log and a profile to this folder."
+        ),
     ] = None,
     baseline: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Breaks and recompiles known there are allowed."),
+        typer.Option(
+            metavar="FILE", help="Allow the graph breaks and recompiles recorded in this file."
+        ),
     ] = None,
     update_baseline: Annotated[
-        bool, typer.Option("--update-baseline", help="Write the baseline as things are now.")
+        bool, typer.Option("--update-baseline", help="Write the current results to the baseline.")
     ] = False,
 ) -> None:
-    """Compile targets in child processes: breaks, recompiles, syncs, equal numbers, speed."""
+    """Compile targets in child processes; report breaks, recompiles, syncs, results, speed."""
     from tclint.cli.configuration import warn_of_requirements
     from tclint.cli.report_file import require_report, write_report
     from tclint.config import ConfigError, load_config
