@@ -25,6 +25,7 @@ from tclint.config_verify import VerifyTarget, plain_target
 from tclint.environment import installed_torch, package_folders
 from tclint.files import read_text
 from tclint.records import record
+from tclint.source.discovery import FILE_NAMES
 from tclint.source.errors import reason
 from tclint.toml_text import parse_toml
 from tclint.torch_bounds import NEWEST_TORCH, Version, infer, shown
@@ -54,7 +55,6 @@ __all__ = [
 ]
 
 PYPROJECT: Final = "pyproject.toml"
-FILE_NAMES: Final = ("tclint.toml", PYPROJECT)
 _OPPOSITES: Final = (
     ("select", "ignore"),
     ("extend_select", "ignore"),

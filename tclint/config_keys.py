@@ -9,6 +9,7 @@ from typing import Any, Final
 from tclint.config_verify import TARGET_PATTERN, VERIFY_KEYS, VerifyTarget, verify_target
 from tclint.errors import UserError
 from tclint.records import record
+from tclint.source.patterns import is_valid
 
 SIDE_EFFECT_STYLES: Final = ("guard", "trace-time", "reorder", "graph-print", "remove")
 SCOPES: Final = ("compiled", "modules", "all")
@@ -247,8 +248,6 @@ def _version(raw: Any, where: str) -> tuple[int, int]:
 
 
 def _glob(pattern: str, where: str) -> str:
-    from tclint.source.patterns import is_valid
-
     if not is_valid(pattern):
         raise ConfigError(f"{where}: {pattern!r} is not a pattern as in .gitignore")
     return pattern

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from tclint.config import Config
+from tclint.confirm.confirm import Plan, confirm
 from tclint.diagnostics import Applicability, Confidence, Diagnostic, Effect
 from tclint.fix.apply import fix_files
-from tclint.fix.confirm.confirm import Plan, confirm
-from tclint.fix.outcome import Outcome, Status
 from tclint.fix.results import FixKey, FixRun
 from tclint.lint.repair import PlacedRepair, placed
 from tclint.lint.rewrite import Repair, Replace
+from tclint.report.fixes.outcome import Outcome, Status
 from tclint.source.decode import read_source
 from tclint.source.errors import FileError
 from tclint.source.file import SourceFile

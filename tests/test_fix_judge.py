@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from tclint.config import Config
+from tclint.confirm.judge import Judge
+from tclint.confirm.rows import RowMap, Sources, rows_of
 from tclint.fix.apply import fix_files
-from tclint.fix.confirm.judge import Judge
-from tclint.fix.confirm.rows import RowMap, Sources, rows_of
-from tclint.fix.outcome import Ground
 from tclint.fix.results import FixKey, FixRun
 from tclint.lint.rewrite import Import, Insert, Repair, Replace
+from tclint.report.fixes.outcome import Ground
 from tclint.verify.events import Break, Equality, Recompile
 from tclint.verify.results import Arm, Failure, Probe
 from tests.test_fix_apply import checker

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tclint.fix.confirm.select import NOT_TRIED, Problem, Search
-from tclint.fix.outcome import Ground, Reason
+from tclint.confirm.select import NOT_TRIED, Problem, Search
+from tclint.report.fixes.outcome import Ground, Reason
 
 WRONG = Reason(Ground.DIFFERENT, "results differ")
 Tried = list[frozenset[int]]

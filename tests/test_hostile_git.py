@@ -17,10 +17,10 @@ from typing import Final
 import pytest
 
 from tclint.config import Config
-from tclint.git import GitError, command, environment
+from tclint.git.changes import ChangesError, changed
+from tclint.git.run import GitError, command, environment
 from tclint.lint.engine import check_files
 from tclint.review.git import Git
-from tclint.source.changes import ChangesError, changed
 from tests.cli_runs import BREAKS, commit_all, git, tclint
 
 needs_git = pytest.mark.skipif(

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from tclint.review.diff import Added, added_lines
+from tclint.git.diff import Added, added_lines
 from tclint.review.git import Git, GitError
 from tests.review_repository import Repository, new_repository
 

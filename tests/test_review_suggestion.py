@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from tclint.diagnostics import Edit, Position, Span
-from tclint.review.diff import Added
+from tclint.git.diff import Added
 from tclint.review.suggestion import Suggestion, suggestion
 from tclint.source.file import SourceFile
 

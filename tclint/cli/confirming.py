@@ -20,9 +20,9 @@ from tclint.cli.inputs import STDIN, Inputs, gather
 from tclint.cli.progress import progress_bar
 from tclint.cli.terminal import fail
 from tclint.cli.verifying import orderly_end
-from tclint.fix.confirm.confirm import Plan, confirm
-from tclint.fix.confirm.trials import Fixer
-from tclint.fix.outcome import Ground, Outcome, Status
+from tclint.confirm.confirm import Plan, confirm
+from tclint.confirm.trials import Fixer
+from tclint.report.fixes.outcome import Ground, Outcome, Status
 from tclint.verify.arms import Options
 from tclint.verify.errors import TargetError
 from tclint.verify.session import jobs_for

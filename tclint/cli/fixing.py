@@ -21,13 +21,13 @@ from tclint.cli.terminal import (
     write,
     write_bytes,
 )
-from tclint.fix.outcome import Ground, Outcome, Reason, ReportedFix, Status, plain_outcome
-from tclint.fix.report import as_json, statistics
-from tclint.fix.report import text as as_text
 from tclint.lint.engine import in_one
 from tclint.lint.execution import Execution
 from tclint.records import record
 from tclint.report.diff import patch, render_diff
+from tclint.report.fixes import as_json, statistics
+from tclint.report.fixes import text as as_text
+from tclint.report.fixes.outcome import Ground, Outcome, Reason, ReportedFix, Status, plain_outcome
 from tclint.report.formats import OutputFormat, render
 from tclint.report.summary import summary
 from tclint.report.view import View

@@ -12,11 +12,11 @@ from pathlib import Path
 from tclint.cli.inputs import Inputs
 from tclint.cli.replay import listing, question, stamp
 from tclint.cli.terminal import has_told
-from tclint.config import FILE_NAMES
 from tclint.lint.cache import lag_of, write
 from tclint.lint.engine import Run
 from tclint.lint.identity import code_files
 from tclint.lint.memory import SETTLED, surroundings
+from tclint.source.discovery import FILE_NAMES
 from tclint.source.ignores import EXCLUDE, GITIGNORE, REPOSITORY
 
 SPEAKING = (*FILE_NAMES, GITIGNORE)

@@ -50,7 +50,7 @@ def narrowed(run: Run, asked: Narrowing, files: Sequence[Path]) -> Narrowed:
             )
     if asked.since is not None:
         # What talks to git takes long to import.
-        from tclint.source.changes import changed
+        from tclint.git.changes import changed
 
         run = replace(run, results=changed(run.results, asked.since, files))
     return Narrowed(run, known)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from tclint.cli.terminal import fail
-from tclint.config import FILE_NAMES
+from tclint.source.discovery import FILE_NAMES
 from tclint.source.errors import reason
 
 _SOURCES: Final = (".ipynb", ".py", ".pyi")

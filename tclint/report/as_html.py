@@ -18,8 +18,8 @@ from tclint.report.html_page import PAGE
 from tclint.report.place import place_text
 from tclint.report.project import NAME
 from tclint.report.severity import level
+from tclint.report.style import STYLE
 from tclint.report.summary import summary
-from tclint.verify.report.style import STYLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

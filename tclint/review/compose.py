@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Applicability, Decline, Fix
+from tclint.git.diff import Added
 from tclint.report.severity import level
 from tclint.report.view import effect_text
 from tclint.review import marks
-from tclint.review.diff import Added
 from tclint.review.findings import Introduced, Outcome
 from tclint.review.plan import MAX_COMMENTS, MAX_NOTES, Comment, Note, Review, Shown
 from tclint.review.suggestion import suggestion

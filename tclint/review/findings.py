@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from tclint.config import Config
 from tclint.config_nested import nested_configs
+from tclint.git.diff import Added, added_lines
 from tclint.lint.engine import in_one
 from tclint.records import record
 from tclint.report.fingerprint import fingerprints
 from tclint.report.view import View, chain_text
-from tclint.review.diff import Added, added_lines
 from tclint.review.git import Blob, Git
 from tclint.review.tree import lay_out, problems
 from tclint.scratch import scratch

@@ -1,6 +1,6 @@
 """What the review asks Git: plumbing only, no shell, no filters, no hooks, nothing written.
 
-How Git is run is said in :mod:`tclint.git`.
+How Git is run is said in :mod:`tclint.git.run`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import Final
 
-from tclint.git import Call, GitError, answering, ask, borrowing, environment, in_repository
+from tclint.git.diff import decode_path
+from tclint.git.run import Call, GitError, answering, ask, borrowing, environment, in_repository
 from tclint.records import record
 from tclint.review.limits import Limits
 
@@ -31,7 +32,7 @@ _DIFF: Final = (
     "--src-prefix=a/",
     "--dst-prefix=b/",
 )
-__all__ = ["Blob", "Git", "GitError", "decode_path"]
+__all__ = ["Blob", "Git", "GitError"]
 
 
 @record(frozen=True)
@@ -155,8 +156,3 @@ class Git:
             seconds=self.limits.seconds,
             largest=self.limits.listing_bytes,
         )
-
-
-def decode_path(path: bytes) -> str:
-    """A path of the repository; bytes that are not UTF-8 survive as surrogates."""
-    return path.decode("utf-8", "surrogateescape")

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
+from tclint.git.diff import Added
 from tclint.records import record
-from tclint.review.diff import Added
 
 MAX_COMMENTS: Final = 40
 """Forges limit how much one request may create; what is over stands in the summary."""

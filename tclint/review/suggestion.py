@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tclint.diagnostics import Edit
+from tclint.git.diff import Added
 from tclint.printable import visible
 from tclint.records import record
-from tclint.review.diff import Added
 from tclint.review.findings import line_of
 from tclint.source.file import SourceFile
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 from tclint.config import (
-    FILE_NAMES,
     Config,
     ConfigError,
     find_config,
@@ -19,6 +18,7 @@ from tclint.config import (
 )
 from tclint.records import record
 from tclint.review.git import Blob, Git, GitError
+from tclint.source.discovery import FILE_NAMES
 from tclint.source.patterns import compile_patterns
 from tclint.torch_bounds import may_speak
 

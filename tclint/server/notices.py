@@ -10,12 +10,12 @@ from typing import Final
 from lsprotocol import types
 from pygls.uris import to_fs_path
 
-from tclint.config import FILE_NAMES
 from tclint.server import notebooks, workspace
 from tclint.server.document import SUFFIXES, Document
 from tclint.server.session import PATIENCE, TclintServer
 from tclint.server.settings import SECTION, read_settings
 from tclint.server.texts import changed
+from tclint.source.discovery import FILE_NAMES
 from tclint.torch_bounds import PATTERNS
 
 WATCHED: Final = (

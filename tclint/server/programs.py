@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final
 
 from tclint.config import (
-    FILE_NAMES,
     Config,
     ConfigError,
     check_codes,
@@ -21,7 +20,7 @@ from tclint.lint.registry import known_rules
 from tclint.server.extent import is_vast
 from tclint.server.program import Program
 from tclint.server.settings import Settings
-from tclint.source.discovery import discover
+from tclint.source.discovery import FILE_NAMES, discover
 
 KEPT: Final = 8
 """Programs that stay in memory."""

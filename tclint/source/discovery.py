@@ -7,12 +7,43 @@ import stat
 from collections.abc import Sequence
 from dataclasses import field
 from pathlib import Path
+from typing import Final, Protocol
 
-from tclint.config import FILE_NAMES, Config
 from tclint.records import record
 from tclint.source.errors import FileError, reason
 from tclint.source.ignores import GITIGNORE, Ignores
 from tclint.source.patterns import Patterns, compile_patterns
+
+FILE_NAMES: Final = ("tclint.toml", "pyproject.toml")
+"""The files that configure a folder."""
+
+
+class Wanted(Protocol):
+    """What a configuration says of the files to look at; patterns are relative to ``root``."""
+
+    @property
+    def root(self) -> Path:
+        """Where the configuration stands."""
+
+    @property
+    def include(self) -> tuple[str, ...]:
+        """Patterns of the files to take."""
+
+    @property
+    def exclude(self) -> tuple[str, ...]:
+        """Patterns of what to leave out."""
+
+    @property
+    def extend_exclude(self) -> tuple[str, ...]:
+        """More of those."""
+
+    @property
+    def respect_gitignore(self) -> bool:
+        """Whether to leave out what Git ignores."""
+
+    @property
+    def force_exclude(self) -> bool:
+        """Whether the patterns hold for named files as well."""
 
 
 @record(frozen=True)
@@ -29,21 +60,21 @@ class Discovery:
     walked: tuple[str, ...] = ()
 
 
-def discover(paths: Sequence[Path], config: Config) -> Discovery:
+def discover(paths: Sequence[Path], wanted: Wanted) -> Discovery:
     """Find the Python files below ``paths``.
 
     A file named in ``paths`` is taken whatever the patterns say, unless ``force-exclude`` is set;
     stubs (``.pyi``) never are. Folders are walked without following links to folders. A file
     reached twice is taken once.
     """
-    search = _search(config)
+    search = _search(wanted)
     for path in paths:
         try:
             is_folder = stat.S_ISDIR(path.stat().st_mode)
         except OSError as error:
             search.errors.append(FileError(path, f"cannot read: {reason(error)}"))
             continue
-        if config.force_exclude and search.excluded(path, folder=is_folder):
+        if wanted.force_exclude and search.excluded(path, folder=is_folder):
             continue
         if is_folder:
             search.folder(path)
@@ -55,17 +86,17 @@ def discover(paths: Sequence[Path], config: Config) -> Discovery:
     )
 
 
-def is_excluded(path: Path, config: Config) -> bool:
+def is_excluded(path: Path, wanted: Wanted) -> bool:
     """Whether the patterns leave a file out, or a folder above it."""
-    return _search(config).excluded(path, folder=False)
+    return _search(wanted).excluded(path, folder=False)
 
 
-def _search(config: Config) -> _Search:
+def _search(wanted: Wanted) -> _Search:
     return _Search(
-        root=Path(os.path.realpath(config.root)),
-        include=compile_patterns(config.include),
-        exclude=compile_patterns((*config.exclude, *config.extend_exclude)),
-        gitignore=config.respect_gitignore,
+        root=Path(os.path.realpath(wanted.root)),
+        include=compile_patterns(wanted.include),
+        exclude=compile_patterns((*wanted.exclude, *wanted.extend_exclude)),
+        gitignore=wanted.respect_gitignore,
     )
 
 

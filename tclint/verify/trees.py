@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tclint.git import GitError, answering, ask, borrowing, in_repository
+from tclint.git.run import GitError, answering, ask, borrowing, in_repository
 from tclint.records import record
 from tclint.scratch import scratch
 from tclint.verify.errors import TargetError

@@ -23,7 +23,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from tclint.review.diff import shown_lines
+from tclint.git.diff import shown_lines
 from tclint.review.github.threads import RESOLVE, THREADS
 from tests.review.git_http import git_http
 from tests.review.openapi import description

@@ -21,7 +21,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from tclint.review.diff import shown_lines
+from tclint.git.diff import shown_lines
 from tests.review_repository import Repository
 
 if TYPE_CHECKING:

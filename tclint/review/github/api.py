@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from tclint.git.diff import Added, shown_lines
 from tclint.records import record
 from tclint.review import marks
 from tclint.review.client import Client, ForbiddenError
-from tclint.review.diff import Added, shown_lines
 from tclint.review.reconcile import Posted
 
 _FULL_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}/[A-Za-z0-9._-]{1,100}")

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
+from tclint.git.diff import Added, shown_lines
 from tclint.records import record
 from tclint.review import marks
 from tclint.review.client import Client
-from tclint.review.diff import Added, shown_lines
 from tclint.review.reconcile import Posted
 
 

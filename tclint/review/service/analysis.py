@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tclint.review.diff import Added
+from tclint.git.diff import Added
 from tclint.review.findings import Change
 from tclint.review.limits import Limits
 from tclint.review.plan import Review, Shown, review_from

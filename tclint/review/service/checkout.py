@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from tclint.git import command
+from tclint.git.run import command
 from tclint.review.secret import Secret
 from tclint.review.service.child import run_bounded
 from tclint.review.service.settings import Settings

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from tclint.report.html_page import PAGE
 from tclint.report.project import NAME
+from tclint.report.style import STYLE
 from tclint.verify.budgets import recompile_count
 from tclint.verify.complaints import complaints
 from tclint.verify.report.details import details
 from tclint.verify.report.numbers import UNKNOWN, milliseconds, place, ratio, sync_count
 from tclint.verify.report.plots import plots
-from tclint.verify.report.style import STYLE
 from tclint.verify.report.text import equal, verdict
 from tclint.verify.results import Arm, TargetReport
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from tclint.fix.outcome import Outcome, ReportedFix, VerifiedTarget
+    from tclint.report.fixes.outcome import Outcome, ReportedFix, VerifiedTarget
     from tclint.report.view import View
 
 

@@ -10,7 +10,7 @@ from tclint.report.record import fix_record, location, record
 from tclint.report.view import absolute
 
 if TYPE_CHECKING:
-    from tclint.fix.outcome import Outcome, ReportedFix
+    from tclint.report.fixes.outcome import Outcome, ReportedFix
     from tclint.source.errors import FileError
 
 

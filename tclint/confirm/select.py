@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Generic, TypeVar
 
-from tclint.fix.outcome import Ground, Reason
 from tclint.records import record
+from tclint.report.fixes.outcome import Ground, Reason
 
 Key = TypeVar("Key", bound=Hashable)
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tclint.confirm.rows import Origin, RowMap, Sources, real
+from tclint.confirm.select import Problem
 from tclint.diagnostics import Effect
-from tclint.fix.confirm.rows import Origin, RowMap, Sources, real
-from tclint.fix.confirm.select import Problem
-from tclint.fix.outcome import Ground, Reason
 from tclint.fix.results import FixKey
 from tclint.records import record
+from tclint.report.fixes.outcome import Ground, Reason
 
 if TYPE_CHECKING:
     from tclint.fix.results import FixRun

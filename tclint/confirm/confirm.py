@@ -8,13 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tclint.confirm.bench import open_bench
+from tclint.confirm.rows import real
+from tclint.confirm.select import Search
+from tclint.confirm.trials import Fixer, Trials
 from tclint.diagnostics import Applicability, Effect
 from tclint.files import read_bytes
-from tclint.fix.confirm.bench import open_bench
-from tclint.fix.confirm.rows import real
-from tclint.fix.confirm.select import Search
-from tclint.fix.confirm.trials import Fixer, Trials
-from tclint.fix.outcome import (
+from tclint.fix.results import FixKey, FixRun
+from tclint.records import record
+from tclint.report.fixes.outcome import (
     Ground,
     Outcome,
     Reason,
@@ -23,8 +25,6 @@ from tclint.fix.outcome import (
     Verification,
     VerifiedTarget,
 )
-from tclint.fix.results import FixKey, FixRun
-from tclint.records import record
 from tclint.verify.errors import TargetError
 
 if TYPE_CHECKING:

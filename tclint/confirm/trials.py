@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tclint.fix.confirm.bench import Bench
-from tclint.fix.confirm.judge import Judge, Placed, Problems
-from tclint.fix.confirm.rows import Sources, real, rows_of
+from tclint.confirm.bench import Bench
+from tclint.confirm.judge import Judge, Placed, Problems
+from tclint.confirm.rows import Sources, real, rows_of
 from tclint.fix.results import FixKey, FixRun
 from tclint.records import record
 

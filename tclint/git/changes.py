@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.errors import UserError
 from tclint.files import read_bytes
-from tclint.git import Call, GitError, ask, borrowing, in_repository, quoted
+from tclint.git.diff import Added, added_lines
+from tclint.git.run import Call, GitError, ask, borrowing, in_repository, quoted
 from tclint.records import record
-from tclint.review.diff import Added, added_lines
 from tclint.source.errors import reason
 from tclint.source.ignores import Ignores
 from tclint.source.notebook import SUFFIX, json_rows

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.records import record
-from tclint.review.git import decode_path
 
 _RANGES: Final = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _ESCAPE: Final = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
@@ -88,6 +87,11 @@ def _runs(lines: Iterator[bytes], ranges: re.Match[bytes]) -> Iterator[Added]:
             row += 1
     if first is not None:
         yield Added(first, row - 1)
+
+
+def decode_path(path: bytes) -> str:
+    """A path of the repository; bytes that are not UTF-8 survive as surrogates."""
+    return path.decode("utf-8", "surrogateescape")
 
 
 def _new_path(text: bytes) -> str | None:

@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from tclint.fix.outcome import Status
 from tclint.printable import json_text
 from tclint.records import record
+from tclint.report.fixes.outcome import Status
 
 if TYPE_CHECKING:
-    from tclint.fix.outcome import Outcome
+    from tclint.report.fixes.outcome import Outcome
 
 _COLUMNS = ("fixed", "dropped", "declined", "left")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from tclint.fix.confirm.rows import real
+from tclint.confirm.rows import real
 from tclint.records import record
 from tclint.verify.answers import Covered
 from tclint.verify.arms import Options, Side, new_cache, request_for
