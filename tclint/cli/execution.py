@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tclint.lint.blob import FOLDER
 from tclint.lint.execution import Execution
 from tclint.records import record
 
@@ -47,7 +48,5 @@ def recorder_of(
 
 def cache_folder(config: Config, named: Path | None) -> Path:
     """Where the cache is: beside the configuration file, else in the current folder."""
-    from tclint.lint.blob import FOLDER
-
     beside = config.source.absolute().parent if config.source else Path.cwd()
     return named or beside / FOLDER

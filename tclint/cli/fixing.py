@@ -21,6 +21,8 @@ from tclint.cli.terminal import (
     write,
     write_bytes,
 )
+from tclint.fix.recheck import Recheck
+from tclint.fix.results import FixRun, key_of
 from tclint.lint.engine import in_one
 from tclint.lint.execution import Execution
 from tclint.records import record
@@ -37,8 +39,7 @@ from tclint.source.write import NewText, encoded, sweep, write_all
 
 if TYPE_CHECKING:
     from tclint.diagnostics import Decline, Diagnostic
-    from tclint.fix.recheck import Recheck
-    from tclint.fix.results import FixedFile, FixKey, FixRun
+    from tclint.fix.results import FixedFile, FixKey
     from tclint.lint.engine import Result
 
 
@@ -95,8 +96,6 @@ def fixer(inputs: Inputs, how: FixOptions) -> Callable[[Callable[[FixKey], bool]
     other fixes make different.
     """
     from tclint.fix.apply import fix_files
-    from tclint.fix.recheck import Recheck
-    from tclint.fix.results import FixRun
 
     parts = [(config, files, Recheck(Execution(how.jobs))) for config, files in inputs.parts]
     among = _asked_about(inputs, how.narrowing, [check for _, _, check in parts])
@@ -129,7 +128,6 @@ def _asked_about(
     """The findings that a check with this narrowing shows; None where it shows all."""
     if narrowing == Narrowing():
         return None
-    from tclint.fix.results import key_of
 
     both = zip(inputs.parts, checks, strict=True)
     run = in_one([check(files, config, inputs.overlay) for (config, files), check in both])

@@ -6,6 +6,8 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -43,8 +45,6 @@ def apply_baseline(
     reports: Sequence[TargetReport], path: Path, *, update: bool
 ) -> tuple[TargetReport, ...]:
     """Judge by the baseline instead of by zero breaks, or write what there is now."""
-    from dataclasses import replace
-
     from tclint.verify.baseline import compare_baseline, read_baseline, write_baseline
 
     known, root = read_baseline(path), Path.cwd()
@@ -64,8 +64,6 @@ def apply_baseline(
 
 def render(reports: Sequence[TargetReport], output_format: str) -> str:
     """The reports in one of the formats, with a line end."""
-    from importlib import import_module
-
     name = "text" if output_format == "text" else f"as_{output_format}"
     module = import_module(f"tclint.verify.report.{name}")
     rendered: str = module.render(reports, Path.cwd())

@@ -16,6 +16,7 @@ from tclint.fix.guards import joined_guards
 from tclint.fix.importers import Importers
 from tclint.fix.ledger import Ledger
 from tclint.fix.leftovers import leftover_imports
+from tclint.fix.recheck import Recheck
 from tclint.fix.results import AppliedFix, Declined, FixedFile, FixKey, FixRun, key_of
 from tclint.lint.selection import applicability_of
 from tclint.records import record
@@ -239,7 +240,6 @@ def _among(run: Run, among: Collection[FixKey] | None, progress: _Progress) -> R
 
 def _engine() -> Checker:
     # The engine loads the rules: whoever brings another checker does not need them.
-    from tclint.fix.recheck import Recheck
 
     return Recheck()
 

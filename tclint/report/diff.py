@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tclint.fix.diff import patch_of, unified_diff
 from tclint.printable import visible
 from tclint.report.colour import BOLD, CYAN, GREEN, RED, Paint
 
@@ -19,7 +20,6 @@ _COLOURS = {"+": (GREEN,), "-": (RED,), "@": (CYAN,)}
 def render_diff(files: Iterable[FixedFile], view: View) -> str:
     """The unified diffs of all files, for people: a line shows itself and does nothing else."""
     # The module needs nothing of LibCST, but its package belongs to the fixing side.
-    from tclint.fix.diff import unified_diff
 
     text = "".join(unified_diff(file, view.posix(file.path)) for file in files)
     return coloured(text, Paint(view.colour))
@@ -27,8 +27,6 @@ def render_diff(files: Iterable[FixedFile], view: View) -> str:
 
 def patch(files: Iterable[FixedFile], view: View) -> bytes:
     """The unified diffs of all files, for ``git apply`` and ``patch``: in the files' own bytes."""
-    from tclint.fix.diff import patch_of
-
     return b"".join(patch_of(file, view.posix(file.path)) for file in files)
 
 

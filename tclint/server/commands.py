@@ -8,6 +8,8 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from tclint.lint.links import page_of
+from tclint.server.actions import Choice
+from tclint.server.choosing import edit_of_choice
 from tclint.server.session import TclintServer
 from tclint.server.verifying import Verification
 
@@ -34,9 +36,6 @@ async def explain(ls: TclintServer, code: str) -> str:
 
 async def apply(ls: TclintServer, data: dict[str, Any]) -> bool:
     """Carry out an action for a client that cannot do so itself."""
-    from tclint.server.actions import Choice
-    from tclint.server.choosing import edit_of_choice
-
     choice = Choice.from_data(data)
     if choice is None:
         raise JsonRpcInvalidParams("this is not one of tclint's actions")

@@ -9,6 +9,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from tclint.config import Config
 from tclint.diagnostics import Decline, Fix
+from tclint.lint.registry import known_rules
+from tclint.report.page import page
+from tclint.report.repairs import fix_of
+from tclint.semantics.explain import explained
+from tclint.server.hints import hints_in
+from tclint.server.lens import targets_in
+from tclint.server.programs import Programs
 from tclint.server.settings import Settings
 
 if TYPE_CHECKING:
@@ -16,7 +23,6 @@ if TYPE_CHECKING:
     from tclint.semantics.explain import Explained
     from tclint.server.hints import Hint
     from tclint.server.lens import Target
-    from tclint.server.programs import Programs
 
 Texts = Mapping[Path, str]
 """The texts of all open documents."""
@@ -86,7 +92,6 @@ class TclintEngine:
     """The engine of this installation. LibCST is loaded when the first fix is asked for."""
 
     def __init__(self) -> None:
-        from tclint.server.programs import Programs
 
         self._programs: Programs = Programs()
 
@@ -111,8 +116,6 @@ class TclintEngine:
 
     def fix(self, result: Result) -> Fix | Decline | None:
         """The fix of a finding, the reason why there is none, or None where no fix exists."""
-        from tclint.report.repairs import fix_of
-
         return fix_of(result)
 
     def fix_all(
@@ -139,8 +142,6 @@ class TclintEngine:
         self, path: Path, paths: Sequence[Path], config: Config, texts: Texts, at: tuple[int, int]
     ) -> Sequence[Explained]:
         """What is known of the values around a row and column, the innermost first."""
-        from tclint.semantics.explain import explained
-
         with self._programs.of(config).interpreted(paths, texts) as (project, analysis):
             module = project.module_at(path)
             return explained(analysis, module, *at) if module is not None else []
@@ -149,30 +150,21 @@ class TclintEngine:
         self, path: Path, paths: Sequence[Path], config: Config, texts: Texts
     ) -> Sequence[Hint]:
         """The variables of compiled regions that hold values of the device."""
-        from tclint.server.hints import hints_in
-
         with self._programs.of(config).interpreted(paths, texts) as (project, analysis):
             module = project.module_at(path)
             return [*hints_in(analysis, module)] if module is not None else []
 
     def targets(self, path: Path, config: Config, texts: Texts) -> Sequence[Target]:
         """What `tclint verify` can be run on in a file."""
-        from tclint.server.lens import targets_in
-
         module = self._programs.of(config).module(path, texts)
         return [*targets_in(module, config)] if module is not None else []
 
     def summary(self, code: str) -> str | None:
         """What a rule is about, in one line."""
-        from tclint.lint.registry import known_rules
-
         return next((rule.summary for rule in known_rules() if rule.code == code), None)
 
     def page(self, code: str) -> str | None:
         """A rule's page in Markdown."""
-        from tclint.lint.registry import known_rules
-        from tclint.report.page import page
-
         return next((page(rule) for rule in known_rules() if rule.code == code), None)
 
     def forget(self) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tclint.config import Config
 from tclint.diagnostics import Diagnostic, Effect
+from tclint.lint.engine import check_files
 from tclint.verify.events import Break
 from tclint.verify.results import Joined, Probe
 
@@ -15,8 +16,6 @@ def join(
     arm: str, probe: Probe, root: Path, config: Config, overlay: Mapping[str, str]
 ) -> tuple[Joined, ...]:
     """Check the files that the arm ran, and match the findings with its breaks by line."""
-    from tclint.lint.engine import check_files
-
     files = _files(probe, root)
     texts = {Path(path): text for path, text in overlay.items()}
     run = check_files(files, config, texts)

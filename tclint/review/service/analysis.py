@@ -12,8 +12,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from tclint.config import ConfigError
 from tclint.git.diff import Added
-from tclint.review.findings import Change
+from tclint.lint.engine import check_files
+from tclint.report.repairs import fix_of
+from tclint.review.compose import compose
+from tclint.review.findings import Change, review_range
+from tclint.review.git import Git, GitError
 from tclint.review.limits import Limits
 from tclint.review.plan import Review, Shown, review_from
 from tclint.review.service.child import ChildError, run_bounded
@@ -50,12 +55,6 @@ def analyse(settings: Settings, repository: Path, change: Change, shown: Shown) 
 
 
 def _review(request: dict[str, Any]) -> dict[str, Any]:
-    from tclint.config import ConfigError
-    from tclint.lint.engine import check_files
-    from tclint.report.repairs import fix_of
-    from tclint.review.compose import compose
-    from tclint.review.findings import review_range
-    from tclint.review.git import Git, GitError
 
     git = Git(Path(request["repository"]), Limits(**request["limits"]), is_bare=True)
     shown = {path: [Added(**lines) for lines in every] for path, every in request["shown"].items()}
