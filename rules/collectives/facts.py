@@ -6,12 +6,16 @@ from tclint.records import record
 
 PACKAGE = "torch.distributed."
 OUTSIDE = "call it outside of compiled code"
-
 REWRITTEN = frozenset(
     {"all_gather", "all_gather_into_tensor", "all_reduce", "all_to_all_single"}
     | {"reduce_scatter_tensor"}
 )
 """Dynamo replaces these by functional collectives, unless they are asynchronous."""
+_SKIPPED = ("GB0007",)
+_DIFFERENTIABLE_NAMES = frozenset(
+    "all_gather all_reduce all_to_all all_to_all_single broadcast gather reduce reduce_scatter "
+    "scatter".split()
+)
 
 
 @record(frozen=True)
@@ -22,7 +26,6 @@ class Collective:
     advice: str = OUTSIDE
 
 
-_SKIPPED = ("GB0007",)
 _COLLECTIVES = {
     "all_to_all": Collective(_SKIPPED, "`all_to_all_single` compiles"),
     "barrier": Collective(_SKIPPED),
@@ -46,10 +49,6 @@ _COLLECTIVES = {
     ),
 }
 _DIFFERENTIABLE = Collective(("GB0088",))
-_DIFFERENTIABLE_NAMES = frozenset(
-    "all_gather all_reduce all_to_all all_to_all_single broadcast gather reduce reduce_scatter "
-    "scatter".split()
-)
 NAMES = _COLLECTIVES.keys() | _DIFFERENTIABLE_NAMES
 """The last names of all functions that do not compile as they are."""
 

@@ -12,7 +12,7 @@ from tclint.semantics.events import TensorBranch
 from tclint.semantics.site import Site
 
 from ..lib.facts.branch_tests import decided_if, is_guard, is_only_output
-from ..lib.facts.conditions import is_compiled_aside
+from ..lib.facts.compiling import is_compiled_aside
 from ..lib.facts.likely_numbers import is_for_one_dtype, is_likely_number
 from ..lib.facts.purity import is_pure
 from ..lib.facts.random_tests import decides_at_random, is_number_of_library

@@ -13,7 +13,7 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
-from ..lib.facts.conditions import is_compiled_aside
+from ..lib.facts.compiling import is_compiled_aside
 from ..lib.facts.lists import is_of_integers, known_members, only_value, stays, written_member
 from ..lib.facts.uses import is_parameter
 from ..lib.rewrite.masked_store import store_where

@@ -13,7 +13,7 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
-from ..lib.facts.conditions import is_compiled_only
+from ..lib.facts.compiling import is_compiled_only
 from ..lib.facts.messages import formats_dynamically, literal_of, quoted
 
 _TENSOR_CHECKS = frozenset({"torch._check_tensor_all", "torch._check_tensor_all_with"})

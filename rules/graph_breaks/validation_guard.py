@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
-from tclint.diagnostics import Effect
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from tclint.diagnostics import Decline, Effect
+from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorBranch
+from tclint.semantics.site import Site
 
 from ..lib.facts.branch_tests import decided_if, is_guard
+from ..lib.facts.compiling import is_compiled_only
+from ..lib.facts.conditions import is_plain, split_at_tensor
 from ..lib.facts.likely_numbers import is_likely_number
+from ..lib.facts.messages import literal_of, quoted
 from ..lib.facts.random_tests import decides_at_random, is_number_of_library
-from ..lib.rewrite.compiled_assert import assert_when_compiled
+from ..lib.judge.arguments import certain_tensor
+from ..lib.judge.declared import takes_numbers
+from ..lib.rewrite.opposites import opposite
+from ..lib.rewrite.proved import NO_TORCH
 from ..lib.wording import at_most_medium, consequence, loop_ids, short
 
 _KINDS = ("if", "compare")
+_CAUGHT = "the `try` around it would get RuntimeError from compiled code instead"
+_MESSAGE = (
+    "Assert it in compiled code, which then raises RuntimeError with a literal message; eager code "
+    "stays as it is"
+)
+_MIXED = "the test joins tensors and other values in a way that asserts cannot follow"
+_Asserted = tuple[str, dict[str, ast.expr]]
 
 
 class ValidationGuard(Rule[TensorBranch]):
@@ -41,7 +60,107 @@ class ValidationGuard(Rule[TensorBranch]):
         return Finding(
             f"A check asks for the value of the tensor `{short(site, test)}`{paths}"
             f"{consequence(site)}",
-            assert_when_compiled(site, decided),
+            _assert_when_compiled(site, decided),
             gb_ids=loop_ids(site, "GB0170"),
             confidence=at_most_medium(event) if event.sometimes else None,
         )
+
+
+def _assert_when_compiled(site: Site, statement: ast.If) -> Repair | Decline:
+    """Put asserts that stay in the graph beside a check that raises."""
+    names = [site.spell(f"torch.{n}") for n in ("compiler.is_compiling", "_assert_async")]
+    raised = statement.body[-1]
+    obstacle = _obstacle(site, statement)
+    if obstacle or not isinstance(raised, ast.Raise):
+        return Decline(obstacle)
+    if None in names:
+        return NO_TORCH
+    flags, tensors = split_at_tensor(site, statement.test)
+    asserted = _opposites(site, tensors)
+    if isinstance(asserted, Decline):
+        return asserted
+    message, literal = _message(site, raised, statement.test)
+    indent = "        " if flags else "    "
+    lines = [f"if {names[0]}():"]
+    if flags:
+        lines.append("    if " + " and ".join(f"$flag_{i}" for i in range(len(flags))) + ":")
+    for template, _ in asserted:
+        lines.append(f"{indent}{names[1]}({template}, {message})")
+    lines += ["else:", "    $original"]
+    parts: dict[str, ast.expr | ast.stmt] = {f"flag_{i}": flag for i, flag in enumerate(flags)}
+    for _, named in asserted:
+        parts |= named
+    parts |= literal
+    rewrite = Replace(statement, "\n".join(lines), {**parts, "original": statement})
+    return Repair(_MESSAGE, (rewrite,))
+
+
+def _obstacle(site: Site, statement: ast.If) -> str:
+    if statement.orelse:
+        return "the check has an `else`"
+    if any(attempt.handlers for attempt in site.facts.tries):
+        return _CAUGHT
+    if is_compiled_only(site, statement):
+        return "no eager code comes here: assert the opposite with a literal message"
+    return ""
+
+
+def _opposites(site: Site, tensors: Sequence[ast.expr]) -> list[_Asserted] | Decline:
+    """What has to be true so that nothing is raised."""
+    if len(tensors) != 1:
+        return Decline(_MIXED)
+    found: list[_Asserted] = []
+    for number, (leaf, negated) in enumerate(_leaves(tensors[0])):
+        if isinstance(leaf, ast.BoolOp):
+            return Decline(_MIXED)
+        tensor = certain_tensor(site, leaf)
+        if tensor is None:
+            return Decline(f"`{site.text(leaf)}` is not certainly a tensor")
+        refusal = takes_numbers(site, leaf)
+        if refusal is not None:
+            return refusal
+        if not is_plain(leaf):
+            return Decline(f"`{site.text(leaf)}` is a chain of comparisons")
+        if tensor.rank != 0:
+            return Decline(f"`{site.text(leaf)}` is not certainly a tensor without dimensions")
+        found.append(_opposite(site, leaf, negated, str(number)))
+    return found
+
+
+def _leaves(test: ast.expr) -> Iterator[tuple[ast.expr, bool]]:
+    """The tensors one of which is enough to raise, and whether they are negated."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+        for value in test.values:
+            yield from _leaves(value)
+    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield test.operand, True
+    else:
+        yield test, False
+
+
+def _opposite(site: Site, leaf: ast.expr, negated: bool, number: str) -> _Asserted:
+    if negated:
+        return f"$tensor_{number}", {f"tensor_{number}": leaf}
+    found = opposite(site, leaf)
+    if found is not None:
+        sides = {f"{name}_{number}": part for name, part in found.parts.items()}
+        return re.sub(r"(\$\w+)", rf"\1_{number}", found.template), sides
+    spelled = site.spell("torch.logical_not")
+    return f"{spelled}($tensor_{number})", {f"tensor_{number}": leaf}
+
+
+def _message(
+    site: Site, raised: ast.Raise, test: ast.expr
+) -> tuple[str, dict[str, ast.expr | ast.stmt]]:
+    """What the exception says, or the literal nearest to it, as a template with its part."""
+    error = raised.exc
+    if isinstance(error, ast.Call) and error.args:
+        given = error.args[0]
+        if isinstance(given, ast.Constant) and isinstance(given.value, str):
+            return "$message", {"message": given}
+        text = literal_of(site, given)
+        if text is not None:
+            return quoted(text), {}
+    kind = error.func if isinstance(error, ast.Call) else error
+    name = ast.unparse(kind) if kind is not None else "check failed"
+    return quoted(f"{name}: {' '.join(site.text(test).split())}"), {}

@@ -10,12 +10,8 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorAssert
 from tclint.semantics.site import Site
 
-from ..lib.facts.conditions import (
-    goes_on_after_tensor,
-    host_reads,
-    is_compiled_only,
-    is_tensor_condition,
-)
+from ..lib.facts.compiling import is_compiled_only
+from ..lib.facts.conditions import goes_on_after_tensor, host_reads, is_tensor_condition
 from ..lib.facts.messages import folded
 from ..lib.judge.caught import caught
 from ..lib.judge.declared import takes_numbers

@@ -14,6 +14,8 @@ from tclint.semantics.lattice import options, tensor_in
 from tclint.semantics.site import Site
 from tclint.semantics.values import DataScalar, Tensor
 
+HOST_FUNCTIONS = frozenset({"torch.allclose", "torch.equal", "torch.is_nonzero"})
+
 
 def is_tensor_condition(site: Site, node: ast.expr) -> bool:
     """True when the truth of ``node`` is a tensor's, through `not`, `and`, `or` and chains."""
@@ -24,6 +26,14 @@ def is_tensor_condition(site: Site, node: ast.expr) -> bool:
     if isinstance(node, ast.Compare) and len(node.ops) > 1:
         return any(pair_reads_tensor(site, node, index) for index in range(len(node.ops)))
     return tensor_in(site.value(node)) is not None
+
+
+def split_at_tensor(site: Site, test: ast.expr) -> tuple[list[ast.expr], list[ast.expr]]:
+    """The operands of a test before its first tensor, and the rest."""
+    conjunction = isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And)
+    operands = test.values if isinstance(test, ast.BoolOp) and conjunction else [test]
+    first = next((i for i, o in enumerate(operands) if is_tensor_condition(site, o)), 0)
+    return operands[:first], operands[first:]
 
 
 def pair_reads_tensor(site: Site, node: ast.Compare, index: int) -> bool:
@@ -76,9 +86,6 @@ def _is_read(site: Site, call: ast.Call) -> bool:
     )
 
 
-HOST_FUNCTIONS = frozenset({"torch.allclose", "torch.equal", "torch.is_nonzero"})
-
-
 def read_source(site: Site, call: ast.Call) -> tuple[str, ast.expr, Tensor] | None:
     """How, from which expression and from which tensor a call reads one number."""
     function = call.func
@@ -92,35 +99,3 @@ def read_source(site: Site, call: ast.Call) -> tuple[str, ast.expr, Tensor] | No
     if tensor is None or via not in ("item", "bool", "float", "int"):
         return None
     return via, source, tensor
-
-
-_ASKS_COMPILING = ("is_compiling", "is_dynamo_compiling", "is_torchdynamo_compiling")
-
-
-def is_compiled_only(site: Site, node: ast.AST) -> bool:
-    """True below `if torch.compiler.is_compiling():`, where eager code never comes."""
-    inner: ast.AST = node
-    for outer in site.ancestors(node):
-        if isinstance(outer, ast.If):
-            test, branch = outer.test, outer.body
-            if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-                test, branch = test.operand, outer.orelse
-            if inner in branch and isinstance(test, ast.Call):
-                dotted = site.dotted(test.func) or ""
-                if dotted.rpartition(".")[2] in _ASKS_COMPILING:
-                    return True
-        inner = outer
-    return False
-
-
-def is_compiled_aside(site: Site, node: ast.AST) -> bool:
-    """True in the `else` of a test that asks first whether code is being compiled."""
-    inner: ast.AST = node
-    for outer in site.ancestors(node):
-        if isinstance(outer, ast.If) and inner in outer.orelse:
-            first = outer.test.values[0] if isinstance(outer.test, ast.BoolOp) else outer.test
-            asks = isinstance(first, ast.Call) and site.dotted(first.func)
-            if asks and asks.endswith((".is_compiling", ".is_dynamo_compiling")):
-                return True
-        inner = outer
-    return False

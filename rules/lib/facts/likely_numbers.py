@@ -15,6 +15,9 @@ _PLAIN = (
     ast.Name | ast.Attribute | ast.Constant | ast.BinOp | ast.UnaryOp | ast.Compare | ast.operator
     | ast.unaryop | ast.cmpop | ast.expr_context
 )  # fmt: skip
+_NARROW = frozenset({"dtype", "float16", "half", "bfloat16"})
+_USUAL = frozenset({"float", "float32"})
+_OTHERS = (ast.NotEq, ast.NotIn, ast.IsNot)
 
 
 def is_likely_number(site: Site, node: ast.expr) -> bool:
@@ -133,11 +136,6 @@ def is_for_one_dtype(site: Site, node: ast.AST) -> bool:
 
 def _place(outer: ast.BoolOp, node: ast.AST) -> int:
     return next((place for place, value in enumerate(outer.values) if value is node), 0)
-
-
-_NARROW = frozenset({"dtype", "float16", "half", "bfloat16"})
-_USUAL = frozenset({"float", "float32"})
-_OTHERS = (ast.NotEq, ast.NotIn, ast.IsNot)
 
 
 def _asks_dtype(test: ast.expr) -> bool:

@@ -15,7 +15,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import Object
 
-from ..facts.conditions import is_compiled_aside, is_compiled_only
+from ..facts.compiling import is_compiled_aside, is_compiled_only
 from ..facts.effects import only_computes
 from .proved import NO_TORCH
 from .where_condition import condition

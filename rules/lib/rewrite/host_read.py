@@ -24,6 +24,7 @@ from .proved import repair_as_proved
 _ONE = Changes("a tensor of several elements raises another error, or none")
 _CONVERSIONS = ("float", "int", "bool", "complex")
 """These take Python numbers as well; the methods of tensors do not."""
+_LOG_METHODS = frozenset("debug info warning warn error critical exception log write".split())
 
 
 def repair_read(
@@ -135,9 +136,6 @@ def is_judged_elsewhere(event: HostRead) -> bool:
     site = event.site
     around = site.ancestors(event.node)
     return any(isinstance(a, ast.Call) and _writes_output(site, a) for a in around)
-
-
-_LOG_METHODS = frozenset("debug info warning warn error critical exception log write".split())
 
 
 def _writes_output(site: Site, call: ast.Call) -> bool:

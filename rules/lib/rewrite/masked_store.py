@@ -15,7 +15,7 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static, SymInt
 
-from ..facts.conditions import is_compiled_aside, is_compiled_only
+from ..facts.compiling import is_compiled_aside, is_compiled_only
 from ..facts.purity import is_pure
 from ..facts.shapes import same_dtype, same_shape
 from ..facts.uses import is_parameter

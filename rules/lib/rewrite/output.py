@@ -14,7 +14,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import DataScalar, Tensor
 
 from ..facts.branch_tests import leaves
-from ..facts.conditions import is_compiled_only
+from ..facts.compiling import is_compiled_only
 from ..facts.output_arguments import (
     arguments,
     binds_or_waits,

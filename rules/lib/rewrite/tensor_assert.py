@@ -18,12 +18,8 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import NONE, Tensor
 
-from ..facts.conditions import (
-    HOST_FUNCTIONS,
-    host_reads,
-    is_compiled_only,
-    is_tensor_condition,
-)
+from ..facts.compiling import is_compiled_only
+from ..facts.conditions import HOST_FUNCTIONS, host_reads, is_tensor_condition
 from ..facts.messages import folded, nearest_literal, quoted
 from ..facts.purity import cannot_raise, compares, is_pure
 from ..judge.arguments import certain_tensor

@@ -13,12 +13,12 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
 from ..facts.branch_tests import leaves
-from ..facts.conditions import is_compiled_aside, is_compiled_only
+from ..facts.compiling import is_compiled_aside, is_compiled_only
+from ..facts.conditions import split_at_tensor
 from ..judge.aliases import is_written_later, judge_copy
 from ..judge.arms import Numbers, is_kept_result, judge_arm, judge_number, keeps, root_of
 from ..judge.saved_for_backward import judge_kept
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
-from .compiled_assert import split
 from .proved import NO_TORCH, repair_as_proved
 from .where_condition import Condition, condition, where_call
 
@@ -206,7 +206,7 @@ def _for_floats(
 
 def _one(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> Repair | Decline:
     """``if flag and test: v = f(v)``."""
-    flags, tensors = split(site, statement.test)
+    flags, tensors = split_at_tensor(site, statement.test)
     test = condition(site, tensors)
     numbers: Numbers = {}
     for before in statement.body[:-1]:
