@@ -15,11 +15,11 @@ _DECOMPOSING: Final = frozenset({"torch.pinverse", "torch.svd", "torch.qr", "tor
 
 
 class CacheBySize(Rule[ContainerGrown]):
-    """A dict that outlives the call gets an entry for each size of a tensor."""
+    """A dict that outlives the call gets a new entry for each size of a tensor."""
 
     code = "TCL223"
     name = "cache-by-size"
-    summary = "a dict that is filled by size compiles again for each size"
+    summary = "a dict keyed by a tensor's size recompiles for each new size"
     on = ContainerGrown
     effects = (Effect.RECOMPILE,)
 

@@ -18,7 +18,7 @@ class ClassCounter(Rule[ClassWrite]):
 
     code = "TCL228"
     name = "class-counter-in-region"
-    summary = "counting in an attribute of a class compiles again on each call"
+    summary = "counting in a class attribute recompiles on each call"
     on = ClassWrite
     effects = (Effect.RECOMPILE,)
 

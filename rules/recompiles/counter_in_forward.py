@@ -31,11 +31,11 @@ _CHANGES: Final = (
 
 
 class CounterInForward(Rule[ModuleWrite]):
-    """An integer attribute of a module is counted up in compiled code."""
+    """Compiled code increments an integer attribute of a module."""
 
     code = "TCL220"
     name = "counter-in-forward"
-    summary = "counting in an integer attribute compiles again on each call"
+    summary = "counting in an integer attribute recompiles on each call"
     on = ModuleWrite
     effects = (Effect.RECOMPILE,)
 

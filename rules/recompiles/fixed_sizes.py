@@ -21,11 +21,11 @@ _JOINED: Final = frozenset({"torch.cat", "torch.concat", "torch.concatenate"})
 
 
 class FixedSizes(Rule[CompileCall]):
-    """`dynamic=False` for what a loop calls with another size in each step."""
+    """A loop calls a function compiled with `dynamic=False` with a new size in each step."""
 
     code = "TCL230"
     name = "fixed-sizes-that-vary"
-    summary = "`dynamic=False` compiles for each size, and a loop makes new ones"
+    summary = "`dynamic=False` recompiles for each new size that a loop passes"
     on = CompileCall
     effects = (Effect.RECOMPILE,)
     outside_regions = True

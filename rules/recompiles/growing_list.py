@@ -17,11 +17,11 @@ _DECLINED: Final = Decline("who reads the list is not known: return the value, o
 
 
 class GrowingList(Rule[ContainerGrown]):
-    """A list that outlives the call gets a member on each call of compiled code."""
+    """Compiled code appends to a list that outlives the call."""
 
     code = "TCL222"
     name = "growing-list-in-forward"
-    summary = "a list that grows from call to call compiles again on each"
+    summary = "a list that grows on each call recompiles on each call"
     on = ContainerGrown
     effects = (Effect.RECOMPILE,)
 

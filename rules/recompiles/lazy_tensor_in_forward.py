@@ -30,11 +30,11 @@ _MOVED: Final = "as a buffer that is not saved, it moves with the module and tak
 
 
 class LazyTensorInForward(Rule[ModuleWrite]):
-    """A tensor is built by the first call, and kept on the module for the next ones."""
+    """The first call builds a tensor and keeps it on the module for later calls."""
 
     code = "TCL221"
     name = "lazy-tensor-in-forward"
-    summary = "a tensor that the first call builds makes the second call compile again"
+    summary = "a tensor that the first call builds makes the second call recompile"
     on = ModuleWrite
     effects = (Effect.RECOMPILE,)
 

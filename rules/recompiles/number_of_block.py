@@ -14,11 +14,11 @@ from tclint.semantics.values import Object
 
 
 class NumberOfBlock(Rule[CompileCall]):
-    """Equal blocks are compiled one by one, and each works with its own number."""
+    """Equal blocks are compiled one by one, and each uses its own index."""
 
     code = "TCL227"
     name = "number-of-block"
-    summary = "blocks compiled one by one that use their number compile again for each"
+    summary = "blocks compiled one by one recompile when they use their index"
     on = CompileCall
     effects = (Effect.RECOMPILE,)
     outside_regions = True

@@ -18,11 +18,11 @@ _SYMBOLIC: Final = frozenset({"math.sqrt", "math.ceil", "math.floor", "math.prod
 
 
 class NumpyOfSize(Rule[NumpyCall]):
-    """numpy computes a number from the size of a tensor."""
+    """A numpy function computes a number from the size of a tensor."""
 
     code = "TCL226"
     name = "numpy-of-size"
-    summary = "numpy makes a tensor's size a constant, and each new one compiles again"
+    summary = "numpy specializes on a tensor's size, and each new size recompiles"
     on = NumpyCall
     effects = (Effect.RECOMPILE,)
 

@@ -12,11 +12,11 @@ from tclint.semantics.values import SymInt
 
 
 class SizeKeptOnModule(Rule[ModuleWrite]):
-    """A module keeps the size of an input in an attribute, and reads it on the next call."""
+    """A module stores the size of an input in an attribute and reads it on the next call."""
 
     code = "TCL224"
     name = "size-kept-on-module"
-    summary = "an attribute that holds the last input's size compiles again for each size"
+    summary = "an attribute that holds the last input's size recompiles for each new size"
     on = ModuleWrite
     effects = (Effect.RECOMPILE,)
 

@@ -19,11 +19,11 @@ _PASSED_ON: Final = (ast.Return, ast.Tuple, ast.Call, ast.keyword, ast.Assign)
 
 
 class TextPerCall(Rule[CompileCall]):
-    """A compiled function gets a text that each step of a loop makes anew."""
+    """Each step of a loop passes a new string to a compiled function."""
 
     code = "TCL229"
     name = "text-per-call"
-    summary = "a compiled function that gets a new text in each call compiles each time"
+    summary = "a compiled function recompiles for each new string argument"
     on = CompileCall
     effects = (Effect.RECOMPILE,)
     outside_regions = True
