@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -20,7 +21,7 @@ CONFIG = frozenset(
     "config config_keys config_nested config_schema config_verify environment".split()
 )  # fmt: skip
 FLOORS = (
-    GROUND, {"torch_facts"}, {"source"}, {"torch_bounds"}, CONFIG, {"semantics"}, {"lint"},
+    GROUND, {"torch_facts"}, {"source"}, {"torch_bounds"}, CONFIG, {"semantics"}, {"cache", "lint"},
     {"git"}, {"fix"}, {"report"}, {"verify"}, {"confirm"}, {"review"}, {"server"}, {"testing"},
     {"cli", "__main__"},
 )  # fmt: skip
@@ -218,6 +219,16 @@ def test_an_import_in_a_function_has_a_reason(imports: Iterable[Import]) -> None
         for who, what in allowed
         if not any(is_in(one.importer, who) and is_in(one.needed, what) for one in late)
     ] == []
+
+
+def test_the_architecture_page_has_every_folder_the_highest_first(repository: Path) -> None:
+    page = (repository / "docs/architecture.md").read_text("utf-8")
+    named = re.findall(r"^\| `tclint/(\w+)(?:/|\.py)` \|", page, re.MULTILINE)
+    heights = [floor(f"tclint.{name}") or 0 for name in named]
+    assert heights == sorted(heights, reverse=True)
+    assert set(heights) == set(range(len(FLOORS)))
+    folders = {path.parent.name for path in (repository / "tclint").glob("*/__init__.py")}
+    assert folders <= set(named)
 
 
 def test_facts_know_no_judgement_and_judgements_no_rewriting_and_none_a_rule(
