@@ -17,7 +17,7 @@ from ..lib.facts.likely_numbers import is_for_one_dtype, is_likely_number
 from ..lib.facts.purity import is_pure
 from ..lib.facts.random_tests import decides_at_random, is_number_of_library
 from ..lib.facts.shapes import same_shape
-from ..lib.judge.aliases import is_own
+from ..lib.judge.aliases import is_own_result
 from ..lib.judge.arguments import certain_tensor
 from ..lib.judge.promotion import is_boolean
 from ..lib.rewrite.buffer_choice import choose_buffer
@@ -187,7 +187,7 @@ def _changes(site: Site, owner: ast.expr, mask: ast.expr, value: ast.expr) -> st
 
 def _is_writable(site: Site, owner: ast.expr) -> bool:
     """True for a tensor of this function that cannot need a gradient."""
-    own = isinstance(owner, ast.Name) and is_own(site, owner.id)
+    own = isinstance(owner, ast.Name) and is_own_result(site, owner.id)
     return own and _category(site, owner) in ("int", "bool")
 
 

@@ -16,9 +16,9 @@ from tclint.torch_facts import is_tensor_member
 
 from ..lib.facts.integers import is_integer
 from ..lib.facts.likely_numbers import is_folded, is_likely_number
-from ..lib.judge.certainty import is_certain
+from ..lib.judge.certainty import is_certainly_tensor
+from ..lib.judge.range_bounds import judge_torch_arange
 from ..lib.judge.verdict import PROVED, Changes, Verdict, combine
-from ..lib.rewrite.arange_positions import judge_bounds
 from ..lib.rewrite.builtin_names import builtin
 from ..lib.rewrite.host_read import is_captured, is_judged_elsewhere
 from ..lib.rewrite.proved import repair_as_proved
@@ -132,7 +132,7 @@ def _count_with_range(site: Site, index: ast.expr) -> Repair | Decline | None:
     spelled = builtin(site, "range")
     if isinstance(spelled, Decline):
         return spelled
-    bounds = judge_bounds(site, ast.Call(call.func, call.args, []))
+    bounds = judge_torch_arange(site, ast.Call(call.func, call.args, []))
     verdict = combine([bounds, *(_dimensions(site, load) for load in site.loads(index.id))])
     parts = {f"bound_{place}": bound for place, bound in enumerate(call.args)}
     counted = Replace(call, f"{spelled[0]}({', '.join(f'${name}' for name in parts)})", parts)
@@ -159,7 +159,7 @@ def _is_position(site: Site, load: ast.Name) -> bool:
         return False
     kinds = list(options(site.value(outer.value)))
     if all(isinstance(kind, Tensor) for kind in kinds):
-        return is_certain(site, outer.value) or _is_no_mapping(site, outer.value)
+        return is_certainly_tensor(site, outer.value) or _is_no_mapping(site, outer.value)
     return inner is load and all(
         isinstance(kind, Sequence) or (isinstance(kind, Object) and kind.name in _LISTS)
         for kind in kinds

@@ -13,8 +13,8 @@ from tclint.semantics.site import Site
 from ..lib.facts.number_flow import follow
 from ..lib.rewrite.python_equivalents import (
     PYTHON_EQUIVALENTS,
-    is_certain,
     is_constant_number,
+    is_definite,
     use_equivalent,
 )
 
@@ -55,7 +55,7 @@ class NumpyScalar(Rule[NumpyCall]):
             f"value{needed}: the graph breaks",
             fix=_repair(event),
             gb_ids=_IDS.get(need.why, ("GB0033", "GB0208")),
-            confidence=None if all(map(is_certain, event.arguments)) else Confidence.MEDIUM,
+            confidence=None if all(map(is_definite, event.arguments)) else Confidence.MEDIUM,
         )
 
 

@@ -10,13 +10,13 @@ from tclint.semantics.symbols import FunctionInfo
 from ..lib.judge.init_end import first_argument
 
 
-def is_own(node: ast.expr, own: str, name: str) -> bool:
+def is_attribute_of(node: ast.expr, own: str, name: str) -> bool:
     """True for ``self.name``, where the module is called ``own``."""
     owner = node.value if isinstance(node, ast.Attribute) and node.attr == name else None
     return isinstance(owner, ast.Name) and owner.id == own
 
 
-def is_integer(node: ast.expr) -> bool:
+def is_integer_literal(node: ast.expr) -> bool:
     """True for a literal integer, negative ones too."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         node = node.operand
@@ -47,6 +47,6 @@ def set_to_none(init: FunctionInfo, name: str) -> ast.Assign | None:
     for statement in init.node.body:
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
             none = isinstance(statement.value, ast.Constant) and statement.value.value is None
-            if none and is_own(statement.targets[0], first_argument(init), name):
+            if none and is_attribute_of(statement.targets[0], first_argument(init), name):
                 return statement
     return None

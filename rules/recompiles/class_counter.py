@@ -10,7 +10,7 @@ from tclint.semantics.events import ClassWrite
 from tclint.semantics.lattice import options
 from tclint.semantics.values import Static
 
-from .attributes import is_integer
+from .attributes import is_integer_literal
 
 
 class ClassCounter(Rule[ClassWrite]):
@@ -48,5 +48,5 @@ def _starts_whole(event: ClassWrite) -> bool:
                 ast.Assign(targets=[ast.Name(id=name)], value=ast.expr() as start)
                 | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as start)
             ) if name == event.attribute:
-                return is_integer(start)
+                return is_integer_literal(start)
     return False

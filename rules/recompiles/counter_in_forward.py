@@ -20,7 +20,7 @@ from ..lib.judge.numbers import COUNTED, Number
 from ..lib.judge.verdict import Changes, Refused
 from ..lib.rewrite.number_as_tensor import Way
 from ..lib.rewrite.proved import NO_TORCH
-from .attributes import is_integer, is_own
+from .attributes import is_attribute_of, is_integer_literal
 from .emptied import only_records
 
 _COUNT: Final = Number(Tensor(0, DType("int64", "int")), COUNTED)
@@ -104,8 +104,8 @@ def _start(init: FunctionInfo, name: str) -> ast.Assign | None:
             ready = True
         if not ready or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             continue
-        if is_own(statement.targets[0], first_argument(init), name):
-            return statement if is_integer(statement.value) else None
+        if is_attribute_of(statement.targets[0], first_argument(init), name):
+            return statement if is_integer_literal(statement.value) else None
     return None
 
 
@@ -143,7 +143,7 @@ def _why_not(event: ModuleWrite, own: str) -> str:
     for node in ast.walk(site.body.scope):
         if not isinstance(node, ast.Attribute) or node.attr != event.attribute:
             continue
-        if not is_own(node, own, event.attribute):
+        if not is_attribute_of(node, own, event.attribute):
             return f"`{site.text(node)}` is the number of another object"
         if isinstance(node.ctx, ast.Load):
             if node is not getattr(getattr(site.statement, "value", None), "left", None):

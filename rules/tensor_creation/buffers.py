@@ -28,7 +28,7 @@ from ..lib.judge.init_end import (
     why_not_constant_there,
     why_not_set_there,
 )
-from .placement import FROM_DATA, arguments, is_device, keyword, number_type
+from .placement import FROM_DATA, is_device, keyword, number_type, template_arguments
 from .python_data import is_empty
 
 _LISTS = (ast.List, ast.Tuple)
@@ -265,7 +265,7 @@ def _registration(
     event: TensorFactory, cls: ClassInfo, init: FunctionInfo | None, name: str
 ) -> Insert:
     """Register the buffer at the end of `__init__`, which is written where there is none."""
-    texts, parts = arguments(event.call, "device")
+    texts, parts = template_arguments(event.call, "device")
     made = {"factory": event.call.func, **parts}
     register = f'register_buffer("{name}", $factory({", ".join(texts)}), persistent=False)'
     if init is not None and not isinstance(init.node, ast.Lambda):

@@ -149,7 +149,7 @@ def keyword(call: ast.Call, name: str) -> ast.expr | None:
     return next((k.value for k in call.keywords if k.arg == name), None)
 
 
-def arguments(call: ast.Call, *without: str) -> tuple[list[str], dict[str, ast.expr]]:
+def template_arguments(call: ast.Call, *without: str) -> tuple[list[str], dict[str, ast.expr]]:
     """A call's arguments for a template, and its parts, less some keywords."""
     texts: list[str] = []
     parts: dict[str, ast.expr] = {}

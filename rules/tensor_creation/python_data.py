@@ -17,7 +17,7 @@ _LARGEST: Final = 3.4e38
 _SIZED: Final = frozenset({"torch.empty", "torch.zeros", "torch.ones"})
 
 
-def is_number(event: TensorFactory) -> bool:
+def is_one_number(event: TensorFactory) -> bool:
     """True for ``torch.tensor`` of one Python number, alone or in a list."""
     return number_of(event) is not None
 
@@ -45,7 +45,7 @@ def is_empty(event: TensorFactory) -> bool:
 
 def is_varying_data(event: TensorFactory) -> bool:
     """True for lists that the step makes: however it is done, they come from the host."""
-    return event.function in FROM_DATA and not event.constant and not is_number(event)
+    return event.function in FROM_DATA and not event.constant and not is_one_number(event)
 
 
 def fits(site: Site, node: ast.expr) -> bool:

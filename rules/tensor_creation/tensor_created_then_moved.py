@@ -18,7 +18,7 @@ from tclint.semantics.values import Sequence, SymInt
 from ..lib.judge.verdict import Refused
 from .buffers import is_constant_data
 from .placement import FROM_DATA, Target, is_device, keyword, number_type, target
-from .python_data import fits, is_empty, is_number, is_surely_number, is_varying_data, number_of
+from .python_data import fits, is_empty, is_one_number, is_surely_number, is_varying_data, number_of
 
 _EXACT = frozenset(
     "zeros ones empty full eye scalar_tensor tril_indices triu_indices arange".split()
@@ -67,7 +67,7 @@ class TensorCreatedThenMoved(Rule[TensorFactory]):
         event = _moved_later(event)
         device = keyword(event.call, "device")
         where = target(event) if device is None else None
-        if device is not None and is_number(event) and is_device(event.site, device):
+        if device is not None and is_one_number(event) and is_device(event.site, device):
             event, where = replace(event, moved=None), Target(device)  # a `.to` after it stays
         if where is None or is_constant_data(event) or not _can_be_made_on_device(event):
             return None
@@ -150,7 +150,7 @@ def _is_shaped(event: TensorFactory) -> bool:
 
 def _converts_alike(event: TensorFactory) -> bool:
     """True when the values are the same, made with a dtype at once or converted afterwards."""
-    if is_number(event):
+    if is_one_number(event):
         value = getattr(number_of(event), "value", None)
         return type(value) is int and abs(value) <= _SMALL
     return event.function.removeprefix("torch.") in _ZEROS_AND_ONES | _RANDOM
@@ -159,7 +159,7 @@ def _converts_alike(event: TensorFactory) -> bool:
 def _filled(event: TensorFactory, where: Target) -> list[Rewrite] | None:
     """The rewrites that fill a tensor of one element with its number; None for more data."""
     site, call = event.site, event.call
-    if not is_number(event):
+    if not is_one_number(event):
         return None
     data, number = call.args[0], number_of(event)
     function = _filler(event, where, number)

@@ -83,19 +83,19 @@ def _makes(site: Site, parent: ast.AST | None, use: ast.expr, kind: str) -> str 
     match parent:
         case ast.BinOp(left=left, op=op, right=right):
             other = right if left is use else left
-            if isinstance(op, ast.MatMult) or not is_number(site, other):
+            if isinstance(op, ast.MatMult) or not is_plain_number(site, other):
                 return None
             return _arithmetic(site, op, kind, other)
         case ast.UnaryOp(op=op):
             return "bool" if isinstance(op, ast.Not) else kind
         case ast.Compare():
-            numbers = all(is_number(site, n) for n in (parent.left, *parent.comparators))
+            numbers = all(is_plain_number(site, n) for n in (parent.left, *parent.comparators))
             return "bool" if numbers or _in_constants(parent) else None
         case ast.IfExp(test=test):
             return None if test is use else kind
         case ast.Call(func=function) if use is not function:
             name = site.dotted(function)
-            if name in SAME_KIND and all(is_number(site, a) for a in parent.args):
+            if name in SAME_KIND and all(is_plain_number(site, a) for a in parent.args):
                 return kind
     return None
 
@@ -115,12 +115,12 @@ def _arithmetic(site: Site, op: ast.operator, kind: str, other: ast.expr) -> str
     return "float" if floats else "int"
 
 
-def is_number(site: Site, node: ast.expr) -> bool:
+def is_plain_number(site: Site, node: ast.expr) -> bool:
     """True when the expression certainly is a number of Python's or numpy's."""
     if isinstance(node, (ast.List, ast.Tuple, ast.Dict, ast.Set)):
         return False
     if isinstance(node, ast.BinOp):
-        return is_number(site, node.left) and is_number(site, node.right)
+        return is_plain_number(site, node.left) and is_plain_number(site, node.right)
     return all(isinstance(v, _NUMBERS) for v in options(site.value(node)))
 
 

@@ -44,7 +44,7 @@ def is_written_later(site: Site, node: ast.expr | ast.stmt, name: str | None) ->
     return any(_is_written(site, one) for one in later)
 
 
-def is_own(site: Site, name: str) -> bool:
+def is_own_result(site: Site, name: str) -> bool:
     """True for a variable that holds nothing but results of operations of this function."""
     stores = [site.parent(store) for store in site.stores(name)]
     if not stores or not is_local(site, name):

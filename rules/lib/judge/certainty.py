@@ -36,7 +36,7 @@ _HANDS_BACK: Final = frozenset({"torch.nn.Identity", "torch.nn.Sequential", "tor
 
 def tensors_only(site: Site, node: ast.expr) -> Verdict:
     """Judge a rewriting that calls a method on ``node`` that only tensors have."""
-    if is_certain(site, node):
+    if is_certainly_tensor(site, node):
         return PROVED
     return Changes(f"`{site.text(node)}` fails where it is no tensor but a numpy array")
 
@@ -47,7 +47,7 @@ def may_be_number(site: Site, node: ast.expr) -> bool:
     A variable may, whose attributes nobody asks for, and what operators compute from such.
     """
     tensors = all(isinstance(option, Tensor) for option in options(site.value(node)))
-    return tensors and not is_certain(site, node) and _is_like_number(site, node)
+    return tensors and not is_certainly_tensor(site, node) and _is_like_number(site, node)
 
 
 def _is_like_number(site: Site, node: ast.expr) -> bool:
@@ -69,7 +69,7 @@ def _is_like_number(site: Site, node: ast.expr) -> bool:
         case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
             return _is_like_number(site, left) and _is_like_number(site, right)
         case ast.Attribute(attr=name):
-            return not is_tensor_member(name) and not is_certain(site, node)
+            return not is_tensor_member(name) and not is_certainly_tensor(site, node)
     return False
 
 
@@ -80,7 +80,7 @@ def _latest(site: Site, name: ast.Name) -> ast.expr | None:
     return max(always, key=lambda assign: assign.lineno).value if always else None
 
 
-def is_certain(site: Site, node: ast.expr) -> bool:
+def is_certainly_tensor(site: Site, node: ast.expr) -> bool:
     """True where ``node`` is a tensor, or something else would have raised before."""
     return _is_certain(site, node, frozenset())
 

@@ -12,7 +12,7 @@ from tclint.semantics.values import Tensor
 from ..facts.annotations import is_number_type
 from ..facts.parameters import is_number_literal, is_number_parameter
 from .certainty import may_be_number
-from .numbers import is_number
+from .numbers import is_python_number
 
 _DEPTH = 4
 
@@ -97,7 +97,7 @@ def _together(site: Site, members: list[ast.expr], depth: int) -> str:
 
 def _plain(site: Site, node: ast.expr) -> bool:
     tensors = any(isinstance(value, Tensor) for value in options(site.value(node)))
-    return not tensors and is_number(site, node)
+    return not tensors and is_python_number(site, node)
 
 
 def stores(node: ast.AST, attribute: str) -> bool:

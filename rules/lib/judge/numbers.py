@@ -114,7 +114,7 @@ def bound_of(site: Site, source: ast.expr) -> int | None:
     return COUNTED if function == "sum" and tensor is not None and is_boolean(tensor) else None
 
 
-def is_number(site: Site, node: ast.expr) -> bool:
+def is_python_number(site: Site, node: ast.expr) -> bool:
     """True for a number of Python's: a constant, a size, or one read from a tensor."""
     kinds = (Static, SymInt, DataScalar)
     return all(

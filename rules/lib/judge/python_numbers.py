@@ -16,7 +16,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Mapping, NDArray, NumpyScalar, Object, Sequence, Static, Tensor
 
 from ..facts.number_flow import SAME_KIND, End, Step, call_around, index_around, is_truth_test
-from .certainty import is_certain
+from .certainty import is_certainly_tensor
 from .verdict import PROVED, Changes, Refused, Verdict, combine
 
 Least = Callable[[ast.expr], int | None]
@@ -141,7 +141,7 @@ def _number(site: Site, end: End) -> Verdict:
             return PROVED if same else Changes("the number is shown without its numpy type")
         case ast.Attribute(attr=name):
             return Refused(f"`.{name}` belongs to numpy's scalars")
-        case ast.Assign(targets=[ast.Subscript(value=owner)]) if is_certain(site, owner):
+        case ast.Assign(targets=[ast.Subscript(value=owner)]) if is_certainly_tensor(site, owner):
             return PROVED
     call = call_around(site, end.use)
     if call is not None:
@@ -177,7 +177,7 @@ def _is_same_for_both(site: Site, call: ast.Call) -> bool:
 
 
 def _with_tensor(site: Site, other: ast.expr) -> Verdict:
-    if is_certain(site, other):
+    if is_certainly_tensor(site, other):
         return PROVED
     return Changes(f"`{site.text(other)}` meets a Python number instead of a numpy scalar")
 
@@ -244,7 +244,7 @@ def _argument(site: Site, call: ast.Call, end: End) -> Verdict:
 
 
 def _is_method_of_tensor(site: Site, call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and is_certain(site, call.func.value)
+    return isinstance(call.func, ast.Attribute) and is_certainly_tensor(site, call.func.value)
 
 
 def _stored(site: Site, end: End) -> Verdict:

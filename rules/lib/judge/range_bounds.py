@@ -1,4 +1,4 @@
-"""The bounds of `np.arange`: does `range` count the same between them?"""
+"""Bounds of a range: do numpy, torch and Python count the same between them?"""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import ast
 from tclint.semantics.site import Site
 from tclint.semantics.values import DataScalar
 
-from ..facts.integers import is_surely_integer
+from ..facts.integers import is_surely_integer, least
+from .numbers import constant
 from .verdict import PROVED, Changes, Refused, Verdict
 
 
-def judge_bounds(site: Site, call: ast.Call) -> Verdict:
-    """Judge ``range`` with the arguments of ``np.arange``."""
+def judge_numpy_arange(site: Site, call: ast.Call) -> Verdict:
+    """Judge ``range`` in the place of ``np.arange``, with the arguments of a call."""
     if call.keywords:
         return Refused(f"`range` takes no `{call.keywords[0].arg or '**'}=`")
     if not 1 <= len(call.args) <= 3 or any(isinstance(a, ast.Starred) for a in call.args):
@@ -34,3 +35,29 @@ def _is_step(node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         node = node.operand
     return isinstance(node, ast.Constant) and bool(node.value)
+
+
+def judge_torch_arange(site: Site, call: ast.Call) -> Verdict:
+    """Judge ``torch.arange`` and ``range``, one in the place of the other."""
+    if call.keywords or any(isinstance(a, ast.Starred) for a in call.args):
+        return Refused("its bounds are not all written out")
+    if not all(is_surely_integer(site, bound) for bound in call.args):
+        return Changes("a bound that is not an integer gives other positions, or another error")
+    if len(call.args) == 1:
+        bound = least(site, call.args[0])
+        if bound is not None and bound >= 0:
+            return PROVED
+    if _goes_up(site, call.args):
+        return PROVED
+    return Changes("`torch.arange` raises for a negative length, where a range is empty")
+
+
+def _goes_up(site: Site, bounds: list[ast.expr]) -> bool:
+    """True for written bounds from low to high."""
+    known = [constant(site, bound) for bound in bounds]
+    match known:
+        case [int(first), int(last)]:
+            return first <= last
+        case [int(first), int(last), int(step)]:
+            return step > 0 and first <= last
+    return False

@@ -26,7 +26,7 @@ from tclint.semantics.values import (
 )
 from tclint.torch_facts.memory import READING_FUNCTIONS
 
-from .aliases import is_let_go, is_own, runs_after
+from .aliases import is_let_go, is_own_result, runs_after
 from .verdict import PROVED, Changes, Refused, Verdict, combine
 
 _PLAIN = (Static, SymInt, DataScalar, External, Function, Class)
@@ -189,5 +189,5 @@ def _is_foreign(site: Site, node: ast.expr, held: set[str], new: str | None) -> 
     while isinstance(node, (ast.Attribute, ast.Subscript, ast.Starred)):
         node = node.value
     if isinstance(node, ast.Name):
-        return node.id != new and (node.id in held or not is_own(site, node.id))
+        return node.id != new and (node.id in held or not is_own_result(site, node.id))
     return not isinstance(node, ast.Constant) and not is_fresh(site, node)

@@ -12,7 +12,7 @@ from tclint.semantics.values import SymInt, Tensor
 
 from ..facts.conditions import read_source
 from ..facts.purity import ORDER, is_ordering
-from ..judge.certainty import is_certain
+from ..judge.certainty import is_certainly_tensor
 from ..judge.declared import takes_numbers
 from ..judge.exactness import COMPLEX, exact_comparison
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
@@ -69,7 +69,7 @@ def drop(site: Site, call: ast.Call) -> tuple[Replace, Verdict]:
         return _function(site, call)
     via, source, tensor = read
     rewrite = Replace(call, "$source", {"source": source})
-    if via in ("float", "int") and not is_certain(site, source):
+    if via in ("float", "int") and not is_certainly_tensor(site, source):
         return rewrite, Refused(f"`{site.text(source)}` is not certainly a tensor")
     single = PROVED if tensor.rank == 0 or via == "bool" else _ONE
     return rewrite, combine([_conversion(via, tensor), _place(site, call, tensor), single])
@@ -122,7 +122,7 @@ def _function(site: Site, call: ast.Call) -> tuple[Replace, Verdict]:
         return Replace(call, f"{spelled}({', '.join(arguments)}).all()", parts), place
     if name == "torch.is_nonzero" and len(parts) == 1:
         given = next(iter(parts.values()))
-        if not is_certain(site, given):
+        if not is_certainly_tensor(site, given):
             return Replace(call, ""), Refused(f"`{site.text(given)}` is not certainly a tensor")
         return Replace(call, f"${next(iter(parts))}", parts), place
     if name == "torch.equal" and len(call.args) == 2:

@@ -19,10 +19,10 @@ from ..facts.compiling import is_compiled_aside, is_compiled_only
 from ..facts.purity import is_pure
 from ..facts.shapes import same_dtype, same_shape
 from ..facts.uses import is_parameter
-from ..judge.aliases import is_own
+from ..judge.aliases import is_own_result
 from ..judge.arguments import certain_tensor
 from ..judge.arms import judge_arm, keeps
-from ..judge.certainty import is_certain
+from ..judge.certainty import is_certainly_tensor
 from ..judge.promotion import is_boolean
 from ..judge.saved_for_backward import judge_kept
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
@@ -185,7 +185,7 @@ def _obstacle(site: Site, target: ast.Subscript, reads: _Reads, cover: _Cover | 
         return "more than one tensor is read by the mask"
     if mask is None or not is_boolean(mask) or not is_pure(site, target.slice):
         return f"`{site.text(target.slice)}` is not certainly a boolean tensor"
-    if not is_own(site, names[0]):
+    if not is_own_result(site, names[0]):
         return f"`{names[0]}` may be a tensor, or a view of one, from outside"
     if cover is None or not same_shape(site, *tensors):
         return f"`{site.text(target.slice)}` may have another shape than `{names[0]}`"
@@ -249,7 +249,7 @@ def _added(site: Site, statement: ast.stmt, most: int) -> ast.expr | None:
             return None
     tensor = certain_tensor(site, value)
     rank = tensor.rank if tensor is not None else None
-    plain = rank is not None and rank <= most and is_certain(site, value)
+    plain = rank is not None and rank <= most and is_certainly_tensor(site, value)
     return value if plain and is_pure(site, value) else None
 
 

@@ -19,7 +19,7 @@ from ..facts.uses import Uses, is_parameter, uses_of
 from ..judge.arguments import certain_tensor
 from ..judge.contexts import judge
 from ..judge.exactness import COMPLEX, exact_comparison
-from ..judge.numbers import Number, arithmetic, is_number, negated
+from ..judge.numbers import Number, arithmetic, is_python_number, negated
 from ..judge.promotion import ROUNDED
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .slice_store import store_by_mask
@@ -191,7 +191,7 @@ class Way:
         self.verdicts.append(Changes(stored.changes) if stored.changes else PROVED)
 
     def _is_number(self, node: ast.expr) -> bool:
-        return certain_tensor(self.site, node) is None and is_number(self.site, node)
+        return certain_tensor(self.site, node) is None and is_python_number(self.site, node)
 
     def _go_on(self, node: ast.expr, number: Number, verdict: Verdict) -> None:
         self.verdicts.append(verdict)

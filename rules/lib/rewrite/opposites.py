@@ -11,7 +11,7 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import DataScalar, Static, SymInt, Tensor
 
-from ..judge.certainty import is_certain
+from ..judge.certainty import is_certainly_tensor
 
 _QUANTIFIERS: Final = {"any": "all", "all": "any"}
 
@@ -47,7 +47,7 @@ def certain_opposite(site: Site, node: ast.expr) -> Opposite | None:
     compared = node
     if isinstance(node, ast.Call):
         compared = node.args[0] if node.args else getattr(node.func, "value", node)
-    return opposite(site, node) if is_certain(site, compared) else None
+    return opposite(site, node) if is_certainly_tensor(site, compared) else None
 
 
 def _quantified(site: Site, compared: ast.Compare, name: str) -> Opposite | None:

@@ -66,7 +66,7 @@ def _is_constant(value: Value) -> bool:
     return isinstance(value, SymInt)
 
 
-def is_certain(value: Value) -> bool:
+def is_definite(value: Value) -> bool:
     """False for settings of which only the existence is known, and shapes of any length.
 
     The product of a shape with one size is a number that Dynamo knows.

@@ -13,7 +13,7 @@ from tclint.semantics.site import Site
 from ..facts.integers import least
 from ..facts.number_flow import follow
 from ..judge.python_numbers import verdict_of
-from ..judge.range_bounds import judge_bounds
+from ..judge.range_bounds import judge_numpy_arange
 from ..judge.verdict import Refused, Verdict, combine
 from .builtin_names import builtin
 from .proved import repair_as_proved
@@ -44,7 +44,7 @@ def use_range(loop: Loop) -> Repair | Decline:
     spelled = builtin(site, "range")
     if isinstance(spelled, Decline):
         return spelled
-    verdict = judge_bounds(site, call)
+    verdict = judge_numpy_arange(site, call)
     if not isinstance(verdict, Refused):
         verdict = combine([verdict, _variable(site, loop.target, call)])
     return repair_as_proved(verdict, MESSAGE, (Replace(call.func, spelled[0]),))

@@ -24,7 +24,7 @@ from ..facts.messages import folded, nearest_literal, quoted
 from ..facts.purity import cannot_raise, compares, is_pure
 from ..judge.arguments import certain_tensor
 from ..judge.caught import caught
-from ..judge.certainty import is_certain
+from ..judge.certainty import is_certainly_tensor
 from ..judge.declared import takes_numbers
 from ..judge.exactness import COMPLEX
 from ..judge.promotion import is_boolean
@@ -223,7 +223,7 @@ class _Test:
             return refusal
         if NONE in options(self.site.value(node)):
             return Decline("the tensor may be None, which `torch.logical_not` does not take")
-        if not is_certain(self.site, node):
+        if not is_certainly_tensor(self.site, node):
             return Decline(f"`{self.site.text(node)}` is not certainly a tensor")
         return None
 
@@ -335,7 +335,7 @@ class _Test:
 
     def _why_not_flat(self, node: ast.expr) -> Decline | None:
         tensor = certain_tensor(self.site, node)
-        if tensor is not None and tensor.rank == 0 and is_certain(self.site, node):
+        if tensor is not None and tensor.rank == 0 and is_certainly_tensor(self.site, node):
             return None
         text = self.site.text(node)
         return Decline(f"`{text}` is not certainly a tensor without dimensions")

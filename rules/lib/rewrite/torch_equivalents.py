@@ -12,7 +12,7 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import DType, External
 
-from ..judge.numbers import Number, constant, fits_float32, is_number, negated
+from ..judge.numbers import Number, constant, fits_float32, is_python_number, negated
 from ..judge.promotion import FLOAT_OF_INTEGER, ROUNDED
 from ..judge.verdict import PROVED, Changes, Refused, Verdict
 
@@ -107,7 +107,7 @@ def _extreme(
 ) -> TorchEquivalent | None:
     """``max(n, 1)`` is ``n.clamp(min=1)``, but for NaN and for the sign of zero."""
     other = call.args[1] if call.args[0] is use else call.args[0]
-    if not is_number(site, other):
+    if not is_python_number(site, other):
         return None
     value = constant(site, other)
     replaced = _instead(call, f"$number.{_METHODS[name]}", use, other=other)

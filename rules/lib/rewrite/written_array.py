@@ -16,7 +16,7 @@ from tclint.semantics.site import Site
 from ..facts.integers import least
 from ..facts.number_flow import End, Step, follow
 from ..judge.python_numbers import verdict_of
-from ..judge.range_bounds import judge_bounds
+from ..judge.range_bounds import judge_numpy_arange
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .builtin_names import builtin
 from .proved import repair_as_proved
@@ -96,7 +96,7 @@ def write_list(site: Site, call: ast.Call, made: ast.expr) -> Repair | Decline |
 
 
 def _counted_list(site: Site, call: ast.Call, made: ast.Call) -> Repair | Decline:
-    verdict = judge_bounds(site, made)
+    verdict = judge_numpy_arange(site, made)
     if isinstance(verdict, Refused):
         return Decline(verdict.why)
     for name in ("list", "range"):
