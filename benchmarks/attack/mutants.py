@@ -23,6 +23,7 @@ from benchmarks.preserve.children import TooLongError, at_most
 from tclint.config import SCOPES, Config
 from tclint.fix.apply import fix_files
 from tclint.lint.engine import Run, check_files
+from tclint.lint.pages import page_of
 from tclint.lint.registry import load_rules
 from tclint.lint.rule import PRELUDE, Bad
 from tclint.report.formats import OutputFormat, render
@@ -75,7 +76,7 @@ def broken(chance: Random) -> bytes:
 def seeds() -> tuple[bytes, ...]:
     """The programs to start from; those that have a fix thrice."""
     files = [file.read_bytes() for file in sorted(FIXTURES.rglob("*.py"))]
-    examples = [one for rule in load_rules() for one in rule.examples]
+    examples = [one for rule in load_rules() for one in page_of(rule).examples]
     fixable = [one for one in examples if isinstance(one, Bad) and (one.fixed or one.unsafe)]
     texts = [PRELUDE + one.code for one in (*examples, *fixable, *fixable)]
     return (*files, *(text.encode() for text in texts))

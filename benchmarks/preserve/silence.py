@@ -21,6 +21,7 @@ from benchmarks.preserve.engine import Judged, judged
 from benchmarks.preserve.inputs import argument
 from benchmarks.preserve.programs import programs
 from benchmarks.preserve.shrink import shrunk
+from tclint.lint.pages import page_of
 from tclint.lint.registry import load_rules
 from tclint.lint.rule import PRELUDE
 from tclint.verify.oracles import CountingBackend, watch
@@ -107,7 +108,7 @@ Where `check` names no graph break, the text is compiled and called, and Dynamo'
 def examples() -> Iterator[Subject]:
     """The examples of all rules that leave compiling to others."""
     for rule in load_rules():
-        for number, one in enumerate(rule.examples, 1):
+        for number, one in enumerate(page_of(rule).examples, 1):
             if "compile(" not in one.code and "torch.compile" not in one.code:
                 yield Subject(f"{rule.code} example {number}", PRELUDE + one.code, one.inputs)
 
