@@ -1,4 +1,8 @@
-"""Functions that create tensors: from sizes, from Python data, from a range, like another."""
+"""Functions that create tensors: from sizes, from Python data, from a range, like another.
+
+Kept by hand: signatures do not say where rank and dtype come from.
+``tests/test_torch_facts_elements.py`` calls each.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,9 @@
 
 Compiled one by one on torch 2.13 with default settings; the ids are those that Dynamo printed.
 An empty tuple means that it is traced: the read is a host sync, not a graph break.
+
+Kept by hand: torch's schemas do not say who looks at data, and Dynamo says so only when it meets a
+call. ``tests/test_torch_facts_kept_by_hand.py`` compiles each.
 """
 
 from __future__ import annotations

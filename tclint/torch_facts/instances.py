@@ -3,6 +3,9 @@
 Compiled one by one on torch 2.13 with default settings, on objects made outside of compiled code;
 the ids are those that Dynamo printed. What is traced (``Event.is_set``, ``Path.name``, draws of
 ``random.Random``) is not listed.
+
+Kept by hand: Dynamo says so only when it meets a call. ``tests/test_torch_facts_instances.py``
+compiles each.
 """
 
 from __future__ import annotations

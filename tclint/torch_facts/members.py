@@ -1,4 +1,8 @@
-"""Names that only tensors have, and the tensors that layers have."""
+"""Names that only tensors have, and the tensors that layers have.
+
+Kept by hand: that hardly anything else has a name is a judgement. ``tests/test_torch_facts.py``
+holds it against numpy, modules and Python's own types.
+"""
 
 from __future__ import annotations
 

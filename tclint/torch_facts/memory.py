@@ -2,6 +2,8 @@
 
 Measured: ``tests/test_torch_facts_memory.py`` calls every function with tensors of all kinds and
 looks whose memory the result has. A name that is in no table may do anything.
+
+Kept by hand: samples can show that a function shares memory, never that none of its calls does.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Deprecated ones warn with torch 2.13 (run one by one); private ones were compared with the public
 function, which calls them or does the same.
+
+Kept by hand: that two functions do the same is nowhere written down.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""What numpy functions return when their arguments are Python numbers or arrays."""
+"""What numpy functions return when their arguments are Python numbers or arrays.
+
+Kept by hand: numpy is not installed wherever torch is. ``tests/test_torch_facts_kept_by_hand.py``
+calls them.
+"""
 
 from __future__ import annotations
 

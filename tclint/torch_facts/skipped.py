@@ -3,6 +3,10 @@
 Compiled one by one on torch 2.13 with default settings; the ids are those that Dynamo printed.
 Calls of ``torch.cuda`` were compiled on an H200 with torch 2.11. Output (``print``, loggers,
 ``warnings``) has its own event and is here for completeness.
+
+Kept by hand: Dynamo has a table of a part of them only, and of the rest says so only when it meets
+a call. ``tests/test_torch_facts.py`` looks that none of Dynamo's own table is missing,
+``tests/test_torch_facts_kept_by_hand.py`` that torch has the names.
 """
 
 from __future__ import annotations

@@ -1,0 +1,109 @@
+"""Facts that were found by compiling, held against torch: what reads, what has which name."""
+
+from __future__ import annotations
+
+import re
+from pkgutil import resolve_name
+
+import pytest
+
+pytest.importorskip("torch", reason="the tables are held against torch itself")
+
+import torch
+from torch._dynamo.utils import counters
+
+from tclint.torch_facts import numpy_functions
+from tclint.torch_facts.host import READS, SHAPES
+from tclint.torch_facts.moved import AUTOCAST_NAMES, COMPILER_NAMES
+from tclint.torch_facts.skipped import BY_NAME
+from tests.dynamo import loaded
+
+_IMPORTS = "import numpy as np\nimport torch\n"
+_ID = re.compile(r"gb(\d+)\.html")
+_CALLS = {
+    "__array__": "np.asarray(x)", "__bool__": "bool(y)", "__complex__": "complex(y)",
+    "__contains__": "x.__contains__(y)", "__float__": "float(y)",
+    "__index__": "[0][k]", "__int__": "int(y)", "__repr__": "repr(x)", "__str__": "str(x)",
+    "allclose": "x.allclose(x)", "equal": "x.equal(x)", "is_nonzero": "y.is_nonzero()",
+    "item": "y.item() + y.item()", "torch.allclose": "torch.allclose(x, x)",
+    "torch.equal": "torch.equal(x, x)", "torch.is_nonzero": "torch.is_nonzero(y)",
+    "bincount": "n.bincount()", "torch.bincount": "torch.bincount(n)",
+    "masked_select": "x.masked_select(x > 0)",
+    "torch.masked_select": "torch.masked_select(x, x > 0)",
+    "torch.combinations": "torch.combinations(x)",
+    "torch.linalg.lstsq": "torch.linalg.lstsq(torch.ones(3, 2), torch.ones(3, 1))",
+    "torch.nn.functional.ctc_loss": (
+        "torch.nn.functional.ctc_loss(torch.ones(4, 1, 3), torch.ones(1, 2, dtype=torch.int64),"
+        " torch.tensor([4]), torch.tensor([2]))"
+    ),
+    "torch.ctc_loss": (
+        "torch.ctc_loss(torch.ones(4, 1, 3), torch.ones(1, 2, dtype=torch.int64),"
+        " torch.tensor([4]), torch.tensor([2]))"
+    ),
+    "torch.nn.functional.one_hot": "torch.nn.functional.one_hot(n)",
+    "repeat_interleave": "x.repeat_interleave(n)",
+    "torch.repeat_interleave": "torch.repeat_interleave(x, n)",
+}  # fmt: skip
+
+
+def _breaks(name: str) -> set[str]:
+    """The ids of the graph breaks that a call of this name causes with default settings."""
+    call = _CALLS.get(name, f"{name}(x)" if "." in name else f"x.{name}()")
+    code = f"{_IMPORTS}def f(x, y, n, k):\n    r = {call}\n    return x * 2, r\n"
+    torch._dynamo.reset()
+    counters.clear()
+    given = (torch.ones(3), torch.ones(()), torch.ones(3, dtype=torch.int64))
+    torch.compile(loaded(code), backend="eager")(*given, torch.zeros((), dtype=torch.int64))
+    return {f"GB{gb_id}" for text in counters["graph_break"] for gb_id in _ID.findall(text)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(set(READS) - {"__format__"}))  # Dynamo puts that off
+def test_what_reads_data_breaks_with_its_id_or_is_traced(name: str) -> None:
+    ids = set(READS[name][1])
+    found = _breaks(name)
+    assert found == ids or (found and found < ids)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(SHAPES))
+def test_what_gives_a_shape_by_its_data_breaks_with_its_id(name: str) -> None:
+    assert _breaks(name) == {SHAPES[name]}
+
+
+def _is_there(dotted: str) -> bool:
+    try:
+        resolve_name(dotted)
+    except (AttributeError, ImportError):
+        return False
+    return True
+
+
+def test_torch_has_what_dynamo_skips() -> None:
+    torchs = {name.removesuffix(".__set__") for name in BY_NAME if name.startswith("torch.")}
+    assert {name for name in torchs if not _is_there(name)} == set()
+
+
+def test_torch_has_the_old_names_and_the_new_ones() -> None:
+    moved = {**AUTOCAST_NAMES, **COMPILER_NAMES}
+    names = {*moved, *(one.new for one in moved.values())}
+    assert {name for name in names if not _is_there(name)} == set()
+
+
+def test_numpy_gives_what_the_tables_say() -> None:
+    numpy = pytest.importorskip("numpy")
+    old = {"product", "bool_", "round_", "mat"}  # gone from numpy 2
+    kinds = (numpy_functions.ARRAYS, numpy_functions.SCALARS, numpy_functions.POINTWISE)
+    for dotted in frozenset().union(*kinds) - old:
+        value = numpy
+        for part in dotted.split("."):
+            value = getattr(value, part)
+        assert value is not None
+    for name in sorted(numpy_functions.POINTWISE - old):
+        for number in (2, 0.5):
+            try:
+                given = (getattr(numpy, name)(number), getattr(numpy, name)(numpy.array([number])))
+            except TypeError:  # takes two
+                continue
+            assert numpy.ndim(given[0]) == 0
+            assert isinstance(given[1], numpy.ndarray)
