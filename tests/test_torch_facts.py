@@ -13,10 +13,12 @@ import pytest
 
 from tclint import torch_facts
 from tclint.torch_bounds import NEWEST_TORCH, shown
-from tclint.torch_facts.factories import FACTORIES, TYPED
+from tclint.torch_facts.dtypes import TYPED
+from tclint.torch_facts.factories import FACTORIES
 from tclint.torch_facts.lifetimes import Lifetime, lifetimes
 from tclint.torch_facts.members import ONLY_TENSORS
 from tclint.torch_facts.table import FILE
+from tests.semantics_probe import mismatch
 
 ROOT = Path(__file__).parent.parent
 
@@ -379,3 +381,11 @@ def test_a_name_lives_from_behind_the_last_release_that_lacked_it() -> None:
     }
     with pytest.raises(ValueError, match="gone for a while"):
         between(asked, {(2, 6): {"back"}, (2, 13): set(), (2, 15): {"back"}})
+
+
+@pytest.mark.parametrize("name", sorted(TYPED))
+def test_an_annotation_with_an_older_class_of_tensors_is_one_of_tensors(
+    tmp_path: Path, name: str
+) -> None:
+    text = f"import torch\n\n\n@torch.compile\ndef f(x: torch.{name}):\n    return x.item()"
+    assert not mismatch(tmp_path, {"program.py": f"{text}  #! HostRead item\n"})
