@@ -191,7 +191,7 @@ def test_a_result_counts_as_used_wherever_it_may_be_read(
     ("use", "code", "reason"),
     [
         ("x = torch.cuda.amp.custom_fwd(print)\n", "TCL420", "a function to wrap"),
-        ("x = torch.cuda.amp.autocast(**{})\n", "TCL420", "not all written out"),
+        ("x = torch.cuda.amp.autocast(**{})\n", "TCL420", "the call uses `*args`"),
         ("x = torch._dynamo.disable(print, wrapping=False)\n", "TCL421", "`wrapping`"),
         ("x = torch._dynamo.optimize('eager', True)(print)\n", "TCL423", "by position"),
         ("x = torch._dynamo.explain(f=print, x=1)\n", "TCL422", "which of them is the function"),

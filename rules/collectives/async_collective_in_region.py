@@ -70,7 +70,7 @@ def _repair(event: Call, waits: list[ast.stmt] | None) -> Repair | Decline:
     keywords = {k.arg: k.value for k in event.call.keywords if k.arg and k.arg != "async_op"}
     starred = any(isinstance(node, ast.Starred) for node in event.call.args)
     if starred or len(keywords) + 1 != len(event.call.keywords):
-        return Decline("its arguments are not all written out")
+        return Decline("the call uses `*args`/`**kwargs`")
     named = [f"{key}=$k_{key}" for key in keywords]
     template = f"$function({', '.join([*(f'${key}' for key in arguments), *named])})"
     parts = {**arguments, **{f"k_{key}": value for key, value in keywords.items()}}

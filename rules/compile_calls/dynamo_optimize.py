@@ -45,7 +45,7 @@ class DynamoOptimize(Rule[NameUsed]):
 def _repair(event: NameUsed, made: ast.Call) -> Repair | Decline:
     starred = any(isinstance(argument, ast.Starred) for argument in made.args)
     if starred or any(keyword.arg is None for keyword in made.keywords):
-        return Decline("its arguments are not all written out")
+        return Decline("the call uses `*args`/`**kwargs`")
     parts: dict[str, ast.expr] = {}
     given = []
     positional = zip(("backend",), made.args, strict=False)

@@ -50,7 +50,7 @@ def use_public_name(event: NameUsed, moved: Moved) -> Repair | Decline:
         return _repair(event, moved, (Replace(event.expression, template), *imports))
     starred = any(isinstance(argument, ast.Starred) for argument in call.args)
     if starred or any(keyword.arg is None for keyword in call.keywords):
-        return Decline("its arguments are not all written out")
+        return Decline("the call uses `*args`/`**kwargs`")
     if len(call.args) > len(moved.positional):
         return Decline("it gets a function to wrap")
     template, parts = _call(call, moved, named=named)

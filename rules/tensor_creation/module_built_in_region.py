@@ -59,7 +59,7 @@ def _repair(event: ModuleConstruction) -> Repair | Decline:
     if others or outer.keywords or len(call.args) != 1 or len(outer.args) != 1:
         return Decline(_ANEW)
     if any(isinstance(node, ast.Starred) for node in (*call.args, *outer.args)):
-        return Decline("its arguments are not all written out")
+        return Decline("the call uses `*args`/`**kwargs`")
     kinds = list(options(site.value(call.args[0])))
     sizes = "$size" if all(isinstance(k, Sequence) for k in kinds) else "($size,)"
     if sizes != "$size" and not all(

@@ -32,7 +32,7 @@ class CheckpointVariant(Rule[NameUsed]):
         return Finding(
             f"`{event.name.rpartition('.')[2]}` without `use_reentrant` warns, and its default "
             "loses gradients where no input requires one",
-            fix=Decline("its arguments are not all written out")
+            fix=Decline("the call uses `*args`/`**kwargs`")
             if unpacked
             else Repair(
                 "Use the variant without reentry",

@@ -40,7 +40,7 @@ def _is_step(node: ast.expr) -> bool:
 def judge_torch_arange(site: Site, call: ast.Call) -> Verdict:
     """Judge ``torch.arange`` and ``range``, one in the place of the other."""
     if call.keywords or any(isinstance(a, ast.Starred) for a in call.args):
-        return Refused("its bounds are not all written out")
+        return Refused("its bounds are passed as `*args` or by keyword")
     if not all(is_surely_integer(site, bound) for bound in call.args):
         return Changes("a bound that is not an integer gives other positions, or another error")
     if len(call.args) == 1:
