@@ -11,13 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from tclint.cache.envelope import unpacked
+from tclint.cache.report_cache import holds
+from tclint.cache.store import Cache
 from tclint.cli import terminal
 from tclint.cli.configuration import Overrides
-from tclint.cli.grounds import Recorder
+from tclint.cli.execution import recorder_of, remember
 from tclint.cli.inputs import gather
-from tclint.cli.replay import holds
-from tclint.lint.blob import unpacked
 from tclint.lint.engine import check_files, in_one
+from tclint.lint.execution import Execution
 from tests.cli_runs import BREAKS, tclint
 
 TICK = 0.02
@@ -77,11 +79,12 @@ def record(project: Path, monkeypatch: pytest.MonkeyPatch) -> Record:
         paths = [*map(Path, named)]
         inputs = gather(paths, Overrides(), None)
         folder = project / "remembered"
-        recorder = Recorder(folder, inputs, paths, started)
+        recorder = recorder_of(Execution(1, Cache(folder)), inputs, paths, started)
+        assert recorder is not None
         run = in_one([check_files(files, config) for config, files in inputs.parts])
         assert run.results
         meanwhile()
-        recorder.record(run, "text\n", 1)
+        remember(recorder, run, "text\n", 1)
         reports = [*folder.glob("*.report")]
         return Recorded(unpacked(reports[0].read_bytes()) if reports else None)
 
@@ -162,7 +165,7 @@ def test_the_rules_are_among_what_a_report_rests_on(record: Record) -> None:
     known = record("src").known
     assert known is not None
     names = {Path(str(name)).as_posix().rpartition("main/")[2] for name, _ in known["stamps"]}
-    assert {"check.py", "grounds.py"} <= {name.rpartition("/")[2] for name in names}
+    assert {"check.py", "report_inputs.py"} <= {name.rpartition("/")[2] for name in names}
     assert any(name.endswith("TCL101.py") or "item" in name for name in names)
 
 

@@ -13,10 +13,10 @@ from typing import Any, Final
 
 import pytest
 
-from tclint.cli import replay
+from tclint.cache import report_cache
+from tclint.cache.envelope import packed, unpacked
+from tclint.cache.store import Cache
 from tclint.config import Config
-from tclint.lint.blob import packed, unpacked
-from tclint.lint.cache import Cache
 from tclint.lint.engine import Execution, Run, check_files
 from tclint.lint.registry import known_rules
 from tclint.report.formats import OutputFormat, render
@@ -82,8 +82,8 @@ def test_whatever_lies_where_a_report_was_remembered_is_as_good_as_none(
     monkeypatch.chdir(tmp_path)
     cache = tmp_path / ".tclint_cache"
     cache.mkdir()
-    plant(cache / replay.question(["check", "."]))
-    assert replay.replayed(["check", "."]) is None
+    plant(cache / report_cache.question(["check", "."]))
+    assert report_cache.replayed(["check", "."]) is None
 
 
 @needs_pipes
@@ -141,7 +141,7 @@ def forgeries(memory: Any, each: int) -> Iterator[Any]:
 def test_a_made_up_cache_with_a_right_checksum_makes_nothing_stumble(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tclint.lint.memory.SETTLED", -(10**12))
+    monkeypatch.setattr("tclint.cache.freshness.SETTLED", -(10**12))
     for name in ("fixable.py", "broken.py"):
         (tmp_path / name).write_text(MANY[f"pkg/{name}"], encoding="utf-8")
     cache = tmp_path / "cache"
@@ -170,14 +170,14 @@ def test_a_made_up_report_makes_nothing_stumble(
         "code": 1,
         "text": "found\n",
     }
-    question = replay.question(["check", "."])
+    question = report_cache.question(["check", "."])
     (cache / question).write_bytes(packed(report))
-    assert replay.replayed(["check", "."]) == 1
+    assert report_cache.replayed(["check", "."]) == 1
     assert capfd.readouterr().out == "found\n"
     for place in places(report):
         for value in VALUES if place else ():
             (cache / question).write_bytes(packed(forged(report, place, value)))
-            assert replay.replayed(["check", "."]) in {None, 0, 1, 2}
+            assert report_cache.replayed(["check", "."]) in {None, 0, 1, 2}
 
 
 def test_imports_that_unfold_without_end_are_not_unfolded(tmp_path: Path) -> None:
@@ -241,7 +241,7 @@ def test_a_run_from_the_shell_shrugs_at_what_lies_in_the_cache(tmp_path: Path) -
 def test_made_up_lines_around_a_finding_may_have_gaps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tclint.lint.memory.SETTLED", -(10**12))
+    monkeypatch.setattr("tclint.cache.freshness.SETTLED", -(10**12))
     (tmp_path / "fixable.py").write_text(MANY["pkg/fixable.py"], encoding="utf-8")
     cache = tmp_path / "cache"
     checked(tmp_path, cache)

@@ -21,9 +21,9 @@ CONFIG = frozenset(
     "config config_keys config_nested config_schema config_verify environment".split()
 )  # fmt: skip
 FLOORS = (
-    GROUND, {"torch_facts"}, {"source"}, {"torch_bounds"}, CONFIG, {"semantics"}, {"cache", "lint"},
-    {"git"}, {"fix"}, {"report"}, {"verify"}, {"confirm"}, {"review"}, {"server"}, {"testing"},
-    {"cli", "__main__"},
+    GROUND, {"torch_facts"}, {"source"}, {"torch_bounds"}, CONFIG, {"semantics"}, {"lint"},
+    {"cache"}, {"git"}, {"fix"}, {"report"}, {"verify"}, {"confirm"}, {"review"}, {"server"},
+    {"testing"}, {"cli", "__main__"},
 )  # fmt: skip
 """The folders of `tclint/` from the lowest to the highest: each may import the ones below it."""
 BELOW_RULES = (GROUND, {"torch_facts"}, {"source"}, {"torch_bounds"}, {"semantics"}, {"lint"})
@@ -38,19 +38,20 @@ TYPES_OF_ABOVE = {
 LATE: Mapping[str, tuple[tuple[str, str], ...]] = {
     "a command loads its work when it is called: `tclint --help` takes 0.1 s, all of it 1.5 s": (
         ("tclint.cli", "tclint"),
-        ("tclint.cli.replay", "hashlib"),
+        ("tclint.cache.report_cache", "hashlib"),
+        ("tclint.cache.report_cache", "tclint.printable"),
     ),
     "a run that remembers its findings walks no code and asks no rule, which saves 0.2 s": (
-        ("tclint.lint.cache", "tclint.scratch"),
-        ("tclint.lint.cache", "tempfile"),
+        ("tclint.cache.freshness", "tclint.lint.searches"),
+        ("tclint.cache.freshness", "tclint.semantics.project"),
+        ("tclint.cache.identity", "importlib.util"),
+        ("tclint.cache.identity", "tclint.lint.registry"),
+        ("tclint.cache.store", "tclint.scratch"),
+        ("tclint.cache.store", "tempfile"),
         ("tclint.lint.engine", "tclint.lint.reading"),
         ("tclint.lint.examined", "tclint.lint"),
-        ("tclint.lint.identity", "importlib.util"),
-        ("tclint.lint.identity", "tclint.lint.registry"),
-        ("tclint.lint.memory", "tclint.lint.searches"),
-        ("tclint.lint.memory", "tclint.semantics.project"),
         ("tclint.lint.registry", "importlib.metadata"),
-        ("tclint.lint.registry", "tclint.lint.own"),
+        ("tclint.lint.registry", "tclint.lint.file_rules"),
     ),
     "LibCST takes 0.15 s: only where edits or newer syntax are asked for": (
         ("tclint.report.repairs", "tclint.fix.edits"),

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from tclint.cache import store
+from tclint.cache.envelope import unpacked
+from tclint.cache.store import KEPT, Cache
 from tclint.config import Config
 from tclint.diagnostics import Diagnostic
-from tclint.lint import cache, shards
-from tclint.lint.blob import unpacked
-from tclint.lint.cache import KEPT, Cache
+from tclint.lint import shards
 from tclint.lint.engine import Execution, Program, Run, check_files
 from tclint.lint.outcome import Outcome
 from tclint.lint.registry import known_rules
@@ -28,7 +29,7 @@ from tclint.source.file import SourceFile
 from tests.semantics_probe import put
 
 Examined = tuple[list[Outcome], dict[str, SourceFile]]
-EXAMINED = cache.examined
+EXAMINED = store.examined
 
 HELPER = "def scale(x):\n    return x.mean()\n"
 READING = "def scale(x):\n    return x.mean().item()\n"
@@ -66,7 +67,7 @@ class Runs:
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder, self.cache, self.analysed = folder, folder / "cache", 0
-        monkeypatch.setattr(cache, "examined", self._counted)
+        monkeypatch.setattr(store, "examined", self._counted)
 
     def _counted(self, program: Program, parts: Sequence[Shard], how: Execution) -> Examined:
         self.analysed += len(parts)
@@ -98,7 +99,7 @@ def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every file be old enough for its version to vouch for it."""
-    monkeypatch.setattr("tclint.lint.memory.SETTLED", -(10**12))
+    monkeypatch.setattr("tclint.cache.freshness.SETTLED", -(10**12))
 
 
 def codes(run: Run) -> list[str]:
@@ -255,7 +256,7 @@ def test_packages_that_are_installed_meanwhile_count(runs: Runs, tmp_path: Path)
         pytest.param(lambda data: data[: len(data) // 2], id="cut in half"),
         pytest.param(lambda data: data[:-1], id="last byte missing"),
         pytest.param(lambda data: os.urandom(4096), id="garbage"),
-        pytest.param(lambda data: data.replace(b"cache 1", b"cache 0", 1), id="other format"),
+        pytest.param(lambda data: data.replace(b"cache 2", b"cache 1", 1), id="other format"),
         pytest.param(lambda data: data.replace(b"TCL101", b"TCL102", 1), id="changed by hand"),
     ],
 )
@@ -277,7 +278,7 @@ def test_another_version_of_tclint_remembers_nothing(
 ) -> None:
     put(tmp_path, MANY)
     runs()
-    monkeypatch.setattr("tclint.lint.identity.__version__", "99.0")
+    monkeypatch.setattr("tclint.cache.identity.__version__", "99.0")
     runs()
     assert runs.analysed == 1
 
@@ -329,7 +330,7 @@ def test_a_file_that_is_too_big_is_not_read_to_be_remembered(
     runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(tmp_path, MANY)
-    for module in ("tclint.lint.memory", "tclint.source.decode"):
+    for module in ("tclint.cache.freshness", "tclint.source.decode"):
         monkeypatch.setattr(f"{module}.MAX_BYTES", len(MANY["pkg/fixable.py"]) - 1)
     cold, warm = runs(), runs()
     assert runs.analysed == 0

@@ -11,7 +11,7 @@ from tclint.config import Config
 from tclint.fix.apply import fix_files
 from tclint.lint import shards
 from tclint.lint.engine import Run, check_files
-from tclint.lint.own import OWN as OWN_RULES
+from tclint.lint.file_rules import OWN as OWN_RULES
 from tclint.lint.rule import PRELUDE, Bad, Example, Good, Rule, Untouched
 from tests.semantics_probe import put
 

@@ -15,7 +15,7 @@ def main() -> None:
         if sys.argv[1:] in (["--version"], ["-V"]):
             print(f"tclint {__version__}")
             return
-        from tclint.cli.replay import replayed
+        from tclint.cache.report_cache import replayed
 
         code = replayed(sys.argv[1:])
         if code is not None:

@@ -8,6 +8,7 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tclint.cli.execution import remember
 from tclint.cli.exits import CLEAN, ERROR, FINDINGS
 from tclint.cli.file_bar import file_bar
 from tclint.cli.inputs import Inputs
@@ -27,7 +28,7 @@ from tclint.report.summary import summary
 from tclint.report.view import View
 
 if TYPE_CHECKING:
-    from tclint.cli.grounds import Recorder
+    from tclint.cache.report_inputs import Recorder
 
 
 @record(frozen=True)
@@ -94,7 +95,7 @@ def run_check(inputs: Inputs, task: Task, how: Execution, recorder: Recorder | N
     _print(text, output.file, styled=view.colour or view.links)
     code = exit_code(left.run, inputs.files, exit_zero=task.exit_zero)
     if recorder is not None:
-        recorder.record(run, text, code)
+        remember(recorder, run, text, code)
     return code
 
 

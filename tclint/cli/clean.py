@@ -12,10 +12,10 @@ def clean(
     quiet: options.Quiet = False,
 ) -> None:
     """Remove the cache of `tclint check`."""
+    from tclint.cache.store import remove
     from tclint.cli.configuration import Overrides, configure
     from tclint.cli.execution import cache_folder
     from tclint.cli.terminal import fail, note
-    from tclint.lint.cache import remove
     from tclint.source.errors import reason
 
     settings = configure(Overrides(entries=config or (), isolated=isolated), Path.cwd())

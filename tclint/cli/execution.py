@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tclint.lint.blob import FOLDER
+from tclint.cache.envelope import FOLDER
+from tclint.cli.terminal import has_told
 from tclint.lint.execution import Execution
 from tclint.records import record
 
 if TYPE_CHECKING:
-    from tclint.cli.grounds import Recorder
+    from tclint.cache.report_inputs import Recorder
     from tclint.cli.inputs import Inputs
     from tclint.config import Config
+    from tclint.lint.engine import Run
 
 
 @record(frozen=True)
@@ -29,7 +31,7 @@ def execution(inputs: Inputs, paths: Sequence[Path] | None, means: Means) -> Exe
     """How to check the inputs; what comes from standard input is not worth remembering."""
     if not means.use_cache or inputs.stdin is not None:
         return Execution(means.jobs)
-    from tclint.lint.cache import Cache
+    from tclint.cache.store import Cache
 
     label = tuple(map(str, paths or [Path()]))
     return Execution(means.jobs, Cache(cache_folder(inputs.config, means.cache_dir), label))
@@ -41,9 +43,18 @@ def recorder_of(
     """What remembers the report of a run that began at ``started``, in nanoseconds."""
     if how.cache is None:
         return None
-    from tclint.cli.grounds import Recorder
+    from tclint.cache.report_inputs import Recorder, Sources
 
-    return Recorder(how.cache.folder, inputs, tuple(paths or [Path()]), started)
+    configs = [config for config, _ in inputs.parts]
+    sources = Sources(paths or [Path()], inputs.files, inputs.walked, configs)
+    return Recorder(how.cache.folder, sources, started)
+
+
+def remember(recorder: Recorder, run: Run, text: str, code: int) -> None:
+    """Remember a report with which all was said that the run had to say."""
+    # Files that do not parse are findings; all other errors were told besides the report.
+    if not has_told():
+        recorder.record(run, text, code)
 
 
 def cache_folder(config: Config, named: Path | None) -> Path:

@@ -52,7 +52,7 @@ def _loaded() -> dict[str, tuple[EntryPoint, Rule[Any]]]:
 
 def known_rules() -> tuple[Rule[Any], ...]:
     """All rules that can be selected and explained: the engine's own before the installed ones."""
-    from tclint.lint.own import OWN
+    from tclint.lint.file_rules import OWN
 
     return (*OWN, *load_rules())
 

@@ -7,8 +7,10 @@ import json
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
-from tclint.lint.blob import LARGEST
+LARGEST: Final = 64 * 2**20
+"""Characters of paths and names that they unfold to at most."""
 
 
 def packed(searches: Mapping[tuple[str, str], Path | None]) -> str:

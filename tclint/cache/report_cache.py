@@ -11,10 +11,10 @@ import os
 import sys
 
 from tclint import __version__
-from tclint.files import read_own
-from tclint.lint.blob import FOLDER, LARGEST, REPORT, UNUSABLE, unpacked
+from tclint.cache.envelope import FOLDER, LARGEST, REPORT, UNUSABLE, unpacked
+from tclint.files import read_own, version_of
 
-TYPE_CHECKING = False  # see tclint.lint.blob
+TYPE_CHECKING = False  # see tclint.cache.envelope
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Final, TextIO
@@ -105,11 +105,8 @@ def stamp(path: str) -> list[int] | None:
     The time of the last change cannot be set, unlike that of the last write; a file that is moved
     into another's place has another number.
     """
-    try:
-        status = os.stat(path)  # noqa: PTH116
-    except OSError:
-        return None
-    return [status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino]
+    version = version_of(path)
+    return None if version is None else [*version]
 
 
 def listing(folder: str) -> list[str]:

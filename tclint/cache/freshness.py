@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.cache.encoding import Decoder, encoded
+from tclint.cache.envelope import UNUSABLE
+from tclint.cache.identity import digest_of
 from tclint.config import Config
 from tclint.files import SIZE, TooLargeError, Version, read_bytes, version_of
-from tclint.lint.blob import UNUSABLE
-from tclint.lint.identity import digest_of
 from tclint.lint.outcome import Outcome
 from tclint.lint.shards import Shard
 from tclint.records import record

@@ -20,7 +20,7 @@ UNUSABLE: Final = (
     OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError,
 )  # fmt: skip
 """What comes of reading a file of the cache that is damaged or made up."""
-_MAGIC: Final = b"tclint cache 1"
+_MAGIC: Final = b"tclint cache 2"
 
 
 def packed(content: object) -> bytes:

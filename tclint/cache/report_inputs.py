@@ -9,13 +9,13 @@ from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
-from tclint.cli.inputs import Inputs
-from tclint.cli.replay import listing, question, stamp
-from tclint.cli.terminal import has_told
-from tclint.lint.cache import lag_of, write
+from tclint.cache.freshness import SETTLED, surroundings
+from tclint.cache.identity import code_files
+from tclint.cache.report_cache import listing, question, stamp
+from tclint.cache.store import lag_of, write
+from tclint.config import Config
 from tclint.lint.engine import Run
-from tclint.lint.identity import code_files
-from tclint.lint.memory import SETTLED, surroundings
+from tclint.records import record
 from tclint.source.discovery import FILE_NAMES
 from tclint.source.ignores import EXCLUDE, GITIGNORE, REPOSITORY
 
@@ -23,22 +23,31 @@ SPEAKING = (*FILE_NAMES, GITIGNORE)
 """Files that say something about the folder they are in, and those below."""
 
 
+@record(frozen=True)
+class Sources:
+    """Where a run gets what it works on.
+
+    ``named`` are the paths on the command line, ``files`` those that they stand for, and
+    ``walked`` the folders that were looked into for them.
+    """
+
+    named: Sequence[Path]
+    files: Sequence[Path]
+    walked: Sequence[str]
+    configs: Sequence[Config]
+
+
 class Recorder:
     """Remembers the report of a run, if nothing of what it rests on changes under it."""
 
-    def __init__(self, folder: Path, inputs: Inputs, named: Sequence[Path], started: int) -> None:
-        """Look at everything before the run; ``started`` is when it began, in nanoseconds.
-
-        ``named`` are the paths on the command line.
-        """
-        self._folder, self._inputs, self._named, self._started = folder, inputs, named, started
+    def __init__(self, folder: Path, sources: Sources, started: int) -> None:
+        """Look at everything before the run; ``started`` is when it began, in nanoseconds."""
+        self._folder, self._sources, self._started = folder, sources, started
         self._before = {path: stamp(path) for path in self._paths()}
 
     def record(self, run: Run, text: str, code: int) -> None:
         """Remember what a run printed, unless it rests on more than can be looked at again."""
-        configs = [config for config, _ in self._inputs.parts]
-        # Files that do not parse are findings; all other errors were told besides the report.
-        if has_told() or any(config.extend for config in configs):
+        if any(config.extend for config in self._sources.configs):
             return
         stamps = {path: stamp(path) for path in (*self._before, *run.read)}
         if self._may_have_changed(stamps):
@@ -62,12 +71,12 @@ class Recorder:
 
     def _paths(self) -> Iterator[str]:
         """What is looked at besides the files that the analysis reads."""
-        yield from map(str, (*self._named, *self._inputs.files))
-        for config, _ in self._inputs.parts:
+        yield from map(str, (*self._sources.named, *self._sources.files))
+        for config in self._sources.configs:
             yield from surroundings(config)
             yield from config.torch.files
             yield from [str(config.source)] if config.source else []
-        for folder in self._inputs.walked:
+        for folder in self._sources.walked:
             yield folder
             # Others that come will change the folder.
             yield from filter(os.path.exists, _in(folder, SPEAKING))
@@ -83,12 +92,12 @@ class Recorder:
 
     def _looked_into(self) -> Iterator[str]:
         """The folders in which another file might tell which torch the project is for."""
-        for config, _ in self._inputs.parts:
+        for config in self._sources.configs:
             yield from config.torch.folders
 
     def _above(self) -> list[str]:
         """The folders around what was named, up to the root."""
-        named = [path.absolute() for path in self._named]
+        named = [path.absolute() for path in self._sources.named]
         above = chain.from_iterable(path.parents for path in (*named, *map(Path.resolve, named)))
         return [*map(str, dict.fromkeys(above))]
 

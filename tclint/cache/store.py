@@ -18,11 +18,11 @@ from errno import EEXIST, EFBIG
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from tclint.cache.envelope import FINDINGS, LARGEST, REPORT, UNUSABLE, packed, unpacked
+from tclint.cache.freshness import Memory
+from tclint.cache.identity import digest_of, identity, is_present, settings
 from tclint.files import read_own, read_text, too_large
-from tclint.lint.blob import FINDINGS, LARGEST, REPORT, UNUSABLE, packed, unpacked
 from tclint.lint.examined import examined
-from tclint.lint.identity import digest_of, identity, is_present, settings
-from tclint.lint.memory import Memory
 from tclint.records import record
 from tclint.source.errors import reason
 
