@@ -22,11 +22,11 @@ _IDS: Final = {"tolist": ("GB0109", "GB0033"), "item": ("GB0033", "GB0208")}
 
 
 class ReadOfArray(Rule[ArrayRead]):
-    """A numpy array's content is needed by Python."""
+    """Python needs the contents of a numpy array."""
 
     code = "TCL191"
     name = "array-read"
-    summary = "a number of a numpy array that Python needs breaks the graph"
+    summary = "a number that Python reads from a numpy array breaks the graph"
     on = ArrayRead
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0033", "GB0059", "GB0109", "GB0208", "GB7000")

@@ -15,7 +15,7 @@ class AssertBooleanOperator(Rule[TensorAssert]):
 
     code = "TCL111"
     name = "assert-boolean-operator"
-    summary = "`and`, `or` and chains on tensors in an assert break the graph"
+    summary = "`and`, `or` and chained comparisons of tensors in an assert break the graph"
     on = TensorAssert
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170",)

@@ -11,7 +11,7 @@ from ..lib.rewrite.tensor_assert import repair_assert
 
 
 class AssertHostRead(Rule[TensorAssert]):
-    """An assert's condition is fetched from the device before it is tested."""
+    """An assert reads its condition back to the host before testing it."""
 
     code = "TCL112"
     name = "assert-host-read"

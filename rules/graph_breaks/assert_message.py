@@ -14,7 +14,7 @@ from ..lib.rewrite.tensor_assert import repair_assert
 
 
 class AssertMessageNotLiteral(Rule[TensorAssert]):
-    """The message of an assert on a tensor is computed."""
+    """An assert on a tensor has a computed message."""
 
     code = "TCL113"
     name = "assert-message-not-literal"

@@ -18,7 +18,7 @@ class AssertMessageType(Rule[TensorAssert]):
 
     code = "TCL114"
     name = "assert-message-type"
-    summary = "A message that is no string makes the compiled assert raise TypeError"
+    summary = "A message that is not a string makes the compiled assert raise TypeError"
     on = TensorAssert
     effects = (Effect.INVALID,)
 

@@ -14,7 +14,7 @@ from ..lib.rewrite.tensor_assert import repair_assert
 
 
 class AssertNotTensor(Rule[TensorAssert]):
-    """An assert's condition is negated with `not`."""
+    """An assert negates a tensor with `not`."""
 
     code = "TCL110"
     name = "assert-not-tensor"

@@ -24,7 +24,7 @@ _OUTSIDE = (
 
 
 class BackwardInRegion(Rule[Call]):
-    """Gradients are computed inside of compiled code."""
+    """Compiled code computes gradients."""
 
     code = "TCL182"
     name = "backward-in-region"

@@ -42,7 +42,7 @@ _LIMITS = {"float": 2.0**15, "int": 2.0**7 - 1, "bool": 1.0}
 
 
 class DataDependentBranch(Rule[TensorBranch]):
-    """Python decides on the value of a tensor."""
+    """Python branches on a tensor's value."""
 
     code = "TCL160"
     name = "data-dependent-branch"

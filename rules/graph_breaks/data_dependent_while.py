@@ -18,11 +18,11 @@ _WAY_OUT = (
 
 
 class DataDependentWhile(Rule[TensorBranch]):
-    """A `while` loop asks a tensor whether to go on."""
+    """A `while` loop branches on a tensor's value."""
 
     code = "TCL162"
     name = "data-dependent-while"
-    summary = "a `while` on a tensor's value breaks the graph in every round"
+    summary = "a `while` on a tensor's value breaks the graph in every iteration"
     on = TensorBranch
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170",)

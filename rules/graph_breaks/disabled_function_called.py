@@ -25,7 +25,7 @@ _WAY_OUT = (
 
 
 class DisabledFunctionCalled(Rule[Call]):
-    """A function under `torch.compiler.disable` is called in compiled code."""
+    """Compiled code calls a function under `torch.compiler.disable`."""
 
     code = "TCL187"
     name = "disabled-function-called"

@@ -36,11 +36,11 @@ _Repeated = tuple[ast.expr | None, ast.expr | None]
 
 
 class DynamicShapeOp(Rule[DynamicShape]):
-    """An operation returns as many elements as the data says."""
+    """An operation returns a tensor whose shape depends on the data."""
 
     code = "TCL170"
     name = "dynamic-shape-op"
-    summary = "an operation whose result's shape depends on data breaks the graph"
+    summary = "an operation whose output shape depends on the data breaks the graph"
     on = DynamicShape
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0036", "GB0246", "GB7000")

@@ -10,7 +10,7 @@ from ..lib.rewrite.host_read import is_captured, is_judged_elsewhere, repair_rea
 
 
 class ItemInCompiledRegion(Rule[HostRead]):
-    """A tensor's value is fetched with `.item()` where Dynamo traces."""
+    """Compiled code reads a tensor's value with `.item()`."""
 
     code = "TCL101"
     name = "item-in-compiled-region"

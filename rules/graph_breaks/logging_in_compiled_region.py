@@ -10,7 +10,7 @@ from ..lib.rewrite.output import describe, gb_ids, repair_output
 
 
 class LoggingInCompiledRegion(Rule[SideEffectCall]):
-    """Something is logged where Dynamo traces."""
+    """Compiled code logs something."""
 
     code = "TCL121"
     name = "logging-in-compiled-region"

@@ -16,11 +16,11 @@ from ..lib.rewrite.torch_equivalents import ERRORS, IN_TORCH, ROUNDING
 
 
 class MathOnTensor(Rule[HostRead]):
-    """A function of Python's `math` is called with a tensor where Dynamo traces."""
+    """Compiled code calls a function of Python's `math` with a tensor."""
 
     code = "TCL105"
     name = "math-on-tensor"
-    summary = "`math` functions of a tensor break the graph and wait for the device"
+    summary = "`math` functions on a tensor break the graph and wait for the device"
     on = HostRead
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0033",)

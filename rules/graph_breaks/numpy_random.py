@@ -25,11 +25,11 @@ _WAY_OUT = (
 
 
 class NumpyRandom(Rule[NumpyCall]):
-    """Numpy's generator is asked where Dynamo traces."""
+    """Compiled code draws from numpy's random generator."""
 
     code = "TCL181"
     name = "numpy-random"
-    summary = "a random number of numpy's breaks the graph"
+    summary = "a draw from numpy's random generator breaks the graph"
     on = NumpyCall
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0033", "GB0294", "GB0156", "GB0087", "GB7000")

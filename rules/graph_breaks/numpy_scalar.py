@@ -32,7 +32,7 @@ _IDS: Final = {
 
 
 class NumpyScalar(Rule[NumpyCall]):
-    """A numpy function of sizes or constants gives a number that Python needs."""
+    """Python uses the result of a numpy function on sizes or constants as a number."""
 
     code = "TCL142"
     name = "numpy-scalar-in-region"

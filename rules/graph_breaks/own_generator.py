@@ -20,7 +20,7 @@ _PACKAGES = ("torch.utils.", "torch.distributed.")
 
 
 class OwnGenerator(Rule[Call]):
-    """`generator=` in compiled code."""
+    """Compiled code draws random numbers from a `torch.Generator`."""
 
     code = "TCL190"
     name = "own-generator"

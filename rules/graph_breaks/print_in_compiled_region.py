@@ -10,7 +10,7 @@ from ..lib.rewrite.output import describe, gb_ids, repair_output
 
 
 class PrintInCompiledRegion(Rule[SideEffectCall]):
-    """Something is printed where Dynamo traces."""
+    """Compiled code prints something."""
 
     code = "TCL120"
     name = "print-in-compiled-region"

@@ -15,7 +15,7 @@ from ..lib.rewrite.torch_name import torch_name
 
 
 class ProgressBarInCompiledRegion(Rule[SideEffectCall]):
-    """A loop shows its progress where Dynamo traces."""
+    """A loop in compiled code shows a progress bar."""
 
     code = "TCL123"
     name = "progress-bar-in-compiled-region"

@@ -20,11 +20,11 @@ _IDS |= dict.fromkeys(("complex", "range"), ("GB0059",))
 
 
 class PythonNumberOfTensor(Rule[HostRead]):
-    """A tensor is turned into a Python number where Dynamo traces."""
+    """Compiled code converts a tensor to a Python number."""
 
     code = "TCL102"
     name = "python-number-of-tensor"
-    summary = "`float(tensor)` and its like break the graph and wait for the device"
+    summary = "`float(tensor)` and similar conversions break the graph and wait for the device"
     on = HostRead
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0124", "GB0059")

@@ -27,7 +27,7 @@ _INSTEAD = {
 
 
 class PythonReductionOverTensors(Rule[TensorBranch]):
-    """Python's own `any`, `all` or `sorted` goes through tensors and asks each for its value."""
+    """The builtin `any`, `all` or `sorted` reads the value of each tensor it gets."""
 
     code = "TCL163"
     name = "python-reduction-over-tensors"

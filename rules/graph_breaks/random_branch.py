@@ -34,7 +34,7 @@ _WITH_ZERO = (ast.Gt, ast.NotEq)
 
 
 class RandomBranch(Rule[TensorBranch]):
-    """A layer is skipped, or a path is taken, when a random number says so."""
+    """A random number decides whether a layer is skipped or which path runs."""
 
     code = "TCL161"
     name = "random-branch"

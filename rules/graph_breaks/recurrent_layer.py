@@ -22,7 +22,7 @@ _WAY_OUT = (
 
 
 class RecurrentLayer(Rule[Call]):
-    """`nn.LSTM`, `nn.GRU` or `nn.RNN` is called where Dynamo traces."""
+    """Compiled code calls `nn.LSTM`, `nn.GRU` or `nn.RNN`."""
 
     code = "TCL186"
     name = "recurrent-layer"

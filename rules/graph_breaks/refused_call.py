@@ -100,7 +100,7 @@ _BY_ARGUMENT: Final[dict[str, Callable[[Value], _Refused | None]]] = {
 
 
 class RefusedCall(Rule[Call]):
-    """A function is called that Dynamo leaves to Python."""
+    """Compiled code calls a function that Dynamo does not trace."""
 
     code = "TCL180"
     name = "refused-call"

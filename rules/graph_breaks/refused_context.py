@@ -56,11 +56,11 @@ _INSTEAD: Final = {
 
 
 class RefusedContext(Rule[ContextEntered]):
-    """A context manager is entered that Dynamo does not know."""
+    """Compiled code enters a context manager that Dynamo does not trace."""
 
     code = "TCL185"
     name = "refused-context"
-    summary = "a context manager that Dynamo does not know sends the function to eager"
+    summary = "a context manager that Dynamo does not trace sends the function to eager"
     on = ContextEntered
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0142", "GB0066")

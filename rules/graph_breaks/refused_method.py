@@ -31,7 +31,7 @@ _OTHERWISE: Final = (
 
 
 class RefusedMethod(Rule[Call]):
-    """A method is called on an object of a library that Dynamo leaves to Python."""
+    """Compiled code calls a method that Dynamo does not trace on a library object."""
 
     code = "TCL189"
     name = "refused-method"

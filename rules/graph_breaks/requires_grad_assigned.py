@@ -11,7 +11,7 @@ from ..lib.wording import consequence, loop_ids, short
 
 
 class RequiresGradAssigned(Rule[TensorWrite]):
-    """A tensor's `requires_grad` is assigned in compiled code."""
+    """Compiled code assigns a tensor's `requires_grad`."""
 
     code = "TCL183"
     name = "requires-grad-assigned"

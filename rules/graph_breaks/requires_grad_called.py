@@ -17,7 +17,7 @@ from ..lib.wording import consequence, loop_ids, short
 
 
 class RequiresGradCalled(Rule[Call]):
-    """`requires_grad_()` is called in compiled code."""
+    """Compiled code calls `requires_grad_()`."""
 
     code = "TCL188"
     name = "requires-grad-called"

@@ -15,7 +15,7 @@ _IDS = {"data": "GB0056", "real": "GB0058", "imag": "GB0058"}
 
 
 class TensorDataAssigned(Rule[TensorWrite]):
-    """The storage of a result is exchanged in compiled code."""
+    """Compiled code replaces the storage of a result."""
 
     code = "TCL184"
     name = "tensor-data-assigned"

@@ -17,11 +17,11 @@ _IDS = {"str": ("GB0059",), "repr": ("GB0569",)}
 
 
 class TensorFormatted(Rule[HostRead]):
-    """A tensor is turned into text where Dynamo traces."""
+    """Compiled code converts a tensor to a string."""
 
     code = "TCL104"
     name = "tensor-formatted"
-    summary = "Text made from a tensor in compiled code breaks the graph"
+    summary = "Converting a tensor to a string in compiled code breaks the graph"
     on = HostRead
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0059", "GB0088", "GB0569", "GB0208", "GB0033")

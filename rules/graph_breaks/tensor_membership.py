@@ -18,11 +18,11 @@ _WAY_OUT = (
 
 
 class TensorMembership(Rule[TensorBranch]):
-    """Python looks for a tensor in a list."""
+    """Python searches a list for a tensor."""
 
     code = "TCL164"
     name = "tensor-membership"
-    summary = "looking for a tensor in a list breaks the graph"
+    summary = "searching a list for a tensor breaks the graph"
     on = TensorBranch
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170", "GB0033", "GB7000")

@@ -16,7 +16,7 @@ from ..lib.rewrite.host_read import is_captured, is_judged_elsewhere, repair_rea
 
 
 class TolistInCompiledRegion(Rule[HostRead]):
-    """A whole tensor is copied into a Python list where Dynamo traces."""
+    """Compiled code copies a whole tensor into a Python list."""
 
     code = "TCL103"
     name = "tolist-in-compiled-region"

@@ -27,7 +27,7 @@ _CAUGHT: Final = "the `try` around it may get another exception, or get it later
 
 
 class TorchCheckBreaks(Rule[Call]):
-    """A `torch._check` function is called in a form that Dynamo does not trace."""
+    """Compiled code calls a `torch._check` function in a form that Dynamo does not trace."""
 
     code = "TCL166"
     name = "torch-check-breaks"

@@ -35,11 +35,11 @@ _Asserted = tuple[str, dict[str, ast.expr]]
 
 
 class ValidationGuard(Rule[TensorBranch]):
-    """A check on a tensor's value raises an exception."""
+    """An `if` on a tensor's value raises an exception."""
 
     code = "TCL165"
     name = "validation-guard"
-    summary = "a check of a tensor's value that raises breaks the graph"
+    summary = "an `if` on a tensor's value that raises breaks the graph"
     on = TensorBranch
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170", "GB7000")

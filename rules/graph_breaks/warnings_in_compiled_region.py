@@ -10,7 +10,7 @@ from ..lib.rewrite.output import describe, gb_ids, repair_output
 
 
 class WarningsInCompiledRegion(Rule[SideEffectCall]):
-    """A warning is issued where Dynamo traces."""
+    """Compiled code issues a warning."""
 
     code = "TCL122"
     name = "warnings-in-compiled-region"
