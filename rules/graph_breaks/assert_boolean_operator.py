@@ -26,7 +26,7 @@ class AssertBooleanOperator(Rule[TensorAssert]):
         if not goes_on_after_tensor(site, test):
             return None
         return Finding(
-            "Python's operators ask for a tensor's truth before the assert does",
+            "Python's operators call `bool()` on a tensor before the assert does",
             repair_assert(site, event.statement),
             test,
         )

@@ -32,4 +32,4 @@ class AssertNotTensor(Rule[TensorAssert]):
         if tensor_in(site.value(negation.operand)) is None or goes_on_after_tensor(site, test):
             return None
         text, repair = site.text(negation.operand), repair_assert(site, event.statement)
-        return Finding(f"`not {text}` asks for a tensor's truth", repair, negation)
+        return Finding(f"`not {text}` calls `bool()` on a tensor", repair, negation)

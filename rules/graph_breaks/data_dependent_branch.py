@@ -24,14 +24,14 @@ from ..lib.rewrite.buffer_choice import choose_buffer
 from ..lib.rewrite.where import choose
 from ..lib.wording import at_most_medium, consequence, loop_ids, short
 
-_ASKS = {
-    "if": "an `if` asks",
-    "ternary": "a conditional expression asks",
-    "and": "`and` asks",
-    "or": "`or` asks",
-    "not": "`not` asks",
-    "compare": "a chain of comparisons asks",
-    "match": "a `case` asks",
+_BRANCHES = {
+    "if": "`if` branches on the value of",
+    "ternary": "A conditional expression branches on the value of",
+    "and": "`and` calls `bool()` on",
+    "or": "`or` calls `bool()` on",
+    "not": "`not` calls `bool()` on",
+    "compare": "A chained comparison calls `bool()` on",
+    "match": "`case` branches on the value of",
 }
 _OUTPUT: Final = (
     "an `if` that is there only for output belongs under `if not torch.compiler.is_compiling`"
@@ -55,7 +55,7 @@ class DataDependentBranch(Rule[TensorBranch]):
         """Report the operand that is asked."""
         site, test = event.site, event.test
         if (
-            event.kind not in _ASKS
+            event.kind not in _BRANCHES
             or decides_at_random(site, test)
             or is_number_of_library(site, test)
         ):
@@ -68,9 +68,9 @@ class DataDependentBranch(Rule[TensorBranch]):
         paths = " on some paths" if event.sometimes else ""
         negation = event.kind == "not"
         end = consequence(site, always=negation)
-        message = f"{_ASKS[event.kind]} for the value of the tensor `{short(site, test)}`{paths}"
+        message = f"{_BRANCHES[event.kind]} the tensor `{short(site, test)}`{paths}"
         return Finding(
-            message[0].upper() + message[1:] + end,
+            message + end,
             _repair_branch(event, decided),
             gb_ids=loop_ids(site, "GB0033" if negation else "GB0170"),
             confidence=_confidence(event),

@@ -41,7 +41,7 @@ class DataDependentWhile(Rule[TensorBranch]):
         paths = " on some paths" if event.sometimes else ""
         end = consequence(site, around=site.statement)
         return Finding(
-            f"This `while` goes on as the tensor `{short(site, test)}` says{paths}{end}",
+            f"This `while` branches on the value of the tensor `{short(site, test)}`{paths}{end}",
             Decline(_WAY_OUT),
             confidence=at_most_medium(event) if event.sometimes else None,
         )

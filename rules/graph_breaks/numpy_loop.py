@@ -1,4 +1,4 @@
-"""TCL141: numpy counts a loop that Python could count."""
+"""TCL141: a loop over `np.arange` that could run over `range`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class NumpyLoop(Rule[Loop]):
         if counted(event.site, event) is None:
             return None
         return Finding(
-            "numpy counts this loop: every step traces array operations that `range` does not need",
+            f"The loop variable `{event.site.text(event.target)}` comes from `np.arange`: every "
+            "step traces array operations that `range` does not need",
             fix=use_range(event),
             confidence=Confidence.MEDIUM,
         )

@@ -1,4 +1,4 @@
-"""TCL140: numpy counts a loop, and Python needs its counter as a number."""
+"""TCL140: a loop variable from numpy that is used as a Python number."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import ast
 from tclint.diagnostics import Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Loop
+from tclint.semantics.lattice import options
+from tclint.semantics.values import Iteration, NumpyScalar, Value
 
-from ..lib.rewrite.range_loop import use_range
+from ..lib.rewrite.range_loop import counted, use_range
 
 _LOOP = ("GB7000",)
 
@@ -33,8 +35,24 @@ class NumpyLoopVariable(Rule[Loop]):
         cost = "the whole function runs eagerly" if statement else "the graph breaks"
         needed = "" if variable == where else f" in `{where}`"
         return Finding(
-            f"numpy counts this loop, and Python needs `{variable}` as a number{needed}: {cost}",
+            f"The loop variable `{variable}` comes from {_source(event)} and is used as a Python "
+            f"{_kind(event)}{needed}: {cost}",
             fix=use_range(event),
             gb_ids=_LOOP if statement else ("GB0033", "GB0059", "GB0170"),
             related=event.breaking_uses,
         )
+
+
+def _source(loop: Loop) -> str:
+    return "`np.arange`" if counted(loop.site, loop) is not None else "a numpy array"
+
+
+def _kind(loop: Loop) -> str:
+    """What the variable would be without numpy, as far as the array tells."""
+    values = [*options(loop.site.value(loop.iterable))]
+    return "int" if values and all(map(_counts, values)) else "number"
+
+
+def _counts(value: Value) -> bool:
+    element = value.element if isinstance(value, Iteration) else None
+    return isinstance(element, NumpyScalar) and element.type == "int"

@@ -49,10 +49,10 @@ class NumpyScalar(Rule[NumpyCall]):
             return None
         need = needs[0]
         elsewhere = need.use is not event.call
-        needed = f" for `{need.site.text(need.use)}`" if elsewhere else ""
+        needed = f" in `{need.site.text(need.use)}`" if elsewhere else ""
         return Finding(
-            f"`{site.text(event.call.func)}` gives a tensor to Dynamo, and Python needs its "
-            f"value{needed}: the graph breaks",
+            f"The result of `{site.text(event.call.func)}` is traced as a tensor, but used as a "
+            f"Python number{needed}: the graph breaks",
             fix=_repair(event),
             gb_ids=_IDS.get(need.why, ("GB0033", "GB0208")),
             confidence=None if all(map(is_definite, event.arguments)) else Confidence.MEDIUM,

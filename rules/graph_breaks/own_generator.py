@@ -38,7 +38,7 @@ class OwnGenerator(Rule[Call]):
         if not any(map(_is_generator, kinds)):
             return None
         return Finding(
-            f"`{event.function.removeprefix('torch.Tensor.')}` draws from a generator of its own"
+            f"`{event.function.removeprefix('torch.Tensor.')}` draws from a `torch.Generator`"
             f"{consequence(event.site)}",
             Decline(_WAY_OUT),
             gb_ids=loop_ids(event.site, "GB0055"),

@@ -47,7 +47,7 @@ class PythonReductionOverTensors(Rule[TensorBranch]):
         generator = isinstance(event.test, ast.GeneratorExp) and event.kind in ("any", "all")
         end = consequence(site, always=generator)
         return Finding(
-            f"`{event.kind}` goes through the tensors of `{short(site, event.test)}`{end}",
+            f"`{event.kind}` reads the value of each tensor in `{short(site, event.test)}`{end}",
             Decline(_INSTEAD[event.kind]),
             gb_ids=loop_ids(site, *ids),
         )

@@ -58,7 +58,7 @@ class ValidationGuard(Rule[TensorBranch]):
             return None
         paths = " on some paths" if event.sometimes else ""
         return Finding(
-            f"A check asks for the value of the tensor `{short(site, test)}`{paths}"
+            f"This check branches on the value of the tensor `{short(site, test)}`{paths}"
             f"{consequence(site)}",
             _assert_when_compiled(site, decided),
             gb_ids=loop_ids(site, "GB0170"),
