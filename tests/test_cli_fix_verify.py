@@ -15,6 +15,7 @@ import pytest
 
 from tests.test_cli_check import project, put
 from tests.test_cli_fix import FIXABLE
+from tests.verify_commands import tclint_here
 
 __all__ = ["project"]
 
@@ -40,7 +41,7 @@ TARGET = '[[verify]]\ntarget = "program.py:make"\nname = "net"\n'
 PATIENCE = 120
 
 
-def tclint(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+def spawned(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "tclint", *arguments],
         cwd=cwd,
@@ -55,7 +56,7 @@ def test_confirmed_fixes_are_written_in_the_files_that_the_target_loads(project:
     (project / "tclint.toml").write_text(TARGET)
     put(project, "program.py", PROGRAM)
     put(project, "other.py", FIXABLE)
-    shown = tclint("fix", "--verify", "net", "--diff", cwd=project)
+    shown = tclint_here(project, "fix", "--verify", "net", "--diff")
     assert shown.returncode == 1
     assert shown.stdout.startswith("--- a/program.py\n")
     assert "GB0059 is gone" in shown.stderr
@@ -64,7 +65,7 @@ def test_confirmed_fixes_are_written_in_the_files_that_the_target_loads(project:
     assert "not executed by the target; kept because it is safe" in shown.stderr
     assert (project / "program.py").read_text() == PROGRAM
 
-    done = tclint("fix", "--verify", "--output-format=json", cwd=project)
+    done = spawned("fix", "--verify", "--output-format=json", cwd=project)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert [fix["reason"]["ground"] for fix in report["fixes"]] == ["confirmed", "not-executed"]
@@ -83,7 +84,7 @@ def test_output_in_the_documentation_is_real(project: Path, repository: Path) ->
     shutil.copy(repository / "fixtures" / "programs" / "conv_net.py", project)
     page = (repository / "docs" / "fixing.md").read_text(encoding="utf-8")
     command, _, shown = page.partition("$ tclint fix --verify conv_net.py:make ")[2].partition("\n")
-    done = tclint("fix", "--verify", "conv_net.py:make", *command.split(), cwd=project)
+    done = tclint_here(project, "fix", "--verify", "conv_net.py:make", *command.split())
     assert done.stdout == shown.partition("```")[0]
 
 
@@ -120,7 +121,7 @@ def test_interrupted_run_leaves_the_tree_as_it_was(project: Path, number: int) -
 )
 def test_what_cannot_be_verified_is_refused(project: Path, arguments: list[str], said: str) -> None:
     put(project, "program.py", PROGRAM)
-    done = tclint("fix", "--verify", *arguments, cwd=project)
+    done = tclint_here(project, "fix", "--verify", *arguments)
     assert done.returncode == 2
     assert said in done.stderr
     assert (project / "program.py").read_text() == PROGRAM

@@ -30,7 +30,7 @@ from tclint.verify.report.details import details
 from tclint.verify.results import AppliedFix, Probe, Remedy, TargetReport
 from tclint.verify.session import Comparison, Job, exit_code, verify_job
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("copied_children")]
 
 ROOT = Path(__file__).parents[1]
 PROGRAM = """

@@ -39,12 +39,14 @@ def failure(report: TargetReport) -> Failure:
     return found
 
 
+@pytest.mark.usefixtures("copied_children")
 def test_an_exception_is_reported_with_its_place(tmp_path: Path) -> None:
     found = failure(verify(tmp_path, "raise LookupError('no weights')"))
     assert found.kind == "exception"
     assert found.message == f"LookupError: no weights ({tmp_path / 'drill.py'}:4)"
 
 
+@pytest.mark.usefixtures("copied_children")
 def test_sys_exit_is_reported(tmp_path: Path) -> None:
     found = failure(verify(tmp_path, "raise SystemExit(3)"))
     assert found == Failure("exit", "the target called sys.exit(3)")
@@ -82,6 +84,7 @@ def test_a_hang_ends_at_the_time_limit_with_all_its_children(tmp_path: Path) -> 
         assert not state.exists() or state.read_text().split()[2] == "Z"
 
 
+@pytest.mark.usefixtures("copied_children")
 def test_output_without_end_disturbs_nothing(tmp_path: Path) -> None:
     body = (
         "import os, sys\n"
