@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
+import gc
 import os
 import shutil
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -39,6 +42,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if out:
         config.hook.pytest_deselected(items=[item for item in items if item in out])
         items[:] = [item for item in items if item not in out]
+    # Workers take tests from the front and from each other's end: what is long is not to come last.
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 def _function(item: pytest.Item) -> str:
@@ -54,6 +59,12 @@ def _is_in(item: pytest.Item, names: set[tuple[Path, str]]) -> bool:
 def _gpus_needed(item: pytest.Item) -> int:
     counts = [mark.args[0] if mark.args else 1 for mark in item.iter_markers("cuda")]
     return max(counts, default=0)
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector what is there for good: modules and tests."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
@@ -90,7 +101,27 @@ def repository() -> Path:
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what an installation is made from, so that builds leave the checkout alone."""
-    copy = tmp_path_factory.mktemp("sources")
+    return _copied_sources(tmp_path_factory.mktemp("sources"))
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of these sources, built once for all workers."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "wheel"
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            sources = _copied_sources(tmp_path_factory.mktemp("sources"))
+            made = tmp_path_factory.mktemp("wheel")
+            build = ["pip", "wheel", "-q", "--no-deps", "-w", str(made), str(sources)]
+            subprocess.run([sys.executable, "-m", *build], check=True, cwd=made)
+            made.rename(folder)
+    (found,) = folder.glob("*.whl")
+    return found
+
+
+def _copied_sources(copy: Path) -> Path:
     for name in INSTALLABLE:
         shutil.copy(REPOSITORY / name, copy)
     for package in ("tclint", "rules"):

@@ -54,9 +54,11 @@ def test_the_distribution_is_never_called_by_the_other_project_s_name(repository
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["sources", "editable", "wheel"])
 def test_an_installation_has_the_built_in_rules_and_checks_without_torch(
-    how: str, sources: Path, tmp_path: Path
+    how: str, sources: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    binaries = environment(tmp_path / "venv", *requirement(how, sources, tmp_path))
+    wanted = {"sources": [str(sources)], "editable": ["-e", str(sources)]}.get(how)
+    wanted = wanted or [str(request.getfixturevalue("wheel"))]
+    binaries = environment(tmp_path / "venv", *wanted)
     python = str(binaries / "python")
     probed = json.loads(run([python, "-c", PROBE], tmp_path))
     codes, tables, typed, unread, torch_imported = probed
@@ -89,15 +91,6 @@ def test_the_source_distribution_has_every_file_of_the_packages(
         if path.suffix in endings and "__pycache__" not in path.parts
     }
     assert wanted - names == set()
-
-
-def requirement(how: str, sources: Path, workspace: Path) -> list[str]:
-    """What to hand to pip."""
-    if how == "wheel":
-        build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(workspace)]
-        run([*build, str(sources)], workspace)
-        return [str(path) for path in workspace.glob("*.whl")]
-    return ["-e", str(sources)] if how == "editable" else [str(sources)]
 
 
 def environment(folder: Path, *requirements: str) -> Path:

@@ -30,12 +30,12 @@ functions = ["library.slow"]
 
 
 @pytest.fixture(scope="module")
-def binaries(sources: Path, repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def binaries(wheel: Path, repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The commands of an environment with tclint and the pack."""
     folder = tmp_path_factory.mktemp("pack")
     shutil.copytree(repository / "docs" / "rule-pack", folder / "rule-pack")
     # In two steps: the pack's own requirement would be looked for in an index.
-    binaries = environment(folder / "venv", str(sources), "pytest")
+    binaries = environment(folder / "venv", str(wheel), "pytest")
     install(binaries, str(folder / "rule-pack"))
     return binaries
 

@@ -1,4 +1,4 @@
-"""Read from torch's structured trace where compiled code broke, recompiled or fell back."""
+"""Hear from Dynamo where compiled code broke, recompiled or fell back."""
 
 from __future__ import annotations
 
@@ -36,16 +36,32 @@ class Compilation:
         return module.forward
 
 
-class _Sink(logging.Handler):
-    def __init__(self, reasons: list[str]) -> None:
-        super().__init__()
-        self.reasons = reasons
+@contextmanager
+def _reasons() -> Iterator[list[str]]:
+    """Why the graph breaks in this block.
 
-    def emit(self, record: logging.LogRecord) -> None:
-        artifact = getattr(record, "metadata", {}).get("artifact", {})
-        if artifact.get("name") == "dynamo_graph_break_reason":
-            text = str(getattr(record, "payload", ""))
-            self.reasons.append(text.partition("\nTraceback (most recent call last)")[0])
+    Heard where Dynamo says it, and not in its log: as soon as anybody listens to that, it writes
+    down each guard and graph.
+    """
+    found: list[str] = []
+    real = torch._logging.trace_structured
+
+    def hear(
+        name: str,
+        metadata_fn: Callable[[], Any] = dict,
+        *,
+        payload_fn: Callable[[], Any] = lambda: None,
+        **others: Any,
+    ) -> None:
+        if name == "artifact" and metadata_fn().get("name") == "dynamo_graph_break_reason":
+            found.append(str(payload_fn()).partition("\nTraceback (most recent call last)")[0])
+        real(name, metadata_fn, payload_fn=payload_fn, **others)
+
+    torch._logging.trace_structured = hear
+    try:
+        yield found
+    finally:
+        torch._logging.trace_structured = real
 
 
 @contextmanager
@@ -53,18 +69,15 @@ def watch() -> Iterator[Compilation]:
     """Watch all compilation inside the block, from a clean start."""
     torch._dynamo.reset()
     clear_compilation_metrics()
-    seen = Compilation()
-    sink = _Sink(seen.reasons)
-    trace = logging.getLogger("torch.__trace")
     warner = logging.getLogger("torch._dynamo")
     noise = warner.level
-    trace.addHandler(sink)
     warner.setLevel(logging.ERROR)
     try:
-        yield seen
+        with _reasons() as reasons:
+            seen = Compilation(reasons=reasons)
+            yield seen
     finally:
         warner.setLevel(noise)
-        trace.removeHandler(sink)
         seen.recompiles = sum(bool(m.recompile_reason) for m in get_compilation_metrics())
 
 
