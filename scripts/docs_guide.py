@@ -13,44 +13,43 @@ from tclint.lint.rule import Rule
 HEAD = """\
 # Why did my model break?
 
-Start with what you see. `tclint check` names the lines; this page leads from what torch tells you
-to the rules that explain it.
+Start from what you see. `tclint check` names the lines. This page takes you from what torch prints
+to the rule that explains it.
 
-- Torch prints an id, such as `GB0124`: look it up [below](#by-id).
-- Nothing is printed: run with `TORCH_LOGS=graph_breaks,recompiles`, or let `tclint verify` do it.
+- If torch prints an id such as `GB0124`, look it up [below](#by-id).
+- If torch prints nothing, run with `TORCH_LOGS=graph_breaks,recompiles`, or run `tclint verify`.
 """
 BREAKS = """\
-Torch logs `Graph break`, `fullgraph=True` raises, or a compiled model is no faster than before.
-Each break ends one compiled graph and begins another, with Python in between.
+Torch logs `Graph break`, `fullgraph=True` raises, or the compiled model is no faster than before.
+Each break ends one compiled graph and starts another, and Python runs in between.
 """
 RECOMPILES = """\
-Torch logs `Recompiling function`, or warns that `recompile_limit` is reached; after that the
-function runs eagerly.
+Torch logs `Recompiling function`, or warns that it hit `recompile_limit`. After that the function
+runs eagerly.
 """
 SYNCS = """\
-A profile shows gaps between kernels, and `cudaStreamSynchronize` in front of them.
+The profile shows gaps between kernels, with `cudaStreamSynchronize` before them.
 """
 COPIES = """\
-A profile shows `Memcpy HtoD` or `Memcpy DtoH` within the step.
+The profile shows `Memcpy HtoD` or `Memcpy DtoH` inside the step.
 """
 LAUNCHES = """\
-A profile shows kernels that take less time than their launch.
+The profile shows kernels that run for less time than their launch takes.
 """
 COLD = """\
-The first call compiles. What makes graphs large makes it long.
+The first call compiles, and larger graphs take longer to compile.
 """
 INVALID = """\
-`torch.compile` rejects its arguments or ignores them, or compiled code raises where eager code does
-not.
+`torch.compile` rejects or ignores its arguments, or compiled code raises where eager code does not.
 """
 SYMPTOMS = {
     Effect.GRAPH_BREAK: ("The graph breaks", BREAKS),
-    Effect.RECOMPILE: ("It compiles again and again", RECOMPILES),
+    Effect.RECOMPILE: ("It keeps recompiling", RECOMPILES),
     Effect.HOST_SYNC: ("The GPU waits for the CPU", SYNCS),
     Effect.DEVICE_COPY: ("Data moves between host and device in every step", COPIES),
     Effect.LAUNCH_OVERHEAD: ("There are many small kernels", LAUNCHES),
     Effect.COLD_START: ("The first step takes minutes", COLD),
-    Effect.INVALID: ("It raises, or does not do what it says", INVALID),
+    Effect.INVALID: ("It raises, or has no effect", INVALID),
 }
 
 
