@@ -14,7 +14,7 @@ class CollectiveInRegion(Rule[Call]):
 
     code = "TCL150"
     name = "collective-in-region"
-    summary = "Communication that Dynamo cannot trace breaks the graph"
+    summary = "A `torch.distributed` call that Dynamo cannot trace breaks the graph"
     on = Call
     called = NAMES
     effects = (Effect.GRAPH_BREAK, Effect.INVALID)

@@ -15,7 +15,7 @@ class CompilePerCall(Rule[CompileCall]):
 
     code = "TCL412"
     name = "compile-per-call"
-    summary = "`torch.compile` on every turn of a loop wraps the same thing again"
+    summary = "`torch.compile` in a loop wraps the same function on every iteration"
     on = CompileCall
     effects = (Effect.LAUNCH_OVERHEAD,)
     outside_regions = True

@@ -16,7 +16,7 @@ class DiscardedCompileResult(Rule[CompileCall]):
 
     code = "TCL411"
     name = "discarded-compile-result"
-    summary = "A thrown-away result of `torch.compile` leaves the model eager"
+    summary = "Discarding the result of `torch.compile` leaves the model eager"
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True

@@ -15,7 +15,7 @@ class UnusedCompileResult(Rule[CompileCall]):
 
     code = "TCL414"
     name = "unused-compile-result"
-    summary = "A compiled model under a local name that nobody reads leaves the model eager"
+    summary = "A compiled model assigned to an unused local name leaves the model eager"
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True

@@ -23,7 +23,7 @@ class WholeModelCompiled(Rule[CompileCall]):
 
     code = "TCL410"
     name = "whole-model-compiled"
-    summary = "Compiling a deep model whole compiles each of its equal blocks again"
+    summary = "Compiling a deep model whole compiles each of its identical blocks again"
     on = CompileCall
     effects = (Effect.COLD_START,)
     outside_regions = True

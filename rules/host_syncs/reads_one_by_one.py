@@ -24,7 +24,7 @@ class ReadsOneByOne(Rule[TrainingCall]):
 
     code = "TCL332"
     name = "reads-one-by-one"
-    summary = "several `.item()` in every training step wait once each"
+    summary = "several `.item()` calls in every training step wait for the device"
     on = TrainingCall
     effects = (Effect.HOST_SYNC,)
     outside_regions = True

@@ -28,7 +28,7 @@ class OneHotMatmul(Rule[Call]):
 
     code = "TCL605"
     name = "one-hot-matmul"
-    summary = "a one-hot encoding times a matrix picks rows the long way round"
+    summary = "a one-hot encoding times a matrix is a slow way to pick rows"
     on = Call
     called = ("one_hot",)
     effects = (Effect.LAUNCH_OVERHEAD,)

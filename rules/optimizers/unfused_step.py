@@ -26,7 +26,7 @@ class UnfusedStep(Rule[OptimizerInit]):
 
     code = "TCL507"
     name = "unfused-step-of-compiled-model"
-    summary = "a compiled model's optimizer runs eagerly, by many kernels instead of one"
+    summary = "a compiled model's optimizer runs eagerly, with many kernels instead of one"
     on = OptimizerInit
     effects = (Effect.LAUNCH_OVERHEAD,)
     outside_regions = True

@@ -24,7 +24,7 @@ class FullFloat32Products(Rule[CompileCall]):
 
     code = "TCL620"
     name = "full-float32-products"
-    summary = "a compiled training script never says that products may use TF32"
+    summary = "a compiled training script never lets its matmuls use TF32"
     on = CompileCall
     effects = (Effect.NONE,)
     outside_regions = True
