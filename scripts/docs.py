@@ -41,11 +41,12 @@ def configuration_page() -> str:
     head = """\
 # Configuration
 
-`tclint.toml`, or the table `[tool.tclint]` of `pyproject.toml`, in the nearest folder upwards from
-a file holds for that file, and no other does: where one further down only adds something, it says
-`extend = "../tclint.toml"`. The files of each configuration are one program, in which helpers are
-followed from file to file. `tclint config KEY` prints the same texts, `--config 'KEY = VALUE'`
-sets a key for one run, and `schema/tclint.schema.json` describes the file to editors.
+Each file uses exactly one configuration: the `tclint.toml`, or the table `[tool.tclint]` of
+`pyproject.toml`, in the nearest folder upwards from it. To add to a configuration further up,
+write `extend = "../tclint.toml"`. tclint treats the files of each configuration as one program and
+follows calls from file to file. `tclint config KEY` prints the texts below,
+`--config 'KEY = VALUE'` sets a key for one run, and
+`schema/tclint.schema.json` describes the file to editors.
 
 ```toml
 [tool.tclint]  # in tclint.toml the same without this line

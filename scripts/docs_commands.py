@@ -19,7 +19,7 @@ from tclint.cli.app import COMMANDS
 HEAD = """\
 # Commands
 
-Exit codes: 0 nothing to report; 1 findings, or changes with `--diff`; 2 nothing could be done
+Exit codes: 0 nothing to report; 1 findings, or changes with `--diff`; 2 tclint could not run
 (a broken configuration, no such file).
 """
 

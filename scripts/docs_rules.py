@@ -23,8 +23,8 @@ PREFIX = "TCL"
 HEAD = """\
 # Rules
 
-The fix is *safe* where the meaning provably stays, *unsafe* where it may change in a way that the
-fix names.
+A *safe* fix is proved to keep what eager code does. An *unsafe* fix may change something, and says
+what.
 """
 
 

@@ -110,7 +110,7 @@ KEYS: Final = (
     Key("per-file-ignores", "per_file_ignores", "globs-to-codes", (), "Rules to disable in files "
         "that match a pattern; with a leading `!`, in files that do not match it.", codes=True),
     Key("include", "include", "globs", ("*.py", "*.ipynb"), "Files to check in the folders "
-        "that are named."),
+        "on the command line."),
     Key("exclude", "exclude", "globs", DEFAULT_EXCLUDE, "Files and folders to exclude. "
         "Replaces the default list."),
     Key("extend-exclude", "extend_exclude", "globs", (), "Files and folders to exclude in "
@@ -120,26 +120,26 @@ KEYS: Final = (
     Key("respect-gitignore", "respect_gitignore", "bool", True, "Exclude files that .gitignore and "
         ".git/info/exclude ignore."),
     Key("target-torch", "settings.target_torch", "version", None, "The torch release that the "
-        "code will run on. The default is the one in a lock file, else the one that is installed "
-        "for the project or beside tclint, else the newest release that tclint knows; of the last "
-        "two, as far as the project's requirements allow."),
+        "code will run on. The default is the release in a lock file, else the one installed for "
+        "the project or beside tclint, else the newest that tclint knows. The last two stay within "
+        "the project's requirements."),
     Key("min-torch", "settings.min_torch", "version", None, "The oldest torch release that the "
-        "code must also run on: no fix writes what that release lacks. The default is the lower "
+        "code must also run on. Fixes use only what that release has. The default is the lower "
         "bound in the project's requirements, else the oldest release in a lock file, else "
         "`target-torch`."),
     Key("scope", "scope", "string", "modules", "Which functions count as compiled: those that a "
-        "torch.compile in the project reaches (`compiled`), also the forward of every module "
-        "(`modules`), or every function (`all`).", choices=SCOPES),
+        "`torch.compile` call in the project reaches (`compiled`), those and the `forward` of "
+        "every module (`modules`), or every function (`all`).", choices=SCOPES),
     Key("compiled", "compiled", "strings", (), "Functions and classes that other code compiles, "
         "as `package.module:name` with `*` for anything: `pkg.model:Net`, `*:training_step`."),
     Key("third-party", "third_party", "bool", True, "Read the source of installed packages that "
-        "compiled code calls (never import it), to know what they return and whether they break "
-        "the graph."),
+        "compiled code calls, to know what they return and whether they break the graph. tclint "
+        "never imports them."),
     Key("python-environment", "python_environment", "string", "", "The environment whose "
-        "packages are read: a folder such as `.venv`, relative to the file that says so. The "
-        "default is `.venv` where the project has one, else the environment that runs tclint."),
-    Key("side-effects", "settings.side_effects", "string", "guard", "How prints, logger calls and "
-        "warnings are taken out of compiled code.", choices=SIDE_EFFECT_STYLES),
+        "packages are read: a folder such as `.venv`, relative to the configuration file. The "
+        "default is the project's `.venv` if it has one, else the environment that runs tclint."),
+    Key("side-effects", "settings.side_effects", "string", "guard", "How fixes remove prints, "
+        "logger calls and warnings from compiled code.", choices=SIDE_EFFECT_STYLES),
     Key("rules", "settings.options", "rule-options", (), "Options of a rule, in a table such as "
         "`[tool.tclint.rules.TCL410]`. The rule's page lists its options.", codes=True),
     Key("verify", "verify_targets", "targets", (), "Programs that `tclint verify` compiles: "
