@@ -27,6 +27,8 @@ from .operators import OperatorCounter
 from .syncs import SyncCounter
 
 _numbers = itertools.count()
+# The first optimizer of a class patches the class, which breaks the graph for a reason of its own.
+torch.optim.SGD([torch.nn.Parameter(torch.ones(()))], lr=0.1)
 
 
 @dataclass(slots=True)
