@@ -10,9 +10,9 @@ import pytest
 
 from tclint.config import Config, ConfigError
 from tclint.server.document import Document
-from tclint.server.lastgood import outside
 from tclint.server.settings import Settings, read_settings
 from tclint.server.splice import reparsed
+from tclint.server.stale_findings import outside
 from tclint.source.file import SourceFile
 from tclint.source.parse import parse
 from tests.server_fake import analysis_of

@@ -11,8 +11,8 @@ from tclint.config import Config, ConfigError
 from tclint.records import record
 from tclint.server.document import Analysis, Document, report_ids
 from tclint.server.engine import Engine
-from tclint.server.lastgood import outside
 from tclint.server.settings import Settings
+from tclint.server.stale_findings import outside
 from tclint.source.errors import SourceError
 from tclint.source.file import SourceFile
 from tclint.source.parse import parse

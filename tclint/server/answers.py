@@ -34,7 +34,7 @@ async def diagnostic(
         }
     elif any(True for _ in ls.changed_beside(analysis.document.uri)):
         ls.refresh_diagnostics()
-    ls.tidy()
+    ls.collect_when_idle()
     if params.previous_result_id == name:
         return types.RelatedUnchangedDocumentDiagnosticReport(name, beside or None)
     return types.RelatedFullDocumentDiagnosticReport(

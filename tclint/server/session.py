@@ -21,12 +21,12 @@ from tclint.server.analyze import View, analyze
 from tclint.server.convert import items
 from tclint.server.document import Analysis, Document, document_path
 from tclint.server.engine import Engine
+from tclint.server.idle_gc import IdleCollector
 from tclint.server.notebooks import Notebook
 from tclint.server.positions import Columns
 from tclint.server.protocol import Protocol
 from tclint.server.settings import Settings
 from tclint.server.survey import Surveys
-from tclint.server.tidy import Tidy
 from tclint.server.trouble import Trouble
 
 T = TypeVar("T")
@@ -79,7 +79,7 @@ class TclintServer(LanguageServer):
         self._pending: dict[str, asyncio.Task[None]] = {}
         self._published: dict[str, dict[str, list[types.Diagnostic]]] = {}
         self._worker = ThreadPoolExecutor(1, "tclint")
-        self._tidy = Tidy()
+        self._collector = IdleCollector()
         self._abilities: tuple[types.ClientCapabilities, Abilities] | None = None
         self.wrong_settings: list[str] = []
         self.surveys = Surveys()
@@ -181,9 +181,9 @@ class TclintServer(LanguageServer):
             if text not in kept:
                 self._publish(types.PublishDiagnosticsParams(text, []))
 
-    def tidy(self) -> None:
+    def collect_when_idle(self) -> None:
         """An analysis is done."""
-        self._tidy.later(self._worker)
+        self._collector.later(self._worker)
 
     async def current(self, uri: str) -> Analysis | None:
         """What tclint says of a document as it is now; None when there is no answer."""
@@ -278,7 +278,7 @@ class TclintServer(LanguageServer):
         self._tell(analysis, self.note(analysis))
         for other, found in self.changed_beside(uri):
             self._tell(other, found)
-        self.tidy()
+        self.collect_when_idle()
 
     def _tell(self, analysis: Analysis, found: dict[str, list[types.Diagnostic]]) -> None:
         for text, shown in found.items():

@@ -117,9 +117,9 @@ class Analysis:
         self.depth = 0
         self.operations = 0
         self.active: set[FunctionInfo] = set()
-        self.failing: dict[FunctionInfo, bool] = {}
+        self.always_raises: dict[FunctionInfo, bool] = {}
         self.reshaping: set[FunctionInfo] = set()  # functions that reshape a tensor in place
-        self.kept_out: dict[FunctionInfo, frozenset[str]] = {}
+        self.not_traced: dict[FunctionInfo, frozenset[str]] = {}
         self.ends: dict[FunctionInfo, frozenset[str]] = {}
         self.memory: dict[
             tuple[FunctionInfo, tuple[bool, ...] | ClassInfo | None], dict[Any, Value]

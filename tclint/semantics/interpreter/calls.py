@@ -17,13 +17,13 @@ from tclint.semantics.interpreter.factories import MOVES
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import call_function
 from tclint.semantics.interpreter.given import call_given
+from tclint.semantics.interpreter.higher_order import call_higher_order
 from tclint.semantics.interpreter.iteration import element_of
 from tclint.semantics.interpreter.library import call_library
 from tclint.semantics.interpreter.memory import CONSTRUCTORS
 from tclint.semantics.interpreter.methods import call_bound
 from tclint.semantics.interpreter.objects import make, named_tuple, sets_up_objects, take_over
 from tclint.semantics.interpreter.operators import elements
-from tclint.semantics.interpreter.passed import call_passed
 from tclint.semantics.interpreter.reshaping import forget_shapes, reshapes
 from tclint.semantics.interpreter.sinks import report_sink, sink_of
 from tclint.semantics.interpreter.special import asked, with_iterated
@@ -197,7 +197,7 @@ def _call_external(frame: Frame, node: ast.Call, callee: External, arguments: Ar
     result = call_library(frame, node, name, arguments)
     if name == "types.SimpleNamespace":
         return Object(name, fields=tuple(arguments.keywords.items()))
-    passed = call_passed(frame, node, name, arguments)
+    passed = call_higher_order(frame, node, name, arguments)
     return result if passed is UNKNOWN else passed
 
 

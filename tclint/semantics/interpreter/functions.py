@@ -8,6 +8,7 @@ from typing import Final
 from tclint.diagnostics import ChainLink
 from tclint.semantics.collect import decorator_name
 from tclint.semantics.events import Call
+from tclint.semantics.interpreter.always_raises import never_returns
 from tclint.semantics.interpreter.analysis import MAX_DEPTH, Analysis, Root
 from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.arguments import (
@@ -20,10 +21,9 @@ from tclint.semantics.interpreter.arguments import (
 )
 from tclint.semantics.interpreter.changes import is_model
 from tclint.semantics.interpreter.evaluate import evaluate
-from tclint.semantics.interpreter.failing import never_returns
 from tclint.semantics.interpreter.frame import Env, Frame
-from tclint.semantics.interpreter.kept_out import is_disabled, kept_out
 from tclint.semantics.interpreter.memory import walk_once
+from tclint.semantics.interpreter.not_traced import is_disabled, not_traced
 from tclint.semantics.interpreter.parameters import assumed_value, keywords_value
 from tclint.semantics.interpreter.reshaping import forget_shapes
 from tclint.semantics.interpreter.wrappers import wrappers_of
@@ -76,7 +76,7 @@ def call_function(frame: Frame, function: Function, arguments: Arguments, node: 
         analysis.changes.callers.setdefault(info, set()).add(caller)
     if info in analysis.answers:
         return analysis.answers[info]
-    kept = kept_out(analysis, info)
+    kept = not_traced(analysis, info)
     if kept:
         if is_disabled(kept) and isinstance(node, ast.Call):
             analysis.emit(frame, Call, node, function="torch.compiler.disable", call=node)
@@ -162,7 +162,7 @@ def _walk_backward(
 ) -> None:
     """Walk what Dynamo traces with an autograd function's ``forward``, for gradients."""
     backward = analysis.project.method(forward.cls, "backward") if forward.cls else None
-    if backward is None or backward in analysis.active or kept_out(analysis, backward):
+    if backward is None or backward in analysis.active or not_traced(analysis, backward):
         return
     gradients = Arguments((GRADIENT,) * len(analysis.parameters(backward.node)))
     env = bind(analysis, Function(backward, AUTOGRAD_CONTEXT), gradients)

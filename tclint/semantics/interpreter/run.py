@@ -20,8 +20,8 @@ from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.decorated import start_decorated
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.interpreter.functions import root_env, walk_wrappers
-from tclint.semantics.interpreter.kept_out import kept_out
 from tclint.semantics.interpreter.memory import walk, walk_once
+from tclint.semantics.interpreter.not_traced import not_traced
 from tclint.semantics.lattice import options
 from tclint.semantics.places import report_places
 from tclint.semantics.project import Project
@@ -106,7 +106,7 @@ def _walk_again(analysis: Analysis, walked: list[Root]) -> None:
 def _walk_root(analysis: Analysis, root: Root) -> None:
     function, region = root.function, root.region
     info = function.info
-    if kept_out(analysis, info):
+    if not_traced(analysis, info):
         return
     try:
         env = root_env(analysis, root)

@@ -20,9 +20,9 @@ from tclint.semantics.interpreter.evaluate import need_number
 from tclint.semantics.interpreter.expressions import element_of_mapping, host_read, report_member
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.given import call_given, reduced
+from tclint.semantics.interpreter.higher_order import call_higher_order
 from tclint.semantics.interpreter.iteration import element_of, row_of
 from tclint.semantics.interpreter.library import call_library
-from tclint.semantics.interpreter.passed import call_passed
 from tclint.semantics.interpreter.special import augment, operate
 from tclint.semantics.lattice import bounded, join, present, spread, tensor_in
 from tclint.semantics.values import (
@@ -168,7 +168,7 @@ def _call_method(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
 
 def _partial(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     call_library(frame, node, "functools.partial", arguments)
-    call_passed(frame, node, "functools.partial", arguments)
+    call_higher_order(frame, node, "functools.partial", arguments)
     if not arguments.positional or not arguments.exact:
         return UNKNOWN
     function, *given = arguments.positional

@@ -22,6 +22,7 @@ from tclint.semantics.events import (
     TensorBranch,
 )
 from tclint.semantics.interpreter import operators
+from tclint.semantics.interpreter.always_raises import always_raises
 from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.assignment import assign
 from tclint.semantics.interpreter.block import walk_block, walks
@@ -29,13 +30,12 @@ from tclint.semantics.interpreter.compiling import add_root, region_of
 from tclint.semantics.interpreter.containers import hold
 from tclint.semantics.interpreter.correlation import remember
 from tclint.semantics.interpreter.evaluate import evaluate, need_numpy
-from tclint.semantics.interpreter.failing import fails
 from tclint.semantics.interpreter.frame import Frame, merge
 from tclint.semantics.interpreter.functions import local_function
 from tclint.semantics.interpreter.narrowing import matched, number_of, refine
+from tclint.semantics.interpreter.off_by_default import is_off_by_default
 from tclint.semantics.interpreter.special import augment, entered, leave
 from tclint.semantics.interpreter.truth import truth
-from tclint.semantics.interpreter.unusual import is_unusual
 from tclint.semantics.lattice import is_tensor
 from tclint.semantics.syntax import path_of
 from tclint.semantics.values import (
@@ -171,7 +171,7 @@ def _if(frame: Frame, node: ast.If) -> None:
 
 
 def _is_off(frame: Frame, test: ast.expr, block: list[ast.stmt], outcome: bool) -> bool:
-    return is_unusual(frame, test, outcome=outcome) or fails(frame, block)
+    return is_off_by_default(frame, test, outcome=outcome) or always_raises(frame, block)
 
 
 @walks(ast.With, ast.AsyncWith)
@@ -214,7 +214,7 @@ def _try(frame: Frame, node: ast.Try) -> None:
             frame.env, frame.live = merge([before, middle]), True
             if handler.name:
                 frame.env[handler.name] = UNKNOWN
-            with frame.within(default_off=fails(frame, handler.body)):
+            with frame.within(default_off=always_raises(frame, handler.body)):
                 walk_block(frame, handler.body)
             if frame.live:
                 ends.append(frame.env)
@@ -253,7 +253,7 @@ def _match(frame: Frame, node: ast.Match) -> None:
         frame.env, frame.live = dict(before), True
         _capture(frame, case.pattern, subject)
         verdict = truth(frame, case.guard, "if") if case.guard is not None else True
-        with frame.within(default_off=fails(frame, case.body)):
+        with frame.within(default_off=always_raises(frame, case.body)):
             walk_block(frame, case.body)
         if frame.live:
             ends.append(frame.env)

@@ -8,10 +8,10 @@ from typing import Final
 from tclint import torch_facts
 from tclint.semantics.events import Call, DynamicShape
 from tclint.semantics.interpreter.arguments import Arguments
+from tclint.semantics.interpreter.dtype_preserving import dtype_preserved, rearranged
 from tclint.semantics.interpreter.evaluate import need_number
 from tclint.semantics.interpreter.expressions import host_read
 from tclint.semantics.interpreter.frame import Frame
-from tclint.semantics.interpreter.handed_on import handed_on, rearranged
 from tclint.semantics.interpreter.operators import BOOL, INT64, binary, derived, named_dtype
 from tclint.semantics.lattice import is_tensor, may_be_unknown, options, tensor_in
 from tclint.semantics.syntax import STARRED
@@ -258,9 +258,9 @@ def _returned(
     frame: Frame, node: ast.Call, key: str, operands: tuple[Value, ...], kind: str | None
 ) -> Value:
     if kind is None:
-        return handed_on(key, operands) or UNKNOWN
+        return dtype_preserved(key, operands) or UNKNOWN
     if not _is_known(node, key, operands):
-        passed_on = handed_on(key, operands)
+        passed_on = dtype_preserved(key, operands)
         if passed_on is not None:
             return passed_on
     codes = kind.split("|")

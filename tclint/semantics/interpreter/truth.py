@@ -8,8 +8,8 @@ from tclint.semantics.events import TensorBranch
 from tclint.semantics.interpreter.evaluate import evaluate, need_numpy, note_use
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.narrowing import refine
+from tclint.semantics.interpreter.off_by_default import is_off_by_default
 from tclint.semantics.interpreter.special import asked_for_truth
-from tclint.semantics.interpreter.unusual import is_unusual
 from tclint.semantics.lattice import is_tensor, may_be_tensor, options, same
 from tclint.semantics.values import (
     NONE,
@@ -47,7 +47,7 @@ def _truth_of_bool_op(frame: Frame, node: ast.BoolOp, kind: str) -> bool | None:
     for operand in node.values:
         with frame.within(default_off=off):
             verdict = truth(frame, operand, kind)
-        off = off or (conjunction and is_unusual(frame, operand, outcome=True))
+        off = off or (conjunction and is_off_by_default(frame, operand, outcome=True))
         if verdict is (not conjunction):
             frame.restore(before)
             return not conjunction  # whatever the operands before it are

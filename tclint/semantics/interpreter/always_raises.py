@@ -24,7 +24,7 @@ _LEAVES_BLOCK: Final = (*_LEAVES_FUNCTION, ast.Break, ast.Continue)
 _CLOSED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.Raise)
 
 
-def fails(frame: Frame, block: Sequence[ast.stmt]) -> bool:
+def always_raises(frame: Frame, block: Sequence[ast.stmt]) -> bool:
     """True for a block that certainly ends in an exception which leaves the function."""
     return (
         _ends_in_raise(frame, block)
@@ -38,10 +38,10 @@ def never_returns(analysis: Analysis, info: FunctionInfo) -> bool:
 
     A method that raises NotImplementedError stands for those that override it.
     """
-    known = analysis.failing.get(info)
+    known = analysis.always_raises.get(info)
     if known is None:
-        analysis.failing[info] = False  # until it is known: the function may call itself
-        known = analysis.failing[info] = _never_returns(analysis, info)
+        analysis.always_raises[info] = False  # until it is known: the function may call itself
+        known = analysis.always_raises[info] = _never_returns(analysis, info)
     return known
 
 
@@ -122,6 +122,6 @@ def _is_caught(frame: Frame, block: Sequence[ast.stmt]) -> bool:
     row = block[-1].lineno
     return any(
         attempt.body[0].lineno <= row <= (attempt.body[-1].end_lineno or row)
-        and not all(fails(frame, handler.body) for handler in attempt.handlers)
+        and not all(always_raises(frame, handler.body) for handler in attempt.handlers)
         for attempt in frame.facts.tries
     )

@@ -10,7 +10,7 @@ from tclint.semantics.syntax import ATTRIBUTE, NAME
 from tclint.semantics.values import NONE, Static, Value
 
 
-def is_unusual(frame: Frame, test: ast.expr, *, outcome: bool) -> bool:
+def is_off_by_default(frame: Frame, test: ast.expr, *, outcome: bool) -> bool:
     """True when a test comes out like this only if somebody asks for it.
 
     That is a flag that nobody has turned on, anything but a default, an entry of an optional dict,
@@ -20,11 +20,11 @@ def is_unusual(frame: Frame, test: ast.expr, *, outcome: bool) -> bool:
         return outcome and _is_off(frame.body.values.get(test))
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return is_unusual(frame, operand, outcome=not outcome)
+            return is_off_by_default(frame, operand, outcome=not outcome)
         case ast.BoolOp(op=op, values=values) if isinstance(op, ast.And) == outcome:
-            return any(is_unusual(frame, value, outcome=outcome) for value in values)
+            return any(is_off_by_default(frame, value, outcome=outcome) for value in values)
         case ast.Compare(left=left, ops=[op], comparators=[ast.Constant(value=None)]):
-            return _is_unusually_none(frame, left, op, outcome)
+            return _is_none_by_default(frame, left, op, outcome)
         case ast.Compare(ops=[ast.NotEq()], comparators=[ast.Constant(value="default")]):
             return outcome
         case ast.Compare(left=counted, ops=[ast.Gt()], comparators=[ast.Constant(value=0)]):
@@ -44,7 +44,7 @@ def _is_off(value: Value | None) -> bool:
     return bool(kinds) and all(isinstance(kind, Static) and kind.default_off for kind in kinds)
 
 
-def _is_unusually_none(frame: Frame, node: ast.expr, op: ast.cmpop, outcome: bool) -> bool:
+def _is_none_by_default(frame: Frame, node: ast.expr, op: ast.cmpop, outcome: bool) -> bool:
     if not isinstance(op, (ast.Is, ast.IsNot)):
         return False
     if isinstance(op, ast.IsNot) == outcome:

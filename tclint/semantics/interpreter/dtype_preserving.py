@@ -19,7 +19,7 @@ def rearranged(tensor: Tensor, name: str) -> Tensor:
     )
 
 
-def handed_on(name: str, operands: tuple[Value, ...]) -> Value | None:
+def dtype_preserved(name: str, operands: tuple[Value, ...]) -> Value | None:
     """What a function of torch gives that hands elements on; None for all others.
 
     Methods that split are known as well, by their bare names.

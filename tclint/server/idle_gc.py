@@ -13,7 +13,7 @@ MOST: Final = 200
 """Analyses after which it is done in any case."""
 
 
-class Tidy:
+class IdleCollector:
     """Collects on the worker thread, between analyses."""
 
     def __init__(self) -> None:

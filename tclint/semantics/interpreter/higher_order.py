@@ -31,7 +31,7 @@ _KEPT: Final = frozenset(
 """Keywords that checkpointing does not pass on."""
 
 
-def call_passed(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
+def call_higher_order(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
     """What a function gives that a library's function ``name`` calls; Unknown for all others."""
     caller = _CALLERS.get(name)
     if caller is None or frame.region is None or not arguments.positional:

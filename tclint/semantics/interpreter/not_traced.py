@@ -23,12 +23,12 @@ _Around = tuple[FunctionNode, ...]
 _TRACED: Final = ""
 
 
-def kept_out(analysis: Analysis, info: FunctionInfo) -> frozenset[str]:
+def not_traced(analysis: Analysis, info: FunctionInfo) -> frozenset[str]:
     """What of torch keeps a function out of compiled code; nothing for one that Dynamo traces.
 
     An empty name among others says that it is not always kept out.
     """
-    known = analysis.kept_out.get(info)
+    known = analysis.not_traced.get(info)
     if known is None:
         names: set[str] = set()
         for decorator in _decorators(info):
@@ -36,7 +36,7 @@ def kept_out(analysis: Analysis, info: FunctionInfo) -> frozenset[str]:
             ends.follow(info.module, decorator, ())
             if ends.keeps_out:
                 names |= ends.found
-        known = analysis.kept_out[info] = frozenset(names)
+        known = analysis.not_traced[info] = frozenset(names)
     return known
 
 
