@@ -101,6 +101,10 @@ def test_rules_are_explained_by_code_and_by_name(project: Path) -> None:
     assert tclint("rule", rule.name, cwd=project).stdout == by_code.stdout
 
 
+def test_a_rule_is_found_by_a_name_that_it_had_before(project: Path) -> None:
+    assert tclint("rule", "scaler-waits", cwd=project).stdout.startswith("# grad-scaler-sync")
+
+
 def test_all_rules_as_json(project: Path) -> None:
     objects = json.loads(tclint("rule", "--all", "--output-format=json", cwd=project).stdout)
     assert [item["code"] for item in objects] == [rule.code for rule in known_rules()]

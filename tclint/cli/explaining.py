@@ -16,7 +16,9 @@ from tclint.report.page import fix_kinds, page
 def pick(rules: Sequence[Rule[Any]], given: str) -> Rule[Any]:
     """The rule of a code or name, however it is capitalised."""
     wanted = given.lower()
-    named = {key: rule for rule in rules for key in (rule.code.lower(), rule.name.lower())}
+    named = {
+        key.lower(): rule for rule in rules for key in (*rule.former_names, rule.name, rule.code)
+    }
     if wanted not in named:
         begun = [key for key in named if key.startswith(wanted)]
         near = begun or get_close_matches(wanted, named, n=3, cutoff=0.5)

@@ -108,6 +108,8 @@ class Rule(ABC, Generic[E]):
     Without such a file the class docstring has the sections, and ``examples`` the examples. Rules
     hold no state: one instance serves all files.
 
+    ``former_names`` are names that the rule had before: ``tclint rule`` still knows them.
+
     ``called`` is for rules on `Call` that look at some functions only: their last names. Such a
     rule is not asked about other calls, of which there are many. Without names it is asked about
     all.
@@ -115,6 +117,7 @@ class Rule(ABC, Generic[E]):
 
     code: ClassVar[str]
     name: ClassVar[str]
+    former_names: ClassVar[Sequence[str]] = ()
     summary: ClassVar[str]
     on: ClassVar[type[Event]]
     effects: ClassVar[tuple[Effect, ...]]

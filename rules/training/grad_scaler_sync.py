@@ -17,11 +17,12 @@ FUSED: Final = frozenset({"torch.optim.Adam", "torch.optim.AdamW", "torch.optim.
 SCALERS: Final = frozenset({"torch.amp.GradScaler", "torch.cuda.amp.GradScaler"})
 
 
-class ScalerWaits(Rule[TrainingCall]):
+class GradScalerSync(Rule[TrainingCall]):
     """A gradient scaler steps an optimizer that is not fused."""
 
     code = "TCL512"
-    name = "scaler-waits"
+    name = "grad-scaler-sync"
+    former_names = ("scaler-waits",)
     summary = "a gradient scaler waits for the device in each step of an unfused optimizer"
     on = TrainingCall
     effects = (Effect.HOST_SYNC,)

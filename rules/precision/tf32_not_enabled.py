@@ -19,11 +19,12 @@ _PRECISE: Final = re.compile(
 _COMPILES: Final = re.compile(r"\btorch\.compile\b|\.compile\(")
 
 
-class FullFloat32Products(Rule[CompileCall]):
+class Tf32NotEnabled(Rule[CompileCall]):
     """A training script compiles its model, but multiplies in full float32."""
 
     code = "TCL620"
-    name = "full-float32-products"
+    name = "tf32-not-enabled"
+    former_names = ("full-float32-products",)
     summary = "a compiled training script never lets its matmuls use TF32"
     on = CompileCall
     effects = (Effect.NONE,)

@@ -99,11 +99,12 @@ _BY_ARGUMENT: Final[dict[str, Callable[[Value], _Refused | None]]] = {
 """Functions by their dotted names, and how one alternative of their argument breaks the graph."""
 
 
-class RefusedCall(Rule[Call]):
+class UntraceableCall(Rule[Call]):
     """Compiled code calls a function that Dynamo does not trace."""
 
     code = "TCL180"
-    name = "refused-call"
+    name = "untraceable-call"
+    former_names = ("refused-call",)
     summary = "a call that Dynamo does not trace breaks the graph"
     on = Call
     called = SKIPPED_FUNCTIONS | {name.rpartition(".")[2] for name in _BY_ARGUMENT}

@@ -19,11 +19,12 @@ _WAY_OUT = (
 _PACKAGES = ("torch.utils.", "torch.distributed.")
 
 
-class OwnGenerator(Rule[Call]):
+class TorchGeneratorDraw(Rule[Call]):
     """Compiled code draws random numbers from a `torch.Generator`."""
 
     code = "TCL190"
-    name = "own-generator"
+    name = "torch-generator-draw"
+    former_names = ("own-generator",)
     summary = "a draw from a `torch.Generator` breaks the graph"
     on = Call
     effects = (Effect.GRAPH_BREAK,)

@@ -13,11 +13,12 @@ from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import Object
 
 
-class NumberOfBlock(Rule[CompileCall]):
+class LayerIndexRecompiles(Rule[CompileCall]):
     """Equal blocks are compiled one by one, and each uses its own index."""
 
     code = "TCL227"
-    name = "number-of-block"
+    name = "layer-index-recompiles"
+    former_names = ("number-of-block",)
     summary = "blocks compiled one by one recompile when they use their index"
     on = CompileCall
     effects = (Effect.RECOMPILE,)

@@ -18,11 +18,12 @@ from .loop_calls import calls_of_compiled, names_loop
 _PASSED_ON: Final = (ast.Return, ast.Tuple, ast.Call, ast.keyword, ast.Assign)
 
 
-class TextPerCall(Rule[CompileCall]):
+class ChangingStringArgument(Rule[CompileCall]):
     """Each step of a loop passes a new string to a compiled function."""
 
     code = "TCL229"
-    name = "text-per-call"
+    name = "changing-string-argument"
+    former_names = ("text-per-call",)
     summary = "a compiled function recompiles for each new string argument"
     on = CompileCall
     effects = (Effect.RECOMPILE,)

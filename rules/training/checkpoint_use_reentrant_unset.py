@@ -11,11 +11,12 @@ from tclint.semantics.events import NameUsed
 from tclint.torch_facts.moved import CHECKPOINTS
 
 
-class CheckpointVariant(Rule[NameUsed]):
+class CheckpointUseReentrantUnset(Rule[NameUsed]):
     """`torch.utils.checkpoint` is called without `use_reentrant`."""
 
     code = "TCL513"
-    name = "checkpoint-variant"
+    name = "checkpoint-use-reentrant-unset"
+    former_names = ("checkpoint-variant",)
     summary = "`checkpoint` without `use_reentrant` warns, and may lose gradients"
     on = NameUsed
     effects = (Effect.NONE,)
