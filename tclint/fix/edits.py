@@ -16,16 +16,15 @@ from tclint.fix.layout import broken, shape_of
 from tclint.fix.obstacle import ObstacleError
 from tclint.fix.quotes import quote_of
 from tclint.fix.reduce import Stretch, changed_stretches
-from tclint.fix.rewriter import Plan, anchor, rewrite_module
+from tclint.fix.rewriter import Plan, rewrite_module
 from tclint.fix.run import AstNode
 from tclint.fix.snippet import Snippet, cut
 from tclint.lint.repair import PlacedRepair, located
-from tclint.lint.rewrite import Replace
+from tclint.lint.rewrite import Local, Replace, anchor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tclint.lint.repair import Local
     from tclint.source.file import SourceFile
 
 

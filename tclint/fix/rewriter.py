@@ -15,8 +15,7 @@ from tclint.fix.block import Block, Change, inline, split
 from tclint.fix.obstacle import ObstacleError
 from tclint.fix.precedence import may_stand_bare
 from tclint.fix.template import Parenthesizer, Part, Statement, Style
-from tclint.lint.repair import Local
-from tclint.lint.rewrite import AddArgument, Insert, Replace
+from tclint.lint.rewrite import AddArgument, Insert, Local, Replace, anchor
 from tclint.records import record
 
 if TYPE_CHECKING:
@@ -24,13 +23,6 @@ if TYPE_CHECKING:
 
     from tclint.fix.run import AstNode
     from tclint.fix.snippet import CstStatement, Snippet
-
-
-def anchor(rewrite: Local) -> AstNode:
-    """The node that a rewrite is about."""
-    if isinstance(rewrite, Replace):
-        return rewrite.node
-    return rewrite.anchor if isinstance(rewrite, Insert) else rewrite.call
 
 
 @record()

@@ -12,12 +12,10 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from tclint.diagnostics import Applicability, Edit
-from tclint.lint.rewrite import AddArgument, Import, Insert, Repair, Replace, Splice
+from tclint.lint.rewrite import AddArgument, Import, Insert, Local, Repair, Replace, Splice
 from tclint.records import record
 from tclint.source.rows import first_row
 
-Local = Replace | Insert | AddArgument
-"""The rewrites that are about a place in the code."""
 Action = Literal["replace", "before", "after", "argument"]
 _Node = ast.expr | ast.stmt
 

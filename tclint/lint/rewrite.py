@@ -67,7 +67,16 @@ class Splice:
     edit: Edit
 
 
-Rewrite = Replace | Insert | AddArgument | Import | Splice
+Local = Replace | Insert | AddArgument
+"""The rewrites that are about a place in the code."""
+Rewrite = Local | Import | Splice
+
+
+def anchor(rewrite: Local) -> ast.expr | ast.stmt:
+    """The node that a rewrite is about."""
+    if isinstance(rewrite, Replace):
+        return rewrite.node
+    return rewrite.anchor if isinstance(rewrite, Insert) else rewrite.call
 
 
 @record(frozen=True)

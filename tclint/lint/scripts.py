@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Decline
-from tclint.lint.rewrite import AddArgument, Insert, Repair, Replace
+from tclint.lint.rewrite import Local, Repair, anchor
 
 if TYPE_CHECKING:
     from tclint.lint.rule import Finding
@@ -23,19 +22,10 @@ def outside_script(finding: Finding, event: Event, scripted: Scripted) -> Findin
     """
     if not isinstance(finding.fix, Repair):
         return finding
-    for row in _rows(finding.fix):
-        function = scripted.around(event.site.module, row)
+    places = [anchor(one) for one in finding.fix.rewrites if isinstance(one, Local)]
+    for place in places:
+        function = scripted.around(event.site.module, place.lineno)
         if function is not None:
             why = f"torch.jit.script compiles `{function.qualname}`, too, and takes less of Python"
             return replace(finding, fix=Decline(why))
     return finding
-
-
-def _rows(repair: Repair) -> Iterator[int]:
-    for rewrite in repair.rewrites:
-        if isinstance(rewrite, Replace):
-            yield rewrite.node.lineno
-        elif isinstance(rewrite, Insert):
-            yield rewrite.anchor.lineno
-        elif isinstance(rewrite, AddArgument):
-            yield rewrite.call.lineno

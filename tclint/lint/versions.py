@@ -15,7 +15,7 @@ from typing import Final
 
 from tclint.config import Settings
 from tclint.diagnostics import Confidence, Decline
-from tclint.lint.rewrite import AddArgument, Import, Insert, Repair, Replace
+from tclint.lint.rewrite import AddArgument, Import, Local, Repair
 from tclint.lint.rule import Finding
 from tclint.records import record
 from tclint.semantics.site import Site
@@ -27,7 +27,6 @@ _MARK: Final = "_tclint_part_"
 # Operators of other libraries live there, which no release of torch is asked about.
 _FOREIGN: Final = ("torch.ops.", "torch.classes.")
 
-Templated = Replace | Insert | AddArgument
 Parts = Mapping[str, ast.expr | ast.stmt]
 
 
@@ -86,7 +85,7 @@ def for_oldest(fix: Repair | Decline | None, site: Site) -> Repair | Decline | N
     if not isinstance(fix, Repair) or oldest >= NEWEST_TORCH:
         return fix
     for rewrite in fix.rewrites:
-        if isinstance(rewrite, Templated):
+        if isinstance(rewrite, Local):
             changed = _spelt_for(fix, rewrite, site, oldest)
             if isinstance(changed, Decline):
                 return changed
@@ -94,7 +93,7 @@ def for_oldest(fix: Repair | Decline | None, site: Site) -> Repair | Decline | N
     return fix
 
 
-def _spelt_for(fix: Repair, rewrite: Templated, site: Site, oldest: Version) -> Repair | Decline:
+def _spelt_for(fix: Repair, rewrite: Local, site: Site, oldest: Version) -> Repair | Decline:
     """The fix with the names in one template spelt as the oldest torch knows them."""
     older: list[tuple[Written, str]] = []
     for written in names_written(fix, rewrite, site):
@@ -135,7 +134,7 @@ def _older(written: Written, fix: Repair, site: Site, oldest: Version) -> str | 
     return site.spell(old) or (old if Import("torch") in fix.rewrites else None)
 
 
-def names_written(fix: Repair, rewrite: Templated, site: Site) -> Iterator[Written]:
+def names_written(fix: Repair, rewrite: Local, site: Site) -> Iterator[Written]:
     """The names of torch's that a template writes, and arguments that it passes to them."""
     known = {**site.module.imports, **_imported(fix), "torch": "torch"}
     try:
