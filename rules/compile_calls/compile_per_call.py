@@ -36,7 +36,7 @@ class CompilePerCall(Rule[CompileCall]):
         else:
             return None
         return Finding(
-            f"torch.compile wraps `{site.text(event.call.args[0])}` anew {where}: {way_out}",
+            f"torch.compile wraps `{site.text(event.call.args[0])}` again {where}: {way_out}",
             fix=Decline(f"where to keep it is yours to say: {way_out}"),
             confidence=Confidence.HIGH,
         )

@@ -29,8 +29,8 @@ class DiscardedCompileResult(Rule[CompileCall]):
         if event.site.dotted(call.func) != "torch.compile":
             return None
         return Finding(
-            "torch.compile returns the compiled callable and leaves its argument as it was: "
-            "this result is thrown away",
+            "torch.compile returns the compiled callable and does not change its argument: "
+            "this result is unused",
             fix=_repair(event, call),
             confidence=Confidence.HIGH,
         )

@@ -27,7 +27,7 @@ class PrivateCompilerName(Rule[NameUsed]):
             return None
         why = "is deprecated and warns" if moved.warns else "is private"
         return Finding(
-            f"`{event.name}` {why}: `{moved.new}` is the public name of the same",
+            f"`{event.name}` {why}: `{moved.new}` is its public name",
             fix=use_public_name(event, moved),
             confidence=_confidence(event.name, warns=moved.warns),
         )

@@ -33,7 +33,7 @@ class UnknownCompileMode(Rule[CompileCall]):
         clear = suggestion is not None and suggestion.clear
         question = suggestion.question if suggestion and clear else f"known are {_listed(known)}"
         return Finding(
-            f'"{mode}" is no mode of {version_of(event)}, so torch.compile raises; {question}',
+            f'"{mode}" is not a mode of {version_of(event)}, so torch.compile raises; {question}',
             fix=rename(event, node, suggestion),
             node=node,
             confidence=Confidence.HIGH,

@@ -37,7 +37,7 @@ class UnknownInductorOption(Rule[CompileCall]):
             suggestion = nearest(written, known)
             ending = f"; {suggestion.question}" if suggestion and suggestion.clear else ""
             return Finding(
-                f'"{written}" is no inductor option of {version_of(event)}, so torch.compile '
+                f'"{written}" is not an Inductor option of {version_of(event)}, so torch.compile '
                 f"raises{ending}",
                 fix=rename(event, key, suggestion),
                 node=key,

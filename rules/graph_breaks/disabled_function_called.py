@@ -51,7 +51,7 @@ class DisabledFunctionCalled(Rule[Call]):
         gb_id = next((_DISABLING[name] for name in names if name in _DISABLING), "GB0098")
         text = short(event.site, callee)
         return Finding(
-            f"`{text}` is kept out of compiled code by its decorator{consequence(event.site)}",
+            f"`{text}` is excluded from compilation by its decorator{consequence(event.site)}",
             Decline(_WAY_OUT),
             gb_ids=loop_ids(event.site, gb_id),
             confidence=Confidence.LOW,

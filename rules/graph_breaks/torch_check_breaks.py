@@ -60,7 +60,7 @@ class TorchCheckBreaks(Rule[Call]):
             and formats_dynamically(event.site, message[0])
         ):
             return Finding(
-                f"the message of `{event.function}` formats what is only known when it runs",
+                f"the message of `{event.function}` formats a value that is only known at run time",
                 _check_literally(event.site, event.call, place),
                 gb_ids=("GB9158",),
             )

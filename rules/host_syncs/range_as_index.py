@@ -42,7 +42,7 @@ class RangeAsIndex(Rule[TensorIndex]):
         varying = kind != "numpy" and _is_varying(site, node)
         if event.tensor.device == "cpu" and not varying:
             return None  # an index of a tensor on the host stays there
-        also = ", and each new length compiles again" if varying else ""
+        also = ", and each new length recompiles" if varying else ""
         return Finding(
             f"`{site.text(node)}` {_COPIED}{also}",
             fix=_use_arange(event, [node for node, _ in ranges]),

@@ -54,7 +54,7 @@ class AttentionByHand(Rule[Call]):
             return None  # by hand is then one of several ways
         fix = _repair(site, softmax, inner, use[0], product) if use[1] is None else _DROPOUT
         return Finding(
-            "Attention written by hand: eager code writes out the scores of all pairs of tokens",
+            "Attention written by hand: eager code materializes the scores of all token pairs",
             fix,
             node=product[0],
             confidence=Confidence.MEDIUM,

@@ -41,7 +41,8 @@ class Tf32NotEnabled(Rule[CompileCall]):
         if first is None or text.count("\n", 0, first.start()) + 1 != event.node.lineno:
             return None
         return Finding(
-            "Nothing here says how precise float32 products must be: "
-            '`torch.set_float32_matmul_precision("high")` lets GPUs multiply several times faster',
+            "Nothing here sets the precision of float32 matmuls: "
+            '`torch.set_float32_matmul_precision("high")` lets GPUs multiply matrices several '
+            "times faster",
             confidence=Confidence.LOW,
         )

@@ -29,8 +29,8 @@ class CacheBySize(Rule[ContainerGrown]):
             return None
         name = event.site.text(event.container)
         return Finding(
-            f"`{name}` gets an entry for each size: the key makes the size a constant, and each "
-            "new one compiles again",
+            f"`{name}` gets an entry for each size: as a key the size becomes a constant, and each "
+            "new size recompiles",
             Decline("compute the value each time, or once for the largest size and slice it"),
             confidence=Confidence.MEDIUM,
         )

@@ -37,8 +37,8 @@ class ChangingStringArgument(Rule[CompileCall]):
             return None
         text, parameter = found[0]
         return Finding(
-            f"`{site.text(text)}` is new in each step, and `{parameter}` a constant to the "
-            "compiler: it compiles again each time, up to 8 times, and then runs eagerly",
+            f"`{site.text(text)}` is new in each step, and `{parameter}` is a constant to the "
+            "compiler: each new string recompiles, up to 8 times, and then it runs eagerly",
             Decline("use the text outside of what is compiled"),
             node=text,
             confidence=Confidence.HIGH,

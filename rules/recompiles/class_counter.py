@@ -35,7 +35,7 @@ class ClassCounter(Rule[ClassWrite]):
             return None
         name = event.site.text(event.target)
         return Finding(
-            f"`{name}` is compiled in as a number: each call with another one compiles again",
+            f"`{name}` is compiled in as a constant: each call with a new value recompiles",
             Decline("count it where the compiled function is called, or in a buffer"),
         )
 

@@ -46,7 +46,7 @@ class CounterInForward(Rule[ModuleWrite]):
             return None
         name = event.site.text(event.target)
         return Finding(
-            f"`{name}` is compiled in as a number: each call with another one compiles again",
+            f"`{name}` is compiled in as a constant: each call with a new value recompiles",
             _count_in_buffer(event),
             confidence=Confidence.LOW if only_records(event.site) else None,
         )

@@ -26,7 +26,7 @@ class GlobalCounter(Rule[GlobalsDeclared]):
         if name is None:
             return None
         return Finding(
-            f"`{name}` is compiled in as a number: each call with another one compiles again",
+            f"`{name}` is compiled in as a constant: each call with a new value recompiles",
             Decline("count it where the compiled function is called"),
             confidence=Confidence.HIGH,
         )

@@ -33,7 +33,7 @@ class GrowingList(Rule[ContainerGrown]):
             return None
         name = event.site.text(event.container)
         return Finding(
-            f"`{name}` grows on each call: its new length compiles again, eight times, then the "
+            f"`{name}` grows on each call: each new length recompiles, up to 8 times, and then the "
             "function runs eagerly",
             _DECLINED,
             confidence=_confidence(event),

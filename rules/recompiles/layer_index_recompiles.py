@@ -34,8 +34,8 @@ class LayerIndexRecompiles(Rule[CompileCall]):
             return None
         name = f"{target.cls.name}.{found.attribute}"
         return Finding(
-            f"`{name}` is compiled in as a number, so that each block compiles again: eight times, "
-            "then blocks run eagerly",
+            f"`{name}` is compiled in as a constant, so each block recompiles, up to 8 times, and "
+            "the others run eagerly",
             Decline(
                 "set `torch._dynamo.config.allow_unspec_int_on_nn_module`, or decide in `__init__` "
                 "what the number decides"

@@ -44,8 +44,8 @@ class LazyTensorInForward(Rule[ModuleWrite]):
         if guard is None or not any(isinstance(kind, Tensor) for kind in options(event.value)):
             return None
         return Finding(
-            f"`{event.site.text(event.target)}` is built by the first call: the second one "
-            "compiles again",
+            f"`{event.site.text(event.target)}` is created by the first call: the second call "
+            "recompiles",
             _build_in_init(event, guard),
         )
 

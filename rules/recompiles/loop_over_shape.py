@@ -24,7 +24,7 @@ class LoopOverShape(Rule[Loop]):
             return None
         source = event.site.text(event.iterable)
         return Finding(
-            f"the loop over `{source}` is unrolled: each new size compiles again",
+            f"the loop over `{source}` is unrolled: each new size recompiles",
             fix=_NO_FIX,
             confidence=Confidence.LOW,
         )

@@ -40,7 +40,7 @@ class NumpyOfSize(Rule[NumpyCall]):
         if event.needs or _counts_a_loop(event) or is_ratio(given):
             return None
         return Finding(
-            f"`{site.text(event.call)}` makes the size a constant: each new one compiles again",
+            f"`{site.text(event.call)}` makes the size a constant: each new size recompiles",
             use_equivalent(event, equivalent, way),
             confidence=Confidence.LOW if is_last(given) else Confidence.MEDIUM,
         )

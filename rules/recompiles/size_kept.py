@@ -28,8 +28,7 @@ class SizeKeptOnModule(Rule[ModuleWrite]):
             return None
         name = event.site.text(event.target)
         return Finding(
-            f"`{name}` keeps a size of the last input: each new size changes it, and compiles "
-            "again",
+            f"`{name}` stores a size of the last input: each new size changes it and recompiles",
             Decline("build what depends on it for the largest one, or on each call"),
             confidence=Confidence.MEDIUM,
         )

@@ -32,7 +32,7 @@ class CheckpointUseReentrantUnset(Rule[NameUsed]):
         unpacked = call.args and isinstance(call.args[0], ast.Starred)
         return Finding(
             f"`{event.name.rpartition('.')[2]}` without `use_reentrant` warns, and its default "
-            "loses gradients where no input requires one",
+            "loses gradients if no input requires grad",
             fix=Decline("the call uses `*args`/`**kwargs`")
             if unpacked
             else Repair(

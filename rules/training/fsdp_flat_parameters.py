@@ -32,7 +32,8 @@ class FsdpFlatParameters(Rule[CompileCall]):
         if given is not None and not (isinstance(given, ast.Constant) and given.value is False):
             return None
         return Finding(
-            "without `use_orig_params=True` Dynamo refuses what FSDP wraps: nothing is compiled",
+            "without `use_orig_params=True` Dynamo skips modules that FSDP wraps: nothing is "
+            "compiled",
             fix=Repair(
                 "Keep the original parameters",
                 (AddArgument(wrapper, "True", keyword="use_orig_params"),),

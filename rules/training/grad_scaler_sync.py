@@ -46,7 +46,7 @@ class GradScalerSync(Rule[TrainingCall]):
             return None
         return Finding(
             f"the scaler waits for the device before each step of `{optimizer}`: fused optimizers "
-            "decide there",
+            "check for overflow on the device",
             fix=_repair(made),
             confidence=Confidence.MEDIUM,
         )

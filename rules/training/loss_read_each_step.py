@@ -38,7 +38,8 @@ class LossReadEachStep(Rule[TrainingCall]):
         if not isinstance(loss, ast.Name) or not _is_differentiated(event.loop, loss.id):
             return None
         return Finding(
-            f"`{site.text(call)}` makes the CPU wait in every step: a tensor adds up on the device",
+            f"`{site.text(call)}` makes the CPU wait in every step: accumulate in a tensor on the "
+            "device instead",
             fix=_repair(event, statement.target, value is call, loss),
             confidence=Confidence.LOW,
         )
