@@ -20,7 +20,7 @@ from ..lib.judge.certainty import is_certainly_tensor
 from ..lib.judge.range_bounds import judge_torch_arange
 from ..lib.judge.verdict import PROVED, Changes, Verdict, combine
 from ..lib.rewrite.builtin_names import builtin
-from ..lib.rewrite.host_read import is_captured, is_judged_elsewhere
+from ..lib.rewrite.host_read import is_captured
 from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.slice_store import store_by_mask
 from ..lib.wording import consequence, loop_ids, short
@@ -68,7 +68,7 @@ class HiddenHostRead(Rule[HostRead]):
         """Report the ways to read that have no name of their own."""
         site, kind = event.site, _kind_of(event)
         what = _WHAT.get(kind)
-        if what is None or is_judged_elsewhere(event):
+        if what is None:
             return None
         if event.via in _NUMBERS and is_likely_number(site, event.source):
             return None
@@ -84,6 +84,7 @@ class HiddenHostRead(Rule[HostRead]):
             _repair(event),
             node=source if event.via in _NUMBERS else None,
             gb_ids=loop_ids(site, *ids),
+            cedes_to=site.facts.output,
         )
 
 

@@ -6,7 +6,7 @@ from tclint.diagnostics import Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
 
-from ..lib.rewrite.host_read import is_captured, is_judged_elsewhere, repair_read
+from ..lib.rewrite.host_read import is_captured, repair_read
 
 
 class ItemInCompiledRegion(Rule[HostRead]):
@@ -21,7 +21,7 @@ class ItemInCompiledRegion(Rule[HostRead]):
 
     def check(self, event: HostRead) -> Finding | None:
         """Report the call unless it is traced or an outer rule judges the statement."""
-        if event.via != "item" or is_captured(event) or is_judged_elsewhere(event):
+        if event.via != "item" or is_captured(event):
             return None
-        text = event.site.text(event.node)
-        return Finding(f"`{text}` reads a tensor on the host", repair_read(event))
+        message = f"`{event.site.text(event.node)}` reads a tensor on the host"
+        return Finding(message, repair_read(event), cedes_to=event.site.facts.output)

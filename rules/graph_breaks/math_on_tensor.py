@@ -10,7 +10,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
 
 from ..lib.judge.verdict import Changes
-from ..lib.rewrite.host_read import is_judged_elsewhere, repair_read
+from ..lib.rewrite.host_read import repair_read
 from ..lib.rewrite.proved import NO_TORCH
 from ..lib.rewrite.torch_equivalents import ERRORS, IN_TORCH, ROUNDING
 
@@ -27,12 +27,14 @@ class MathOnTensor(Rule[HostRead]):
 
     def check(self, event: HostRead) -> Finding | None:
         """Report the call; capturing scalars does not help here."""
-        if event.via != "math" or is_judged_elsewhere(event):
+        if event.via != "math":
             return None
         assert isinstance(event.node, ast.Call)
         function = event.site.text(event.node.func)
         message = f"`{function}` of a tensor computes on the host"
-        return Finding(message, _repair(event, event.node, function))
+        return Finding(
+            message, _repair(event, event.node, function), cedes_to=event.site.facts.output
+        )
 
 
 def _repair(event: HostRead, call: ast.Call, function: str) -> Repair | Decline:

@@ -12,7 +12,7 @@ from tclint.semantics.lattice import with_dtype
 
 from ..lib.judge.promotion import FLOAT_OF_INTEGER
 from ..lib.judge.verdict import Changes
-from ..lib.rewrite.host_read import is_captured, is_judged_elsewhere, repair_read
+from ..lib.rewrite.host_read import is_captured, repair_read
 from ..lib.rewrite.torch_equivalents import CUT, is_whole
 
 _IDS = dict.fromkeys(("float", "int", "bool", "contains"), ("GB0124",))
@@ -32,13 +32,13 @@ class PythonNumberOfTensor(Rule[HostRead]):
     def check(self, event: HostRead) -> Finding | None:
         """Report the conversion unless it is traced."""
         ids = _IDS.get(event.via)
-        if ids is None or is_judged_elsewhere(event):
+        if ids is None:
             return None
         if is_captured(event) and event.via in ("float", "int", "bool"):
             return None
         assert isinstance(event.node, ast.expr)
         message = f"`{event.site.text(event.node)}` reads a tensor on the host"
-        return Finding(message, _repair(event), gb_ids=ids)
+        return Finding(message, _repair(event), gb_ids=ids, cedes_to=event.site.facts.output)
 
 
 def _repair(event: HostRead) -> Repair | Decline:

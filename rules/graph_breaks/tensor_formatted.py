@@ -11,7 +11,6 @@ from tclint.semantics.events import HostRead
 from tclint.semantics.site import Site
 
 from ..lib.facts.texts import enclosing_text, is_handed_out
-from ..lib.rewrite.host_read import is_judged_elsewhere
 
 _IDS = {"str": ("GB0059",), "repr": ("GB0569",)}
 
@@ -28,7 +27,7 @@ class TensorFormatted(Rule[HostRead]):
 
     def check(self, event: HostRead) -> Finding | None:
         """Report the text unless Dynamo can put off making it."""
-        if event.via != "format" or is_judged_elsewhere(event):
+        if event.via != "format":
             return None
         site, node = event.site, event.node
         assert isinstance(node, ast.expr)
@@ -38,7 +37,13 @@ class TensorFormatted(Rule[HostRead]):
         function = site.text(node.func) if isinstance(node, ast.Call) else "%"
         message = f"`{site.text(event.source)}` is a tensor; its text is made on the host"
         ids = ("GB0088",) if deferrable else _IDS.get(function, self.gb_ids)
-        return Finding(message, _repair(event, node, function), event.source, gb_ids=ids)
+        return Finding(
+            message,
+            _repair(event, node, function),
+            event.source,
+            gb_ids=ids,
+            cedes_to=site.facts.output,
+        )
 
 
 def _is_deferrable(site: Site, node: ast.expr, source: ast.expr) -> bool:

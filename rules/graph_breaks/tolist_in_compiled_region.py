@@ -12,7 +12,7 @@ from tclint.semantics.events import HostRead
 from ..lib.facts.lists import known_list
 from ..lib.facts.purity import cannot_raise
 from ..lib.facts.uses import uses_of
-from ..lib.rewrite.host_read import is_captured, is_judged_elsewhere, repair_read
+from ..lib.rewrite.host_read import is_captured, repair_read
 
 
 class TolistInCompiledRegion(Rule[HostRead]):
@@ -27,7 +27,7 @@ class TolistInCompiledRegion(Rule[HostRead]):
 
     def check(self, event: HostRead) -> Finding | None:
         """Report the call unless an integer tensor is traced through."""
-        if event.via != "tolist" or is_judged_elsewhere(event):
+        if event.via != "tolist":
             return None
         dtype = event.tensor.dtype
         category = dtype.category if dtype else None
@@ -35,7 +35,7 @@ class TolistInCompiledRegion(Rule[HostRead]):
             return None
         ids = {"int": ("GB0033",), None: self.gb_ids}.get(category, ("GB0109",))
         message = f"`{event.site.text(event.node)}` copies a tensor to the host"
-        return Finding(message, _repair(event), gb_ids=ids)
+        return Finding(message, _repair(event), gb_ids=ids, cedes_to=event.site.facts.output)
 
 
 def _repair(event: HostRead) -> Repair | Decline:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -40,6 +40,8 @@ from tclint.source.errors import FileError
 from tclint.source.file import SourceFile
 from tclint.source.nesting import nested_deeply
 from tclint.source.stored import Excerpts
+
+Answer = tuple[Rule[Any], Finding]
 
 DEEP: Final = 100
 """Levels of syntax that code which people write never has."""
@@ -116,7 +118,7 @@ class Examiner:
         events = analysis.finish()
         scripted = Scripted(analysis, filter(None, map(project.module_at, shard)))
         third_party = ThirdParty(analysis.bodies(), self._checked)
-        for event in events:
+        for event, answers in self._answered(events, analysis):
             file, statement = event.site.module.file, event.site.statement
             caller = None
             if file.path not in self._checked:
@@ -124,7 +126,8 @@ class Examiner:
                 if caller is None:
                     continue
                 file, statement = caller.file, caller.statement
-            for answer in self._answers(event, analysis, scripted):
+            for rule, finding in answers:
+                answer = _found(rule, event, outside_script(finding, event, scripted))
                 found = answer if caller is None else _told(answer, event, caller)
                 if found is not None and not silencer.silences(found.diagnostic, file, statement):
                     self.flagged[str(file.path)] = file
@@ -133,12 +136,27 @@ class Examiner:
         # Frames and their analysis refer to each other, and no garbage collector runs.
         analysis.release()
 
-    def _answers(self, event: Event, analysis: Analysis, scripted: Scripted) -> Iterator[Found]:
+    def _answered(
+        self, events: Iterable[Event], analysis: Analysis
+    ) -> list[tuple[Event, list[Answer]]]:
+        """What the rules say, by events, without what cedes to a finding that stands."""
+        told = [(event, self._answers(event, analysis)) for event in events]
+        standing = {
+            (event.node, _effect(rule, finding))
+            for event, answers in told
+            for rule, finding in answers
+            if finding.cedes_to is None
+        }
+        return [
+            (event, [a for a in answers if (a[1].cedes_to, _effect(*a)) not in standing])
+            for event, answers in told
+            if answers
+        ]
+
+    def _answers(self, event: Event, analysis: Analysis) -> list[Answer]:
         """What the rules say about an event."""
-        for rule in self._questions.about(event):
-            finding = _asked(rule, event, analysis)
-            if finding is not None:
-                yield _found(rule, event, outside_script(finding, event, scripted))
+        asked = ((rule, _asked(rule, event, analysis)) for rule in self._questions.about(event))
+        return [(rule, finding) for rule, finding in asked if finding is not None]
 
     def _syntax_errors(self, shard: Shard, silencer: Silencer) -> Iterator[Found]:
         """Findings for the files that are text but not Python."""
@@ -177,6 +195,10 @@ def _excerpts(kept: Sequence[Found], files: Mapping[str, SourceFile]) -> dict[st
             nearby = files[str(path)].nearby(found.diagnostic.span.start.row)
             lines[str(path)].update(nearby)
     return {path: list(nearby.items()) for path, nearby in lines.items()}
+
+
+def _effect(rule: Rule[Any], finding: Finding) -> Effect:
+    return finding.effect or rule.effects[0]
 
 
 def _asked(rule: Rule[Any], event: Event, analysis: Analysis) -> Finding | None:
@@ -224,7 +246,7 @@ def _found(rule: Rule[Any], event: Event, finding: Finding) -> Found:
         code=rule.code,
         name=rule.name,
         message=" ".join(finding.message.split()),  # quoted code may run over several lines
-        effect=finding.effect or rule.effects[0],
+        effect=_effect(rule, finding),
         confidence=finding.confidence or confidence_of(event),
         path=file.path,
         span=file.span(finding.node or event.node),

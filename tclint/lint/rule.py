@@ -85,8 +85,10 @@ class Finding:
     why there is none, or None where the rule never fixes. ``effect`` and ``gb_ids`` default to the
     rule's first effect and to its ids. A ``confidence`` of None lets the engine derive it: from
     how sure the analysis is of the values and of the region. ``related`` are other places where
-    the effect shows. ``since`` is the first torch on which it holds, and ``before`` the first on
-    which it holds no more: the engine compares them with the versions that the project is for.
+    the effect shows. ``cedes_to`` is a call around it: where another finding of the same effect
+    stands at that very call, this one is left out. ``since`` is the first torch on which it holds,
+    and ``before`` the first on which it holds no more: the engine compares them with the versions
+    that the project is for.
     """
 
     message: str
@@ -96,6 +98,7 @@ class Finding:
     gb_ids: tuple[str, ...] | None = None
     confidence: Confidence | None = None
     related: tuple[ast.expr | ast.stmt, ...] = ()
+    cedes_to: ast.Call | None = None
     since: Version | None = None
     before: Version | None = None
 

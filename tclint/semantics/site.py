@@ -65,10 +65,10 @@ class Facts:
 
     ``loops``, ``tries`` and ``contexts`` are the enclosing loop, try and with statements, outermost
     first; ``default_off`` is true below a flag that is off unless somebody turns it on, and where
-    all that follows is an exception.
+    all that follows is an exception. ``output`` is the call that puts out what is computed here.
     """
 
-    __slots__ = ("contexts", "default_off", "loops", "tries")
+    __slots__ = ("contexts", "default_off", "loops", "output", "tries")
 
     def __init__(
         self,
@@ -76,11 +76,13 @@ class Facts:
         tries: tuple[ast.Try, ...] = (),
         contexts: tuple[ast.With | ast.AsyncWith, ...] = (),
         default_off: bool = False,
+        output: ast.Call | None = None,
     ) -> None:
         self.loops: Final = loops
         self.tries: Final = tries
         self.contexts: Final = contexts
         self.default_off: Final = default_off
+        self.output: Final = output
 
     @property
     def drops_frame(self) -> bool:

@@ -24,7 +24,6 @@ from .proved import repair_as_proved
 _ONE = Changes("a tensor of several elements raises another error, or none")
 _CONVERSIONS = ("float", "int", "bool", "complex")
 """These take Python numbers as well; the methods of tensors do not."""
-_LOG_METHODS = frozenset("debug info warning warn error critical exception log write".split())
 
 
 def repair_read(
@@ -129,19 +128,3 @@ def is_captured(event: HostRead) -> bool:
     """True where Dynamo traces reads of single numbers instead of breaking."""
     region = event.site.region
     return region is not None and region.capture_scalars
-
-
-def is_judged_elsewhere(event: HostRead) -> bool:
-    """True inside a call that writes output: that has rules of its own."""
-    site = event.site
-    around = site.ancestors(event.node)
-    return any(isinstance(a, ast.Call) and _writes_output(site, a) for a in around)
-
-
-def _writes_output(site: Site, call: ast.Call) -> bool:
-    dotted = site.dotted(call.func) or ""
-    if dotted in ("print", "warnings.warn") or dotted.startswith("logging."):
-        return True
-    return isinstance(call.func, ast.Attribute) and (
-        call.func.attr in _LOG_METHODS and not isinstance(site.value(call.func.value), Tensor)
-    )

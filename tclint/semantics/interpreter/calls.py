@@ -83,10 +83,11 @@ def _answer(frame: Frame, node: ast.Call) -> Value:
 
 
 def _call_sink(frame: Frame, node: ast.Call, sink: tuple[str, str]) -> Value:
-    with frame.silencing("format"):
+    iterates = sink[0] == "tqdm"  # and goes on with what it is given
+    with frame.silencing("format"), frame.within(output=None if iterates else node):
         positional = arguments_of_call(frame, node).positional
     report_sink(frame, node, *sink)
-    return positional[0] if sink[0] == "tqdm" and positional else UNKNOWN
+    return positional[0] if iterates and positional else UNKNOWN
 
 
 def _taking(frame: Frame, callee: Union, arguments: Arguments) -> Value:

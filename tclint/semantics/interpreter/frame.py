@@ -158,14 +158,16 @@ class Frame:
         attempt: ast.Try | None = None,
         context: ast.With | ast.AsyncWith | None = None,
         default_off: bool = False,
+        output: ast.Call | None = None,
     ) -> Inside:
-        """Mark what surrounds the statements walked inside the block."""
+        """Mark what surrounds the statements, or the arguments, walked inside the block."""
         before = self.facts
         facts = Facts(
             (*before.loops, loop) if loop else before.loops,
             (*before.tries, attempt) if attempt else before.tries,
             (*before.contexts, context) if context else before.contexts,
             before.default_off or default_off,
+            output or before.output,
         )
         return Inside(self, self.quiet, facts)
 
