@@ -10,12 +10,12 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import SideEffectCall
 
 from ..lib.facts.output_arguments import arguments, binds_or_waits, skipped_effects
-from ..lib.rewrite.output import IS_COMPILING, describe, gb_ids
+from ..lib.rewrite.output import IS_COMPILING, describe, gb_ids, repair_output
 from ..lib.rewrite.torch_name import torch_name
 
 
 class ProgressBarInCompiledRegion(Rule[SideEffectCall]):
-    """A loop in compiled code shows a progress bar."""
+    """Compiled code shows a progress bar."""
 
     code = "TCL123"
     name = "progress-bar-in-compiled-region"
@@ -25,7 +25,9 @@ class ProgressBarInCompiledRegion(Rule[SideEffectCall]):
     gb_ids = ("GB0007", "GB0008")
 
     def check(self, event: SideEffectCall) -> Finding | None:
-        """Report progress bars."""
+        """Report progress bars, and what is done with them."""
+        if event.sink == "bar":
+            return Finding(describe(event), repair_output(event), gb_ids=gb_ids(event, "GB0008"))
         if event.sink != "tqdm":
             return None
         return Finding(describe(event), _without_bar(event), gb_ids=gb_ids(event, "GB0007"))

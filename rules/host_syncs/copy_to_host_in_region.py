@@ -12,6 +12,8 @@ from tclint.semantics.lattice import tensor_in
 from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
+from ..lib.facts.copies import is_copy_to_host
+
 # What reads the copy breaks the graph there: other rules say so.
 _READS: Final = frozenset({"item", "tolist"})
 _DEVICES: Final = ("device", "is_cuda", "mps", "npu", "xla", "xpu")
@@ -32,7 +34,9 @@ class CopyToHostInRegion(Rule[Call]):
         site, owner = event.site, event.owner
         if site.region is None or not site.region.explicit:
             return None
-        if not isinstance(owner, Tensor) or owner.device == "cpu" or not _is_copy(event):
+        if not isinstance(owner, Tensor) or owner.device == "cpu":
+            return None
+        if not is_copy_to_host(site, event.call):
             return None
         if _asks_for_device(site, event.node) or _is_read(site, event.call):
             return None
@@ -40,16 +44,6 @@ class CopyToHostInRegion(Rule[Call]):
             f"`{site.text(event.call.func)}(...)` copies to the host, and the CPU waits for it",
             confidence=Confidence.MEDIUM if owner.assumed else None,
         )
-
-
-def _is_copy(event: Call) -> bool:
-    if event.function == "torch.Tensor.cpu":
-        return True
-    if event.function != "torch.Tensor.to":
-        return False
-    asynchronous = any(k.arg == "non_blocking" for k in event.call.keywords)
-    named = [*event.call.args[:1], *(k.value for k in event.call.keywords if k.arg == "device")]
-    return not asynchronous and any(isinstance(n, ast.Constant) and n.value == "cpu" for n in named)
 
 
 def _asks_for_device(site: Site, node: ast.AST) -> bool:

@@ -9,6 +9,7 @@ from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
 
+from ..lib.facts.copies import copied
 from ..lib.facts.training_loops import is_step, runs_every_time
 
 
@@ -28,9 +29,9 @@ class LossReadEachStep(Rule[TrainingCall]):
         match statement, call:
             case (
                 ast.AugAssign(op=ast.Add(), value=value),
-                ast.Call(func=ast.Attribute(attr="item", value=loss), args=[]),
+                ast.Call(func=ast.Attribute(attr="item", value=read), args=[]),
             ):
-                pass
+                loss = copied(site, read)
             case _:
                 return None
         if not is_step(event.loop) or not runs_every_time(site, call, event.loop):

@@ -138,7 +138,8 @@ class SideEffectCall(Event):
     """Output is written from a region.
 
     ``sink`` is ``"print"``, ``"logger"`` (a method of ``logging.Logger`` or of an object used like
-    one), ``"logging"`` (module functions), ``"warnings"``, ``"stdout"`` or ``"tqdm"``.
+    one), ``"logging"`` (module functions), ``"warnings"``, ``"stdout"``, ``"tqdm"`` (a progress bar
+    is made) or ``"bar"`` (a method of one).
     ``method`` is the last name called (``warning``). ``statement`` is the expression statement,
     when the call stands alone.
     """

@@ -34,7 +34,7 @@ _PRINT = "torch._higher_order_ops.print"
 _CONVERSIONS = {-1: "", 115: "!s", 114: "!r", 97: "!a"}
 _ASSUME_CONSTANT = "torch.compiler.assume_constant_result"
 IS_COMPILING = "torch.compiler.is_compiling"
-_VERBS = {"print": "prints it", "stdout": "writes it", "warnings": "warns"}
+_VERBS = {"print": "prints it", "stdout": "writes it", "warnings": "warns", "bar": "shows it"}
 _LOG_METHODS = frozenset(
     "debug info warning warn error exception critical log isEnabledFor".split()
 )
@@ -63,12 +63,17 @@ def _guard(event: SideEffectCall) -> Repair | Decline:
     skipped = skipped_effects(event.site, target, lambda node: _is_output(event, node))
     changes = [f"no longer writes to {file}" for file in written_files(event.site, target)]
     changes += [f"no longer evaluates {skipped}"] if skipped else []
+    changes += ["no longer moves the bar"] if _moves_bar(event) else []
     return Repair(
         f"Skip it while compiling: compiled code no longer {_VERBS.get(event.sink, 'logs it')}",
         (*imports, Replace(target, f"if not {name}():\n    $output", {"output": target})),
         Applicability.UNSAFE if changes else Applicability.SAFE,
         f"compiled code {', and '.join(changes)}" if changes else "",
     )
+
+
+def _moves_bar(event: SideEffectCall) -> bool:
+    return event.sink == "bar" and event.method != "write"
 
 
 def _decision_around(event: SideEffectCall) -> ast.If | None:

@@ -25,7 +25,7 @@ from tclint.semantics.interpreter.methods import call_bound
 from tclint.semantics.interpreter.objects import make, named_tuple, sets_up_objects, take_over
 from tclint.semantics.interpreter.operators import elements
 from tclint.semantics.interpreter.reshaping import forget_shapes, reshapes
-from tclint.semantics.interpreter.sinks import report_sink, sink_of
+from tclint.semantics.interpreter.sinks import BAR, report_sink, sink_of
 from tclint.semantics.interpreter.special import asked, with_iterated
 from tclint.semantics.interpreter.standard_library import STANDARD
 from tclint.semantics.interpreter.tensor_calls import call_method
@@ -83,11 +83,13 @@ def _answer(frame: Frame, node: ast.Call) -> Value:
 
 
 def _call_sink(frame: Frame, node: ast.Call, sink: tuple[str, str]) -> Value:
-    iterates = sink[0] == "tqdm"  # and goes on with what it is given
-    with frame.silencing("format"), frame.within(output=None if iterates else node):
+    is_bar = sink[0] == "tqdm"  # which goes on with what it is given
+    with frame.silencing("format"), frame.within(output=None if is_bar else node):
         positional = arguments_of_call(frame, node).positional
     report_sink(frame, node, *sink)
-    return positional[0] if iterates and positional else UNKNOWN
+    if not is_bar:
+        return UNKNOWN
+    return positional[0] if positional else Object(BAR, site=node)
 
 
 def _taking(frame: Frame, callee: Union, arguments: Arguments) -> Value:

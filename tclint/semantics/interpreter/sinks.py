@@ -28,12 +28,19 @@ _OF_LOGGER: Final = f"{LOGGER}."
 _LOGGER_NAMES: Final = frozenset(
     {"logger", "log", "_logger", "LOGGER", "LOG", "_log", "logging_logger"}
 )
-_BARS: Final = (
-    "tqdm.tqdm",
-    "tqdm.trange",
-    "tqdm.auto.tqdm",
-    "tqdm.auto.trange",
-    "tqdm.notebook.tqdm",
+BAR: Final = "tqdm.tqdm"
+_OF_BAR: Final = f"{BAR}."
+_BARS: Final = tuple(
+    f"{module}.{name}"
+    for module in (
+        "tqdm",
+        "tqdm.auto",
+        "tqdm.autonotebook",
+        "tqdm.notebook",
+        "tqdm.rich",
+        "tqdm.std",
+    )
+    for name in ("tqdm", "trange")
 )
 # The kind of output and the function's own name.
 _SINKS: Final = {
@@ -41,6 +48,7 @@ _SINKS: Final = {
     **dict.fromkeys(("warnings.warn", "warnings.warn_explicit"), ("warnings", "warn")),
     **dict.fromkeys(("sys.stdout.write", "sys.stderr.write"), ("stdout", "write")),
     **{name: ("tqdm", name.rpartition(".")[2]) for name in _BARS},
+    **{f"{name}.write": ("bar", "write") for name in _BARS},
 }
 
 
@@ -55,6 +63,8 @@ def sink_of(node: ast.Call, callee: Value) -> tuple[str, str] | None:
             return ("logging", method) if method in LOG_METHODS else None
     elif isinstance(callee, BoundExternal) and callee.name.startswith(_OF_LOGGER):
         return "logger", callee.name.rpartition(".")[2]
+    elif isinstance(callee, BoundExternal) and callee.name.startswith(_OF_BAR):
+        return "bar", callee.name.removeprefix(_OF_BAR)
     func = node.func
     if not isinstance(func, ATTRIBUTE) or func.attr not in LOG_METHODS:
         return None
