@@ -14,7 +14,7 @@ from tclint.lint.engine import check_files
 
 HEAD = "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, m: torch.Tensor):\n    m = m > 0\n"
 NEEDED = "backward pass"
-BARRED = "may not be written"
+BARRED = "cannot be written in place"
 MISFIT = "does not fit"
 HELD = "cannot hold"
 

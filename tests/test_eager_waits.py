@@ -62,7 +62,7 @@ def test_nothing_takes_no_copy(made: str, tmp_path: Path) -> None:
         (["y = torch.ones(n)", "return y[list(range(3))]"], 0),
         (["y = torch.ones(n, device=x.device)", "return y[list(range(3))]"], 1),
     ],
-    ids=["an input", "made on the host", "made on a device"],
+    ids=["an input", "created on the host", "made on a device"],
 )
 def test_an_index_of_a_tensor_on_the_host_stays_there(
     body: list[str], count: int, tmp_path: Path

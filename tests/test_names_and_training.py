@@ -194,7 +194,7 @@ def test_a_result_counts_as_used_wherever_it_may_be_read(
         ("x = torch.cuda.amp.autocast(**{})\n", "TCL420", "the call uses `*args`"),
         ("x = torch._dynamo.disable(print, wrapping=False)\n", "TCL421", "`wrapping`"),
         ("x = torch._dynamo.optimize('eager', True)(print)\n", "TCL423", "by position"),
-        ("x = torch._dynamo.explain(f=print, x=1)\n", "TCL422", "which of them is the function"),
+        ("x = torch._dynamo.explain(f=print, x=1)\n", "TCL422", "which argument is the function"),
     ],
 )
 def test_what_cannot_be_renamed_says_why(use: str, code: str, reason: str, tmp_path: Path) -> None:

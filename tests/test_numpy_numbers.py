@@ -118,10 +118,10 @@ def test_range_is_unsafe_where_the_type_shows(body: str, change: str, tmp_path: 
     [
         ("for k in np.arange(3, dtype=np.int8):", "out = out + x[k]", "no `dtype=`"),
         ("for k in np.arange(0, 1, 0.5):", "out = out + k", "is a float"),
-        ("for k in np.array([0, 40000]):", "out = out + x[k]", "only `np.arange` itself"),
+        ("for k in np.array([0, 40000]):", "out = out + x[k]", "only a direct loop over `np.arange`"),
         ("for k in np.arange(3):", "k += 1; out = out + x[k]", "assigned elsewhere"),
         ("for k in np.arange(3):", "out = out + x[k.item()]", "numpy's scalars"),
-        ("for k in np.arange(3):", "out = out + x[k] * isinstance(k, int)", "asks for its type"),
+        ("for k in np.arange(3):", "out = out + x[k] * isinstance(k, int)", "asks for the number's type"),
     ],
 )
 def test_range_is_declined(head: str, body: str, reason: str, tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def _repair(event: Call, waits: list[ast.stmt] | None) -> Repair | Decline:
     """Call synchronously and drop every ``wait()``."""
     statement = event.site.statement
     if waits is None:
-        return Decline("its handle is used for more than `wait()`")
+        return Decline("the handle is used for more than `wait()`")
     arguments = {f"a{i}": node for i, node in enumerate(event.call.args)}
     keywords = {k.arg: k.value for k in event.call.keywords if k.arg and k.arg != "async_op"}
     starred = any(isinstance(node, ast.Starred) for node in event.call.args)

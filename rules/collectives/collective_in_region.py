@@ -27,12 +27,12 @@ class CollectiveInRegion(Rule[Call]):
             return None
         name = short_name(event.function)
         if not found.gb_ids:
-            message = f"compiling `{name}` raises an internal error of Dynamo; {found.advice}"
+            message = f"Compiling `{name}` raises an internal error of Dynamo; {found.advice}"
         else:
             message = f"`{name}` breaks the graph; {found.advice}"
         return Finding(
             message,
-            fix=Decline(f"`{name}` has no form that compiles and does the same; {found.advice}"),
+            fix=Decline(f"no equivalent of `{name}` compiles; {found.advice}"),
             effect=None if found.gb_ids else Effect.INVALID,
             gb_ids=found.gb_ids,
         )

@@ -81,9 +81,9 @@ def uses_inductor(event: CompileCall) -> bool:
 def rename(event: CompileCall, node: ast.expr, nearest: Nearest | None) -> Repair | Decline:
     """Put the nearest accepted name in the place of a literal."""
     if nearest is None:
-        return Decline("no accepted name resembles it")
+        return Decline("no accepted name is similar")
     if not isinstance(node, ast.Constant):
-        return Decline(f"the name is not written here but comes from `{event.site.text(node)}`")
+        return Decline(f"the name comes from `{event.site.text(node)}`, not from a literal")
     quote = "'" if event.site.text(node).endswith("'") else '"'
     return Repair(
         f'Use "{nearest.name}"',

@@ -30,14 +30,14 @@ class CompilePerCall(Rule[CompileCall]):
         if any(isinstance(n, ast.Lambda) for n in ast.walk(event.call)):
             return None
         if site.facts.loops and not _depends(site, event.call, site.facts.loops[-1]):
-            where, way_out = "on every turn of the loop", "keep the result, before the loop"
+            where, way_out = "on every iteration of the loop", "compile it once, before the loop"
         elif site.cls is not None and site.function and site.function.name == "forward":
             where, way_out = "on every call of `forward`", "compile it in `__init__`"
         else:
             return None
         return Finding(
             f"torch.compile wraps `{site.text(event.call.args[0])}` again {where}: {way_out}",
-            fix=Decline(f"where to keep it is yours to say: {way_out}"),
+            fix=Decline(f"tclint cannot tell where to keep the compiled function: {way_out}"),
             confidence=Confidence.HIGH,
         )
 

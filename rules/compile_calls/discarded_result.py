@@ -40,7 +40,7 @@ def _repair(event: CompileCall, call: ast.Call) -> Repair | Decline:
     if not isinstance(event.target, Object) or not event.target.is_module:
         return Decline("only modules compile in place; bind the result to the name that is called")
     if not isinstance(call.args[0], (ast.Name, ast.Attribute)):
-        return Decline("the model is not a plain name")
+        return Decline("the model is an expression, not a variable")
     arguments = ", ".join(f"{key}=$k_{key}" for key in event.keywords)
     parts = {f"k_{key}": value for key, value in event.keywords.items()}
     return Repair(

@@ -56,7 +56,7 @@ def _repair(event: NameUsed, made: ast.Call) -> Repair | Decline:
         parts[name] = value
         given.append(f"{_ARGUMENTS[name]}=${name}")
     if len(made.args) > 1:
-        return Decline("it gets more than a backend by position")
+        return Decline("the call passes more than a backend by position")
     written = torch_name(event.site, "torch.compile")
     if isinstance(written, Decline):
         return written

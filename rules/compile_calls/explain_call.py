@@ -30,7 +30,7 @@ class ExplainCall(Rule[NameUsed]):
             return None
         return Finding(
             "`torch._dynamo.explain(f, ...)` is deprecated and warns: call `explain(f)(...)`",
-            fix=Decline("it is not written which of them is the function")
+            fix=Decline("the call does not show which argument is the function")
             if unpacked or not call.args
             else _repair(call),
             node=call,

@@ -32,7 +32,9 @@ class FullgraphOfWrapped(Rule[CompileCall]):
         return Finding(
             f"`{event.site.text(wrapper.func)}` does not compile whole: with `fullgraph=True` the "
             "first call raises",
-            fix=Decline("compile the module, then wrap it: the names in the state dict change"),
+            fix=Decline(
+                "compile the module before it is wrapped; that changes the names in the state dict"
+            ),
             node=full,
             confidence=Confidence.HIGH,
             related=(wrapper,),

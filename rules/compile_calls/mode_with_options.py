@@ -26,6 +26,6 @@ class ModeWithOptions(Rule[CompileCall]):
         return Finding(
             "torch.compile raises when it gets both `mode` and `options`: a mode is a set of "
             "options, so spell it out among them",
-            fix=Decline("only you know which of the two is meant"),
+            fix=Decline("tclint cannot tell which of the two is meant"),
             confidence=Confidence.HIGH,
         )

@@ -50,7 +50,7 @@ class OptionOfWrongType(Rule[CompileCall]):
 
 def _repair(node: ast.Constant, wanted: str) -> Repair | Decline:
     if wanted != "bool" or node.value not in (0, 1):
-        return Decline("what it should be is not clear")
+        return Decline("tclint cannot tell which value is meant")
     flag = str(bool(node.value))
     changes = f"the call no longer raises, and compiles with {flag}"
     return Repair(f"Use `{flag}`", (Replace(node, flag),), Applicability.UNSAFE, changes)

@@ -32,7 +32,7 @@ class RefusedCompileTarget(Rule[CompileCall]):
         if scripted:
             return Finding(
                 f"torch.compile raises on what `{scripted}` returns",
-                fix=Decline("compile the original instead of the scripted one"),
+                fix=Decline("compile the original function or module instead of the scripted one"),
                 confidence=Confidence.HIGH,
             )
         target = event.target
@@ -40,7 +40,7 @@ class RefusedCompileTarget(Rule[CompileCall]):
             return None
         return Finding(
             f"`{target.info.name}` is disabled: compiling it makes no graph, it runs eagerly",
-            fix=Decline("one contradicts the other: remove one of the two"),
+            fix=Decline("`torch.compile` and the decorator contradict each other: remove one"),
             confidence=Confidence.HIGH,
         )
 

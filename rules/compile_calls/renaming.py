@@ -19,7 +19,7 @@ from ..lib.rewrite.torch_name import torch_name
 _VERSIONS: Final = re.compile(
     r"version|hasattr|availab|greater|higher|pt\d|\d[_.]\d", re.IGNORECASE
 )
-_CHANGES: Final = "it is an instance of another class, and its dtype can be set"
+_CHANGES: Final = "it is an instance of a different class, and its dtype can be set"
 
 
 def worth_saying(event: NameUsed, moved: Moved) -> bool:
@@ -52,7 +52,7 @@ def use_public_name(event: NameUsed, moved: Moved) -> Repair | Decline:
     if starred or any(keyword.arg is None for keyword in call.keywords):
         return Decline("the call uses `*args`/`**kwargs`")
     if len(call.args) > len(moved.positional):
-        return Decline("it gets a function to wrap")
+        return Decline("the call passes a function to wrap")
     template, parts = _call(call, moved, named=named)
     return _repair(event, moved, (Replace(call, f"{spelled}({template})", parts), *imports))
 

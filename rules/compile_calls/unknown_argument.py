@@ -43,7 +43,7 @@ class UnknownCompileArgument(Rule[CompileCall]):
             if first is not None and first > event.site.settings.oldest_torch:
                 return Finding(
                     f"torch.compile takes no argument `{keyword}` and raises TypeError",
-                    fix=Decline("ask for the version before: older ones of torch lack it"),
+                    fix=Decline("check the version first: older versions of torch lack it"),
                     before=first,
                 )
         return None
@@ -52,4 +52,4 @@ class UnknownCompileArgument(Rule[CompileCall]):
 def _advice(keyword: str, known: frozenset[str]) -> str:
     close = nearest(keyword, known)
     meant = RENAMED.get(keyword) or (close.name if close and close.clear else None)
-    return f"`{meant}` may be meant" if meant else "no argument of a like name exists"
+    return f"did you mean `{meant}`?" if meant else "no argument has a similar name"

@@ -37,10 +37,10 @@ class UnknownCompileBackend(Rule[CompileCall]):
         if backend is None or backend in known | FROM_PACKAGES or _registers(event):
             return None
         node = event.keywords["backend"]
-        lead = f'"{backend}" is no backend of {version_of(event)}, so torch.compile raises'
+        lead = f'"{backend}" is not a backend of {version_of(event)}, so torch.compile raises'
         if backend in FUSERS | OTHERS_REMOVED:
             meant: Nearest | None = Nearest("inductor", clear=backend in FUSERS)
-            ending = "; it was removed, and inductor does its work"
+            ending = "; it was removed, and inductor does its job"
         else:
             close = nearest(backend, known)
             meant = close if close and close.clear else None

@@ -31,7 +31,9 @@ class UnknownCompileMode(Rule[CompileCall]):
         node = event.keywords["mode"]
         suggestion = meant_mode(mode, known)
         clear = suggestion is not None and suggestion.clear
-        question = suggestion.question if suggestion and clear else f"known are {_listed(known)}"
+        question = (
+            suggestion.question if suggestion and clear else f"the modes are {_listed(known)}"
+        )
         return Finding(
             f'"{mode}" is not a mode of {version_of(event)}, so torch.compile raises; {question}',
             fix=rename(event, node, suggestion),

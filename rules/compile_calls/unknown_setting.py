@@ -44,7 +44,9 @@ class UnknownCompilerSetting(Rule[NameUsed]):
         return Finding(
             f"`{module}` has no `{name}` in torch {version[0]}.{version[1]}: this raises "
             f"AttributeError{ending}",
-            fix=_repair(event, close) if close and clear else Decline("no setting resembles it"),
+            fix=_repair(event, close)
+            if close and clear
+            else Decline("no setting has a similar name"),
             confidence=Confidence.HIGH if clear else Confidence.MEDIUM,
         )
 
@@ -69,7 +71,7 @@ def _younger(event: NameUsed) -> Finding | None:
     module, _, name = event.name.rpartition(".")
     return Finding(
         f"`{module}` has no `{name}` in torch {shown(oldest)}: this raises AttributeError",
-        fix=Decline("ask for the attribute before: older versions of torch lack it"),
+        fix=Decline("check for the attribute first: older versions of torch lack it"),
         before=first,
     )
 
@@ -83,4 +85,4 @@ def _repair(event: NameUsed, close: Nearest) -> Repair | Decline:
                 Applicability.UNSAFE,
                 changes=f"the line no longer raises, and uses `{close.name}`",
             )
-    return Decline("the name is imported")
+    return Decline("the name is imported with `from`")

@@ -35,7 +35,7 @@ class UnusedCompileResult(Rule[CompileCall]):
             return None
         way_out = f"return it, or use `{model.id}.compile()`"
         return Finding(
-            f"the compiled `{model.id}` is never used: code that holds `{model.id}` runs it "
+            f"The compiled `{model.id}` is never used: code that holds `{model.id}` runs it "
             "eagerly",
             fix=Decline(f"{way_out}, which compiles in place"),
             confidence=Confidence.HIGH,

@@ -153,7 +153,7 @@ def _repair(event: CompileCall, stack: _Stack) -> Repair | Decline:
         case _:
             return Decline("the model has no name here: give it one, then compile its blocks")
     if whole is not call or site.body.names("block"):
-        return Decline("the call is part of a larger expression, or `block` is a name already")
+        return Decline("the call is part of a larger expression, or the name `block` is taken")
     arguments = ", ".join(f"{key}=${key}" for key in event.keywords if key != "model")
     loop = f"for block in {model.id}.{stack.attribute}:\n    block.compile({arguments})"
     parts = dict(event.keywords)

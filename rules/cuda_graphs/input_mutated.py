@@ -40,7 +40,7 @@ class InputMutatedUnderCudaGraphs(Rule[Call]):
         if not isinstance(source, ast.Name) or not is_input(site, source):
             return None
         return Finding(
-            f"`{source.id}` is an input that is changed in place: torch skips CUDA graphs, which "
-            f'`mode="{region.mode}"` asks for',
+            f"`{source.id}` is an input that is modified in place: torch skips the CUDA graphs "
+            f'that `mode="{region.mode}"` asks for',
             confidence=Confidence.MEDIUM if event.owner.assumed else None,
         )

@@ -15,8 +15,8 @@ from ..lib.rewrite.written_array import listed, use_tuple, write_list
 from ..lib.wording import consequence, loop_ids, short
 
 _WAY_OUT: Final = (
-    "leave numpy out of compiled code: torch's own functions do the same without a number in "
-    "Python, or compute the numbers before compiled code, as Python ones"
+    "use torch functions instead of numpy in compiled code, or compute the numbers in Python "
+    "before compiled code"
 )
 _IDS: Final = {"tolist": ("GB0109", "GB0033"), "item": ("GB0033", "GB0208")}
 
@@ -57,7 +57,7 @@ def _is_drawn(site: Site, node: ast.expr) -> bool:
 
 def _what(via: str) -> str:
     if via == "number":
-        return "is of a numpy array, and Python needs the number"
+        return "comes from a numpy array, and Python needs the number"
     return "reads a numpy array in Python"
 
 

@@ -31,5 +31,5 @@ class AssertMessageType(Rule[TensorAssert]):
         if isinstance(constant, (str, ast.AST)) or goes_on_after_tensor(site, statement.test):
             return None
         text = site.text(statement.msg)
-        message = f"`{text}` is no string, so the compiled assert raises TypeError"
+        message = f"`{text}` is not a string, so the compiled assert raises TypeError"
         return Finding(message, repair_assert(site, statement), statement.msg)

@@ -34,9 +34,11 @@ _BRANCHES = {
     "match": "`case` branches on the value of",
 }
 _OUTPUT: Final = (
-    "an `if` that is there only for output belongs under `if not torch.compiler.is_compiling`"
+    "put an `if` that is there only for output under `if not torch.compiler.is_compiling():`"
 )
-_OPERATOR: Final = "Python's operator asks for the truth; `&`, `|` and `torch.logical_not` do not"
+_OPERATOR: Final = (
+    "Python's operator calls `bool()` on the tensor; `&`, `|` and `torch.logical_not` do not"
+)
 _LIMITS = {"float": 2.0**15, "int": 2.0**7 - 1, "bool": 1.0}
 """Every dtype of a kind that a mask can be used with holds numbers up to these."""
 
@@ -172,15 +174,15 @@ def _changes(site: Site, owner: ast.expr, mask: ast.expr, value: ast.expr) -> st
     raises = []
     if not _is_writable(site, owner):
         raises.append(
-            f"`{name}` may not be written (a leaf that needs a gradient, a part from `unbind`)"
+            f"`{name}` cannot be written in place (a leaf that requires grad, a part from `unbind`)"
         )
     if not same_shape(site, mask, owner):
         raises.append(f"`{site.text(mask)}` does not fit it")
     if not _holds(site, owner, value):
         raises.append(f"its dtype cannot hold `{site.text(value)}`")
-    told = f"; the write raises where {', or '.join(raises)}" if raises else ""
+    told = f"; the write raises if {', or '.join(raises)}" if raises else ""
     return (
-        f"`{name}` is written for an empty mask, too: the backward pass then raises where it needs "
+        f"`{name}` is written even for an empty mask: the backward pass then raises if it needs "
         f"what `{name}` held before{told}"
     )
 

@@ -11,9 +11,9 @@ from ..lib.facts.random_tests import decides_at_random, is_number_of_library
 from ..lib.wording import at_most_medium, consequence, short
 
 _WAY_OUT = (
-    "the number of rounds is known only on the device; a fixed number of rounds with "
-    "`torch.where(done, x, step(x))` stays in the graph, and so does "
-    "`torch._higher_order_ops.while_loop`, or leave the loop outside of compiled code"
+    "the number of iterations is known only on the device; use a fixed number of iterations with "
+    "`torch.where(done, x, step(x))`, use `torch._higher_order_ops.while_loop`, or keep the loop "
+    "out of compiled code"
 )
 
 

@@ -19,8 +19,8 @@ _DISABLING: Final = {
     "torch._disable_dynamo": "GB0007",
 }
 _WAY_OUT = (
-    "the decorator asks for this; without it Dynamo traces the function, and "
-    "`torch.library.custom_op` makes it one operator of the graph"
+    "the decorator asks for this; remove it to let Dynamo trace the function, or make the "
+    "function one operator of the graph with `torch.library.custom_op`"
 )
 
 

@@ -20,18 +20,18 @@ from ..lib.rewrite.masked_store import store_where
 from ..lib.wording import consequence, loop_ids, short
 
 _INSTEAD = {
-    "mask": "`torch.where(mask, x, 0)` keeps the shape, and so do sums and means over it",
+    "mask": "`torch.where(mask, x, 0)` keeps the shape; sums and means over it do, too",
     "where": "`torch.where(test, a, b)` keeps the shape",
-    "nonzero": "`torch.nonzero_static(x, size=n)` has a shape known ahead",
-    "argwhere": "`torch.nonzero_static(x, size=n)` has a shape known ahead",
+    "nonzero": "`torch.nonzero_static(x, size=n)` has a shape known in advance",
+    "argwhere": "`torch.nonzero_static(x, size=n)` has a shape known in advance",
     "masked_select": "`torch.where(mask, x, 0)` keeps the shape",
-    "repeat_interleave": "`output_size=` tells the length ahead",
-    "one_hot": "`num_classes=` tells the number of classes ahead",
-    "bincount": "`torch.zeros(n).scatter_add_(0, x, ones)` counts into a shape known ahead",
+    "repeat_interleave": "`output_size=` gives the length in advance",
+    "one_hot": "`num_classes=` gives the number of classes in advance",
+    "bincount": "`torch.zeros(n).scatter_add_(0, x, ones)` counts into a shape known in advance",
 }
 _CAPTURE = "`torch._dynamo.config.capture_dynamic_output_shape_ops` traces it"
 _NEVER_CAPTURED = frozenset({"one_hot", "combinations", "lstsq"})
-_TELL_LENGTH: Final = "Tell the length ahead, so that no graph has to ask the tensor for it"
+_TELL_LENGTH: Final = "Give the length in advance, so that it is not read from the tensor"
 _Repeated = tuple[ast.expr | None, ast.expr | None]
 
 

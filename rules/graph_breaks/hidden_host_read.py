@@ -28,23 +28,23 @@ from ..lib.wording import consequence, loop_ids, short
 _TRACED_IF_CAPTURED = frozenset({"number", "slice"})
 _NUMBERS = frozenset({"number", "slice", "index"})
 _WHAT: Final = {
-    "given": "a function that is passed on reads `{}` in Python",
-    "number": "torch needs a number where the tensor `{}` stands",
-    "slice": "a slice needs a number where the tensor `{}` stands",
-    "index": "a Python sequence is indexed by the tensor `{}`",
-    "row": "the tensor `{}` has no dimensions and is read as an index",
-    "equal": "`{}` is read to answer with a `bool`",
-    "allclose": "`{}` is read to answer with a `bool`",
-    "is_nonzero": "`{}` is read to answer with a `bool`",
-    "cov": "the data of `{}` is looked at",
-    "corrcoef": "the data of `{}` is looked at",
-    "branch": "the data of `{}` is looked at",
+    "given": "A function passed as an argument reads `{}` in Python",
+    "number": "The tensor `{}` is used where torch needs a number",
+    "slice": "The tensor `{}` is used where a slice needs a number",
+    "index": "A Python sequence is indexed with the tensor `{}`",
+    "row": "The 0-d tensor `{}` is read as an index",
+    "equal": "`{}` is read to return a `bool`",
+    "allclose": "`{}` is read to return a `bool`",
+    "is_nonzero": "`{}` is read to return a `bool`",
+    "cov": "The data of `{}` is read",
+    "corrcoef": "The data of `{}` is read",
+    "branch": "The data of `{}` is read",
 }
 _WAY_OUT: Final = {
-    "given": "compute with whole tensors: `torch.stack` the members",
+    "given": "`torch.stack` the members and compute on the whole tensor",
     "number": "take sizes from shapes, or pass the number in as an argument",
-    "slice": "mask what lies outside: `torch.arange(len(x), device=x.device) < n`",
-    "index": "stack the members and use `torch.index_select`",
+    "slice": "mask what is out of range: `torch.arange(len(x), device=x.device) < n`",
+    "index": "`torch.stack` the members and use `torch.index_select`",
     "row": "`x[i.reshape(1)].squeeze(0)` stays on the device",
     "equal": "`(a == b).all()` stays on the device",
     "allclose": "`torch.isclose(a, b).all()` stays on the device",
@@ -120,12 +120,12 @@ def _count_with_range(site: Site, index: ast.expr) -> Repair | Decline | None:
     if loop is None or not isinstance(loop.iter, ast.Call) or not isinstance(index, ast.Name):
         return None
     if not all(_is_position(site, load) for load in site.loads(index.id)):
-        return Decline(f"`{index.id}` is used for more than positions")
+        return Decline(f"`{index.id}` is used as more than a position")
     call = loop.iter
     if not call.args or any(isinstance(bound, ast.Starred) for bound in call.args):
         return None
     if any(keyword.arg != "device" for keyword in call.keywords):
-        return Decline(f"`{site.text(call)}` may count other numbers than `range`")
+        return Decline(f"`{site.text(call)}` may give numbers that `range` does not")
     if not all(is_integer(site, bound) for bound in call.args):
         return Decline(
             f"`range` takes integers, which the bounds of `{site.text(call)}` may not be"
@@ -185,4 +185,4 @@ def _dimensions(site: Site, load: ast.Name) -> Verdict:
     indexed = options(site.value(outer.value))
     known = all(value.rank for value in indexed if isinstance(value, Tensor))
     text = site.text(outer.value)
-    return PROVED if known else Changes(f"the error has another text if `{text}` has no dimensions")
+    return PROVED if known else Changes(f"the error message differs if `{text}` is 0-d")

@@ -41,7 +41,7 @@ def _repair(event: HostRead, call: ast.Call, function: str) -> Repair | Decline:
     name = (event.site.dotted(call.func) or "").removeprefix("math.")
     spelled = event.site.spell(f"torch.{name}")
     if name not in IN_TORCH or len(call.args) != 1 or call.keywords:
-        return Decline(f"`{function}` has no twin in torch")
+        return Decline(f"torch has no equivalent of `{function}`")
     if spelled is None:
         return NO_TORCH
     return repair_read(event, f"{spelled}($source)", extra=Changes(f"{ERRORS}; {ROUNDING}"))

@@ -19,8 +19,8 @@ _SIZE |= {"random_sample": 0, "sample": 0}
 _TRACED = frozenset({"seed"})
 _NUMBERS = frozenset({"uniform", "rand", "random", "random_sample", "sample"})
 _WAY_OUT = (
-    "`torch.rand`, `torch.randint` and `torch.randperm` draw in the graph, but other numbers; or "
-    "draw before compiled code and pass them in"
+    "`torch.rand`, `torch.randint` and `torch.randperm` draw in the graph, but give different "
+    "numbers; or draw before compiled code and pass the numbers in"
 )
 
 

@@ -69,7 +69,7 @@ def _repair(event: NumpyCall) -> Repair | Decline:
     if equivalent is None:
         return Decline(_WAY_OUT)
     if not event.call.args or not is_constant_number(event.site.value(event.call.args[0])):
-        return Decline(f"`{equivalent.name}` takes numbers of Python's")
+        return Decline(f"`{equivalent.name}` takes only Python numbers")
     return use_equivalent(
         event, equivalent, list(follow(event.site, [event.call], equivalent.kind))
     )

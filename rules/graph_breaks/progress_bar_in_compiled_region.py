@@ -45,7 +45,7 @@ def _without_bar(event: SideEffectCall) -> Repair | Decline:
     effects = filter(None, (skipped_effects(site, o, lambda _: False) for o in options))
     skipped = ", ".join(effects)
     if site.settings.side_effects == "remove":
-        changes = "the progress bar is gone, in eager too"
+        changes = "the progress bar is gone in eager mode, too"
         changes += f", and {skipped} is no longer evaluated" if skipped else ""
         return Repair(
             "Iterate without the bar",
@@ -70,7 +70,7 @@ def _plain(event: SideEffectCall) -> tuple[str, dict[str, ast.expr]] | Decline:
     call = event.call
     outer = event.site.parent(call)
     if not isinstance(outer, (ast.For, ast.comprehension)) or outer.iter is not call:
-        return Decline("the bar is used for more than one iteration over it")
+        return Decline("the bar is used for more than one loop over it")
     if any(isinstance(a, ast.Starred) for a in call.args) or any(not k.arg for k in call.keywords):
         return Decline("the call unpacks its arguments")
     if event.method == "trange":
@@ -79,5 +79,5 @@ def _plain(event: SideEffectCall) -> tuple[str, dict[str, ast.expr]] | Decline:
     named = [k.value for k in call.keywords if k.arg == "iterable"]
     iterable = next(iter((*call.args, *named)), None)
     if iterable is None:
-        return Decline("the bar is not put around something to iterate over")
+        return Decline("the bar wraps nothing to iterate over")
     return "$iterable", {"iterable": iterable}

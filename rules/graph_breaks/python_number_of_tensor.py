@@ -45,14 +45,17 @@ def _repair(event: HostRead) -> Repair | Decline:
     dtype = event.tensor.dtype
     category = dtype.category if dtype else None
     if event.via in ("range", "contains"):
-        return Decline("it needs Python numbers")
+        operation = "in" if event.via == "contains" else event.via
+        return Decline(f"`{operation}` needs Python numbers")
     if event.via == category:
         return repair_read(event)
     if event.via == "float" and category == "int":
         return repair_read(event, read=with_dtype(event.tensor, FLOAT_OF_INTEGER))
     if event.via == "float" and category is None:
-        return repair_read(event, extra=Changes("an integer tensor would not become a float"))
+        return repair_read(event, extra=Changes("an integer tensor does not become a float"))
     if event.via == "int" and category in ("float", None):
         template = "$source" if is_whole(event.source) else "$source.trunc()"
         return repair_read(event, template, extra=Changes(CUT))
-    return Decline(f"`{event.via}` of a tensor of unknown or another dtype makes another number")
+    return Decline(
+        f"`{event.via}` may change the number: the tensor's dtype is different, or not known"
+    )

@@ -22,14 +22,14 @@ from ..lib.wording import at_most_medium, consequence, loop_ids, short
 
 _KINDS = ("if", "ternary", "and", "or", "not", "compare", "while")
 _WAY_OUT = (
-    "skipping work at random needs Python to know the number; compute the layer and choose with "
-    "`torch.where(keep, layer(x), x)`"
+    "skipping a layer at random needs the number in Python; compute the layer anyway and select "
+    "with `torch.where(keep, layer(x), x)`"
 )
 _RATE_FIRST = (
-    "Ask first whether the rate is zero: where it is 0.0 the graph stays whole, and where it is "
-    "positive it breaks as before"
+    "Test first whether the rate is zero: at 0.0 the graph stays whole, at a positive rate it "
+    "breaks as before"
 )
-_FEWER = "where the rate is 0.0, the random number is not drawn, so later ones are others"
+_FEWER = "at a rate of 0.0 the random number is not drawn, so later ones differ"
 _WITH_ZERO = (ast.Gt, ast.NotEq)
 
 
@@ -144,11 +144,11 @@ def _ask_rate_first(site: Site, found: _Comparison) -> Repair | Decline:
     """
     node, rate = found.node, found.rate
     if not is_pure(site, rate):
-        return Decline(f"`{site.text(rate)}` may do more than give a number")
+        return Decline(f"evaluating `{site.text(rate)}` twice may have side effects")
     if is_tensor(site.value(rate)):
-        return Decline(f"the rate `{site.text(rate)}` is a tensor itself")
+        return Decline(f"the rate `{site.text(rate)}` is itself a tensor")
     if not _only_asked(site, node):
-        return Decline("the comparison's result is used for more than its truth")
+        return Decline("the result of the comparison is used as more than a condition")
     outer = site.parent(node)
     rewrite = Replace(node, "$rate != 0.0 and $test", {"rate": rate, "test": node})
     if isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.And):

@@ -48,7 +48,7 @@ _CALLS: Final[dict[str, str]] = {
 }
 """With one that a call makes, all that follows runs eagerly."""
 _INSTEAD: Final = {
-    "torch.device": "give `device=` to what is made inside",
+    "torch.device": "pass `device=` to what is created inside",
     "torch.backends.cuda.sdp_kernel": "`torch.nn.attention.sdpa_kernel` is traced",
     "torch.random.fork_rng": "fork and seed around the compiled function",
     "contextlib.ExitStack": "write the managers out, or use `contextlib.nullcontext()` for none",

@@ -15,14 +15,14 @@ from ..lib.wording import consequence, loop_ids
 
 _WAYS_OUT: Final = {
     "contextvars.ContextVar": "read the variable before compiled code and pass its value in",
-    "numpy.random": "`torch.rand` and its kin draw in the graph",
+    "numpy.random": "`torch.rand` and similar functions draw in the graph",
     "torch.autograd.function": "write the result to a new tensor instead of an input",
-    "random.Random": "`torch.rand` and its kin draw in the graph",
-    "threading": "take the lock around the call of compiled code, not in it",
+    "random.Random": "`torch.rand` and similar functions draw in the graph",
+    "threading": "hold the lock around the call of compiled code, not inside it",
     "torch.Generator": "set the generator up before the compiled function is called",
     "torch.optim": "call it after the compiled step: only `optimizer.step` gains from compiling",
-    "torch.amp": "scale the loss around the compiled function, not in it",
-    "torch.cuda.amp": "scale the loss around the compiled function, not in it",
+    "torch.amp": "scale the loss around the compiled function, not inside it",
+    "torch.cuda.amp": "scale the loss around the compiled function, not inside it",
 }
 _OTHERWISE: Final = (
     "call it before compiled code and pass the result in, or keep it for eager code under "

@@ -9,7 +9,7 @@ from tclint.semantics.events import TensorWrite
 from ..lib.facts.origins import is_made_here
 from ..lib.wording import consequence, loop_ids, short
 
-_WAY_OUT = "`t.copy_(new)` writes in place; without other names for it, `t = new` does"
+_WAY_OUT = "use `t.copy_(new)` to write in place, or `t = new` if nothing else refers to `t`"
 _PART = "`t.{}.copy_(new)` writes in place"
 _IDS = {"data": "GB0056", "real": "GB0058", "imag": "GB0058"}
 

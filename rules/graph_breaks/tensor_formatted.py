@@ -35,7 +35,7 @@ class TensorFormatted(Rule[HostRead]):
         if deferrable and is_handed_out(site, node):
             return None
         function = site.text(node.func) if isinstance(node, ast.Call) else "%"
-        message = f"`{site.text(event.source)}` is a tensor; its text is made on the host"
+        message = f"`{site.text(event.source)}` is a tensor: it is converted to text on the host"
         ids = ("GB0088",) if deferrable else _IDS.get(function, self.gb_ids)
         return Finding(
             message,
@@ -57,9 +57,9 @@ def _is_deferrable(site: Site, node: ast.expr, source: ast.expr) -> bool:
 def _repair(event: HostRead, node: ast.expr, function: str) -> Repair | Decline:
     percent = node is event.source or isinstance(node, ast.Tuple)
     if not percent and not is_handed_out(event.site, node):
-        return Decline("the code goes on to use the text")
+        return Decline("the code uses the text later")
     plain = not set("\"'\\\n") & set(event.site.text(event.source))
     if function in ("str", "repr") and event.tensor.rank and plain:
         rewrite = Replace(node, 'f"{$source}"', {"source": event.source})
         return Repair("Format with an f-string", (rewrite,))
-    return Decline("an f-string would write another text, or none is certain to write the same")
+    return Decline("an f-string is not certain to give the same text")

@@ -12,8 +12,9 @@ from ..lib.facts.branch_tests import is_asked
 from ..lib.wording import consequence, loop_ids, short
 
 _WAY_OUT = (
-    "`in` compares one after the other; `torch.isin(t, choices)` does it on the device, and for "
-    "a tensor object itself `any(t is other for other in tensors)` compares no values"
+    "`in` compares the members one by one; `torch.isin(t, choices)` compares on the device, and "
+    "`any(t is other for other in tensors)` finds the tensor object itself without comparing "
+    "values"
 )
 
 
@@ -39,7 +40,7 @@ class TensorMembership(Rule[TensorBranch]):
             return None
         end = consequence(site, always=negated)
         return Finding(
-            f"`{short(site, node)}` compares tensors one after the other{end}",
+            f"`{short(site, node)}` compares tensors one by one{end}",
             Decline(_WAY_OUT),
             gb_ids=loop_ids(site, "GB0170", *(("GB0033",) if negated else ())),
             # The tensor may be the first member, which is found without comparing values.

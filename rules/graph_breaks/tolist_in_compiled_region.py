@@ -44,8 +44,10 @@ def _repair(event: HostRead) -> Repair | Decline:
     assert isinstance(event.node, ast.expr)
     known = known_list(event.site, event.source)
     if known is not None:
-        return Repair("Use the list that the tensor was made of", (Replace(event.node, known),))
+        return Repair(
+            "Use the list that the tensor was created from", (Replace(event.node, known),)
+        )
     uses = uses_of(event.site, event.node)
     if uses.statement is not None and cannot_raise(event.site, event.source):
         return Repair("Remove the unused list", (Replace(uses.statement, ""),))
-    return Decline("the code around needs Python numbers")
+    return Decline("the surrounding code needs Python numbers")

@@ -23,7 +23,7 @@ _ASSERT: Final = (
     "stays as it is"
 )
 _LITERAL: Final = "Use the message's literal parts in compiled code; eager code stays as it is"
-_CAUGHT: Final = "the `try` around it may get another exception, or get it later"
+_CAUGHT: Final = "the surrounding `try` may catch a different exception, or catch it later"
 
 
 class TorchCheckBreaks(Rule[Call]):
@@ -100,7 +100,7 @@ def _split(
     if any(isinstance(a, ast.Starred) for a in call.args) or any(not k.arg for k in call.keywords):
         return Decline("the call unpacks its arguments")
     if not isinstance(function, ast.Attribute):
-        return Decline("the function was imported by itself: write `torch.` in front of it")
+        return Decline("the function is imported by name: call it as an attribute of `torch`")
     if any(attempt.handlers for attempt in site.facts.tries):
         return Decline(_CAUGHT)
     torch = site.text(function.value)

@@ -24,7 +24,7 @@ _ELSEWHERE |= {"torch.Tensor.requires_grad_", "logging.getLogger", "print", "war
 _Refused = tuple[str, str]
 """The id of a graph break, and of what the call was that breaks the graph."""
 _WAY_OUT = {
-    "copy": "`t.clone()` copies a tensor, and `list(x)` or `dict(x)` a container",
+    "copy": "use `t.clone()` to copy a tensor, and `list(x)` or `dict(x)` to copy a container",
     "dataclasses": "name the fields where they are needed, or ask an instance for its fields",
     "random": "`torch.rand` draws in the graph, `random.uniform` is traced",
     "torch.optim": "make it once, before the compiled function is called",

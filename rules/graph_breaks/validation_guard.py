@@ -25,12 +25,12 @@ from ..lib.rewrite.proved import NO_TORCH
 from ..lib.wording import at_most_medium, consequence, loop_ids, short
 
 _KINDS = ("if", "compare")
-_CAUGHT = "the `try` around it would get RuntimeError from compiled code instead"
+_CAUGHT = "the surrounding `try` would catch RuntimeError from compiled code instead"
 _MESSAGE = (
     "Assert it in compiled code, which then raises RuntimeError with a literal message; eager code "
     "stays as it is"
 )
-_MIXED = "the test joins tensors and other values in a way that asserts cannot follow"
+_MIXED = "the test mixes tensors and other values in a way that asserts cannot express"
 _Asserted = tuple[str, dict[str, ast.expr]]
 
 
@@ -101,7 +101,7 @@ def _obstacle(site: Site, statement: ast.If) -> str:
     if any(attempt.handlers for attempt in site.facts.tries):
         return _CAUGHT
     if is_compiled_only(site, statement):
-        return "no eager code comes here: assert the opposite with a literal message"
+        return "eager code never runs this: assert the opposite with a literal message"
     return ""
 
 
@@ -115,14 +115,14 @@ def _opposites(site: Site, tensors: Sequence[ast.expr]) -> list[_Asserted] | Dec
             return Decline(_MIXED)
         tensor = certain_tensor(site, leaf)
         if tensor is None:
-            return Decline(f"`{site.text(leaf)}` is not certainly a tensor")
+            return Decline(f"`{site.text(leaf)}` is not known to be a tensor")
         refusal = takes_numbers(site, leaf)
         if refusal is not None:
             return refusal
         if not is_plain(leaf):
             return Decline(f"`{site.text(leaf)}` is a chain of comparisons")
         if tensor.rank != 0:
-            return Decline(f"`{site.text(leaf)}` is not certainly a tensor without dimensions")
+            return Decline(f"`{site.text(leaf)}` is not known to be a 0-d tensor")
         found.append(_opposite(site, leaf, negated, str(number)))
     return found
 

@@ -18,8 +18,8 @@ from ..lib.judge.declared import takes_numbers
 from ..lib.rewrite.proved import NO_TORCH
 
 _CHANGES = (
-    "it raises RuntimeError instead of AssertionError, on a GPU some calls later and for good, and "
-    "also under `python -O`"
+    "it raises RuntimeError instead of AssertionError, on a GPU some calls later and "
+    "unrecoverably, and also under `python -O`"
 )
 
 

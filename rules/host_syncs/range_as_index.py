@@ -85,13 +85,15 @@ def _use_arange(event: TensorIndex, ranges: Sequence[ast.expr]) -> Repair | Decl
         return spelled
     name, imports = spelled
     verdicts: list[Verdict] = [
-        PROVED if _has_device(event) else Changes(f"`{site.text(tensor)}` has to be a tensor")
+        PROVED
+        if _has_device(event)
+        else Changes(f"the fix assumes that `{site.text(tensor)}` is a tensor")
     ]
     rewrites: list[Rewrite] = [*imports]
     for node in ranges:
         call = _range_call(site, node)
         if call is None:
-            return Decline(f"`{site.text(node)}` is not made here")
+            return Decline(f"`{site.text(node)}` is not created here")
         verdicts.append(judge_torch_arange(site, call))
         names = [f"$bound{place}" for place in range(len(call.args))]
         parts = {f"bound{place}": bound for place, bound in enumerate(call.args)}

@@ -65,5 +65,5 @@ def _hoisted(event: TrainingCall, tensor: ast.Name, reads: list[ast.Call], *, sa
             *(Replace(read, name) for read in reads),
         ),
         Applicability.SAFE if safe else Applicability.UNSAFE,
-        changes="" if safe else "it is read even if the loop has no step",
+        changes="" if safe else "it is read even if the loop never runs",
     )

@@ -14,8 +14,8 @@ from ..lib.facts.training_loops import called, is_step, is_test, own_nodes, runs
 
 _WAITING: Final = {
     "torch.cuda.synchronize": "waits for the GPU",
-    "torch.cuda.empty_cache": "gives memory back that the next step asks for again",
-    "gc.collect": "visits every object of the process",
+    "torch.cuda.empty_cache": "frees memory that the next step allocates again",
+    "gc.collect": "visits every object in the process",
 }
 _CLOCKS: Final = frozenset({"time", "perf_counter", "monotonic", "elapsed_time", "perf_counter_ns"})
 
@@ -50,7 +50,7 @@ class SynchronizeEachStep(Rule[TrainingCall]):
 def _repair(event: TrainingCall, dotted: str) -> Repair | Decline:
     statement = event.site.parent(event.call)
     if dotted != "torch.cuda.synchronize" or not isinstance(statement, ast.Expr):
-        return Decline("it may be what keeps the memory in bounds: run it every so many steps")
+        return Decline("it may be what keeps memory use in bounds: run it only every few steps")
     return Repair(
         "Remove it",
         (Replace(statement, ""),),

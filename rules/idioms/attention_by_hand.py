@@ -176,11 +176,11 @@ def _repair(
     if inner.rest:
         return Decline(f"{inner.rest} changes the scores: pass it as `attn_mask=`")
     if not softmax.takes_only(1, "dim", "axis"):
-        return Decline("the softmax has a dtype of its own")
+        return Decline("the softmax sets its own dtype")
     whole, value = product
     for part in (inner.query, inner.key, *inner.parts.values()):
         if not reaches(site, part, whole):
-            return Decline(f"`{site.text(part)}` has changed when it is used")
+            return Decline(f"`{site.text(part)}` changes before it is used")
     arguments: dict[str, ast.expr | str] = {
         "query": inner.query,
         "key": inner.key,

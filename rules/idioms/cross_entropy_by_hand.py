@@ -228,7 +228,7 @@ def _repair(event: Call, found: _Loss) -> Repair | Decline:
         return dropped
     for part in arguments.values():
         if not reaches(site, part, found.whole, dropped):
-            return Decline(f"`{site.text(part)}` has changed when the loss is computed")
+            return Decline(f"`{site.text(part)}` changes before the loss is computed")
     function = "torch.nn.functional.cross_entropy"
     fix = replaced(site, found.whole, function, arguments, _CHANGES, positional=2, leaves=True)
     if isinstance(fix, Decline):

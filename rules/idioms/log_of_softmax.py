@@ -45,7 +45,7 @@ class LogOfSoftmax(Rule[Call]):
         layer = None if inner else _layer(event, log.subject)
         if inner is None and layer is None:
             return None
-        fix = _repair(event, log.node, inner) if inner else Decline(f"make the layer `{layer}`")
+        fix = _repair(event, log.node, inner) if inner else Decline(f"use `{layer}` as the layer")
         name = inner.name if inner else str(layer).removeprefix("nn.Log").lower()
         return Finding(
             f"The logarithm of a {name}: small probabilities become 0, and their logarithm -inf",
@@ -65,7 +65,7 @@ def _repair(event: Call, node: ast.Call, inner: Operation) -> Repair | Decline:
         return replaced(event.site, node, f"{functional}logsigmoid", {"x": inner.subject}, _CHANGES)
     dim = inner.argument(0, "dim", "axis")
     if dim is None or not inner.takes_only(1, "dim", "axis", "dtype"):
-        return Decline("the softmax names no dimension")
+        return Decline("the softmax does not name its dimension")
     arguments = {"x": inner.subject, "dim": dim}
     if "dtype" in inner.named:
         arguments["dtype"] = inner.named["dtype"]

@@ -55,7 +55,7 @@ def _is_shifted(node: ast.expr) -> bool:
 def _repair(event: Call, node: ast.Call, total: Operation, x: ast.expr) -> Repair | Decline:
     dim = total.argument(0, "dim", "axis")
     if dim is None:
-        return Decline("the sum names no dimension, which `torch.logsumexp` needs")
+        return Decline("the sum does not name its dimension, which `torch.logsumexp` needs")
     if not total.takes_only(2, "dim", "axis", "keepdim"):
         return Decline("the sum changes the dtype")
     arguments = {"x": x, "dim": dim}

@@ -147,7 +147,7 @@ def _repair(event: Call, found: _Norm) -> Repair | Decline:
     site = event.site
     for part in (found.x, found.eps):
         if not reaches(site, part, found.whole):
-            return Decline(f"`{site.text(part)}` has changed in between")
+            return Decline(f"`{site.text(part)}` changes in between")
     arguments: dict[str, ast.expr | str] = {
         "x": found.x,
         "shape": "$x.shape[-1:]",

@@ -46,7 +46,7 @@ class OneHotMatmul(Rule[Call]):
         if rank not in (None, 2):
             return None
         return Finding(
-            "A product with a one-hot encoding picks rows: `F.embedding` does only that",
+            "Multiplying by a one-hot encoding picks rows: `F.embedding` does only that",
             _repair(site, hot.subject, product),
             node=product[0],
             confidence=Confidence.MEDIUM,
@@ -71,7 +71,7 @@ def _product(site: Site, node: ast.expr) -> _Product | None:
 def _repair(site: Site, index: ast.expr, product: _Product) -> Repair | Decline:
     whole, left, weight = product
     if not reaches(site, index, whole):
-        return Decline(f"`{site.text(index)}` has changed in between")
+        return Decline(f"`{site.text(index)}` changes in between")
     arguments = {"index": index, "weight": weight}
     embedding = "torch.nn.functional.embedding"
     fix = replaced(

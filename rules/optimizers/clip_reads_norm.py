@@ -29,6 +29,8 @@ class ClipReadsNorm(Rule[TrainingCall]):
             return None
         return Finding(
             "`error_if_nonfinite=True` makes the CPU wait for the norm in every step",
-            fix=Decline("the exception would be lost; look at the returned norm now and then"),
+            fix=Decline(
+                "the exception would be lost; check the returned norm every few steps instead"
+            ),
             confidence=Confidence.MEDIUM,
         )

@@ -19,14 +19,14 @@ _CHANGES = (
     "parameters come out close, not bit-identical, and eager steps get slower unless `fused=True`"
 )
 NEEDS_CAPTURABLE = frozenset({"torch.optim.Adam", "torch.optim.AdamW"})
-_WRITTEN: Final = "the rate that is written has to be a number, and whoever reads it gets a tensor"
+_WRITTEN: Final = "a new rate has to be a number, and code that reads it gets a tensor"
 _FILL: Final = "$rate.fill_($value)"
 _EITHER: Final = """\
 if isinstance($rate, {tensor}):
     $rate.fill_($value)
 else:
     $rate = $value"""
-_SHARED: Final = "groups without a rate of their own share one tensor: each write would be for all"
+_SHARED: Final = "groups without their own rate share one tensor: a write to one would change all"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _Parents = dict[ast.AST, ast.AST]
 
@@ -49,8 +49,8 @@ class FloatLrInCompiledStep(Rule[OptimizerInit]):
             return None
         change = event.lr_changes[0].name.rpartition(".")[2]
         return Finding(
-            f"the step is compiled and `{change}` changes its learning rate, a float: each new "
-            "value recompiles the step, up to 8 times, and then it runs eagerly",
+            f"`{change}` changes the float learning rate of a compiled step: each new value "
+            "recompiles the step, up to 8 times, and then it runs eagerly",
             fix=_repair(event),
         )
 
@@ -74,13 +74,15 @@ def _repair(event: OptimizerInit) -> Repair | Decline:
         return Decline("the learning rate is the default; write it out first")
     raises = _is(event, "foreach") and not _is(event, "capturable")
     if raises and event.optimizer in NEEDS_CAPTURABLE:
-        return Decline("with `foreach=True` a tensor needs `capturable=True`, or it raises")
+        return Decline(
+            "with `foreach=True` a tensor learning rate raises without `capturable=True`"
+        )
     obstacle = next(filter(None, map(_puts_floats_back, event.lr_changes)), None)
     if obstacle:
         return Decline(obstacle)
     tensor = event.site.spell("torch.tensor")
     if tensor is None:
-        return Decline("this file does not import torch")
+        return Decline("the file does not import torch")
     groups = _group_rates(event)
     if isinstance(groups, Decline):
         return groups
@@ -119,7 +121,7 @@ def _group_rates(event: OptimizerInit) -> list[ast.expr] | Decline:
     rates = [rate for group in groups for rate in _rates(group)]
     if rates and others:
         name = event.site.text(others[0])
-        return Decline(f"`{name}` is read elsewhere too, where its learning rates may be set")
+        return Decline(f"`{name}` is also read elsewhere, where its learning rates may be set")
     for rate in rates:
         kinds = list(options(event.site.value(rate)))
         if not all(isinstance(kind, Static) and kind.type in ("float", "int") for kind in kinds):
@@ -189,7 +191,9 @@ def _as_tensor(site: Site, tensor: str, rate: ast.expr) -> Replace | Decline:
     if isinstance(rate, ast.Constant) and isinstance(rate.value, int):
         return Replace(rate, f"{tensor}({float(rate.value)})")
     if any(isinstance(k, Static) and k.type == "int" for k in options(site.value(rate))):
-        return Decline(f"`{site.text(rate)}` may be an integer, and a tensor of it holds no others")
+        return Decline(
+            f"`{site.text(rate)}` may be an integer, and an integer tensor would round later rates"
+        )
     return Replace(rate, f"{tensor}($lr)", {"lr": rate})
 
 
@@ -225,7 +229,7 @@ def _obstacle(event: OptimizerInit, tree: ast.Module, parents: _Parents) -> str:
                 return _SHARED
             case ast.Subscript(slice=ast.Constant(value="lr"), ctx=ast.Load()):
                 if not _is_computed_with(node, parents):
-                    return f"`{event.site.text(node)}` is read, too, and would be a tensor"
+                    return f"`{event.site.text(node)}` is also read, and would be a tensor there"
     return ""
 
 

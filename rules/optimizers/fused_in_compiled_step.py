@@ -26,8 +26,8 @@ class FusedInCompiledStep(Rule[OptimizerInit]):
         if not event.compiled_step or not isinstance(fused, ast.Constant) or not fused.value:
             return None
         return Finding(
-            "its step is compiled, but Dynamo does not trace fused steps: it breaks the graph and "
-            "runs eagerly",
-            fix=Decline("call `step()` outside of what is compiled: it is one kernel already"),
+            "The step of this optimizer is compiled, but Dynamo does not trace fused steps: it "
+            "breaks the graph and runs eagerly",
+            fix=Decline("call `step()` outside of compiled code: it is one kernel already"),
             confidence=Confidence.HIGH,
         )

@@ -28,8 +28,8 @@ class SingleTensorStep(Rule[OptimizerInit]):
         if not isinstance(foreach, ast.Constant) or foreach.value is not False:
             return None
         return Finding(
-            "with `foreach=False` the compiled step updates one parameter after the other: more "
-            "than twice the time on a GPU",
+            "With `foreach=False` the compiled step updates one parameter after the other, which "
+            "takes more than twice as long on a GPU",
             fix=Repair(
                 "Let torch choose",
                 (AddArgument(event.call, "None", keyword="foreach"),),

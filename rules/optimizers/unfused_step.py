@@ -16,8 +16,8 @@ _FUSED: Final = frozenset({"torch.optim.Adam", "torch.optim.AdamW", "torch.optim
 # Whoever gives one of these has chosen an implementation.
 _CHOICES: Final = frozenset({"fused", "foreach", "capturable", "differentiable", None})
 _DECLINED: Final = Decline(
-    "pass `fused=True`, unless gradients are sparse or parameters are no floating-point numbers: "
-    "it raises for them, and last bits may differ"
+    "pass `fused=True`, unless gradients are sparse or parameters are not floating-point: it "
+    "raises for those, and last bits may differ"
 )
 
 
@@ -39,7 +39,8 @@ class UnfusedStep(Rule[OptimizerInit]):
         if given & _CHOICES or len(event.call.args) > 2 or not _compiles(event.site):
             return None
         return Finding(
-            "its step is neither compiled nor fused: `fused=True` updates all parameters at once",
+            "The step of this optimizer is neither compiled nor fused: `fused=True` updates "
+            "all parameters at once",
             fix=_DECLINED,
             confidence=Confidence.LOW,
             since=max(FIRST, since(event.optimizer, "fused") or FIRST),

@@ -37,9 +37,10 @@ class ChangingStringArgument(Rule[CompileCall]):
             return None
         text, parameter = found[0]
         return Finding(
-            f"`{site.text(text)}` is new in each step, and `{parameter}` is a constant to the "
-            "compiler: each new string recompiles, up to 8 times, and then it runs eagerly",
-            Decline("use the text outside of what is compiled"),
+            f"`{site.text(text)}` is new in each step, and `{parameter}` is compiled in as a "
+            "constant: each new string recompiles, up to 8 times, and then the function runs "
+            "eagerly",
+            Decline("use the text outside of compiled code"),
             node=text,
             confidence=Confidence.HIGH,
             related=tuple(other for other, _ in found[1:]),

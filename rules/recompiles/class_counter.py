@@ -36,7 +36,7 @@ class ClassCounter(Rule[ClassWrite]):
         name = event.site.text(event.target)
         return Finding(
             f"`{name}` is compiled in as a constant: each call with a new value recompiles",
-            Decline("count it where the compiled function is called, or in a buffer"),
+            Decline("count where the compiled function is called, or in a buffer"),
         )
 
 

@@ -25,8 +25,8 @@ from .emptied import only_records
 
 _COUNT: Final = Number(Tensor(0, DType("int64", "int")), COUNTED)
 _CHANGES: Final = (
-    "`{name}` is a 0-d tensor instead of an int for whoever looks at it from outside, and moves "
-    "with the module; a module that is built on the meta device has to fill it in afterwards"
+    "code outside sees `{name}` as a 0-d tensor instead of an int, and it moves with the module; "
+    "a module that is built on the meta device has to fill it in afterwards"
 )
 
 
@@ -90,7 +90,7 @@ def _count_in_buffer(event: ModuleWrite) -> Repair | Decline:
     own = first_argument(init)
     template = f'{own}.register_buffer("{name}", {spelled}($start), persistent=False)'
     rewrites = [Replace(start, template, {"start": start.value}), *_rebound(event)]
-    message = "Count in a buffer that is not saved"
+    message = "Count in a non-persistent buffer"
     return Repair(message, tuple(rewrites), Applicability.UNSAFE, _CHANGES.format(name=name))
 
 
@@ -116,7 +116,7 @@ def _elsewhere(
     for node in ast.walk(site.module.tree):
         known = isinstance(node, ast.Attribute) and node.attr == name
         if known and not _holds(function.node, node) and not _holds(init.node, node):
-            return f"line {getattr(node, 'lineno', 0)} uses `{name}` as well"
+            return f"line {getattr(node, 'lineno', 0)} also uses `{name}`"
         if isinstance(node, ast.Constant) and node.value == name:
             return f"line {node.lineno} names `{name}` in a string"
     uses = [n for n in ast.walk(init.node) if isinstance(n, ast.Attribute) and n.attr == name]
@@ -144,17 +144,17 @@ def _why_not(event: ModuleWrite, own: str) -> str:
         if not isinstance(node, ast.Attribute) or node.attr != event.attribute:
             continue
         if not is_attribute_of(node, own, event.attribute):
-            return f"`{site.text(node)}` is the number of another object"
+            return f"`{site.text(node)}` is an attribute of another object"
         if isinstance(node.ctx, ast.Load):
             if node is not getattr(getattr(site.statement, "value", None), "left", None):
                 way.use(node, _COUNT)
         elif node is not event.target:
-            return f"`{event.attribute}` is set in another place of the function"
+            return f"`{event.attribute}` is also set elsewhere in the function"
     verdict = way.verdict()
     if isinstance(verdict, Changes):
-        return f"not only the counter would change: {verdict.what}"
+        return f"the fix would change more than the counter: {verdict.what}"
     if way.rewrites:
-        return "Python's functions are called with the number"
+        return "Python functions are called with the number"
     return verdict.why if isinstance(verdict, Refused) else ""
 
 

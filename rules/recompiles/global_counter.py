@@ -27,7 +27,7 @@ class GlobalCounter(Rule[GlobalsDeclared]):
             return None
         return Finding(
             f"`{name}` is compiled in as a constant: each call with a new value recompiles",
-            Decline("count it where the compiled function is called"),
+            Decline("count where the compiled function is called"),
             confidence=Confidence.HIGH,
         )
 

@@ -13,7 +13,9 @@ from tclint.semantics.values import Sequence
 from .emptied import emptied_elsewhere, emptied_here, inherits, only_records
 
 _LISTS: Final = frozenset({"list", "deque"})
-_DECLINED: Final = Decline("who reads the list is not known: return the value, or keep a tensor")
+_DECLINED: Final = Decline(
+    "the code that reads the list is not known: return the value, or keep a tensor"
+)
 
 
 class GrowingList(Rule[ContainerGrown]):

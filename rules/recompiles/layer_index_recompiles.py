@@ -35,10 +35,10 @@ class LayerIndexRecompiles(Rule[CompileCall]):
         name = f"{target.cls.name}.{found.attribute}"
         return Finding(
             f"`{name}` is compiled in as a constant, so each block recompiles, up to 8 times, and "
-            "the others run eagerly",
+            "the remaining blocks run eagerly",
             Decline(
-                "set `torch._dynamo.config.allow_unspec_int_on_nn_module`, or decide in `__init__` "
-                "what the number decides"
+                "set `torch._dynamo.config.allow_unspec_int_on_nn_module`, or make in `__init__` "
+                "the choices that depend on the number"
             ),
             confidence=Confidence.MEDIUM,
         )

@@ -23,10 +23,10 @@ _MAKERS: Final = frozenset(
     "hann_window hamming_window blackman_window".split()
 )
 _KEPT: Final = (
-    "it is made in `__init__`, with the default dtype and device of that time, whether a call "
+    "it is created in `__init__`, with the default dtype and device at that time, whether a call "
     "needs it or not"
 )
-_MOVED: Final = "as a buffer that is not saved, it moves with the module and takes over its dtype"
+_MOVED: Final = "as a non-persistent buffer it moves with the module and takes its dtype"
 
 
 class LazyTensorInForward(Rule[ModuleWrite]):
@@ -69,7 +69,7 @@ def _build_in_init(event: ModuleWrite, guard: ast.If) -> Repair | Decline:
         return Decline(obstacle)
     own = first_argument(init)
     if "$" in made or own != first_argument(function):
-        return Decline("the methods name the module differently")
+        return Decline("the two methods have different names for `self`")
     build = f"{own}.{name} = {made}"
     if moved:
         build = f'{own}.register_buffer("{name}", {made}, persistent=False)'
@@ -113,7 +113,7 @@ def _why_not_static(site: Site, text: str, own: str) -> str:
             value = site.value(known[ast.unparse(node)])
             fixed = all(isinstance(kind, Static) for kind in options(value))
             if not fixed or node.attr == "training":
-                return f"`{ast.unparse(node)}` is not known to be set in `__init__` for good"
+                return f"`{ast.unparse(node)}` may change after `__init__`"
         elif isinstance(node, ast.Name) and node.id != own and not _is_global(site, node):
             return f"`{node.id}` is known only when the module is called"
     return ""
@@ -134,14 +134,14 @@ def _elsewhere(cls: ClassInfo, init: FunctionInfo, event: ModuleWrite, guard: as
             continue
         if isinstance(node.ctx, ast.Load):
             if node not in asked_here and _finds_it_missing(event, node, guard):
-                return f"line {node.lineno} may find that `{event.attribute}` is not made yet"
+                return f"line {node.lineno} may find that `{event.attribute}` is not created yet"
         elif not any(node is known for known in own):
-            return f"line {node.lineno} sets `{event.attribute}` as well"
+            return f"line {node.lineno} also sets `{event.attribute}`"
     if any(_names_it(statement, event.attribute) for statement in cls.node.body):
-        return f"the class itself has `{event.attribute}`"
+        return f"the class body defines `{event.attribute}`"
     if isinstance(guard.test, ast.Compare):
         return "" if empty else f"`__init__` does not set `{event.attribute}` to None"
-    return f"`__init__` sets `{event.attribute}`, so that it is never built" if empty else ""
+    return f"`__init__` sets `{event.attribute}`, so it is never built here" if empty else ""
 
 
 def _finds_it_missing(event: ModuleWrite, read: ast.Attribute, guard: ast.If) -> bool:

@@ -6,7 +6,7 @@ from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Loop
 
-_NO_FIX = Decline("only you can say which operation on the whole tensor this loop spells out")
+_NO_FIX = Decline("tclint cannot tell which operation on the whole tensor replaces this loop")
 
 
 class LoopOverShape(Rule[Loop]):
@@ -24,7 +24,7 @@ class LoopOverShape(Rule[Loop]):
             return None
         source = event.site.text(event.iterable)
         return Finding(
-            f"the loop over `{source}` is unrolled: each new size recompiles",
+            f"The loop over `{source}` is unrolled: each new size recompiles",
             fix=_NO_FIX,
             confidence=Confidence.LOW,
         )

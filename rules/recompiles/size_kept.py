@@ -29,7 +29,7 @@ class SizeKeptOnModule(Rule[ModuleWrite]):
         name = event.site.text(event.target)
         return Finding(
             f"`{name}` stores a size of the last input: each new size changes it and recompiles",
-            Decline("build what depends on it for the largest one, or on each call"),
+            Decline("build what depends on the size for the largest one, or on each call"),
             confidence=Confidence.MEDIUM,
         )
 

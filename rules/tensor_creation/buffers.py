@@ -39,7 +39,7 @@ CHANGES = (
 _COMPUTED = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.FormattedValue)
 _FACTS = frozenset("shape dtype device ndim is_cuda requires_grad".split())
 _SHARING = frozenset("numpy data_ptr storage untyped_storage set_data register_hook".split())
-_WRITTEN = "the tensor is kept or changed"
+_WRITTEN = "the tensor is stored or changed"
 _METHODS: Final = ALLOCATING_METHODS | READING_METHODS | DESCRIPTIONS
 _KEPT_OUT: Final = (None, "out", "inplace")
 

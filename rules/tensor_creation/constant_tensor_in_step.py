@@ -24,5 +24,5 @@ class ConstantTensorInStep(Rule[TensorFactory]):
         moved = isinstance(target(event), Target)
         if not is_constant_data(event) or not (moved or device_of(event) is not None):
             return None
-        message = "the same data is copied from the host to the device in every step"
+        message = "The same data is copied from the host to the device in every step"
         return Finding(message, make_buffer(event), event.moved or event.call)

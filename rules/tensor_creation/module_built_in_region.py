@@ -19,7 +19,7 @@ _CHANGES = (
     "the result requires gradients only where its input does; "
     "inputs that are not float32 or not on the CPU work instead of raising"
 )
-_ANEW = "the layer is made anew, with new parameters, on every call; make it in `__init__`"
+_ANEW = "every call creates the layer again, with new parameters; create it in `__init__`"
 
 
 class ModuleBuiltInRegion(Rule[ModuleConstruction]):
@@ -36,7 +36,7 @@ class ModuleBuiltInRegion(Rule[ModuleConstruction]):
         """Report layers that surely have parameters."""
         if not event.has_parameters or event.function.endswith("Parameter") or _plain(event.call):
             return None
-        message = f"`{event.site.text(event.call.func)}` is made in compiled code"
+        message = f"`{event.site.text(event.call.func)}` is created in compiled code"
         return Finding(message, _repair(event))
 
 

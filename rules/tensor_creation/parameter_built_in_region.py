@@ -14,8 +14,8 @@ from ..lib.facts.origins import is_input
 from ..lib.judge.declared import stores
 
 _WHY_NOT = (
-    "a parameter made here is another one on every call, and no optimizer knows it; "
-    "make it in `__init__`, or use a plain tensor if nothing is learned"
+    "every call creates a new parameter that no optimizer knows; create it in `__init__`, or use "
+    "a plain tensor if nothing is learned"
 )
 
 
@@ -35,7 +35,7 @@ class ParameterBuiltInRegion(Rule[ModuleConstruction]):
             return None
         if event.function == "torch.nn.Parameter" and _is_at_hand(event):
             return None
-        return Finding("`nn.Parameter` is made in compiled code", Decline(_WHY_NOT))
+        return Finding("`nn.Parameter` is created in compiled code", Decline(_WHY_NOT))
 
 
 def _is_at_hand(event: ModuleConstruction) -> bool:

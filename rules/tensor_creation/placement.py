@@ -83,7 +83,7 @@ def target(event: TensorFactory) -> Target | Refused | None:
         return None
     dtypes = [*call.args[1 if "device" not in given else 0 :], *filter(None, [given.get("dtype")])]
     if given.keys() - {"device", "dtype"} or len(dtypes) > 1:
-        return Refused(f"`.{call.func.attr}(...)` does more than to choose device and dtype")
+        return Refused(f"`.{call.func.attr}(...)` does more than choose device and dtype")
     sure = "device" in given or is_surely_device(event.site, node)
     return Target(node, dtypes[0] if dtypes else None, sure=sure)
 
@@ -95,9 +95,9 @@ def _like(site: Site, call: ast.Call, node: ast.expr) -> Target | Refused | None
     if tensor is None or text.endswith("type"):
         return None
     if len(call.args) > 1 or call.keywords or not isinstance(node, (ast.Name, ast.Attribute)):
-        return Refused(f"`.to({text})` takes over the dtype as well")
+        return Refused(f"`.to({text})` also takes over the dtype")
     if tensor.assumed or len(list(options(site.value(node)))) > 1:
-        return Refused(f"`{text}` is not certainly a tensor, which has a dtype and a device")
+        return Refused(f"`{text}` is not known to be a tensor with a dtype and a device")
     return Target(like=node)
 
 

@@ -38,13 +38,15 @@ _FLOAT32 = 3.4028234663852886e38
 _TINY = 127  # every dtype holds these, but for the sign
 _SMALL = 256  # every floating-point dtype of torch's with at least 16 bits holds these exactly
 _DEVICE_MATTERS = frozenset({"requires_grad", "pin_memory", "out", "generator"})
-_OTHER_NUMBERS = "the device's generator draws other numbers than the CPU's"
-_OTHER_ROUNDING = "the device computes the values and may round the last bit in another way"
-_OTHER_MESSAGE = "a number that the dtype cannot hold raises with another message"
-_OTHER_NUMBER = "a float of numpy's, or one beyond float32, makes another tensor or raises"
+_OTHER_NUMBERS = "the device's generator draws different numbers than the CPU's"
+_OTHER_ROUNDING = "the device computes the values and may round the last bit differently"
+_OTHER_MESSAGE = "a number that the dtype cannot hold raises with a different message"
+_OTHER_NUMBER = (
+    "a numpy float, or one outside the range of float32, gives a different tensor or raises"
+)
 _FROM_HOST = (
-    "its data is copied from the host with `device=` just the same; "
-    "make the tensor once, outside of the step"
+    "with `device=` its data is still copied from the host; create the tensor once, outside of "
+    "the step"
 )
 # Not `expand`: the copy that `.to(...)` makes of an expanded tensor is no view.
 _KEEPING: Final = frozenset(
@@ -71,7 +73,9 @@ class TensorCreatedThenMoved(Rule[TensorFactory]):
             event, where = replace(event, moved=None), Target(device)  # a `.to` after it stays
         if where is None or is_constant_data(event) or not _can_be_made_on_device(event):
             return None
-        message = f"`{event.site.text(event.call.func)}(...)` is made on the host and then copied"
+        message = (
+            f"`{event.site.text(event.call.func)}(...)` is created on the host and then copied"
+        )
         fix = Decline(where.why) if isinstance(where, Refused) else _make_on_device(event, where)
         confidence = Confidence.LOW if is_varying_data(event) else None
         return Finding(message, fix, event.moved or event.call, confidence=confidence)
@@ -125,7 +129,9 @@ def _make_on_device(event: TensorFactory, where: Target) -> Repair | Decline:
         if given.arg is None or given.arg in _DEVICE_MATTERS:
             return Decline(f"`{given.arg or '**'}` may mean something else on a device")
     if where.converts and (_is_shaped(event) or not _converts_alike(event)):
-        return Decline("made with the other dtype at once, its values could be rounded differently")
+        return Decline(
+            "created directly with the other dtype, its values could be rounded differently"
+        )
     rewrites: list[Rewrite] = []
     if event.function in FROM_DATA:
         filled = _filled(event, where)
@@ -217,7 +223,7 @@ def _changes(event: TensorFactory, where: Target) -> Iterator[str]:
     name = event.function.removeprefix("torch.")
     number = number_of(event)
     if number is not None and not is_surely_number(event.site, number):
-        yield f"`{event.site.text(number)}` has to be a number of Python's"
+        yield f"the fix assumes that `{event.site.text(number)}` is a Python number"
     elif number is not None and not fits(event.site, number):
         yield _OTHER_NUMBER
     elif number is not None and not _holds(event, number):
@@ -227,7 +233,10 @@ def _changes(event: TensorFactory, where: Target) -> Iterator[str]:
     if name in _ROUNDED or (name == "arange" and not _whole(event)):
         yield _OTHER_ROUNDING
     if where.device is not None and not where.sure:
-        yield f"`{event.site.text(where.device)}` has to be a device, not a dtype or a tensor"
+        yield (
+            f"the fix assumes that `{event.site.text(where.device)}` is a device, not a dtype or "
+            "a tensor"
+        )
 
 
 def _holds(event: TensorFactory, number: ast.expr) -> bool:

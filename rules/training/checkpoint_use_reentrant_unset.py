@@ -36,10 +36,10 @@ class CheckpointUseReentrantUnset(Rule[NameUsed]):
             fix=Decline("the call uses `*args`/`**kwargs`")
             if unpacked
             else Repair(
-                "Use the variant without reentry",
+                "Use the non-reentrant variant",
                 (AddArgument(call, "False", keyword="use_reentrant"),),
                 Applicability.UNSAFE,
-                changes="the other variant is used, whose hooks and nested gradients differ",
+                changes="the non-reentrant variant is used: hooks and nested gradients differ",
             ),
             node=call,
             confidence=Confidence.HIGH,

@@ -32,7 +32,7 @@ class FsdpFlatParameters(Rule[CompileCall]):
         if given is not None and not (isinstance(given, ast.Constant) and given.value is False):
             return None
         return Finding(
-            "without `use_orig_params=True` Dynamo skips modules that FSDP wraps: nothing is "
+            "Without `use_orig_params=True` Dynamo skips modules that FSDP wraps: nothing is "
             "compiled",
             fix=Repair(
                 "Keep the original parameters",

@@ -45,7 +45,7 @@ class GradScalerSync(Rule[TrainingCall]):
         if made.name not in FUSED or made.given & {"fused", None}:
             return None
         return Finding(
-            f"the scaler waits for the device before each step of `{optimizer}`: fused optimizers "
+            f"The scaler waits for the device before each step of `{optimizer}`: fused optimizers "
             "check for overflow on the device",
             fix=_repair(made),
             confidence=Confidence.MEDIUM,
@@ -56,8 +56,9 @@ def _repair(made: Made) -> Repair | Decline:
     if made.given & {"foreach", "differentiable"}:
         return Decline("`foreach` or `differentiable` is given, which excludes `fused`")
     return Repair(
-        "Use the fused form",
+        "Use the fused optimizer",
         (AddArgument(made.call, "True", keyword="fused"),),
         Applicability.UNSAFE,
-        changes="last bits may differ; parameters must be floating point, on a device that has it",
+        changes="last bits may differ; parameters must be floating-point, on a device that has the "
+        "fused optimizer",
     )

@@ -26,6 +26,6 @@ class LossOutsideGraph(Rule[CompiledOutputUsed]):
         return Finding(
             f"`{event.function}` works on compiled output outside of the graph: "
             f"its {event.operations} torch operations are launched one by one",
-            fix=Decline("compile the function that calls both, or this one as well"),
+            fix=Decline("compile the function that calls both, or compile this one, too"),
             confidence=Confidence.MEDIUM,
         )

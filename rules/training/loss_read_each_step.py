@@ -67,7 +67,7 @@ def _repair(event: TrainingCall, total: ast.expr, whole: bool, loss: ast.Name) -
     if not any(map(_is_zero, starts)) or not all(
         _is_zero(start) or start is event.site.statement for start in starts
     ):
-        return Decline("the sum does not start as a number here: it may be on another device")
+        return Decline("the sum does not start as a number here, so it may be on another device")
     return Repair(
         "Add up on the device",
         (Replace(event.call, "$loss.detach()", {"loss": loss}),),

@@ -6,7 +6,7 @@ import ast
 
 from tclint.semantics.site import Site
 
-KEPT = "the function chooses between this and `{}` itself, for versions without it"
+KEPT = "the function already chooses between this and `{}`, for versions without it"
 
 
 def is_fallback(site: Site, dotted: str) -> bool:

@@ -35,7 +35,7 @@ def uses_of(site: Site, node: ast.expr) -> Uses:
     if isinstance(parent, ast.Tuple):
         return _unpacked(site, parent, node)
     if isinstance(parent, ast.AnnAssign):
-        return Uses(lost="the variable is annotated with the number's type")
+        return Uses(lost="the variable has a type annotation")
     if isinstance(parent, ast.Dict):
         return _dict_entry(site, parent, node)
     return Uses((node,))
@@ -88,7 +88,7 @@ def _hidden(site: Site, name: str) -> str:
     if site.body.is_declared(name):
         return f"`{name}` belongs to an outer scope"
     if site.body.defines(name):
-        return f"`{name}` is a definition or an import, too"
+        return f"`{name}` also names a definition or an import"
     if any(is_nested(site, node) for node in site.body.names(name)):
         return f"`{name}` is used in a nested function"
     return ""

@@ -31,10 +31,10 @@ def judge_copy(site: Site, node: ast.expr | ast.stmt, old: str, new: str | None)
     if _is_forgotten(site, node, old, new) or _is_only_read(site, node, new):
         return PROVED
     if is_written_later(site, node, new):
-        return Refused(f"`{new}` is written in place")
+        return Refused(f"`{new}` is written in place later")
     return Changes(
-        f"`{new or old}` is a new tensor also where it stays as it is: what else holds `{old}` "
-        "does not see what is written into it later, nor the other way round"
+        f"`{new or old}` is a new tensor even where nothing changes: later in-place writes to it "
+        f"no longer reach other references to `{old}`, nor the other way round"
     )
 
 

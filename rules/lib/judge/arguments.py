@@ -32,11 +32,9 @@ _TAKES_TENSOR: dict[str, tuple[str, ...]] = {
 _KEEPS = frozenset("add append appendleft extend insert put setdefault update".split())
 _ORDERED = frozenset("clamp clip clamp_min clamp_max".split())
 _UNORDERED = Changes(
-    "a boolean tensor is clamped instead of raising, a complex one raises otherwise"
+    "a boolean tensor is clamped instead of raising, a complex one raises a different error"
 )
-_NAN_BOUND = Changes(
-    "a bound that is NaN may clamp otherwise, depending on torch and the processor"
-)
+_NAN_BOUND = Changes("a NaN bound may clamp differently, depending on torch and the processor")
 
 
 def judge_argument(site: Site, use: ast.expr, read: Tensor) -> Verdict:
@@ -62,7 +60,9 @@ def judge_argument(site: Site, use: ast.expr, read: Tensor) -> Verdict:
             return Refused(f"`{site.text(call.func)}` may need a Python number")
         return Changes(f"`{site.text(call.func)}` is given a tensor instead of a Python number")
     if isinstance(call.func, ast.Attribute) and call.func.attr in _KEEPS:
-        return Refused(f"`{site.text(call.func)}` keeps the number for code that is not followed")
+        return Refused(
+            f"`{site.text(call.func)}` keeps the number for code that tclint does not follow"
+        )
     return Refused(f"`{site.text(call.func)}` needs a Python number")
 
 
@@ -94,7 +94,7 @@ def _torch(
         return Refused("torch does not subtract boolean tensors")
     tensor = certain_tensor(site, owner[0]) if owner else None
     if tensor is None:
-        return Refused(f"`{site.text(call.func)}` is not certainly called with a tensor")
+        return Refused(f"`{site.text(call.func)}` is not known to be called with a tensor")
     return combine([promotion(tensor, read), _ordered(name, tensor)])
 
 
@@ -111,14 +111,14 @@ def _fill(call: ast.Call, use: ast.expr, read: Tensor) -> Verdict:
     filled = call.args[1:2] == [use] or any(k.value is use for k in call.keywords)
     exact = read.dtype is not None and read.dtype not in (FLOAT_OF_INTEGER, ROUNDED)
     if not filled or not exact:
-        return Refused("the tensor to fill needs the exact number")
+        return Refused("`torch.full` needs the exact number")
     return PROVED
 
 
 def _where(site: Site, call: ast.Call, use: ast.expr, read: Tensor) -> Verdict:
     """``torch.where(condition, a, b)``: the other arm must be a tensor."""
     if not isinstance(call.func, ast.Attribute) or not (site.dotted(call.func) or ""):
-        return Refused("`Tensor.where` is not followed")
+        return Refused("tclint does not follow the method `Tensor.where`")
     others = [a for a in call.args[1:] if a is not use]
     tensor = certain_tensor(site, others[0]) if len(call.args) == 3 and len(others) == 1 else None
     if tensor is None:

@@ -26,7 +26,8 @@ _HALF_MAX = 65504.0
 _FLOAT_MAX = 3.4028234663852886e38
 _INTEGERS = 2**63
 _STEEP_FACTOR = (
-    "a factor that float32 does not hold makes NaN of the gradient also where it is not chosen"
+    "a factor outside the range of float32 makes the gradient NaN even where this branch is "
+    "not chosen"
 )
 
 Numbers = dict[str, ast.expr]
@@ -98,17 +99,21 @@ def _call(site: Site, call: ast.Call, root: str, numbers: Numbers) -> Verdict:
     owner, rest = call.func.value, call.args
     if dotted in {prefix + name for prefix in _FUNCTIONS}:
         if not call.args:
-            return Refused(f"`{site.text(call)}` is called in an unusual way")
+            return Refused(
+                f"`{site.text(call)}` passes its arguments in a way that tclint does not follow"
+            )
         owner, rest = call.args[0], call.args[1:]
     given = [*rest, *(keyword.value for keyword in call.keywords)]
     if name not in _PLAIN | _STEEP or bool(given) != (name in _BOUNDED):
         return Refused(f"`{site.text(call)}` may raise, or change the shape or dtype of `{root}`")
     if any(keyword.arg not in ("min", "max") for keyword in call.keywords):
-        return Refused(f"`{site.text(call)}` is called in an unusual way")
+        return Refused(
+            f"`{site.text(call)}` passes its arguments in a way that tclint does not follow"
+        )
     verdicts = [judge_arm(site, owner, root, numbers)]
     verdicts += [_bound(site, number, root, numbers) for number in given]
     if name in _STEEP:
-        what = f"NaN may come back through the gradient of `{name}` also where it is not chosen"
+        what = f"the gradient of `{name}` may be NaN even where this branch is not chosen"
         verdicts.append(Changes(what))
     return combine(verdicts)
 
@@ -120,7 +125,7 @@ def _bound(site: Site, node: ast.expr, root: str, numbers: Numbers) -> Verdict:
     if isinstance(known, Refused) or (value is None and known == PROVED):
         return known
     if value is None or abs(value) > _HALF_MAX:
-        return Changes(f"`{site.text(node)}` has to fit the dtype always")
+        return Changes(f"the fix assumes that `{site.text(node)}` always fits the dtype")
     return PROVED
 
 
@@ -142,7 +147,9 @@ def judge_number(site: Site, node: ast.expr, root: str, numbers: Numbers) -> Ver
             return judge_number(site, numbers[name], root, _without(numbers, name))
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):
             sides = [judge_number(site, side, root, numbers) for side in (left, right)]
-            unsure = Changes(f"`{site.text(node)}` has to be finite also where it is not used")
+            unsure = Changes(
+                f"the fix assumes that `{site.text(node)}` is finite even where it is not used"
+            )
             return combine([*sides, unsure])
     kinds = [*options(site.value(node))]
     plain = isinstance(node, (ast.Name, ast.Attribute)) and all(
@@ -150,8 +157,10 @@ def judge_number(site: Site, node: ast.expr, root: str, numbers: Numbers) -> Ver
         for kind in kinds
     )
     if not plain:
-        return Refused(f"`{site.text(node)}` is not certainly a number")
-    return Changes(f"`{site.text(node)}` has to be a finite number also where it is not used")
+        return Refused(f"`{site.text(node)}` is not known to be a number")
+    return Changes(
+        f"the fix assumes that `{site.text(node)}` is a finite number even where it is not used"
+    )
 
 
 def _without(numbers: Numbers, name: str) -> Numbers:

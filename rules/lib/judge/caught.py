@@ -6,7 +6,7 @@ from tclint.diagnostics import Decline
 from tclint.semantics.site import Site
 
 _CAUGHT = Decline(
-    "the `try` around it would get RuntimeError from compiled code instead of AssertionError"
+    "the surrounding `try` would catch RuntimeError from compiled code instead of AssertionError"
 )
 
 

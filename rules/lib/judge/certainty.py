@@ -38,7 +38,7 @@ def tensors_only(site: Site, node: ast.expr) -> Verdict:
     """Judge a rewriting that calls a method on ``node`` that only tensors have."""
     if is_certainly_tensor(site, node):
         return PROVED
-    return Changes(f"`{site.text(node)}` fails where it is no tensor but a numpy array")
+    return Changes(f"the fix fails if `{site.text(node)}` is a numpy array instead of a tensor")
 
 
 def may_be_number(site: Site, node: ast.expr) -> bool:

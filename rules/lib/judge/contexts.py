@@ -63,7 +63,7 @@ def _arithmetic(site: Site, node: ast.BinOp, use: ast.expr, read: Tensor) -> Ver
     if tensor is None:
         return _python_number(site, other)
     if isinstance(node.op, (ast.MatMult, ast.LShift, ast.RShift)):
-        return Refused("the operator takes no 0-d tensor")
+        return Refused("the operator does not take a 0-d tensor")
     verdict = _operator(node.op, tensor, read)
     if verdict == PROVED and isinstance(node.op, ast.Div) and node.left is use:
         return Changes("`number / tensor` rounds twice, `tensor / tensor` once")
@@ -81,14 +81,14 @@ def _operator(operator: ast.operator, tensor: Tensor, read: Tensor) -> Verdict:
         return Refused("torch does not subtract boolean tensors")
     verdict = promotion(tensor, read)
     if verdict == PROVED and isinstance(operator, ast.Pow):
-        return Changes("powers of special numbers (2, 0.5, -1) are computed by another kernel")
+        return Changes("powers of special numbers (2, 0.5, -1) are computed by a different kernel")
     return verdict
 
 
 def _comparison(site: Site, node: ast.Compare, use: ast.expr, read: Tensor) -> Verdict:
     plain = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
     if len(node.ops) != 1 or not isinstance(node.ops[0], plain):
-        return Refused("the number is compared by `in`, `is` or in a chain")
+        return Refused("the number is compared with `in`, `is` or in a chain")
     other = node.comparators[0] if node.left is use else node.left
     tensor = certain_tensor(site, other)
     return _python_number(site, other) if tensor is None else promotion(tensor, read)
@@ -116,9 +116,9 @@ def _formatted(site: Site, field: ast.FormattedValue, read: Tensor) -> Verdict:
     text = enclosing_text(site, field)
     exact = read.rank == 0 and read.dtype not in (FLOAT_OF_INTEGER, ROUNDED)
     if text is None or field.conversion != -1 or not exact or _is_for_integers(field, read):
-        return Refused("the number is formatted")
+        return Refused("the number is formatted as text")
     if not is_handed_out(site, text):
-        return Refused("the number is formatted into a text that this code goes on to use")
+        return Refused("the number is formatted into a text that the code uses later")
     return PROVED
 
 
@@ -166,7 +166,7 @@ def _returned(site: Site, place: _Place) -> str:
             return f"`{scope.name}` is declared to return Python numbers"
         taker = "" if place else next(_takers(site.module, scope), "")
         if taker:
-            return f"a caller gives what `{scope.name}` returns to `{taker}`"
+            return f"a caller passes the result of `{scope.name}` to `{taker}`"
     return ""
 
 
@@ -254,7 +254,7 @@ def _why_not_followed(site: Site) -> str:
                 return f"`{name}` is called under `inference_mode`"
             for use in _uses(call, parents):
                 if not _computes(site, use, parents):
-                    return f"`{name}` gives a number that its caller needs as one"
+                    return f"a caller of `{name}` needs a Python number"
                 names += _handed_on(use, parents, asked)
     return ""
 
@@ -330,20 +330,22 @@ def _handed_on(use: ast.expr, parents: dict[ast.AST, ast.AST], asked: set[str]) 
 
 def _container(site: Site, node: ast.expr, use: ast.expr) -> Verdict:
     if isinstance(node, ast.Set) or (isinstance(node, ast.Dict) and use in node.keys):
-        return Refused("the number is found by its hash, which each tensor has for itself")
+        return Refused(
+            "the number is a dict key or a set member, and tensors are hashed by identity"
+        )
     if isinstance(site.parent(node), ast.Subscript):
-        return Refused("the number indexes or slices")
+        return Refused("the number is used as an index or in a slice")
     if isinstance(site.parent(node), (ast.Call, ast.keyword)):
-        return Refused("the number is used where a tensor may not be")
+        return Refused("the number is used where a tensor may not work")
     why = _why_expected(site, use)
     return Refused(why) if why else Changes(f"the {type(node).__name__.lower()} {_TYPE}")
 
 
 def _refusal(parent: ast.AST | None) -> str:
     if isinstance(parent, (ast.If, ast.While, ast.IfExp, ast.BoolOp)):
-        return "the number decides a branch"
+        return "the number is used as a condition"
     if isinstance(parent, ast.UnaryOp):
         return "Python computes with the number before it meets a tensor"
     if isinstance(parent, (ast.Subscript, ast.Slice)):
-        return "the number indexes or slices"
-    return "the number is used where a tensor may not be"
+        return "the number is used as an index or in a slice"
+    return "the number is used where a tensor may not work"

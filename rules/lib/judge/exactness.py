@@ -13,7 +13,7 @@ from tclint.semantics.values import Static, SymInt, Tensor
 from .promotion import FLOAT_OF_INTEGER
 from .verdict import PROVED, Changes, Refused, Verdict
 
-COMPLEX = Changes("complex numbers raise an error of another type when they are compared")
+COMPLEX = Changes("comparing complex numbers raises an error of a different type")
 _HALF_MAX = 65504.0
 _SMALLEST = (0, 127)
 """What every dtype of integers holds."""
@@ -33,13 +33,13 @@ def exact_comparison(site: Site, test: ast.Compare, read: ast.expr, tensor: Tens
     False). The same, if the other side is a number that the dtype holds.
     """
     if len(test.ops) != 1 or not isinstance(test.ops[0], _COMPARISONS):
-        return Refused("the number is compared in a way that tensors are not")
+        return Refused("the number is compared with `in`, `is` or in a chain")
     other = test.comparators[0] if test.left is read else test.left
     category = tensor.dtype.category if tensor.dtype else None
     if tensor.dtype == FLOAT_OF_INTEGER:
         category = "int"
     if category == "complex":
-        return Refused("complex numbers are compared differently")
+        return Refused("torch compares complex numbers differently")
     constant = _constant(other)
     if constant is not None:
         if category != "float" and isinstance(constant, int) and not _holds(tensor, constant):
@@ -52,7 +52,9 @@ def exact_comparison(site: Site, test: ast.Compare, read: ast.expr, tensor: Tens
         return PROVED
     if all(isinstance(v, (Static, SymInt)) for v in options(site.value(other))):
         return Changes(f"`{site.text(other)}` is rounded to the tensor's dtype")
-    return Refused(f"`{site.text(other)}` is not known well enough to compare it on the device")
+    return Refused(
+        f"the type of `{site.text(other)}` is not known well enough to compare it on the device"
+    )
 
 
 def _holds(tensor: Tensor, number: int) -> bool:

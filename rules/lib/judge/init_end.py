@@ -21,13 +21,13 @@ def why_no_place(
     if not any(isinstance(c.func, ast.Attribute) and c.func.attr == "__init__" for c in calls):
         return "`__init__` does not call `super().__init__()`"
     if any(isinstance(n, (ast.Return, ast.Raise)) for n in ast.walk(init.node)):
-        return "`__init__` may end before its last line"
+        return "`__init__` may return or raise before its last line"
     own = first_argument(init)
     for call in calls:
         base = call.func.value if isinstance(call.func, ast.Attribute) else call.func
         runs = isinstance(base, ast.Name) and base.id == own
         if runs and (base is call.func or getattr(call.func, "attr", "") == function.name):
-            return f"`__init__` itself runs `{function.name}`"
+            return f"`__init__` itself calls `{function.name}`"
     return ""
 
 
@@ -39,7 +39,7 @@ def why_not_set_there(call: ast.Call, init: FunctionInfo) -> str:
             case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name == own:
                 known = init.cls is not None and _is_of_class(init.cls, attribute)
                 if not known and not _sets(init.node.body, own, attribute):
-                    return f"`{own}.{attribute}` is not set on every way through `__init__`"
+                    return f"`{own}.{attribute}` is not set on every path through `__init__`"
     return ""
 
 

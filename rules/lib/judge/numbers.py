@@ -26,10 +26,12 @@ from .verdict import PROVED, Changes, Refused, Verdict
 COUNTED: Final = 2**48
 """More elements than any tensor has."""
 _WRAPS: Final = 2**62
-ROUNDING: Final = "Python's arithmetic is in double precision, a tensor's in its own dtype"
-_WRAPPING: Final = "a tensor's integers wrap around where Python's grow"
+ROUNDING: Final = "Python computes in double precision, a tensor in its own dtype"
+_WRAPPING: Final = "integer tensors wrap around where Python integers grow"
 _DIVISION: Final = "a division by zero gives inf or nan instead of ZeroDivisionError"
-_INTEGER_RESULT: Final = "an integer tensor makes the default dtype of it, not double precision"
+_INTEGER_RESULT: Final = (
+    "the result of an integer tensor has the default dtype, not double precision"
+)
 _DEFAULT: Final = DType("default", "float")
 _PLAIN: Final = (ast.Add, ast.Sub, ast.Mult)
 
@@ -61,13 +63,13 @@ def arithmetic(
 ) -> tuple[Number, Verdict]:
     """``number op other``, or ``other op number`` where ``reflected``; ``other`` is no tensor."""
     if not isinstance(op, (*_PLAIN, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)):
-        return number, Refused("the operator takes no 0-d tensor")
+        return number, Refused("the operator does not take a 0-d tensor")
     if isinstance(op, (ast.Div, ast.FloorDiv, ast.Mod)) and (
         reflected or not constant(site, other)
     ):
         return number.of(_divided(number)), Changes(f"{_DIVISION}; {ROUNDING}")
     if number.category == "bool" and not isinstance(op, (ast.Add, ast.Mult)):
-        return number, Refused("torch does not compute with booleans like Python")
+        return number, Refused("torch does not compute with booleans the way Python does")
     if number.category == "int":
         return _integers(site, op, number, other)
     if number.category == "float" and number.tensor.dtype is not None:
@@ -80,7 +82,7 @@ def negated(number: Number) -> tuple[Number, Verdict]:
     if number.category == "float" or number.bound is not None:
         return number, PROVED
     if number.category == "bool":
-        return number, Refused("torch does not compute with booleans like Python")
+        return number, Refused("torch does not compute with booleans the way Python does")
     return number.of(number.tensor.dtype), Changes(_WRAPPING)
 
 

@@ -50,8 +50,8 @@ def _dtypes(operand: Tensor, read: Tensor) -> Verdict:
     if difference == 0 and _name(left) in _WIDE:
         if operand.rank is not None and operand.rank >= 1:
             return PROVED
-        return Changes("the result takes the wider dtype if both tensors have no dimensions")
-    return Changes("the result's dtype may become that of the tensor that was read")
+        return Changes("the result takes the wider dtype if both tensors are 0-d")
+    return Changes("the result may take the dtype of the tensor that was read")
 
 
 def is_boolean(tensor: Tensor) -> bool:
@@ -60,7 +60,9 @@ def is_boolean(tensor: Tensor) -> bool:
 
 
 def _unknown() -> Verdict:
-    return Changes("the result's dtype may differ: the dtypes of both tensors are not known")
+    return Changes(
+        "the result's dtype may differ: the dtypes of the two tensors are not both known"
+    )
 
 
 def _name(dtype: DType) -> str:

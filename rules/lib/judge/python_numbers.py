@@ -56,13 +56,13 @@ def verdict_of(
 def _step(site: Site, step: Step, least: Least, own: _Converted) -> Verdict:
     node = step.node
     if _meets_numpy(site, node, own):
-        return Changes(f"numpy computes `{site.text(node)}` otherwise with a Python number")
+        return Changes(f"numpy computes `{site.text(node)}` differently with a Python number")
     if isinstance(node, ast.Compare):
         identity = any(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops)
-        return Refused(f"`{site.text(node)}` asks for its identity") if identity else PROVED
+        return Refused(f"`{site.text(node)}` compares by identity") if identity else PROVED
     negation = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
     if step.kind == "bool" and isinstance(node, (ast.BinOp, ast.UnaryOp)) and not negation:
-        return Changes(f"`{site.text(node)}` computes with a `bool` instead of a `np.bool_`")
+        return Changes(f"`{site.text(node)}` computes with a `bool` instead of an `np.bool_`")
     if isinstance(node, ast.BinOp):
         return _arithmetic(site, node, least)
     return PROVED
@@ -97,16 +97,18 @@ def _is_own(node: ast.expr, own: _Converted) -> bool:
 
 def _arithmetic(site: Site, node: ast.BinOp, least: Least) -> Verdict:
     if isinstance(node.op, ast.Pow):
-        return Changes(f"`{site.text(node)}` neither wraps around nor refuses negative powers")
+        return Changes(
+            f"`{site.text(node)}` no longer wraps around, nor raises for negative powers"
+        )
     if isinstance(node.op, (ast.LShift, ast.RShift)):
-        return Changes(f"`{site.text(node)}` does not wrap around")
+        return Changes(f"`{site.text(node)}` no longer wraps around")
     if isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod)):
         bound = least(node.right)
         if bound is None or bound <= 0:
             why = f"`{site.text(node)}` raises ZeroDivisionError where numpy gives inf, nan or 0"
             return Changes(why)
     if any(_is_large(part) for part in (node.left, node.right)):
-        return Changes(f"`{site.text(node)}` does not wrap around")
+        return Changes(f"`{site.text(node)}` no longer wraps around")
     return PROVED
 
 
@@ -140,7 +142,7 @@ def _number(site: Site, end: End) -> Verdict:
             same = conversion in (-1, ord("s"))
             return PROVED if same else Changes("the number is shown without its numpy type")
         case ast.Attribute(attr=name):
-            return Refused(f"`.{name}` belongs to numpy's scalars")
+            return Refused(f"`.{name}` is an attribute of numpy scalars")
         case ast.Assign(targets=[ast.Subscript(value=owner)]) if is_certainly_tensor(site, owner):
             return PROVED
     call = call_around(site, end.use)
@@ -166,7 +168,7 @@ def _boolean(site: Site, end: End) -> Verdict:
     shown = isinstance(end.parent, ast.FormattedValue) and end.parent.format_spec is None
     if shown or (call is not None and call is end.parent and _is_same_for_both(site, call)):
         return PROVED
-    return Changes(f"`{site.text(end.use)}` is a `bool` instead of a `np.bool_`")
+    return Changes(f"`{site.text(end.use)}` is a `bool` instead of an `np.bool_`")
 
 
 def _is_same_for_both(site: Site, call: ast.Call) -> bool:
@@ -198,7 +200,9 @@ def _index(site: Site, subscript: ast.Subscript, end: End) -> Verdict:
 
 def _names_type(site: Site, end: End) -> Verdict:
     """Where an integer is needed, a float raises, and the text says what it was given."""
-    return Changes(f"an error that `{site.text(end.use)}` is no integer names another type")
+    return Changes(
+        f"the error for `{site.text(end.use)}` not being an integer names a different type"
+    )
 
 
 def _is_private_dict(site: Site, subscript: ast.Subscript) -> bool:
@@ -227,7 +231,7 @@ def _argument(site: Site, call: ast.Call, end: End) -> Verdict:
     if name.startswith("math.") and direct:
         return PROVED
     if name in ("isinstance", "type"):
-        return Refused(f"`{site.text(call)}` asks for its type")
+        return Refused(f"`{site.text(call)}` asks for the number's type")
     method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     if name.startswith("torch.") or _is_method_of_tensor(site, call):
         makes_dtype = (method or name) in _FROM_DATA and end.kind != "int"

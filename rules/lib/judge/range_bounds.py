@@ -27,7 +27,7 @@ def judge_numpy_arange(site: Site, call: ast.Call) -> Verdict:
     if unsure:
         return Changes(f"`range` raises TypeError if `{site.text(unsure[0])}` is not an integer")
     if len(call.args) == 3 and not _is_step(call.args[2]):
-        return Changes("`range` raises another error for a step of zero")
+        return Changes("`range` raises a different error for a step of zero")
     return PROVED
 
 
@@ -40,16 +40,18 @@ def _is_step(node: ast.expr) -> bool:
 def judge_torch_arange(site: Site, call: ast.Call) -> Verdict:
     """Judge ``torch.arange`` and ``range``, one in the place of the other."""
     if call.keywords or any(isinstance(a, ast.Starred) for a in call.args):
-        return Refused("its bounds are passed as `*args` or by keyword")
+        return Refused("the bounds are passed as `*args` or by keyword")
     if not all(is_surely_integer(site, bound) for bound in call.args):
-        return Changes("a bound that is not an integer gives other positions, or another error")
+        return Changes(
+            "a bound that is not an integer gives different positions, or a different error"
+        )
     if len(call.args) == 1:
         bound = least(site, call.args[0])
         if bound is not None and bound >= 0:
             return PROVED
     if _goes_up(site, call.args):
         return PROVED
-    return Changes("`torch.arange` raises for a negative length, where a range is empty")
+    return Changes("`torch.arange` raises for a negative length, where `range` is empty")
 
 
 def _goes_up(site: Site, bounds: list[ast.expr]) -> bool:

@@ -55,9 +55,9 @@ def _judge(site: Site, node: ast.expr | ast.stmt, kept: ast.expr, new: str | Non
     around = blocks_around(site, node)
     for name in names:
         if any(not blocks_around(site, store) <= around for store in site.stores(name.id)):
-            return Refused(f"`{name.id}` may be a tensor that autograd cannot keep")
+            return Refused(f"`{name.id}` may be a tensor that autograd cannot save")
         if any(is_nested(site, one) for one in site.body.names(name.id)):
-            return Refused(f"`{name.id}` is used in a nested function, which may write into it")
+            return Refused(f"`{name.id}` is used in a nested function, which may write to it")
     if isinstance(kept, ast.Name) and is_let_go(site, node, kept.id, new):
         return PROVED
     text = site.text(kept)
@@ -67,8 +67,8 @@ def _judge(site: Site, node: ast.expr | ast.stmt, kept: ast.expr, new: str | Non
     writer = next((part for part in later if _may_write(site, part, held, own)), None)
     if isinstance(writer, (ast.expr, ast.stmt)):
         told = site.text(writer).splitlines()[0]
-        return Refused(f"`{told}` may write into `{text}`, which the backward pass would need")
-    return Changes(f"autograd keeps `{text}`: the backward pass raises after a write into it")
+        return Refused(f"`{told}` may write to `{text}`, which the backward pass would need")
+    return Changes(f"autograd saves `{text}`: writing to it in place makes the backward pass raise")
 
 
 def judge_result(site: Site, node: ast.expr | ast.stmt, new: str | None) -> Verdict:
@@ -82,7 +82,7 @@ def judge_result(site: Site, node: ast.expr | ast.stmt, new: str | None) -> Verd
         writer = next((part for part in later if _may_write(site, part, {new}, None)), None)
     if isinstance(writer, (ast.expr, ast.stmt)):
         told = site.text(writer).splitlines()[0]
-        return Refused(f"`{told}` may write into the result, which the backward pass would need")
+        return Refused(f"`{told}` may write to the result, which the backward pass would need")
     return PROVED
 
 

@@ -17,9 +17,9 @@ from ..judge.declared import takes_numbers
 from ..judge.exactness import COMPLEX, exact_comparison
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 
-_ONE = Changes("a tensor of several elements raises an error with another text")
+_ONE = Changes("a tensor with several elements raises an error with a different message")
 _WHOLE_DOUBLES = 2**53
-_INTEGER = Refused("`int` cuts the fraction off before it is compared")
+_INTEGER = Refused("`int` drops the fraction before the comparison")
 _EQUAL = Changes("tensors of different shapes broadcast or raise instead of being unequal")
 
 
@@ -70,7 +70,7 @@ def drop(site: Site, call: ast.Call) -> tuple[Replace, Verdict]:
     via, source, tensor = read
     rewrite = Replace(call, "$source", {"source": source})
     if via in ("float", "int") and not is_certainly_tensor(site, source):
-        return rewrite, Refused(f"`{site.text(source)}` is not certainly a tensor")
+        return rewrite, Refused(f"`{site.text(source)}` is not known to be a tensor")
     single = PROVED if tensor.rank == 0 or via == "bool" else _ONE
     return rewrite, combine([_conversion(via, tensor), _place(site, call, tensor), single])
 
@@ -115,7 +115,7 @@ def _function(site: Site, call: ast.Call) -> tuple[Replace, Verdict]:
     if any(isinstance(a, ast.Starred) for a in call.args) or any(
         keyword.arg is None for keyword in call.keywords
     ):
-        return Replace(call, ""), Refused("the arguments are unpacked")
+        return Replace(call, ""), Refused("the call unpacks its arguments")
     if name == "torch.allclose" and spelled is not None:
         arguments = [f"$a{i}" for i in range(len(call.args))]
         arguments += [f"{keyword.arg}=$k{i}" for i, keyword in enumerate(call.keywords)]
@@ -123,8 +123,10 @@ def _function(site: Site, call: ast.Call) -> tuple[Replace, Verdict]:
     if name == "torch.is_nonzero" and len(parts) == 1:
         given = next(iter(parts.values()))
         if not is_certainly_tensor(site, given):
-            return Replace(call, ""), Refused(f"`{site.text(given)}` is not certainly a tensor")
+            return Replace(call, ""), Refused(f"`{site.text(given)}` is not known to be a tensor")
         return Replace(call, f"${next(iter(parts))}", parts), place
     if name == "torch.equal" and len(call.args) == 2:
         return Replace(call, "($a0 == $a1).all()", parts), combine([place, _EQUAL])
-    return Replace(call, ""), Refused("the arguments are passed in an unusual way")
+    return Replace(call, ""), Refused(
+        "the arguments are passed in a way that tclint does not follow"
+    )

@@ -21,8 +21,8 @@ from .proved import NO_TORCH
 from .where_condition import condition
 
 _MESSAGE: Final = (
-    "In compiled code compute both tensors, keep neither, and let `torch.where` choose; eager code "
-    "stays as it is"
+    "In compiled code, compute both tensors, keep neither, and let `torch.where` select; eager "
+    "code stays as it is"
 )
 _WIDTH: Final = 100
 _Parts = dict[str, ast.expr | ast.stmt]
@@ -53,9 +53,9 @@ def choose_buffer(site: Site, statement: ast.If) -> Repair | Decline | None:
     if owner is None or not statement.orelse or _owner(statement.orelse[-1]) != owner:
         return None
     if is_compiled_aside(site, statement):
-        return Decline("this is what modules without such a buffer, and eager code, still do")
+        return Decline("this branch is kept for eager code and for modules without such a buffer")
     if is_compiled_only(site, statement) or site.facts.tries:
-        return Decline("no eager code comes here")
+        return Decline("eager code never runs this, or a `try` is around it")
     names = [site.spell(f"torch.{name}") for name in ("compiler.is_compiling", "where")]
     if None in names:
         return NO_TORCH
@@ -119,7 +119,7 @@ def _way(site: Site, block: list[ast.stmt], owner: str, place: int) -> _Way | De
                     way.tensor = way.made.get(attribute, f"{owner}.{attribute}")
                     return way
             return Decline(f"`{site.text(tensor)}` is not an attribute of `{owner}`")
-    return Decline(f"`{site.text(last)}` is not followed")
+    return Decline(f"tclint does not follow `{site.text(last)}`")
 
 
 def _prepare(site: Site, way: _Way, statement: ast.stmt, owner: str, part: str) -> str:
@@ -138,9 +138,9 @@ def _prepare(site: Site, way: _Way, statement: ast.stmt, owner: str, part: str) 
         ) if asked == owner:
             pattern = _pattern(site, target, owner, attribute)
             if not pattern:
-                return f"`{site.text(target)}` is not only `{owner}.{attribute}`"
+                return f"`{site.text(target)}` is more than `{owner}.{attribute}`"
             if not only_computes(site, made):
-                return f"`{site.text(made)}` may do more than compute"
+                return f"`{site.text(made)}` may have side effects"
             local = _local(site, attribute)
             way.lines += [
                 f'    if hasattr({owner}, "{attribute}"):',
@@ -162,7 +162,7 @@ def _prepare(site: Site, way: _Way, statement: ast.stmt, owner: str, part: str) 
             way.lines.append(f"    {local} = ${part}")
             way.made[attribute], way.parts[part] = local, value
             return ""
-    return f"`{site.text(statement).splitlines()[0]}` would run on both ways"
+    return f"`{site.text(statement).splitlines()[0]}` would run for both branches"
 
 
 def _pattern(site: Site, target: ast.expr, owner: str, attribute: str) -> str:
@@ -199,18 +199,18 @@ def _blocks(statement: ast.If) -> Iterator[list[ast.stmt]]:
 
 def _obstacle(site: Site, owner: str, one: _Way, other: _Way) -> str:
     if one.buffer is None or one.buffer != other.buffer:
-        return "both ways have to register the same buffer, alike"
+        return "both branches must register the same buffer in the same way"
     if one.made.keys() & other.made.keys():
-        return "both ways prepare the same attribute"
+        return "both branches set the same attribute"
     if not _classes_of(site, owner):
-        return f"`{owner}` is not certainly a module"
+        return f"`{owner}` is not known to be a module"
     unproved = one.buffer.persistent and not _registered_everywhere(site, owner, one.buffer)
     if unproved or _registered_otherwise(site, owner, one.buffer):
-        return f"`{owner}` does not certainly have the buffer `{one.buffer.name}` before"
+        return f"`{owner}` is not known to have the buffer `{one.buffer.name}` already"
     for attribute in (one.buffer.name, *one.made, *other.made):
         writer = _writer_of(site, owner, attribute)
         if writer:
-            return f"`{writer}` writes into a tensor that both ways may share"
+            return f"`{writer}` writes to a tensor that both branches may share"
     return ""
 
 

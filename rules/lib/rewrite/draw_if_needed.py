@@ -15,8 +15,8 @@ from ..facts.reaching import block_of
 from .proved import NO_TORCH
 
 _MESSAGE: Final = (
-    "Draw the number in compiled code only where it decides: eager code does what it did, and "
-    "where it decides the graph breaks as before"
+    "In compiled code, draw the number only where the test needs it: eager code stays as it is, "
+    "and where the test needs it the graph breaks as before"
 )
 _IS_COMPILING: Final = "torch.compiler.is_compiling"
 _GUARDS: Final = (ast.Name, ast.Attribute)
@@ -42,7 +42,7 @@ def draw_if_needed(site: Site, call: ast.Call) -> Repair | Decline:
         return NO_TORCH
     templates, parts = _needed(site, test)
     if not templates:
-        return Decline(f"`{site.text(test)}` is decided by the number in any case")
+        return Decline(f"`{site.text(test)}` always depends on the number")
     needed = " and ".join(templates)
     needed = f"({needed})" if len(templates) > 1 else needed
     statement = site.statement
@@ -57,7 +57,7 @@ def _decision(site: Site, call: ast.Call) -> ast.Compare | Decline:
     statement = site.parent(call)
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
     if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Name):
-        return Decline("the number is not kept in a variable that a test could leave alone")
+        return Decline("the number is not assigned to a variable that a test may not need")
     reads = site.loads(target.id)
     if len(reads) != 1 or len(site.stores(target.id)) != 1:
         return Decline(f"`{target.id}` is used for more than one comparison")
@@ -67,7 +67,7 @@ def _decision(site: Site, call: ast.Call) -> ast.Compare | Decline:
     block = block_of(site, statement)
     behind = block[block.index(statement) + 1 :]
     if not behind or not any(part is test for part in _evaluated(behind[0])):
-        return Decline("the number does not decide in the next statement")
+        return Decline("the next statement does not test the number")
     return test
 
 

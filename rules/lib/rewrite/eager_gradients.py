@@ -16,14 +16,14 @@ from ..judge.arguments import certain_tensor
 from .proved import NO_TORCH
 
 _CHANGES: Final = (
-    "in compiled code the tensor keeps the gradients that it had: a result needs none where no "
-    "parameter or input behind it does"
+    "in compiled code the tensor keeps its `requires_grad`: a result requires no gradient where "
+    "no parameter or input behind it does"
 )
 _KEEPING: Final = (ast.Return, ast.Tuple, ast.List, ast.Dict, ast.Yield, ast.Lambda)
 _LOOKS: Final = frozenset({"grad", "requires_grad", "retain_grad", "register_hook", "backward"})
 WAY_OUT: Final = (
-    "switch it before compiled code is called; inside, `.detach()` cuts gradients off, and "
-    "`torch.func.grad` takes them with respect to any tensor"
+    "set it before compiled code is called; inside, use `.detach()` to stop gradients, or "
+    "`torch.func.grad` to take them with respect to any tensor"
 )
 
 
@@ -36,7 +36,7 @@ def switch_in_eager(site: Site, owner: ast.expr, tensor: Tensor) -> Repair | Dec
     reads = site.loads(owner.id)
     rebound = len(site.stores(owner.id)) > 1
     if any(_is_asked(site, read) or _gets_out(site, read, rebound=rebound) for read in reads):
-        return Decline(f"the gradient of `{owner.id}` can be seen later; {WAY_OUT}")
+        return Decline(f"the gradient of `{owner.id}` may be used later; {WAY_OUT}")
     spelled = site.spell("torch.compiler.is_compiling")
     if spelled is None:
         return NO_TORCH

@@ -21,7 +21,7 @@ from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .number_as_tensor import Way
 from .proved import repair_as_proved
 
-_ONE = Changes("a tensor of several elements raises another error, or none")
+_ONE = Changes("a tensor with several elements raises a different error, or none")
 _CONVERSIONS = ("float", "int", "bool", "complex")
 """These take Python numbers as well; the methods of tensors do not."""
 
@@ -43,7 +43,7 @@ def repair_read(
     if literal is not None and event.via == "item":
         return Repair("Use the number itself", (Replace(node, repr(literal)),))
     if isinstance(node, ast.Call) and event.source is node.func:
-        return Decline("the tensor is not named where it is read")
+        return Decline("the tensor is not named at the call that reads it")
     refusal = takes_numbers(site, event.source) if event.via in _CONVERSIONS else None
     if refusal is not None:
         return refusal
@@ -60,7 +60,7 @@ def repair_read(
     if isinstance(verdict, Refused):
         return Decline(verdict.why)
     if event.via == "int" and way.kept and isinstance(way.verdict(), Changes):
-        return Decline("`int` makes a size or an index here, for code that is not followed")
+        return Decline("`int` may make a size or an index for code that tclint does not follow")
     return _keep(event, template, way, verdict)
 
 

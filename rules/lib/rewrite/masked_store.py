@@ -28,10 +28,10 @@ from ..judge.saved_for_backward import judge_kept
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .proved import NO_TORCH, repair_as_proved
 
-_MESSAGE: Final = "Compute it for all elements, and store those of the mask"
+_MESSAGE: Final = "Compute all elements and store the masked ones"
 _FLOATS: Final = (
-    "Compute it for all elements in compiled code, and store those of the mask, for tensors of "
-    "floating point; eager code stays as it is"
+    "In compiled code, compute all elements of floating-point tensors and store the masked ones; "
+    "eager code stays as it is"
 )
 _SUMMED: Final = "the gradient of `{}` is summed over all elements, so its last bits may differ"
 _REDUCTIONS: Final = frozenset("all amax amin any argmax argmin mean prod sum".split())
@@ -69,7 +69,7 @@ def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
     target, value, operator = stored
     spelled = site.spell("torch.where")
     if is_compiled_aside(site, statement):
-        return Decline("this is what other tensors and eager code still do")
+        return Decline("this branch is kept for eager code and for other tensors")
     if spelled is None:
         return NO_TORCH
     reads = _Reads(ast.dump(target.slice))
@@ -120,8 +120,8 @@ def _cover_of(site: Site, mask: ast.expr, owner: ast.expr) -> _Cover | None:
         return None
     left = tensor.rank - found.rank
     what = (
-        f"where `{site.text(mask)}` does not fit `{site.text(owner)}`, the error is another, and "
-        "a single element counts for all"
+        f"if `{site.text(mask)}` does not fit `{site.text(owner)}`, the error differs, and a "
+        "dimension of size 1 in it is broadcast"
     )
     return _Cover(left, Changes(what)) if left >= 0 else None
 
@@ -182,15 +182,15 @@ def _obstacle(site: Site, target: ast.Subscript, reads: _Reads, cover: _Cover | 
     names = [tensor.id for tensor in tensors if isinstance(tensor, ast.Name)]
     mask = certain_tensor(site, target.slice)
     if len(names) < len(tensors) or len({*names[1:]}) > 1:
-        return "more than one tensor is read by the mask"
+        return "the mask selects from more than one tensor, or from one without a name"
     if mask is None or not is_boolean(mask) or not is_pure(site, target.slice):
-        return f"`{site.text(target.slice)}` is not certainly a boolean tensor"
+        return f"`{site.text(target.slice)}` is not known to be a boolean tensor"
     if not is_own_result(site, names[0]):
-        return f"`{names[0]}` may be a tensor, or a view of one, from outside"
+        return f"`{names[0]}` may come from outside, or be a view of such a tensor"
     if cover is None or not same_shape(site, *tensors):
-        return f"`{site.text(target.slice)}` may have another shape than `{names[0]}`"
+        return f"`{site.text(target.slice)}` may not have the shape of `{names[0]}`"
     if not same_dtype(site, *tensors):
-        return f"`{names[0]}` and `{names[-1]}` may hold other types of elements"
+        return f"`{names[0]}` and `{names[-1]}` may have different dtypes"
     return ""
 
 
@@ -225,7 +225,7 @@ def _repair(
     if not is_float:
         spelled = site.spell("torch.compiler.is_compiling")
         if spelled is None or is_compiled_only(site, statement):
-            return Decline(f"`{root.id}` is not certainly a floating-point tensor")
+            return Decline(f"`{root.id}` is not known to be a floating-point tensor")
         test = f"{spelled}() and {root.id}.is_floating_point()"
         split = f"if {test}:\n{indent(store, '    ')}\nelse:\n    $kept"
         rewrite, message = Replace(statement, split, {"kept": statement}), _FLOATS
@@ -265,15 +265,17 @@ def _judge_added(site: Site, added: ast.expr, root: ast.Name) -> Verdict:
     category = dtype.category if dtype is not None else None
     text = site.text(added)
     if tensor is not None and tensor.rank:
-        fits = Changes(f"`{text}` has to have the dtype of `{root.id}`, and fit its elements")
+        fits = Changes(
+            f"the fix assumes that `{text}` has the dtype of `{root.id}` and fits its elements"
+        )
         return combine([fits, _judge_sum(text, category)])
     if category in ("int", "bool"):
         return PROVED
     what = _SUMMED.format(text)
     if owner is None or (not owner.rank and owner.dtype != dtype):
-        what += f"; so may the sum if `{root.id}` has no dimensions and `{text}` another dtype"
+        what += f"; so may the sum if `{root.id}` is 0-d and `{text}` has a different dtype"
     if category != "float":
-        what += f"; `{text}` has to be real"
+        what += f"; the fix assumes that `{text}` is real"
     return Changes(what)
 
 

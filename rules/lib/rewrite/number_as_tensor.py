@@ -26,14 +26,19 @@ from .slice_store import store_by_mask
 from .torch_equivalents import UNSURE, TorchEquivalent, torch_equivalent
 
 _BOOL = DType("bool", "bool")
-_KEPT = "the number is kept in another place and changed in place"
-_ONE_TYPE = Changes("`torch.jit.script` takes no value that is a tensor here and a number there")
-_LEAVES = "the number leaves a block where tensors may be made under `inference_mode`"
+_KEPT = "the number is stored elsewhere and changed in place"
+_ONE_TYPE = Changes(
+    "`torch.jit.script` does not take a variable that is a tensor on one path and a number on "
+    "another"
+)
+_LEAVES = "the number leaves a block that may run under `inference_mode`"
 _KEEPING = (ast.Assign, ast.Dict, ast.List, ast.Tuple, ast.Set, ast.Call, ast.keyword, ast.Return)
 _ROUNDS = 3
 """How often a loop may come back to a place with another number before it is given up."""
 _COMPUTED: Final = (ast.BinOp, ast.Compare, ast.UnaryOp)
-_RANGE: Final = "a position out of range stops a GPU instead of raising IndexError"
+_RANGE: Final = (
+    "an index out of range triggers a device-side assert on a GPU instead of raising IndexError"
+)
 _COPY: Final = "the row is a copy instead of a view"
 
 
@@ -167,7 +172,9 @@ class Way:
         if not self._blocks <= blocks_around(self.site, use):
             self.verdicts.append(Refused(_LEAVES))
         elif len(before) > _ROUNDS:
-            self.verdicts.append(Changes("a loop goes on with the number"))
+            self.verdicts.append(
+                Changes("a loop goes on computing with the number, where tclint stops following it")
+            )
         else:
             return True
         return False
@@ -239,7 +246,9 @@ class Way:
     def _use_equivalent(self, call: ast.Call, equivalent: TorchEquivalent) -> None:
         if equivalent.replace is not None:
             if call in self.rewrites and self.rewrites[call] != equivalent.replace:
-                self.verdicts.append(Refused("two numbers of tensors meet in one call"))
+                self.verdicts.append(
+                    Refused("the call combines two numbers that are read from tensors")
+                )
                 return
             self.rewrites[call] = equivalent.replace
         self._go_on(call, equivalent.number, equivalent.verdict)

@@ -52,7 +52,7 @@ def _guard(event: SideEffectCall) -> Repair | Decline:
     if target is None:
         return Decline(why_not_alone(event))
     if is_compiled_only(event.site, target):
-        return Decline("only compiled code comes here: a guard would leave it out for good")
+        return Decline("only compiled code runs this: a guard would leave it out for good")
     obstacle = binds_or_waits(target)
     if obstacle is not None:
         return Decline(obstacle)
@@ -146,13 +146,15 @@ def _graph_print(event: SideEffectCall) -> Repair | Decline:
     for argument in call.args:
         field = _field(argument, shown)
         if field is None:
-            return Decline(f"the format of `{site.text(argument)}` is computed")
+            return Decline(f"the format of `{site.text(argument)}` is computed at run time")
         texts.append(field)
     if not all(_is_at_its_place(site, value) for value in shown):
-        return Decline("the values inside the f-string cannot be cut out")
+        return Decline("the values cannot be taken out of the f-string")
     formats = any(isinstance(argument, ast.JoinedStr) for argument in call.args)
     if formats and len(shown) > 1 and skipped_effects(site, call, lambda node: node is call):
-        return Decline("an f-string's text is made before the next value, which may change it")
+        return Decline(
+            "evaluating a later value may change what the f-string has already formatted"
+        )
     name, imports = spelled
     parts = {f"value{i}": value for i, value in enumerate(shown)}
     # A JSON string is a Python string, in double quotes.
@@ -170,7 +172,7 @@ def _graph_print(event: SideEffectCall) -> Repair | Decline:
 def _why_no_graph_print(event: SideEffectCall) -> str | None:
     site, call = event.site, event.call
     if event.sink != "print" or site.dotted(call.func) != "print":
-        return f"`{_PRINT}` can only stand for `print`"
+        return f"`{_PRINT}` can only replace `print`"
     if event.statement is None:
         return why_not_alone(event)
     if call.keywords:
@@ -235,7 +237,7 @@ def _remove(event: SideEffectCall) -> Repair | Decline:
     if statement is None or obstacle is not None:
         return Decline(str(obstacle))
     skipped = skipped_effects(site, statement, lambda node: _is_output(event, node))
-    changes = "the output is gone, in eager too"
+    changes = "the output is gone in eager mode, too"
     if skipped:
         changes += f", and {skipped} is no longer evaluated"
     return Repair("Remove it", (Replace(statement, ""),), Applicability.UNSAFE, changes)
@@ -282,7 +284,7 @@ def _trace_time(event: SideEffectCall) -> Repair | Decline:
         f"Emit it once per compilation, through `{helper}`",
         (*imports, *inserts, Replace(call.func, helper)),
         Applicability.SAFE if fixed else Applicability.UNSAFE,
-        "" if fixed else "compiled code shows the values of the time when it was traced",
+        "" if fixed else "compiled code shows the values from when it was traced",
     )
 
 

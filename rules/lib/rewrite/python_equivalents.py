@@ -21,7 +21,9 @@ from ..judge.verdict import PROVED, Changes, Verdict, combine
 from .builtin_names import builtin, library
 from .proved import repair_as_proved
 
-_ULP = "numpy and `math` may differ in the last digit, and `math` raises ValueError for bad input"
+_ULP = (
+    "numpy and `math` may differ in the last digit, and `math` raises ValueError for invalid input"
+)
 _INT = "the result is an int instead of a float"
 
 
@@ -112,10 +114,10 @@ def _members(site: Site, call: ast.Call, equivalent: PythonEquivalent) -> Verdic
     for value in options(site.value(call.args[0])):
         whole = isinstance(value, Sequence) and _whole(value)
         if not whole and not _known_integers(value):
-            return Changes(f"`{site.text(call.args[0])}` may hold other than integers")
+            return Changes(f"`{site.text(call.args[0])}` may hold values other than integers")
         empty = isinstance(value, Sequence) and not value.items
         if empty and not (equivalent.name in ("math.prod", "sum") and _is_converted(site, call)):
-            return Changes("for an empty shape numpy gives a float, or raises another error")
+            return Changes("for an empty shape numpy gives a float, or raises a different error")
     return PROVED
 
 

@@ -38,9 +38,9 @@ def use_range(loop: Loop) -> Repair | Decline:
     if array is not None:
         return use_tuple(site, array)
     if call is None:
-        return Decline("only `np.arange` itself counts like `range`")
+        return Decline("only a direct loop over `np.arange` counts like `range`")
     if not isinstance(loop.target, ast.Name):
-        return Decline("the loop's target is not one variable")
+        return Decline("the loop's target is not a single variable")
     spelled = builtin(site, "range")
     if isinstance(spelled, Decline):
         return spelled
@@ -62,9 +62,9 @@ def _lost(site: Site, target: ast.Name) -> str:
     for store in site.stores(target.id):
         loop = site.parent(store)
         if not isinstance(loop, (ast.For, ast.comprehension)) or loop.target is not store:
-            return f"`{target.id}` is assigned elsewhere, too"
+            return f"`{target.id}` is also assigned elsewhere"
         if store is not target and not _counts(site, loop.iter):
-            return f"`{target.id}` is the variable of another loop, too"
+            return f"`{target.id}` is also the variable of another loop"
     for node in ast.walk(site.body.scope):
         if isinstance(node, (ast.Global, ast.Nonlocal)) and target.id in node.names:
             return f"`{target.id}` belongs to an outer scope"

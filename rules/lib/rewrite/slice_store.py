@@ -20,8 +20,10 @@ from ..judge.arguments import certain_tensor
 from ..judge.numbers import bound_of, constant
 from .proved import NO_TORCH
 
-_RANK: Final = "a tensor with too few dimensions raises another error"
-_BOUNDS: Final = "a negative bound does not count from the end, and a fraction raises no TypeError"
+_RANK: Final = "a tensor with too few dimensions raises a different error"
+_BOUNDS: Final = (
+    "a negative bound no longer counts from the end, and a fraction no longer raises TypeError"
+)
 _OWNERS: Final = (ast.Name, ast.Attribute)
 
 
@@ -51,9 +53,9 @@ def store_by_mask(site: Site, bound: ast.expr, statement: ast.stmt) -> Repair | 
     """Rewrite ``x[i, :n] = 0`` as ``x[i, torch.arange(x.shape[1]) < n] = 0``."""
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
     if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Subscript):
-        return Decline("the slice's length is not known ahead")
+        return Decline("the length of the slice is not known in advance")
     if not any(part is bound for part in ast.walk(target.slice)):
-        return Decline("the slice's length is not known ahead")
+        return Decline("the length of the slice is not known in advance")
     spelled = site.spell("torch.arange")
     if spelled is None:
         return NO_TORCH
@@ -64,11 +66,11 @@ def store_by_mask(site: Site, bound: ast.expr, statement: ast.stmt) -> Repair | 
     writing = _Writing(site, spelled, {"base": target.value, "stored": statement.value})
     written = _index(writing, members)
     if written is None:
-        return Decline("only one slice, or two side by side, become a mask")
+        return Decline("a mask can replace only one slice, or two adjacent ones")
     lines = "\n".join([*writing.lines, f"$base[{written}] = $stored"])
     rewrite = Replace(statement, lines, writing.parts)
     changes = "; ".join(_changes(site, target.value, members))
-    message = "Store it by a mask"
+    message = "Store it through a mask"
     if not changes:
         return Repair(message, (rewrite,))
     return Repair(message, (rewrite,), Applicability.UNSAFE, changes)
@@ -85,17 +87,17 @@ def _changes(site: Site, base: ast.expr, members: list[ast.expr]) -> Iterator[st
 
 def _obstacle(site: Site, statement: ast.Assign, target: ast.Subscript) -> str:
     if len(statement.targets) != 1:
-        return "the value is stored in several places"
+        return "the value is assigned to several targets"
     kinds = list(options(site.value(statement.value)))
     if not all(isinstance(k, Static) and k.type in ("int", "float", "bool") for k in kinds):
-        return "only a number can be stored by a mask whatever its size"
+        return "only a number can be stored through a mask of any size"
     if not isinstance(target.value, _OWNERS) or certain_tensor(site, target.value) is None:
-        return f"`{site.text(target.value)}` is not certainly a tensor with a name"
+        return f"`{site.text(target.value)}` is not known to be a tensor with a name"
     members = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
     # The bounds are evaluated once before and after, but now ahead of the other members.
     if all(isinstance(member, ast.Slice) or is_pure(site, member) for member in members):
         return ""
-    return "the index may do more than to give numbers"
+    return "the index may have side effects"
 
 
 def _index(writing: _Writing, members: list[ast.expr]) -> str | None:

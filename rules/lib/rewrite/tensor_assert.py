@@ -106,7 +106,7 @@ class _Test:
             asserts = self._beside_original(asserts)
         rewrite = Replace(self.statement, "\n".join(asserts), self.parts)
         if literal:
-            self.messages.append("Let the assert of compiled code have the tensor")
+            self.messages.append("Assert on the tensor itself in compiled code")
         else:
             self.messages.append("Use a literal message in compiled code")
         return repair_as_proved(verdict, self.messages[-1], (rewrite,))
@@ -144,7 +144,7 @@ class _Test:
             case ast.BoolOp():
                 return [self._alternatives(test, negated)]
             case ast.IfExp():
-                raise _RefusedError(Decline("an `if` with an assert in each arm says the same"))
+                raise _RefusedError(Decline("use an `if` with an assert in each branch"))
             case ast.Compare() if not negated:
                 self._makes("Split the assert")
                 return self._pairs(test)
@@ -224,7 +224,7 @@ class _Test:
         if NONE in options(self.site.value(node)):
             return Decline("the tensor may be None, which `torch.logical_not` does not take")
         if not is_certainly_tensor(self.site, node):
-            return Decline(f"`{self.site.text(node)}` is not certainly a tensor")
+            return Decline(f"`{self.site.text(node)}` is not known to be a tensor")
         return None
 
     def _without_reads(self, node: ast.expr) -> str:
@@ -233,7 +233,7 @@ class _Test:
         found = [read for read in self.reads if read in inside]
         if not found:
             return self._part(node)
-        self.messages.append("Let the assert have the tensor")
+        self.messages.append("Assert on the tensor itself")
         dropped = [(read, *drop(self.site, read)) for read in found]
         verdict = combine(verdict for _, _, verdict in dropped)
         if isinstance(verdict, Changes) and self._can_stand_apart():
@@ -290,7 +290,7 @@ class _Test:
         while len(tensors) > 1 and not self._asks(tensors[0]):
             first = self._part(tensors.pop(0))
             plain.append(f"not {first}" if negated else first)
-        self._makes("Combine the tensors instead of their truths")
+        self._makes("Combine the tensors instead of their truth values")
         first_one = _First()
         if len(tensors) == 1:
             joined = self._joined(tensors[0], first_one)
@@ -338,7 +338,7 @@ class _Test:
         if tensor is not None and tensor.rank == 0 and is_certainly_tensor(self.site, node):
             return None
         text = self.site.text(node)
-        return Decline(f"`{text}` is not certainly a tensor without dimensions")
+        return Decline(f"`{text}` is not known to be a 0-d tensor")
 
     def _is_boolean(self, node: ast.expr) -> bool:
         tensor = certain_tensor(self.site, node)
@@ -376,7 +376,7 @@ class _Test:
 
     def _may_raise(self, node: ast.expr) -> None:
         text = self.site.text(node)
-        raise _RefusedError(Decline(f"`{text}` may raise or write when it is always evaluated"))
+        raise _RefusedError(Decline(f"`{text}` may raise or write if it is always evaluated"))
 
     # The bookkeeping of templates.
 

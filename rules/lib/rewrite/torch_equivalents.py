@@ -22,8 +22,10 @@ IN_TORCH: Final = frozenset(
 )
 ERRORS: Final = "`math` raises ValueError or OverflowError where torch gives nan or inf"
 ROUNDING: Final = "it is computed in the tensor's dtype instead of double precision"
-CUT: Final = "`int` raises for nan and inf and makes integers; `trunc` keeps them and the dtype"
-_NAN: Final = "a NaN may come out of `clamp` where Python's function gives the other number"
+CUT: Final = (
+    "`int` raises for nan and inf and gives an integer; `trunc` keeps nan, inf and the dtype"
+)
+_NAN: Final = "`clamp` may give NaN where Python's function gives the other number"
 _SMALLEST: Final = 127
 """What every dtype of integers holds."""
 _INT64: Final = DType("int64", "int")

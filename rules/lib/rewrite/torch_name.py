@@ -34,10 +34,10 @@ def _by_file(site: Site, dotted: str, name: str) -> Spelled | Decline:
     module = site.module
     taken = {*module.imports, *module.functions, *module.classes, *module.assigned}
     if _is_local(site, name) or name in taken:
-        return Decline(f"`{name}` is not certainly the module torch here")
+        return Decline(f"`{name}` may not be the torch module here")
     if any(_is_of_torch(module.imports[local]) for local in module.imported):
         return dotted, (Import("torch"),)
-    return Decline("the file imports nothing of torch, and may be used without it")
+    return Decline("the file does not import torch, and may be used without it")
 
 
 def _by_functions(site: Site, dotted: str, name: str) -> Spelled | None:

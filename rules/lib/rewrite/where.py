@@ -22,22 +22,22 @@ from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .proved import NO_TORCH, repair_as_proved
 from .where_condition import Condition, condition, where_call
 
-_ANOTHER = Changes("the write into the result no longer makes the backward pass raise")
+_ANOTHER = Changes("an in-place write to the result no longer makes the backward pass raise")
 _Parts = dict[str, ast.expr | ast.stmt]
 _STEP = "    "
-_MESSAGE = "Compute both ways and let `torch.where` choose on the device"
+_MESSAGE = "Compute both branches and select with `torch.where`"
 _FLOATS = (
-    "Compute both ways in compiled code for floating-point tensors, and let `torch.where` choose; "
-    "eager code stays as it is"
+    "In compiled code, compute both branches for floating-point tensors and select with "
+    "`torch.where`; eager code stays as it is"
 )
-_LEFT = Decline("this is what other tensors and eager code still do")
+_LEFT = Decline("this branch is kept for eager code and for other tensors")
 _OTHER = Decline(
-    "both ways have to be known to compute the same shapes and dtypes without raising; then "
-    "`torch.where(test, a, b)` picks a result on the device, and `torch.cond` runs one of two "
+    "the branches are not known to give the same shapes and dtypes without raising; if they do, "
+    "`torch.where(test, a, b)` selects a result on the device, and `torch.cond` runs one of two "
     "functions"
 )
 _FLOAT_DTYPES = frozenset("float16 half bfloat16 float32 float float64 double".split())
-_UNKNOWN_DTYPE = Changes("a tensor that is not of floating point may change its dtype, or raise")
+_UNKNOWN_DTYPE = Changes("a tensor that is not floating-point may change its dtype, or raise")
 
 
 def choose(site: Site, node: ast.expr | ast.stmt) -> Repair | Decline:
@@ -103,7 +103,7 @@ def _judge_kind(site: Site, test: ast.expr, root: ast.Name) -> Verdict:
     tensors = [kind for kind in kinds if isinstance(kind, Tensor)]
     asked = any(_asks_floats(site, part, root.id) for part in _tests(site, test, root.id))
     if len(tensors) < len(kinds) and not asked and not _is_argument(site, test, root.id):
-        return Refused(f"`{root.id}` is not certainly a tensor")
+        return Refused(f"`{root.id}` is not known to be a tensor")
     categories = {kind.dtype.category if kind.dtype else None for kind in tensors}
     return PROVED if asked or categories == {"float"} else _UNKNOWN_DTYPE
 
@@ -219,7 +219,7 @@ def _one(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> R
         return test
     lost = _others_read(site, statement, set(numbers))
     if lost:
-        return Decline(f"`{lost}` is read elsewhere, and would get another value")
+        return Decline(f"`{lost}` is also read elsewhere, where its value would differ")
     arms: list[ast.expr] = [last.value, ast.Name(target.id)]
     verdict = _judge(site, statement, arms, target.id, target.id, numbers)
     needed = _judge_kept(site, statement, test, arms, target.id, target.id)

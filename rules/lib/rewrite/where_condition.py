@@ -38,7 +38,7 @@ def condition(site: Site, operands: list[ast.expr]) -> Condition | Decline:
     for later in operands[1:]:
         plain = later.operand if isinstance(later, ast.UnaryOp) else later
         if not cannot_raise(site, plain):
-            return Decline(f"`{site.text(later)}` may raise or write when it is always evaluated")
+            return Decline(f"`{site.text(later)}` may raise or write if it is always evaluated")
     templates: list[str] = []
     parts: dict[str, ast.expr] = {}
     for number, operand in enumerate(operands):
@@ -80,9 +80,9 @@ def _leaf(site: Site, node: ast.expr, name: str) -> Condition | Decline:
     tensor = certain_tensor(site, node)
     text = site.text(node)
     if tensor is None or not is_plain(node):
-        return Decline(f"`{text}` is not certainly one tensor")
+        return Decline(f"`{text}` is not known to be a single tensor")
     if tensor.rank != 0 or not is_boolean(tensor):
-        return Decline(f"`{text}` is not certainly a boolean tensor without dimensions")
+        return Decline(f"`{text}` is not known to be a 0-d boolean tensor")
     if not is_pure(site, node):
-        return Decline(f"`{text}` may do more than compute")
+        return Decline(f"`{text}` may have side effects")
     return Condition(f"${name}", {name: node})

@@ -24,7 +24,7 @@ from .proved import repair_as_proved
 _MESSAGE: Final = "Write the numbers as a tuple"
 _LARGEST: Final = 2**15
 """The product of such a number and one that is not large does not overflow."""
-_WRAPS: Final = "several products of the numbers do not wrap around"
+_WRAPS: Final = "products of several numbers no longer wrap around"
 
 
 @record(frozen=True)
@@ -121,8 +121,8 @@ def _spaced_list(site: Site, call: ast.Call, made: ast.Call) -> Repair | Decline
             last = count - 1
         case _:
             return Decline(
-                "numpy rounds in its own way: only for numbers that are written out, two at least, "
-                "a list is known to hold the same ones"
+                "numpy rounds in its own way: a list is known to hold the same numbers only if "
+                "they are written out, and at least two"
             )
     first, end_text = site.text(given[0]), site.text(given[1])
     step = f"({end_text} - {first})" if start else end_text
@@ -151,7 +151,7 @@ def _judge(site: Site, array: Listed) -> Verdict:
         read = _read(site, use, len(array.numbers))
         if read is None:
             shown = site.text(array.call) if array.variable is None else array.variable
-            return Refused(f"`{shown}` is used as an array, too")
+            return Refused(f"`{shown}` is also used as an array")
         if isinstance(read, ast.Name):
             elsewhere = _is_bound_elsewhere(site, read, array)
             if elsewhere:
@@ -193,10 +193,10 @@ def _is_bound_elsewhere(site: Site, target: ast.Name, array: Listed) -> str:
     for store in site.stores(target.id):
         loop = site.parent(store)
         if not isinstance(loop, (ast.For, ast.comprehension)) or loop.target is not store:
-            return f"`{target.id}` is assigned elsewhere, too"
+            return f"`{target.id}` is also assigned elsewhere"
         over = listed(site, loop.iter)
         if over is None or over.call is not array.call:
-            return f"`{target.id}` is the variable of another loop, too"
+            return f"`{target.id}` is also the variable of another loop"
     return ""
 
 
