@@ -93,7 +93,7 @@ def test_safe_fixes_give_bit_equal_results(body: str, dtype: str, tmp_path: Path
         ("out = out - 1.0 / k", "ZeroDivisionError"),
         ("out = out - 1.0 / (k - 1)", "ZeroDivisionError"),
         ("out = out + 2 ** k", "wraps around"),
-        ("out = out + (1 << k)", "wrap around"),
+        ("out = out + (1 << k)", "wraps around"),
         ("out = out + torch.tensor(k / 2)", "float64"),
         ("out = out + helper(k)", "`helper` is given"),
         ("out = [k]", "kept as a Python number"),
@@ -118,10 +118,18 @@ def test_range_is_unsafe_where_the_type_shows(body: str, change: str, tmp_path: 
     [
         ("for k in np.arange(3, dtype=np.int8):", "out = out + x[k]", "no `dtype=`"),
         ("for k in np.arange(0, 1, 0.5):", "out = out + k", "is a float"),
-        ("for k in np.array([0, 40000]):", "out = out + x[k]", "only a direct loop over `np.arange`"),
-        ("for k in np.arange(3):", "k += 1; out = out + x[k]", "assigned elsewhere"),
-        ("for k in np.arange(3):", "out = out + x[k.item()]", "numpy's scalars"),
-        ("for k in np.arange(3):", "out = out + x[k] * isinstance(k, int)", "asks for the number's type"),
+        (
+            "for k in np.array([0, 40000]):",
+            "out = out + x[k]",
+            "only a direct loop over `np.arange`",
+        ),
+        ("for k in np.arange(3):", "k += 1; out = out + x[k]", "also assigned elsewhere"),
+        ("for k in np.arange(3):", "out = out + x[k.item()]", "numpy scalars"),
+        (
+            "for k in np.arange(3):",
+            "out = out + x[k] * isinstance(k, int)",
+            "asks for the number's type",
+        ),
     ],
 )
 def test_range_is_declined(head: str, body: str, reason: str, tmp_path: Path) -> None:
