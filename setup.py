@@ -14,7 +14,15 @@ from pathlib import Path
 from setuptools import Extension, find_packages, setup
 
 # Dataclasses compared by content, which mypyc would do by identity, and what runs now and then.
-INTERPRETED = {"__init__.py", "events.py", "explain.py", "records.py"}
+INTERPRETED = {
+    "__init__.py",
+    "events.py",
+    "explain.py",
+    "mentions.py",
+    "records.py",
+    "rows.py",
+    "whereabouts.py",
+}
 
 
 def extensions() -> list[Extension]:

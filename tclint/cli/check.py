@@ -91,7 +91,8 @@ def check(
         from tclint.cli import explain_types as explaining
 
         place = explaining.parse_place(explain_types)
-        raise typer.Exit(explaining.explain_types(inputs, place))
+        as_json = output_format is OutputFormat.JSON
+        raise typer.Exit(explaining.explain_types(inputs, place, as_json=as_json))
     if diff:
         from tclint.cli.fixing import FixOptions, run_fix
 

@@ -127,7 +127,7 @@ class Examiner:
                     continue
                 file, statement = caller.file, caller.statement
             for rule, finding in answers:
-                answer = _found(rule, event, outside_script(finding, event, scripted))
+                answer = found_by(rule, event, outside_script(finding, event, scripted))
                 found = answer if caller is None else _told(answer, event, caller)
                 if found is not None and not silencer.silences(found.diagnostic, file, statement):
                     self.flagged[str(file.path)] = file
@@ -142,13 +142,13 @@ class Examiner:
         """What the rules say, by events, without what cedes to a finding that stands."""
         told = [(event, self._answers(event, analysis)) for event in events]
         standing = {
-            (event.node, _effect(rule, finding))
+            (event.node, effect_of(rule, finding))
             for event, answers in told
             for rule, finding in answers
             if finding.cedes_to is None
         }
         return [
-            (event, [a for a in answers if (a[1].cedes_to, _effect(*a)) not in standing])
+            (event, [a for a in answers if (a[1].cedes_to, effect_of(*a)) not in standing])
             for event, answers in told
             if answers
         ]
@@ -197,7 +197,7 @@ def _excerpts(kept: Sequence[Found], files: Mapping[str, SourceFile]) -> dict[st
     return {path: list(nearby.items()) for path, nearby in lines.items()}
 
 
-def _effect(rule: Rule[Any], finding: Finding) -> Effect:
+def effect_of(rule: Rule[Any], finding: Finding) -> Effect:
     return finding.effect or rule.effects[0]
 
 
@@ -237,7 +237,7 @@ def no_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _found(rule: Rule[Any], event: Event, finding: Finding) -> Found:
+def found_by(rule: Rule[Any], event: Event, finding: Finding) -> Found:
     site, file = event.site, event.site.module.file
     fix = keeping_comments(for_oldest(finding.fix, site), file)
     repair = fix if isinstance(fix, Repair) else None
@@ -246,7 +246,7 @@ def _found(rule: Rule[Any], event: Event, finding: Finding) -> Found:
         code=rule.code,
         name=rule.name,
         message=" ".join(finding.message.split()),  # quoted code may run over several lines
-        effect=_effect(rule, finding),
+        effect=effect_of(rule, finding),
         confidence=finding.confidence or confidence_of(event),
         path=file.path,
         span=file.span(finding.node or event.node),

@@ -46,12 +46,17 @@ class Silencer:
         self, diagnostic: Diagnostic, file: SourceFile, statement: ast.stmt | None
     ) -> bool:
         """Whether a comment or ``per-file-ignores`` silences a finding."""
+        return bool(self.silencer(diagnostic, file, statement))
+
+    def silencer(self, diagnostic: Diagnostic, file: SourceFile, statement: ast.stmt | None) -> str:
+        """What silences a finding, in words; nothing where nothing does."""
         if self._ignored(diagnostic.path, diagnostic.code):
-            return True
+            return "`per-file-ignores` in the configuration"
         if self._config.ignore_noqa:
-            return False
+            return ""
         around = statement_span(file, statement) if statement is not None else None
-        return self._of(file).suppresses(diagnostic.code, diagnostic.span, around)
+        comment = self._of(file).suppresses(diagnostic.code, diagnostic.span, around)
+        return f"the comment in line {comment.span.start.row}" if comment is not None else ""
 
     def silencing(self, own: Collection[Path]) -> list[Silencing]:
         """The comments in files of others that silenced something."""

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Final
 
-from tclint.config import Config
 from tclint.diagnostics import Position, Span
 from tclint.records import record
 from tclint.semantics.body import Body
 from tclint.semantics.interpreter.analysis import Analysis
-from tclint.semantics.interpreter.run import interpret
 from tclint.semantics.lattice import options
-from tclint.semantics.project import Project
 from tclint.semantics.readable import is_guess, readable
 from tclint.semantics.symbols import ModuleInfo, parameters_of
 from tclint.semantics.values import UNKNOWN, BoundExternal, Class, External, Function, Tensor, Value
@@ -39,48 +35,55 @@ class Explained:
         return f"{start.row}:{start.column}  {self.text}  {readable(self.value)}{reasons}"
 
 
-def explain(
-    project: Project, paths: Iterable[Path], config: Config, file: Path, row: int, column: int = 0
-) -> list[Explained]:
+def explained(analysis: Analysis, module: ModuleInfo, row: int, column: int = 0) -> list[Explained]:
     """Explain the expressions that begin in a row, or those around one of its columns.
 
-    With a ``column`` the innermost comes first, and the functions that are called are explained as
-    well. The result is empty where nothing at the place counts as compiled.
+    In a row where none begins, that is the innermost one around. With a ``column`` the innermost
+    comes first, and the functions that are called are explained as well. The result is empty where
+    nothing at the place counts as compiled.
     """
-    module = project.module_at(file)
-    if module is None:
-        return []
-    return explained(interpret(project, paths, config, ()), module, row, column)
-
-
-def explained(analysis: Analysis, module: ModuleInfo, row: int, column: int = 0) -> list[Explained]:
-    """Like :func:`explain`, from an analysis that is there already."""
-    found: list[Explained] = []
-    for body in analysis.bodies():
-        if body.module is module:
-            found += _in_body(analysis, body, row, column)
+    at = [
+        (body, node)
+        for body in analysis.bodies()
+        if body.module is module
+        for node in body.values
+        if isinstance(node, ast.expr) and not isinstance(node, (ast.Constant, ast.Slice))
+        if node.lineno <= row <= (node.end_lineno or 0)
+    ]
+    wanted = [*_at_column(at, row, column)] if column else [*_in_row(at, row)]
+    found = [_explained(analysis, body, node) for body, node in wanted]
     found.sort(key=lambda item: item.span.start, reverse=bool(column))
     return sorted(found, key=lambda item: item.span.end) if column else found
 
 
-def _in_body(analysis: Analysis, body: Body, row: int, column: int) -> Iterator[Explained]:
-    file = body.module.file
-    for node, value in body.values.items():
-        if not isinstance(node, ast.expr) or isinstance(node, (ast.Constant, ast.Slice)):
-            continue
-        if node.lineno > row or (node.end_lineno or 0) < row:
-            continue
-        span = file.span(node)
-        here = Position(row, column)
-        wanted = span.start <= here < span.end if column else _shown(node, value, row)
-        if wanted:
-            text = " ".join(file.excerpt(span).split())
-            text = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
-            yield Explained(span, text, value, tuple(_reasons(analysis, body, node, value)))
+_At = tuple[Body, ast.expr]
 
 
-def _shown(node: ast.expr, value: Value, row: int) -> bool:
-    return node.lineno == row and not isinstance(value, CALLABLE)
+def _at_column(at: list[_At], row: int, column: int) -> Iterator[_At]:
+    here = Position(row, column)
+    for body, node in at:
+        span = body.module.file.span(node)
+        if span.start <= here < span.end:
+            yield body, node
+
+
+def _in_row(at: list[_At], row: int) -> Iterator[_At]:
+    shown = [one for one in at if not isinstance(one[0].values[one[1]], CALLABLE)]
+    begun = [one for one in shown if one[1].lineno == row]
+    yield from begun or sorted(shown, key=_extent)[:1]
+
+
+def _extent(one: _At) -> tuple[int, int]:
+    node = one[1]
+    return (node.end_lineno or node.lineno) - node.lineno, -node.lineno
+
+
+def _explained(analysis: Analysis, body: Body, node: ast.expr) -> Explained:
+    file, value = body.module.file, body.values[node]
+    span = file.span(node)
+    text = " ".join(file.excerpt(span).split())
+    text = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+    return Explained(span, text, value, tuple(_reasons(analysis, body, node, value)))
 
 
 def _reasons(analysis: Analysis, body: Body, node: ast.expr, value: Value) -> Iterator[str]:

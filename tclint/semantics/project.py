@@ -64,6 +64,11 @@ class Project:
         return (*self._modules, *(self._installed.read if self._installed else ()))
 
     @property
+    def loaded(self) -> list[ModuleInfo]:
+        """The symbol tables of the run's own files that somebody asked for."""
+        return [module for module in self._modules.values() if module is not None]
+
+    @property
     def searches(self) -> dict[tuple[str, str], Path | None]:
         """The imports that were followed, from folder and name, and the files that they found."""
         return self._found

@@ -85,20 +85,20 @@ class Suppressions:
         """Whether no comment of the file silences anything, or tries to."""
         return not self._found
 
-    def suppresses(self, code: str, span: Span, statement_span: Span | None) -> bool:
-        """Whether a finding is silenced; the comment that does so then counts as used.
+    def suppresses(self, code: str, span: Span, statement_span: Span | None) -> Suppression | None:
+        """The comment that silences a finding, which then counts as used; None for none.
 
         A comment speaks from the first and last line of the finding and of its statement.
         """
         rows = {span.start.row, span.end.row}
         if statement_span is not None:
             rows |= {statement_span.start.row, statement_span.end.row}
-        silenced = False
+        silencing = None
         for suppression in self._found:
             if suppression.covers(code, rows) and self._is_comment(suppression):
                 self._used.setdefault(suppression, set()).add(code)
-                silenced = True
-        return silenced
+                silencing = silencing or suppression
+        return silencing
 
     def names(self, code: str, row: int) -> bool:
         """Whether a comment that names a code speaks for a line: one for all rules does not."""

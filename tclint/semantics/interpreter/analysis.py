@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tclint import torch_facts
 from tclint.config import Settings
+from tclint.diagnostics import ChainLink
 from tclint.semantics.body import Body
 from tclint.semantics.events import (
     ArrayRead,
@@ -39,6 +40,7 @@ from tclint.semantics.symbols import (
     Signature,
 )
 from tclint.semantics.syntax import nodes
+from tclint.semantics.trace import Trace
 from tclint.semantics.values import (
     FALSE,
     UNKNOWN,
@@ -84,16 +86,25 @@ class Root:
 
     function: Function
     region: Region
+    place: ChainLink | None = field(default=None, compare=False)
+    """Where the program compiles it."""
 
 
 class Analysis:
     """Everything that is known about the project while its functions are walked."""
 
-    def __init__(self, project: Project, settings: Settings, events: Iterable[type[Event]]) -> None:
+    def __init__(
+        self,
+        project: Project,
+        settings: Settings,
+        events: Iterable[type[Event]],
+        trace: Trace | None = None,
+    ) -> None:
         """``events`` are the types that some rule asks for; others are not kept."""
         self.project = project
         self.settings = settings
         self.wanted = frozenset(events)
+        self.trace = trace
         self.events: dict[tuple[type[Event], ast.AST], Event] = {}
         self.roots: list[Root] = []
         self.optimizers: dict[ast.AST, Optimizer] = {}
@@ -167,6 +178,8 @@ class Analysis:
             frame.reads += 1
         if frame.quiet and _is_quiet(frame.quiet, event.__name__, fields):
             frame.quieted += 1
+            if self.trace is not None:
+                self.trace.quieted(event, node, frame.statement)
             return
         if event not in self.wanted:
             return
@@ -211,6 +224,10 @@ class Analysis:
         if scope not in bodies:
             bodies[scope] = Body(module, function, scope)
         return bodies[scope]
+
+    def walked(self, scope: ast.AST) -> Body | None:
+        """What is known of a function from walking it in compiled code."""
+        return self._compiled.get(scope)
 
     def bodies(self) -> list[Body]:
         """Everything that was walked, with the values seen in compiled code where it is that."""

@@ -59,7 +59,7 @@ def compile_target(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     if not arguments.positional and "model" not in arguments.keywords:
         return External("torch.compile")
     for option in options(target):
-        add_root(frame, option, region_of(frame, option, keywords))
+        add_root(frame, option, region_of(frame, option, keywords), node)
     return Compiled(target)
 
 
@@ -70,7 +70,7 @@ def compile_module(frame: Frame, node: ast.Call, callee: BoundExternal) -> Value
         return None
     keywords = {k.arg: k.value for k in node.keywords if k.arg is not None}
     frame.analysis.emit(frame, CompileCall, node, call=node, keywords=keywords, target=owner)
-    add_root(frame, owner, region_of(frame, owner, keywords))
+    add_root(frame, owner, region_of(frame, owner, keywords), node)
     return STATIC
 
 
@@ -106,19 +106,20 @@ def _name_of(target: Value) -> str:
     return "torch.compile"
 
 
-def add_root(frame: Frame, target: Value, region: Region) -> None:
-    """Start a region at what was compiled, where it is a function or module of the project."""
+def add_root(frame: Frame, target: Value, region: Region, node: ast.expr) -> None:
+    """Start a region at what ``node`` compiles, where it is a function or module of the project."""
     analysis = frame.analysis
+    place = frame.link(node.lineno)
     match target:
         case Compiled(inner=inner):
-            add_root(frame, inner, region)
+            add_root(frame, inner, region, node)
         case Function():
-            analysis.add_root(Root(target, region))
+            analysis.add_root(Root(target, region, place))
         case Object(cls=ClassInfo() as cls) | Class(info=cls):
             forward = analysis.project.method(cls, "forward")
             if forward is not None:
                 bound = Object(cls.qualname, cls, is_module=True)
-                analysis.add_root(Root(Function(forward, bound), region))
+                analysis.add_root(Root(Function(forward, bound), region, place))
         case BoundExternal(owner=Object(is_optimizer=True, site=site)) if target.name.endswith(
             ".step"
         ):

@@ -256,6 +256,8 @@ def walk(
     frame = Frame(analysis, body, region, chain, env, _first_statement(node), outer, facts)
     if region is not None:
         analysis.visited.add(info)
+    if analysis.trace is not None:
+        analysis.trace.walked(info, region, chain, default_off)
     analysis.active.add(info)
     analysis.depth += 1
     try:

@@ -27,6 +27,7 @@ from tclint.semantics.places import report_places
 from tclint.semantics.project import Project
 from tclint.semantics.site import Region
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode, ModuleInfo
+from tclint.semantics.trace import Trace
 from tclint.semantics.values import (
     UNKNOWN,
     Class,
@@ -62,10 +63,14 @@ def analyse(
 
 
 def interpret(
-    project: Project, paths: Iterable[Path], config: Config, wanted: Iterable[type[Event]]
+    project: Project,
+    paths: Iterable[Path],
+    config: Config,
+    wanted: Iterable[type[Event]],
+    trace: Trace | None = None,
 ) -> Analysis:
     """Walk everything in the given files that counts as compiled."""
-    analysis = Analysis(project, config.settings, wanted)
+    analysis = Analysis(project, config.settings, wanted, trace)
     modules = [module for path in paths if (module := project.module_at(path)) is not None]
     for module in modules:
         with suppress(RecursionError):  # like a function: what nests too deeply is left out
@@ -106,6 +111,8 @@ def _walk_again(analysis: Analysis, walked: list[Root]) -> None:
 def _walk_root(analysis: Analysis, root: Root) -> None:
     function, region = root.function, root.region
     info = function.info
+    if analysis.trace is not None:
+        analysis.trace.started(info, root.place)
     if not_traced(analysis, info):
         return
     try:

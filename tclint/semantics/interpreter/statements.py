@@ -340,7 +340,7 @@ def report_decorator(frame: Frame, decorator: ast.expr, target: Value) -> None:
     frame.analysis.emit(
         frame, CompileCall, decorator, call=decorator, keywords=keywords, target=target
     )
-    add_root(frame, target, region_of(frame, target, keywords))
+    add_root(frame, target, region_of(frame, target, keywords), decorator)
 
 
 @walks(ast.ClassDef)

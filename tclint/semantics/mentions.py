@@ -1,0 +1,78 @@
+"""Where the program names a function that no compiled code was found to call, and what is there."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from tclint.records import record
+from tclint.semantics.interpreter.analysis import Analysis
+from tclint.semantics.readable import readable
+from tclint.semantics.rows import Function, Row, row_of
+from tclint.semantics.symbols import ModuleInfo
+from tclint.semantics.syntax import nodes
+from tclint.semantics.trace import Trace
+from tclint.semantics.values import UNKNOWN
+from tclint.semantics.values import Function as Called
+
+MOST: Final = 3
+
+
+@record(frozen=True)
+class Mention:
+    """A place that names a function, and why nothing follows from it.
+
+    Those of a low ``rank`` tell the most.
+    """
+
+    module: ModuleInfo
+    row: int
+    said: str
+    rank: int
+
+
+def mentions_of(analysis: Analysis, trace: Trace, function: Function) -> Iterator[Mention]:
+    """The places that name a function, with the reason why each does not make it compiled."""
+    name = function.name
+    for module in analysis.project.loaded:
+        if name not in module.file.text:
+            continue
+        inner = nodes(module.tree)
+        called = {node.func for node in inner if isinstance(node, ast.Call)}
+        for node in inner:
+            if isinstance(node, (ast.Name, ast.Attribute)) and _names(node, name):
+                row = row_of(module.tree, node.lineno)
+                told = _told(analysis, trace, row, node, function, calls=node in called)
+                if told is not None:
+                    yield Mention(module, node.lineno, *told)
+
+
+def _names(node: ast.Name | ast.Attribute, name: str) -> bool:
+    written = node.id if isinstance(node, ast.Name) else node.attr
+    return written == name and isinstance(node.ctx, ast.Load)
+
+
+def _told(
+    analysis: Analysis, trace: Trace, row: Row, node: ast.expr, function: Function, *, calls: bool
+) -> tuple[str, int] | None:
+    """What there is to say of a place, and how much it tells; None for what means another."""
+    text = ast.unparse(node)
+    around = row.functions[-1] if row.functions else None
+    if around is function:
+        return None
+    doing = "calls" if calls else "hands on"
+    if around is None:
+        return f"the top level of the file {doing} `{text}`, in eager mode", 3
+    if not trace.in_regions(around):
+        return f"`{row.name}` {doing} `{text}`, and is in no region itself", 2
+    body = analysis.walked(around)
+    value = body.values.get(node) if body is not None else None
+    if value is None:
+        return f"`{row.name}` {doing} `{text}` in code that is never reached", 1
+    if isinstance(value, Called):
+        if value.info.node is function:
+            return f"`{row.name}` {doing} it, which is not followed further from there", 0
+        return f"`{row.name}` {doing} `{text}`, which there is {readable(value)}", 4
+    taken = "not known" if value is UNKNOWN else f"taken for {readable(value)}"
+    return f"`{row.name}` is in a region and {doing} `{text}`, but what that is is {taken}", 0
