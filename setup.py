@@ -15,14 +15,9 @@ from setuptools import Extension, find_packages, setup
 
 # Dataclasses compared by content, which mypyc would do by identity, and what runs now and then.
 INTERPRETED = {
-    "__init__.py",
-    "events.py",
-    "explain.py",
-    "mentions.py",
-    "records.py",
-    "rows.py",
-    "whereabouts.py",
-}
+    "__init__.py", "events.py", "evidence.py", "explain.py", "mentions.py", "records.py",
+    "rows.py", "whereabouts.py",
+}  # fmt: skip
 
 
 def extensions() -> list[Extension]:

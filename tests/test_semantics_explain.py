@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -113,18 +114,24 @@ def test_a_line_is_explained_expression_by_expression(tmp_path: Path) -> None:
     put(tmp_path, {"net.py": NET})
     done = explained(tmp_path, "net.py:12")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == [
+    assert done.stdout.splitlines()[:7] == [
+        "in region `Net.forward` (the `forward` of a module counts as compiled)",
         "12:9  loss  number read from a tensor",
         "12:16  x  tensor (dtype of `x`, assumed: parameter `x` of `Net.forward`)",
+        "  for a tensor: a parameter with no annotation and no default",
         "12:16  x.sum()  tensor (rank 0, assumed): result of `sum`",
         "12:16  x.sum().item()  number read from a tensor",
+        "12:16  TCL101 item-in-compiled-region  reported",
     ]
 
 
 def test_a_column_is_explained_from_the_inside(tmp_path: Path) -> None:
     put(tmp_path, {"net.py": NET})
     done = explained(tmp_path, "net.py:12:19", "net.py")
-    assert [line.split("  ")[1] for line in done.stdout.splitlines()] == [
+    lines = [line.split("  ") for line in done.stdout.splitlines()]
+    assert [
+        parts[1] for parts in lines if parts[0].startswith("12:") and "TCL" not in parts[1]
+    ] == [
         "x.sum",
         "x.sum()",
         "x.sum().item",
@@ -136,32 +143,54 @@ def test_a_column_is_explained_from_the_inside(tmp_path: Path) -> None:
     ("place", "line"),
     [
         pytest.param("net.py:13", "13:13  of(x)  unknown: not known what `unheard.of` gives"),
-        pytest.param("net.py:19", "19:16  h  tensor (dtype of `x`, assumed: parameter `x` of"
-                     " `Net.forward`); calls pass ", id="what calls pass"),
+        pytest.param("net.py:19", "  for a tensor: calls pass tensor (dtype of `x`, assumed:"
+                     " parameter `x` of `Net.forward`)", id="what calls pass"),
         pytest.param("net.py:14", "14:16  self.inner  module `Inner`"),
     ],
 )  # fmt: skip
 def test_reasons(tmp_path: Path, place: str, line: str) -> None:
     put(tmp_path, {"net.py": NET})
     lines = explained(tmp_path, place).stdout.splitlines()
-    assert any(one.replace(": calls", "; calls").startswith(line) for one in lines), lines
+    assert any(one.startswith(line) for one in lines), lines
 
 
 def test_annotations_and_defaults_are_reasons(tmp_path: Path) -> None:
     put(tmp_path, {"net.py": NET.replace("of(x)", "of(ids)")})
-    [line] = [n for n in explained(tmp_path, "net.py:13").stdout.splitlines() if "ids  " in n]
-    assert line == (
-        "13:16  ids  tensor (int64) or None: annotated as a tensor;"
-        " annotated `torch.LongTensor`; `None` by default"
-    )
+    lines = explained(tmp_path, "net.py:13").stdout.splitlines()
+    start = next(at for at, line in enumerate(lines) if "ids  " in line)
+    assert lines[start : start + 3] == [
+        "13:16  ids  tensor (int64) or None: annotated as a tensor",
+        "  for a tensor: annotated `torch.LongTensor`",
+        "  for a tensor: `None` by default, and named like a tensor",
+    ]
 
 
-def test_code_outside_of_regions_is_not_explained(tmp_path: Path) -> None:
+def test_code_outside_of_regions_says_so(tmp_path: Path) -> None:
     put(tmp_path, {"net.py": NET})
     done = explained(tmp_path, "net.py:23")
-    assert (done.returncode, done.stdout) == (0, "")
-    assert "net.py:23: no expression here is in code that counts as compiled" in done.stderr
-    assert explained(tmp_path, "net.py:23", "--scope=all").stdout.startswith("23:12  x  tensor")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "in no region: no compiled code is seen to call `plain`",
+        "  nothing in the files that were read names it",
+        "  `--scope all` checks it all the same; so does naming it in `compiled`",
+    ]
+    region, value, *_ = explained(tmp_path, "net.py:23", "--scope=all").stdout.splitlines()
+    assert region == 'in region `plain` (with `scope = "all"` every function counts as compiled)'
+    assert value.startswith("23:12  x  tensor")
+
+
+def test_what_is_known_of_a_line_is_told_to_programs(tmp_path: Path) -> None:
+    put(tmp_path, {"net.py": NET})
+    told = json.loads(explained(tmp_path, "net.py:19", "--output-format=json").stdout)
+    assert (told["name"], told["reached"], told["reasons"]) == ("Inner.forward", True, [])
+    [region] = told["regions"]
+    assert (region["root"], region["compiled_at"]) == ("Net.forward", None)
+    assert [(link["function"], link["row"]) for link in region["chain"]] == [("Net.forward", 14)]
+    assert [one["text"] for one in told["expressions"]] == ["h", "h * 2"]
+    assert {piece["for_tensor"] for piece in told["expressions"][0]["evidence"]} == {True}
+    outside = json.loads(explained(tmp_path, "net.py:23", "--output-format=json").stdout)
+    assert (outside["reached"], outside["regions"]) == (False, [])
+    assert outside["reasons"][0] == "no compiled code is seen to call `plain`"
 
 
 @pytest.mark.parametrize(

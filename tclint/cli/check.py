@@ -46,8 +46,8 @@ def check(
         str | None,
         typer.Option(
             metavar="FILE:LINE[:COL]",
-            help="Print what tclint takes the expressions of a line for (tensors, constants,"
-            " sizes) and why, instead of findings.",
+            help="Print why a line is reported or is not, instead of findings: in which compiled"
+            " region it is, what tclint takes its expressions for, what each rule says.",
         ),
     ] = None,
     stdin_filename: options.StdinFilename = None,

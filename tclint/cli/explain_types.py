@@ -68,8 +68,24 @@ def _lines(answer: Answer, file: Path) -> Iterator[str]:
         first, *more = where.reasons(file)
         yield f"not reached there: {first}" if where.ways else f"in no region: {first}"
         yield from (f"  {reason}" for reason in more)
-    yield from map(str, answer.expressions)
-    yield from map(_verdict, answer.verdicts)
+        if where.named is not None:
+            yield "  `--scope all` checks it all the same; so does naming it in `compiled`"
+    yield from _expressions(answer)
+    for one in answer.quiet:
+        start = one.span.start
+        yield f"{start.row}:{start.column}  {one.text}  no rule is asked: {one.reason}"
+    yield from (_verdict(one) for one in answer.verdicts if one.judges)
+    others = sorted({one.code for one in answer.verdicts if not one.judges})
+    if others:
+        yield f"of another kind than {', '.join(others)} look for"
+
+
+def _expressions(answer: Answer) -> Iterator[str]:
+    told: set[str] = set()
+    for one in answer.expressions:
+        yield str(one)
+        yield from (f"  {piece}" for piece in one.evidence if one.text not in told)
+        told.add(one.text)
 
 
 def _way(way: Way, file: Path) -> str:
@@ -110,8 +126,16 @@ def _record(answer: Answer, file: Path, place: Place) -> dict[str, object]:
                 "end_location": location(one.span.end),
                 "value": readable(one.value),
                 "reasons": list(one.reasons),
+                "evidence": [
+                    {"text": piece.text, "for_tensor": piece.for_tensor, "row": piece.row}
+                    for piece in one.evidence
+                ],
             }
             for one in answer.expressions
+        ],
+        "not_asked": [
+            {"text": one.text, "location": location(one.span.start), "reason": one.reason}
+            for one in answer.quiet
         ],
         "rules": [
             {
@@ -120,6 +144,7 @@ def _record(answer: Answer, file: Path, place: Place) -> dict[str, object]:
                 "location": location(one.span.start),
                 "end_location": location(one.span.end),
                 "message": one.message or None,
+                "judges": one.judges,
                 "silent": one.silent or None,
             }
             for one in answer.verdicts

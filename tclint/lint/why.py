@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tclint.config import Config
 from tclint.diagnostics import Diagnostic, Span
+from tclint.lint.asking import asked
 from tclint.lint.examine import found_by
 from tclint.lint.questions import Questions
 from tclint.lint.reading import Reader, project_of
@@ -19,7 +21,7 @@ from tclint.lint.shards import Shard, shards
 from tclint.lint.silence import Silencer
 from tclint.lint.versions import in_range
 from tclint.records import record
-from tclint.semantics.events import Event
+from tclint.semantics.events import ArrayRead, Event, HostRead, SideEffectCall, TensorBranch
 from tclint.semantics.explain import Explained, explained
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.run import interpret
@@ -30,12 +32,20 @@ from tclint.semantics.symbols import ModuleInfo
 from tclint.semantics.trace import Trace
 from tclint.semantics.whereabouts import Whereabouts, joined, whereabouts
 
+_TOLD: Final = (ArrayRead, HostRead, SideEffectCall, TensorBranch)
+_AROUND: Final[dict[type[ast.stmt], str]] = {
+    ast.Raise: "it is only run for an exception",
+    ast.Assert: "rules judge the `assert` as a whole",
+}
+_OTHERWISE: Final = "rules judge the call around it"
+
 
 @record(frozen=True)
 class Verdict:
     """What a rule said of a place: ``silent`` is the reason why it is not reported, if it is not.
 
-    ``message`` is what it found, where it found something.
+    ``message`` is what it found, where it found something. It does not judge what it tells from
+    the kind of the event alone to be none of its business.
     """
 
     code: str
@@ -43,6 +53,16 @@ class Verdict:
     span: Span
     message: str = ""
     silent: str = ""
+    judges: bool = True
+
+
+@record(frozen=True)
+class Quiet:
+    """An expression that no rule is asked about, and why."""
+
+    span: Span
+    text: str
+    reason: str
 
 
 @record(frozen=True)
@@ -52,6 +72,7 @@ class Answer:
     where: Whereabouts
     expressions: tuple[Explained, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
+    quiet: tuple[Quiet, ...] = ()
 
 
 def why(
@@ -104,8 +125,19 @@ class _Question:
         verdicts = [*self._verdicts(analysis, module, row_of(module.tree, row), events, questions)]
         verdicts.sort(key=lambda one: (one.span.start, one.code))
         expressions = explained(analysis, module, row, column)
+        quiet = tuple(self._quiet(module, row))
         analysis.release()
-        return Answer(where, tuple(expressions), tuple(verdicts))
+        return Answer(where, tuple(expressions), tuple(verdicts), quiet)
+
+    def _quiet(self, module: ModuleInfo, row: int) -> Iterator[Quiet]:
+        """What the analysis keeps from all rules in a line."""
+        told: dict[ast.expr, Quiet] = {}
+        for one in self.trace.quiet:
+            node = one.node if one.module is module and one.event in _TOLD else None
+            if isinstance(node, ast.expr) and node.lineno == row and node not in told:
+                reason = _AROUND.get(type(one.statement), _OTHERWISE)
+                told[node] = Quiet(module.file.span(node), ast.unparse(node), reason)
+        yield from told.values()
 
     def _verdicts(
         self,
@@ -135,10 +167,11 @@ def _is_at(row: Row, span: Span) -> bool:
 def _verdict(
     rule: Rule[Any], event: Event, scripted: Scripted, silencer: Silencer, config: Config
 ) -> Verdict | None:
-    finding = rule.check(event)
+    finding, question = asked(rule, event)
     file = event.site.module.file
     if finding is None:
-        return Verdict(rule.code, rule.name, file.span(event.node), silent="it has nothing to say")
+        span = file.span(event.node)
+        return Verdict(rule.code, rule.name, span, silent=question, judges=bool(question))
     ranged = in_range(finding, event.site.settings)
     found = found_by(rule, event, outside_script(finding, event, scripted)).diagnostic
     silent = "it does not hold for the torch versions that the project is for"

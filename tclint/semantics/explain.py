@@ -9,10 +9,11 @@ from typing import Final
 from tclint.diagnostics import Position, Span
 from tclint.records import record
 from tclint.semantics.body import Body
+from tclint.semantics.evidence import Evidence, evidence_of
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.lattice import options
 from tclint.semantics.readable import is_guess, readable
-from tclint.semantics.symbols import ModuleInfo, parameters_of
+from tclint.semantics.symbols import ModuleInfo
 from tclint.semantics.values import UNKNOWN, BoundExternal, Class, External, Function, Tensor, Value
 
 CALLABLE: Final = (BoundExternal, Class, External, Function)
@@ -21,12 +22,16 @@ LONGEST: Final = 60
 
 @record(frozen=True)
 class Explained:
-    """One expression with its value, joined over all the ways that lead to it, and the reasons."""
+    """One expression with its value, joined over all the ways that lead to it, and the reasons.
+
+    ``evidence`` is what is known of a parameter.
+    """
 
     span: Span
     text: str
     value: Value
     reasons: tuple[str, ...]
+    evidence: tuple[Evidence, ...] = ()
 
     def __str__(self) -> str:
         """One line: the place, the source text, the value, the reasons."""
@@ -83,34 +88,22 @@ def _explained(analysis: Analysis, body: Body, node: ast.expr) -> Explained:
     span = file.span(node)
     text = " ".join(file.excerpt(span).split())
     text = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
-    return Explained(span, text, value, tuple(_reasons(analysis, body, node, value)))
+    reasons, evidence = _reasons(body, node, value), _evidence(analysis, body, node)
+    return Explained(span, text, value, tuple(reasons), tuple(evidence))
 
 
-def _reasons(analysis: Analysis, body: Body, node: ast.expr, value: Value) -> Iterator[str]:
+def _reasons(body: Body, node: ast.expr, value: Value) -> Iterator[str]:
     tensors = (option for option in options(value) if isinstance(option, Tensor))
     yield from sorted({t.why for t in tensors if t.why and not is_guess(t)})
-    if isinstance(node, ast.Name) and _never_bound(body, node.id):
-        yield from _parameter_reasons(analysis, body, node.id)
     if value is UNKNOWN and isinstance(node, ast.Call):
         callee = body.values.get(node.func, UNKNOWN)
         if isinstance(callee, CALLABLE):
             yield f"not known what {readable(callee)} gives"
 
 
-def _never_bound(body: Body, name: str) -> bool:
-    return all(isinstance(use.ctx, ast.Load) for use in body.names(name))
-
-
-def _parameter_reasons(analysis: Analysis, body: Body, name: str) -> Iterator[str]:
-    if body.function is None:
+def _evidence(analysis: Analysis, body: Body, node: ast.expr) -> Iterator[Evidence]:
+    """What speaks for a parameter to be a tensor, and against it."""
+    if body.function is None or not isinstance(node, ast.Name):
         return
-    for argument, default in parameters_of(body.function.node):
-        if argument.arg != name:
-            continue
-        if argument.annotation is not None:
-            yield f"annotated `{ast.unparse(argument.annotation)}`"
-        if default is not None:
-            yield f"`{ast.unparse(default)}` by default"
-        observed = analysis.observed.get(body.function, {}).get(name, UNKNOWN)
-        if observed is not UNKNOWN:
-            yield f"calls pass {readable(observed)}"
+    if all(isinstance(use.ctx, ast.Load) for use in body.names(node.id)):
+        yield from evidence_of(analysis, body.function, node.id)

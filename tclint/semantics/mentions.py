@@ -72,7 +72,9 @@ def _told(
         return f"`{row.name}` {doing} `{text}` in code that is never reached", 1
     if isinstance(value, Called):
         if value.info.node is function:
-            return f"`{row.name}` {doing} it, which is not followed further from there", 0
+            if calls:
+                return f"`{row.name}` calls it, which is not followed", 0
+            return f"`{row.name}` hands it on, and what becomes of it is not followed", 0
         return f"`{row.name}` {doing} `{text}`, which there is {readable(value)}", 4
     taken = "not known" if value is UNKNOWN else f"taken for {readable(value)}"
     return f"`{row.name}` is in a region and {doing} `{text}`, but what that is is {taken}", 0

@@ -11,7 +11,8 @@ from tclint.semantics.site import Region
 
 if TYPE_CHECKING:
     from tclint.semantics.events import Event
-    from tclint.semantics.symbols import FunctionInfo
+    from tclint.semantics.interpreter.frame import Frame
+    from tclint.semantics.symbols import FunctionInfo, ModuleInfo
 
 
 @record(frozen=True)
@@ -30,16 +31,22 @@ class Walk:
     off: bool
 
 
-class Trace:
-    """What the interpreter notes while it walks.
+@record(frozen=True)
+class Quiet:
+    """An event that was not reported for what is around it: an exception, an ``assert``."""
 
-    ``quiet`` are events that were not reported for what is around them: the message of an
-    exception, the test of an ``assert``.
-    """
+    event: type[Event]
+    node: ast.AST
+    statement: ast.stmt
+    module: ModuleInfo
+
+
+class Trace:
+    """What the interpreter notes while it walks."""
 
     def __init__(self) -> None:
         self.walks: Final[dict[ast.AST, list[Walk]]] = {}
-        self.quiet: Final[list[tuple[type[Event], ast.AST, ast.stmt]]] = []
+        self.quiet: Final[list[Quiet]] = []
         self._start: FunctionInfo | None = None
         self._place: ChainLink | None = None
 
@@ -54,9 +61,9 @@ class Trace:
         walk = Walk(region, self._start, self._place, chain, off)
         self.walks.setdefault(info.node, []).append(walk)
 
-    def quieted(self, event: type[Event], node: ast.AST, statement: ast.stmt) -> None:
+    def quieted(self, event: type[Event], node: ast.AST, frame: Frame) -> None:
         """Note that an event was not reported."""
-        self.quiet.append((event, node, statement))
+        self.quiet.append(Quiet(event, node, frame.statement, frame.body.module))
 
     def in_regions(self, node: ast.AST) -> list[Walk]:
         """The walks of a function in compiled code, the sure ones first."""

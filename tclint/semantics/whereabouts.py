@@ -65,7 +65,7 @@ class Whereabouts:
         if self.named is None:
             return
         if not self.named:
-            yield f"nothing in the files that were read names `{self.name}`"
+            yield "nothing in the files that were read names it"
         ranked = sorted(self.named, key=lambda one: one.rank)
         for one in ranked[:MOST]:
             yield f"{place_text(str(one.module.file.path), one.row, file)}: {one.said}"
@@ -114,11 +114,8 @@ class _Looking:
         because = tuple(self.why_not(row, function))
         if because:
             return Whereabouts(name, (), because)
-        told = (f"`{name}` sets something up, in eager mode",)
-        return Whereabouts(
-            name, (), told if self.trace.walks.get(function) else (),
-            tuple(mentions_of(self.analysis, self.trace, function)),
-        )  # fmt: skip
+        named = tuple(mentions_of(self.analysis, self.trace, function))
+        return Whereabouts(name, (), (f"no compiled code is seen to call `{name}`",), named)
 
     def ways(self, function: Function) -> tuple[Way, ...]:
         """The different ways into a function, the sure ones and the short ones first."""

@@ -36,7 +36,7 @@ def code_at(file: SourceFile, place: Position) -> tuple[str, Span] | None:
 
 def value_text(known: Explained) -> str:
     """Markdown for what an expression is taken for, and why."""
-    reasons = "".join(f"\n- {reason}" for reason in known.reasons)
+    reasons = "".join(f"\n- {reason}" for reason in (*known.reasons, *known.evidence))
     return f"`{known.text}`: {readable(known.value)}" + (f"\n{reasons}" if reasons else "")
 
 

@@ -179,7 +179,7 @@ class Analysis:
         if frame.quiet and _is_quiet(frame.quiet, event.__name__, fields):
             frame.quieted += 1
             if self.trace is not None:
-                self.trace.quieted(event, node, frame.statement)
+                self.trace.quieted(event, node, frame)
             return
         if event not in self.wanted:
             return

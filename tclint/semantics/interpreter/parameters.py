@@ -62,11 +62,16 @@ def assumed_value(
                 return STATIC
             return _by_use(uses_of(analysis, info.node), argument.arg, tensor)
         case ast.Constant(value=None):
-            named = _TENSOR_NAME.search(argument.arg)
+            named = is_named_like_tensor(argument.arg)
             return join((tensor, NONE)) if named else UNKNOWN
         case ast.Constant(value=constant):
             return Static(type(constant).__name__, default_off=constant is False)
     return UNKNOWN
+
+
+def is_named_like_tensor(name: str) -> bool:
+    """True for a name under which model code passes an optional tensor."""
+    return _TENSOR_NAME.search(name) is not None
 
 
 def is_mask(analysis: Analysis, info: FunctionInfo, name: str) -> bool:
@@ -101,7 +106,7 @@ def keywords_value(analysis: Analysis, info: FunctionInfo, argument: ast.arg) ->
         return Mapping((), promised)
     items = []
     for key in sorted(uses_of(analysis, info.node).keys.get(argument.arg, ())):
-        if _TENSOR_NAME.search(key):
+        if is_named_like_tensor(key):
             why = f"argument `{key}` of `{info.qualname}`"
             items.append((key, Tensor(assumed=True, why=why)))
     return Mapping(tuple(items))

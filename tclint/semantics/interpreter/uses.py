@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from tclint.semantics.symbols import FunctionNode
@@ -61,6 +62,14 @@ def uses_of(analysis: Analysis, node: FunctionNode) -> Uses:
     return known
 
 
+def signs_of(node: FunctionNode, name: str) -> Iterator[tuple[str, ast.AST]]:
+    """The places that tell what a parameter is by how they use it, each with the kind."""
+    for inner in nodes(node):
+        for kind, told in _SIGNS:
+            if name in _names(told(inner)):
+                yield kind, inner
+
+
 def _names(parts: list[ast.expr | None]) -> list[str]:
     return [part.id for part in parts if isinstance(part, NAME)]
 
@@ -111,3 +120,7 @@ def _inverted(node: ast.expr) -> ast.expr | None:
 
 def _is_text(node: ast.expr) -> bool:
     return isinstance(node, CONSTANT) and isinstance(node.value, str)
+
+
+_SIGNS: Final = (("number", _as_numbers), ("dict", _as_mapping), ("mask", _as_mask))
+"""What each kind is told by: a mask is a tensor, the others are none."""
