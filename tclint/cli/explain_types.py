@@ -9,7 +9,8 @@ from pathlib import Path
 from tclint.cli.exits import CLEAN
 from tclint.cli.inputs import Inputs
 from tclint.cli.terminal import fail, write
-from tclint.lint.why import Answer, Verdict, why
+from tclint.lint.verdicts import Verdict
+from tclint.lint.why import Answer, why
 from tclint.printable import json_text, visible
 from tclint.records import record
 from tclint.report.record import location

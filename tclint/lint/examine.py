@@ -198,6 +198,7 @@ def _excerpts(kept: Sequence[Found], files: Mapping[str, SourceFile]) -> dict[st
 
 
 def effect_of(rule: Rule[Any], finding: Finding) -> Effect:
+    """What a finding costs: as it says, or as its rule does."""
     return finding.effect or rule.effects[0]
 
 
@@ -238,6 +239,7 @@ def no_garbage_collection() -> Iterator[None]:
 
 
 def found_by(rule: Rule[Any], event: Event, finding: Finding) -> Found:
+    """The finding of a rule about an event, as it is reported."""
     site, file = event.site, event.site.module.file
     fix = keeping_comments(for_oldest(finding.fix, site), file)
     repair = fix if isinstance(fix, Repair) else None

@@ -1,0 +1,120 @@
+"""What each rule says of the events in a file, and what keeps a finding from being shown."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from tclint.config import Config
+from tclint.diagnostics import Diagnostic, Effect, Span
+from tclint.lint.asking import asked
+from tclint.lint.examine import effect_of, found_by
+from tclint.lint.questions import Questions
+from tclint.lint.registry import known_rules
+from tclint.lint.rule import Finding, Rule
+from tclint.lint.scripts import outside_script
+from tclint.lint.selection import is_selected, is_shown
+from tclint.lint.silence import Silencer
+from tclint.lint.versions import in_range
+from tclint.records import record
+from tclint.semantics.events import Event
+from tclint.semantics.interpreter.analysis import Analysis
+from tclint.semantics.interpreter.scripted import Scripted
+from tclint.semantics.symbols import ModuleInfo
+
+
+@record(frozen=True)
+class Verdict:
+    """What a rule said of a place: ``silent`` is the reason why it is not reported, if it is not.
+
+    ``message`` is what it found, where it found something. It does not judge what it tells from
+    the kind of the event alone to be none of its business.
+    """
+
+    code: str
+    name: str
+    span: Span
+    message: str = ""
+    silent: str = ""
+    judges: bool = True
+
+
+@record(frozen=True)
+class _Said:
+    """The answer of a rule to an event: a finding, or the question that it asked last."""
+
+    event: Event
+    rule: Rule[Any]
+    finding: Finding | None
+    question: str
+
+
+class Judging:
+    """All rules at work on a file, those that are not selected as well."""
+
+    def __init__(
+        self, analysis: Analysis, module: ModuleInfo, config: Config, rules: Sequence[Rule[Any]]
+    ) -> None:
+        """``analysis`` has walked the file for all events that the rules look at."""
+        self._config = config
+        self._scripted = Scripted(analysis, [module])
+        self._silencer = Silencer(config, [rule.code for rule in known_rules()])
+        questions = Questions(rules)
+        self._said = [
+            _Said(event, rule, *asked(rule, event))
+            for event in analysis.finish()
+            if event.site.module is module
+            for rule in questions.about(event)
+        ]
+        self._standing = dict(self._stand())
+
+    def verdicts(self) -> Iterator[Verdict]:
+        """What the rules say, in the order of the events."""
+        for said in self._said:
+            rule, event = said.rule, said.event
+            if said.finding is None:
+                span = event.site.module.file.span(event.node)
+                judges = bool(said.question)
+                yield Verdict(rule.code, rule.name, span, silent=said.question, judges=judges)
+            else:
+                yield self._found(rule, event, said.finding)
+
+    def _stand(self) -> Iterator[tuple[tuple[ast.AST, Effect], str]]:
+        """The findings that others may cede to, by place and effect."""
+        for said in self._said:
+            rule, finding = said.rule, said.finding
+            if finding is None or finding.cedes_to is not None:
+                continue
+            holds = in_range(finding, said.event.site.settings) is not None
+            if holds and is_selected(rule.code, self._config):
+                yield (said.event.node, effect_of(rule, finding)), rule.code
+
+    def _found(self, rule: Rule[Any], event: Event, finding: Finding) -> Verdict:
+        found = found_by(rule, event, outside_script(finding, event, self._scripted)).diagnostic
+        silent = "it does not hold for the torch versions that the project is for"
+        if in_range(finding, event.site.settings) is not None:
+            silent = self._ceded(rule, finding) or self._silenced(found, event)
+        return Verdict(rule.code, rule.name, found.span, found.message, silent)
+
+    def _ceded(self, rule: Rule[Any], finding: Finding) -> str:
+        """The finding that one is left out for."""
+        if finding.cedes_to is None:
+            return ""
+        standing = self._standing.get((finding.cedes_to, effect_of(rule, finding)))
+        return f"{standing} reports the call around it" if standing else ""
+
+    def _silenced(self, found: Diagnostic, event: Event) -> str:
+        """What keeps a finding from being shown."""
+        if not is_selected(found.code, self._config):
+            return "`select` and `ignore` leave the rule out"
+        file, statement = event.site.module.file, event.site.statement
+        by = self._silencer.silencer(found, file, statement)
+        if by:
+            return f"{by} silences it"
+        if not is_shown(found.code, found.confidence, self._config):
+            return (
+                f"its confidence is {found.confidence.value}, and"
+                f" `min-confidence` is {self._config.min_confidence}"
+            )
+        return ""
