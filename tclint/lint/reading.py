@@ -89,6 +89,7 @@ def take_apart(module: ModuleInfo) -> None:
     """Cut the circles between a module and its members, since no garbage collector runs."""
     for cls in module.classes.values():
         cls.methods.clear()
+        cls.classes.clear()
     module.classes.clear()
     module.functions.clear()
 

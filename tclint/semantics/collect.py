@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
@@ -29,17 +29,41 @@ def collect_module(
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 module.functions[node.name] = function_info(module, node, "", None)
             case ast.ClassDef():
-                if node.name in module.classes:
-                    module.classes[node.name].methods.clear()  # a circle that nobody would cut
-                module.classes[node.name] = class_info(module, node, "")
-            case ast.Assign(targets=[ast.Name(id=target)], value=value):
-                module.assigned[target] = value
+                _add_class(module, class_info(module, node, ""))
+            case ast.Assign(targets=targets, value=value):
+                module.assigned.update(_assigned(targets, value))
             case ast.AnnAssign(target=ast.Name(id=target), value=ast.expr() as value):
                 module.assigned[target] = value
     module.imported.update(_local_names(module, tree.body))
     module.typed.update(_for_types(module, tree.body))
     module.rebound.update(_rebound(module, tree.body))
     return module
+
+
+def _add_class(module: ModuleInfo, cls: ClassInfo) -> None:
+    """Take in a class and those inside of it, in the place of one that has its name."""
+    for name in [*module.classes] if cls.qualname in module.classes else ():
+        if f"{name}.".startswith(f"{cls.qualname}."):
+            module.classes.pop(name).methods.clear()  # a circle that nobody would cut
+    module.classes.update({one.qualname: one for one in with_inner(cls)})
+
+
+def with_inner(cls: ClassInfo) -> Iterator[ClassInfo]:
+    """A class and those in its body."""
+    yield cls
+    for inner in cls.classes.values():
+        yield from with_inner(inner)
+
+
+def _assigned(targets: Iterable[ast.expr], value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """The names that an assignment binds, each with the expression that it gets."""
+    for target in targets:
+        match target, value:
+            case ast.Name(id=name), _:
+                yield name, value
+            case ast.Tuple(elts=names), ast.Tuple(elts=values) if len(names) == len(values):
+                for one, given in zip(names, values, strict=True):
+                    yield from _assigned([one], given)
 
 
 def _local_names(module: ModuleInfo, statements: Iterable[ast.stmt]) -> Iterator[str]:
@@ -101,15 +125,22 @@ def local_imports(
             yield alias.asname or alias.name, f"{base}.{alias.name}" if base else alias.name
 
 
+Naming = Callable[[ModuleInfo, ast.expr], "ClassInfo | str | None"]
+"""What an expression of names stands for: a class, or a dotted name."""
+
+
 def function_info(
     module: ModuleInfo,
     node: ast.FunctionDef | ast.AsyncFunctionDef,
     prefix: str,
     cls: ClassInfo | None,
+    naming: Naming | None = None,
 ) -> FunctionInfo:
     """Describe a function; decorators are kept as the dotted names that they resolve to."""
-    names = tuple(filter(None, (decorator_name(module, d) for d in node.decorator_list)))
-    return FunctionInfo(module, f"{prefix}{node.name}", node, cls, names)
+    decorators = [d.func if isinstance(d, ast.Call) else d for d in node.decorator_list]
+    names = [(naming or dotted_name)(module, decorator) for decorator in decorators]
+    known = tuple(name for name in names if isinstance(name, str))
+    return FunctionInfo(module, f"{prefix}{node.name}", node, cls, known)
 
 
 def decorator_name(module: ModuleInfo, node: ast.expr) -> str | None:
@@ -129,14 +160,55 @@ def dotted_name(module: ModuleInfo, node: ast.expr) -> str | None:
     return f"{module.imports.get(name, name)}{parts}"
 
 
-def class_info(module: ModuleInfo, node: ast.ClassDef, prefix: str) -> ClassInfo:
-    """Describe a class and its own methods."""
-    info = ClassInfo(module, f"{prefix}{node.name}", node, tuple(node.bases))
+def class_info(
+    module: ModuleInfo, node: ast.ClassDef, prefix: str, naming: Naming | None = None
+) -> ClassInfo:
+    """Describe a class, its own methods and the classes inside of it.
+
+    One in a function is told by ``naming`` what names mean there.
+    """
+    meant = tuple(naming(module, base) for base in node.bases) if naming else ()
+    info = ClassInfo(module, f"{prefix}{node.name}", node, tuple(node.bases), meant)
+    inside = f"{info.qualname}."
     for item in _statements(node.body):
-        if isinstance(item, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            name = f"{item.name}{_access(item)}"
-            info.methods[name] = function_info(module, item, f"{info.qualname}.", info)
+        match item:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                made = function_info(module, item, inside, info, naming)
+                info.methods[f"{item.name}{_access(item)}"] = made
+            case ast.ClassDef():
+                info.classes[item.name] = class_info(module, item, inside, naming)
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                info.methods.update(_methods_under(info, name, value))
     return info
+
+
+def _methods_under(
+    cls: ClassInfo, name: str, value: ast.expr
+) -> Iterator[tuple[str, FunctionInfo]]:
+    """The methods that ``name = function`` or ``name = property(get, set)`` makes in a class."""
+    match value:
+        case ast.Call(func=ast.Name(id="property"), args=accessors) if accessors:
+            for access, accessor in zip(("", SETTER, ".deleter"), accessors, strict=False):
+                yield from _method_under(cls, f"{name}{access}", accessor, "property")
+        case ast.Call(func=ast.Name(id="staticmethod" | "classmethod" as kind), args=[given]):
+            yield from _method_under(cls, name, given, kind)
+        case ast.Name() | ast.Lambda():
+            yield from _method_under(cls, name, value, "")
+
+
+def _method_under(
+    cls: ClassInfo, name: str, value: ast.expr, kind: str
+) -> Iterator[tuple[str, FunctionInfo]]:
+    qualname = f"{cls.qualname}.{name.partition('.')[0]}"
+    decorators = (kind,) if kind else ()
+    if isinstance(value, ast.Lambda):
+        yield name, FunctionInfo(cls.module, qualname, value, cls, decorators)
+    if not isinstance(value, ast.Name):
+        return
+    known = cls.methods.get(value.id) or cls.module.functions.get(value.id)
+    if known is not None:
+        decorators = (*decorators, *known.decorators)
+        yield name, FunctionInfo(cls.module, qualname, known.node, cls, decorators)
 
 
 SETTER: Final = ".setter"
@@ -151,7 +223,7 @@ def _access(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
 
 
 def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a scope, looking into ``if``, ``try`` and ``with`` but not into functions.
+    """The statements of a scope, looking into blocks but not into functions.
 
     The ``else`` of ``if TYPE_CHECKING`` and import fall-backs come later, so the usual branch wins.
     """
@@ -169,6 +241,8 @@ def _inner(node: ast.stmt) -> list[ast.stmt]:
         handlers = [] if succeeds(node.body) else node.handlers
         handled = [inner for handler in handlers for inner in handler.body]
         return [*handled, *node.body, *node.orelse, *node.finalbody]
+    if isinstance(node, (ast.For, ast.While)):
+        return [*node.body, *node.orelse]
     return node.body if isinstance(node, ast.With) else []
 
 

@@ -124,7 +124,9 @@ class Project:
         module = self.module(head, importer)
         if module is None:
             owner = self.lookup(head, importer, depth + 1)
-            return self.method(owner, last) if isinstance(owner, ClassInfo) else None
+            if not isinstance(owner, ClassInfo):
+                return None
+            return self.inner_class(owner, last) or self.method(owner, last)
         return self.member(module, last, depth)
 
     def member(
@@ -162,14 +164,26 @@ class Project:
 
     def bases(self, cls: ClassInfo) -> Iterator[ClassInfo | str]:
         """The direct bases: classes of the project, or dotted names of others."""
-        for base in cls.bases:
+        for place, base in enumerate(cls.bases):
             node = base.value if isinstance(base, ast.Subscript) else base
-            name = dotted_name(cls.module, node)
-            if name is None:
-                continue
-            own = cls.module.classes.get(name)
-            found = own if own is not None else self.lookup(name, cls.module)
-            yield found if isinstance(found, ClassInfo) else name
+            name = cls.meant[place] if cls.meant else dotted_name(cls.module, node)
+            if isinstance(name, ClassInfo):
+                yield name
+            elif name is not None:
+                yield self._class_near(cls, name) or name
+
+    def _class_near(self, cls: ClassInfo, name: str) -> ClassInfo | None:
+        """The class that a base's name stands for; one in a class may mean its neighbour."""
+        holder = cls.qualname.rpartition(".")[0]
+        known = cls.module.classes
+        own = known.get(f"{holder}.{name}") if holder else None
+        found = own or known.get(name) or self.lookup(name, cls.module)
+        return found if isinstance(found, ClassInfo) and found is not cls else None
+
+    def inner_class(self, cls: ClassInfo, name: str) -> ClassInfo | None:
+        """The class that the body of a class, or of one of its bases, defines."""
+        owners = (base for base in self.ancestry(cls) if isinstance(base, ClassInfo))
+        return next((one.classes[name] for one in owners if name in one.classes), None)
 
     def ancestry(self, cls: ClassInfo) -> tuple[ClassInfo | str, ...]:
         """The class and its bases, the nearest ones, in the order in which Python asks them."""

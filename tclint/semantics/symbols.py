@@ -41,18 +41,28 @@ class FunctionInfo:
 
 
 class ClassInfo:
-    """A class of the project with its own methods (not the inherited ones)."""
+    """A class of the project with its own methods and classes (not the inherited ones).
 
-    __slots__ = ("bases", "methods", "module", "node", "qualname")
+    ``meant`` is what the bases of a class in a function were there: classes, or dotted names.
+    """
+
+    __slots__ = ("bases", "classes", "meant", "methods", "module", "node", "qualname")
 
     def __init__(
-        self, module: ModuleInfo, qualname: str, node: ast.ClassDef, bases: tuple[ast.expr, ...]
+        self,
+        module: ModuleInfo,
+        qualname: str,
+        node: ast.ClassDef,
+        bases: tuple[ast.expr, ...],
+        meant: tuple[ClassInfo | str | None, ...] = (),
     ) -> None:
         self.module: Final = module
         self.qualname: Final = qualname
         self.node: Final = node
         self.bases: Final = bases
+        self.meant: Final = meant
         self.methods: Final[dict[str, FunctionInfo]] = {}
+        self.classes: Final[dict[str, ClassInfo]] = {}
 
     @property
     def name(self) -> str:
@@ -63,6 +73,7 @@ class ClassInfo:
 class ModuleInfo:
     """One parsed file: what its top level binds, and to what.
 
+    Among its ``classes`` are those in the bodies of others, by their qualified names.
     ``imports`` maps local names to the dotted names that they stand for; ``assigned`` maps
     top-level variables to the expressions last assigned to them; ``stars`` are the modules whose
     names it takes over. ``installed`` marks a file of a package that the project only uses.

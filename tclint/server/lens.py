@@ -30,6 +30,8 @@ def targets_in(module: ModuleInfo, config: Config) -> Iterator[Target]:
         if function.name in wanted or _is_factory(function):
             yield Target(f"{place}:{function.name}", function.node.lineno)
     for cls in module.classes.values():
+        if cls.name != cls.qualname:
+            continue  # in another class
         bases = {dotted_name(module, base) for base in cls.bases}
         init = cls.methods.get("__init__")
         is_simple = bool(bases & MODULE_CLASSES) and "forward" in cls.methods

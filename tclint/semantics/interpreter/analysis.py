@@ -12,6 +12,7 @@ from tclint import torch_facts
 from tclint.config import Settings
 from tclint.diagnostics import ChainLink
 from tclint.semantics.body import Body
+from tclint.semantics.collect import with_inner
 from tclint.semantics.events import (
     ArrayRead,
     CompileCall,
@@ -118,7 +119,7 @@ class Analysis:
         self.left_out: dict[FunctionInfo, None] = {}  # functions not walked to their end
         self.closures: dict[ast.AST, Frame] = {}
         self.local_functions: dict[ast.AST, FunctionInfo] = {}
-        self.local_classes: dict[ast.AST, ClassInfo] = {}
+        self.local_classes: dict[tuple[object, ...], ClassInfo] = {}
         self.changes = Changes()
         self.wrappers: dict[FunctionInfo, tuple[Wrapper, ...]] = {}
         self.makes_wrapper: dict[ast.AST, bool] = {}
@@ -159,6 +160,7 @@ class Analysis:
         """
         for cls in self.local_classes.values():
             cls.methods.clear()
+            cls.classes.clear()
         self.local_classes = {}
         self.events, self.roots, self.optimizers, self._rooted = {}, [], {}, set()
         self.needs = {}
@@ -264,6 +266,15 @@ class Analysis:
             names = (n.id for n in nodes(node) if isinstance(n, ast.Name))
             self._names[node] = tuple(dict.fromkeys(names))
         return self._names[node]
+
+    def classes_in_functions(self, module: ModuleInfo) -> list[ClassInfo]:
+        """The classes that walks found in the functions of a file, and those inside of them."""
+        known = (cls for cls in self.local_classes.values() if cls.module is module)
+        return [one for cls in known for one in with_inner(cls)]
+
+    def is_defined(self, node: ast.ClassDef) -> bool:
+        """True once a walk has come to a class in a function."""
+        return any(key[0] is node for key in self.local_classes)
 
     def parameters(self, node: FunctionNode) -> list[Parameter]:
         """The named parameters of a function, see :func:`parameters_of`."""

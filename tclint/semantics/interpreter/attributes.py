@@ -351,6 +351,8 @@ def _declared(analysis: Analysis, info: ClassInfo, name: str) -> Value:
     for base in analysis.project.ancestry(info):
         if not isinstance(base, ClassInfo):
             continue
+        if name in base.classes:
+            return Class(base.classes[name])
         match analysis.class_variables(base).get(name):
             case ast.AnnAssign(annotation=kind, value=ast.Constant(value=None)):
                 promised = annotation_value(analysis, base, kind)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import Final
 
 from tclint.diagnostics import ChainLink
-from tclint.semantics.collect import decorator_name
+from tclint.semantics.collect import class_info, dotted_name, function_info, with_inner
 from tclint.semantics.events import Call
 from tclint.semantics.interpreter.always_raises import never_returns
 from tclint.semantics.interpreter.analysis import MAX_DEPTH, Analysis, Root
@@ -29,11 +30,13 @@ from tclint.semantics.interpreter.reshaping import forget_shapes
 from tclint.semantics.interpreter.wrappers import wrappers_of
 from tclint.semantics.lattice import join, may_be_unknown, options
 from tclint.semantics.site import Region
-from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode
+from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode, ModuleInfo
 from tclint.semantics.values import (
     NONE,
     STATIC,
     UNKNOWN,
+    Class,
+    External,
     Function,
     Mapping,
     Object,
@@ -57,14 +60,41 @@ def local_function(frame: Frame, node: FunctionNode, cls: ClassInfo | None = Non
     if known is None:
         owner = frame.body.function
         prefix = f"{owner.qualname}." if owner else ""
-        name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
-        decorators = [] if isinstance(node, ast.Lambda) else node.decorator_list
-        names = (decorator_name(frame.body.module, d) for d in decorators)
-        known = FunctionInfo(
-            frame.body.module, f"{prefix}{name}", node, cls, tuple(filter(None, names))
-        )
+        if isinstance(node, ast.Lambda):
+            known = FunctionInfo(frame.body.module, f"{prefix}<lambda>", node, cls)
+        else:
+            known = function_info(frame.body.module, node, prefix, cls, partial(_meant, frame))
         analysis.local_functions[node] = known
     return known
+
+
+def local_class(frame: Frame, node: ast.ClassDef) -> ClassInfo:
+    """Describe a class in a function; its methods read the variables around it."""
+    analysis, module, owner = frame.analysis, frame.body.module, frame.body.function
+    prefix = f"{owner.qualname}." if owner else ""
+    made = class_info(module, node, prefix, partial(_meant, frame))
+    known = analysis.local_classes.setdefault((node, made.meant), made)
+    if known is not made:
+        made.methods.clear()
+    for cls in with_inner(known):
+        for method in cls.methods.values():
+            if node.lineno <= method.node.lineno <= (node.end_lineno or node.lineno):
+                analysis.closures[method.node] = frame
+    return known
+
+
+def _meant(frame: Frame, module: ModuleInfo, node: ast.expr) -> ClassInfo | str | None:
+    """What a name stands for in a function: what it, or one around it, imports or defines."""
+    root = node.value if isinstance(node, ast.Subscript) else node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if isinstance(root, ast.Name) and frame.enclosed(root.id) is not None:
+        match evaluate(frame, node.value if isinstance(node, ast.Subscript) else node):
+            case Class(info=info):
+                return info
+            case External(name=name):
+                return name
+    return dotted_name(module, node)
 
 
 def call_function(frame: Frame, function: Function, arguments: Arguments, node: ast.expr) -> Value:

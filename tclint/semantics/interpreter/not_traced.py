@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from tclint.semantics.collect import dotted_name, is_present
+from tclint.semantics.collect import dotted_name, is_present, local_imports
 from tclint.semantics.symbols import FunctionInfo, FunctionNode, ModuleInfo
 from tclint.semantics.syntax import children
 from tclint.torch_facts.compiling import DISABLED, OPAQUE
@@ -33,11 +33,22 @@ def not_traced(analysis: Analysis, info: FunctionInfo) -> frozenset[str]:
         names: set[str] = set()
         for decorator in _decorators(info):
             ends = _Ends(analysis)
-            ends.follow(info.module, decorator, ())
+            ends.follow(info.module, decorator, _functions_around(analysis, info))
             if ends.keeps_out:
                 names |= ends.found
         known = analysis.not_traced[info] = frozenset(names)
     return known
+
+
+def _functions_around(analysis: Analysis, info: FunctionInfo) -> _Around:
+    """The functions that a nested one, or the class of a method, is defined in."""
+    found: _Around = ()
+    frame = analysis.closures.get(info.node)
+    while frame is not None:
+        scope = frame.body.scope
+        found = found if isinstance(scope, ast.Module) else (scope, *found)
+        frame = frame.outer
+    return found
 
 
 def is_disabled(names: frozenset[str]) -> bool:
@@ -107,7 +118,9 @@ class _Ends:
             for place in range(len(around), 0, -1):
                 if self._local(module, node.id, around[:place]):
                     return
-        name = dotted_name(module, node)
+        self._dotted(module, dotted_name(module, node))
+
+    def _dotted(self, module: ModuleInfo, name: str | None) -> None:
         if name in DISABLED or name in OPAQUE:
             self.found.add(name)
         elif name is None or is_present(name):
@@ -128,6 +141,11 @@ class _Ends:
                 case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
                     self.follow(module, value, around)
                     bound = True
+                case ast.Import() | ast.ImportFrom():
+                    meant = dict(local_imports(module, node)).get(name)
+                    if meant is not None:
+                        self._dotted(module, meant)
+                        bound = True
         return bound
 
     def _nested(

@@ -217,7 +217,7 @@ def replaced(made: Object, arguments: Arguments) -> Value:
 
 def named_tuple(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     """The class that ``namedtuple("P", "a b")`` makes, as if it were written out."""
-    known = frame.analysis.local_classes.get(node)
+    known = frame.analysis.local_classes.get((node,))
     if known is None:
         names = _names(arguments.positional[1]) if len(arguments.positional) > 1 else []
         title = arguments.positional[0] if names else UNKNOWN
@@ -228,7 +228,7 @@ def named_tuple(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
         made.body = [_field(name) for name in names]
         ast.copy_location(made, node)
         known = class_info(frame.body.module, ast.fix_missing_locations(made), "")
-        frame.analysis.local_classes[node] = known
+        frame.analysis.local_classes[(node,)] = known
     return Class(known)
 
 

@@ -27,6 +27,7 @@ from tclint.semantics.places import report_places
 from tclint.semantics.project import Project
 from tclint.semantics.site import Region
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode, ModuleInfo
+from tclint.semantics.syntax import nodes
 from tclint.semantics.trace import Trace
 from tclint.semantics.values import (
     UNKNOWN,
@@ -51,6 +52,8 @@ _SETUP: Final = (
     ("_dynamo", re.compile("_dynamo")),
 )
 MAX_ROUNDS: Final = 2
+_DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+_INDENTED_CLASS: Final = re.compile(r"^[ \t]+(?P<word>class)\s", re.MULTILINE)
 # What is called, read backwards: names begin at a bracket then, of which there are few.
 _CALLED_BACKWARDS: Final = re.compile(r"\((\w*[A-Z])")
 
@@ -260,10 +263,13 @@ def _configured(
 
 def _module_roots(analysis: Analysis, modules: list[ModuleInfo]) -> Iterator[Root]:
     """Every module's ``forward``, outermost modules first so that calls tell the arguments."""
+    for module in modules:
+        with suppress(RecursionError):
+            _walk_makers(analysis, module)
     classes = [
         cls
         for module in modules
-        for cls in module.classes.values()
+        for cls in (*module.classes.values(), *analysis.classes_in_functions(module))
         if _is_callable_module(analysis, cls)
     ]
     inner = {name for module in modules for name in _constructed(module)}
@@ -272,6 +278,43 @@ def _module_roots(analysis: Analysis, modules: list[ModuleInfo]) -> Iterator[Roo
         if forward is not None:
             bound = Function(forward, _receiver(analysis, cls))
             yield Root(bound, Region(f"{cls.qualname}.forward"))
+
+
+def _walk_makers(analysis: Analysis, module: ModuleInfo) -> None:
+    """Walk the functions that define classes: then it is known what surrounds these."""
+    file = module.file
+    rows = [file.row(found.start("word")) for found in _INDENTED_CLASS.finditer(file.text)]
+    for function in _functions(module) if rows else ():
+        if _covers(function.node, rows):
+            inside = [node for node in nodes(function.node) if isinstance(node, ast.ClassDef)]
+            for node in inside:
+                _define(analysis, function, node)
+
+
+def _define(analysis: Analysis, function: FunctionInfo, node: ast.ClassDef) -> None:
+    """Walk to a class in a function, through those inside of it that nobody calls."""
+    around = [outer for outer in nodes(function.node) if _contains(outer, node)]
+    for scope in around if any(isinstance(item, _DEFINITIONS) for item in node.body) else ():
+        if analysis.is_defined(node):
+            return
+        info = _found(analysis, function, scope)
+        if info is not None:
+            walk(analysis, info, _setup_env(analysis, info), None)
+
+
+def _found(analysis: Analysis, function: FunctionInfo, scope: ast.AST) -> FunctionInfo | None:
+    """The function with this syntax: itself, one inside of it, or a method of a class inside."""
+    inside = analysis.classes_in_functions(function.module)
+    methods = (method for cls in inside for method in cls.methods.values())
+    known = (function, analysis.local_functions.get(scope), *methods)
+    return next((one for one in known if one is not None and one.node is scope), None)
+
+
+def _contains(outer: ast.AST, node: ast.ClassDef) -> bool:
+    """Whether a function is around a class, by their rows."""
+    if not isinstance(outer, _DEFINITIONS):
+        return False
+    return outer.lineno <= node.lineno <= (outer.end_lineno or outer.lineno)
 
 
 def _is_callable_module(analysis: Analysis, cls: ClassInfo) -> bool:

@@ -8,7 +8,6 @@ from typing import Final
 
 from tclint.semantics.collect import (
     TRIES,
-    class_info,
     decorator_name,
     is_present,
     local_imports,
@@ -31,7 +30,7 @@ from tclint.semantics.interpreter.containers import hold
 from tclint.semantics.interpreter.correlation import remember
 from tclint.semantics.interpreter.evaluate import evaluate, need_numpy
 from tclint.semantics.interpreter.frame import Frame, merge
-from tclint.semantics.interpreter.functions import local_function
+from tclint.semantics.interpreter.functions import local_class, local_function
 from tclint.semantics.interpreter.narrowing import matched, number_of, refine
 from tclint.semantics.interpreter.off_by_default import is_off_by_default
 from tclint.semantics.interpreter.special import augment, entered, leave
@@ -184,10 +183,19 @@ def _with(frame: Frame, node: ast.With) -> None:
         value = entered(frame, item.context_expr, manager)
         if item.optional_vars is not None:
             assign(frame, item.optional_vars, value)
+    suppresses = any(_suppresses(frame, manager) for manager, _ in managers)
+    before = dict(frame.env) if suppresses else frame.env
     with frame.within(context=node):
         walk_block(frame, node.body)
     for expression, manager in reversed(managers):
         leave(frame, expression, manager)
+    if suppresses:  # the block may have ended anywhere
+        frame.env, frame.live = merge([before, frame.env]), True
+
+
+def _suppresses(frame: Frame, manager: ast.expr) -> bool:
+    called = manager.func if isinstance(manager, ast.Call) else manager
+    return frame.body.values.get(called) == External("contextlib.suppress")
 
 
 def _report_context(frame: Frame, node: ast.With, manager: ast.expr) -> None:
@@ -314,9 +322,9 @@ def _import(frame: Frame, node: ast.Import | ast.ImportFrom) -> None:
     module = frame.body.module
     for local, dotted in local_imports(module, node):
         # Those of the top level are looked up when they are needed, which loads their modules; but
-        # what stands in for one of them must not hide it.
+        # what stands in for one of them where it is not installed must not hide it.
         late = local not in module.imported and is_present(dotted)
-        if frame.body.function is not None or late:
+        if frame.body.function is not None or late or local in module.assigned:
             frame.env[local] = frame.analysis.external(dotted, module)
 
 
@@ -347,8 +355,4 @@ def report_decorator(frame: Frame, decorator: ast.expr, target: Value) -> None:
 def _class(frame: Frame, node: ast.ClassDef) -> None:
     if frame.body.function is None:
         return
-    known = frame.analysis.local_classes.get(node)
-    if known is None:
-        known = class_info(frame.body.module, node, f"{frame.body.function.qualname}.")
-        frame.analysis.local_classes[node] = known
-    frame.env[node.name] = Class(known)
+    frame.env[node.name] = Class(local_class(frame, node))
