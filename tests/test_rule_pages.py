@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -214,6 +215,18 @@ def test_every_built_in_rule_has_a_page_with_four_sections() -> None:
         told = read_page(rule)
         assert [x for x in told.text.splitlines() if x.startswith("## ")] == wanted, path
         assert told.examples, path
+
+
+def test_a_summary_begins_with_a_capital_or_code_and_ends_without_a_full_stop() -> None:
+    for rule in load_rules():
+        assert re.match(r"[A-Z`]", rule.summary), rule.summary
+        assert not rule.summary.endswith("."), rule.summary
+
+
+def test_a_built_in_rule_says_on_its_class_what_its_page_says_first() -> None:
+    for rule in load_rules():
+        told = " ".join(read_page(type(rule)).text.split())
+        assert told.startswith(str(type(rule).__doc__)), rule.code
 
 
 def test_every_page_belongs_to_a_rule(repository: Path) -> None:

@@ -10,7 +10,7 @@ from .facts import NAMES, collective, short_name
 
 
 class CollectiveInRegion(Rule[Call]):
-    """Communication between processes that Dynamo cannot trace."""
+    """A call of `torch.distributed` that Dynamo cannot trace."""
 
     code = "TCL150"
     name = "collective-in-region"

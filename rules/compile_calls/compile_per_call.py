@@ -11,7 +11,7 @@ from tclint.semantics.site import Site
 
 
 class CompilePerCall(Rule[CompileCall]):
-    """torch.compile is called on every turn of a loop, with the same arguments."""
+    """A loop calls `torch.compile` on every iteration, with the same arguments."""
 
     code = "TCL412"
     name = "compile-per-call"

@@ -13,7 +13,7 @@ from .renaming import use_public_name, worth_saying
 
 
 class DeprecatedAutocastName(Rule[NameUsed]):
-    """A deprecated name of mixed precision: `torch.cuda.amp` and its like."""
+    """A deprecated mixed-precision name: `torch.cuda.amp` and the like."""
 
     code = "TCL420"
     name = "deprecated-autocast-name"

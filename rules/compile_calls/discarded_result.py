@@ -12,7 +12,7 @@ from tclint.semantics.values import Object
 
 
 class DiscardedCompileResult(Rule[CompileCall]):
-    """The result of torch.compile is thrown away."""
+    """The result of `torch.compile` is thrown away."""
 
     code = "TCL411"
     name = "discarded-compile-result"

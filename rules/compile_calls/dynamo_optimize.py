@@ -18,7 +18,7 @@ _ARGUMENTS: Final = {"backend": "backend", "nopython": "fullgraph", "dynamic": "
 
 
 class DynamoOptimize(Rule[NameUsed]):
-    """`torch._dynamo.optimize`, the name that `torch.compile` had before 2.0."""
+    """`torch._dynamo.optimize`, the old name of `torch.compile` before 2.0."""
 
     code = "TCL423"
     name = "dynamo-optimize"

@@ -11,11 +11,11 @@ from tclint.semantics.events import NameUsed
 
 
 class ExplainCall(Rule[NameUsed]):
-    """`torch._dynamo.explain` gets the function and its arguments in one call."""
+    """`torch._dynamo.explain` is called with the function and its arguments at once."""
 
     code = "TCL422"
     name = "explain-with-arguments"
-    summary = "`torch._dynamo.explain(f, x)` is deprecated for `explain(f)(x)`"
+    summary = "`torch._dynamo.explain(f, x)` is deprecated in favor of `explain(f)(x)`"
     on = NameUsed
     effects = (Effect.NONE,)
     outside_regions = True

@@ -12,7 +12,7 @@ from ..lib.facts.wrapped_modules import DDP, FSDP, wrapped_before
 
 
 class FullgraphOfWrapped(Rule[CompileCall]):
-    """`fullgraph=True` for a module that is wrapped already."""
+    """`fullgraph=True` for a module that DDP or FSDP already wraps."""
 
     code = "TCL415"
     name = "fullgraph-of-wrapped-module"

@@ -10,7 +10,7 @@ from .arguments import given
 
 
 class ModeWithOptions(Rule[CompileCall]):
-    """Both mode and options in one call of torch.compile."""
+    """One call of `torch.compile` sets both `mode` and `options`."""
 
     code = "TCL403"
     name = "mode-with-options"

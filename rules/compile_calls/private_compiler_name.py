@@ -11,7 +11,7 @@ from .renaming import use_public_name, worth_saying
 
 
 class PrivateCompilerName(Rule[NameUsed]):
-    """A private name of the compiler where a public one does the same."""
+    """A private compiler name is used where a public one does the same."""
 
     code = "TCL421"
     name = "private-compiler-name"

@@ -15,7 +15,7 @@ DISABLED: Final = frozenset({"torch.compiler.disable", "torch._dynamo.disable"})
 
 
 class RefusedCompileTarget(Rule[CompileCall]):
-    """torch.compile of what cannot be compiled: scripted modules and disabled functions."""
+    """`torch.compile` gets a scripted module or a disabled function, and compiles neither."""
 
     code = "TCL413"
     name = "refused-compile-target"

@@ -16,7 +16,7 @@ RENAMED = {"nopython": "fullgraph"}
 
 
 class UnknownCompileArgument(Rule[CompileCall]):
-    """A keyword argument that torch.compile does not take."""
+    """A keyword argument that `torch.compile` does not take."""
 
     code = "TCL406"
     name = "unknown-compile-argument"

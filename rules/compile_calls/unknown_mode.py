@@ -13,7 +13,7 @@ from .nearest import Nearest, nearest
 
 
 class UnknownCompileMode(Rule[CompileCall]):
-    """A mode that torch.compile does not know."""
+    """A mode that `torch.compile` does not have."""
 
     code = "TCL401"
     name = "unknown-compile-mode"

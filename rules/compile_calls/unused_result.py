@@ -11,7 +11,7 @@ from tclint.semantics.site import Site
 
 
 class UnusedCompileResult(Rule[CompileCall]):
-    """A compiled callable is bound to a local name that is never read."""
+    """A compiled callable is assigned to a local name that is never read."""
 
     code = "TCL414"
     name = "unused-compile-result"

@@ -19,7 +19,7 @@ _LISTS = frozenset({"torch.nn.ModuleList", "torch.nn.Sequential"})
 
 
 class WholeModelCompiled(Rule[CompileCall]):
-    """A deep model of equal blocks, compiled whole."""
+    """A deep model of identical blocks is compiled as a whole."""
 
     code = "TCL410"
     name = "whole-model-compiled"

@@ -18,11 +18,11 @@ _HARMLESS: Final = frozenset({"requires_grad_", "detach_", "share_memory_", "ren
 
 
 class InputMutatedUnderCudaGraphs(Rule[Call]):
-    """Compiled code that is to become a CUDA graph changes one of its inputs in place."""
+    """Code compiled with CUDA graphs changes one of its inputs in place."""
 
     code = "TCL701"
     name = "input-mutated-under-cuda-graphs"
-    summary = "a changed input keeps compiled code from becoming a CUDA graph"
+    summary = "An input that is modified in place makes torch skip CUDA graphs"
     on = Call
     effects = (Effect.LAUNCH_OVERHEAD,)
 

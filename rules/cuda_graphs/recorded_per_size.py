@@ -12,7 +12,7 @@ from .modes import records_graphs
 
 
 class RecordedPerSize(Rule[CompileCall]):
-    """CUDA graphs are recorded for sizes that vary."""
+    """CUDA graphs are recorded for varying sizes."""
 
     code = "TCL702"
     name = "graph-recorded-per-size"

@@ -26,7 +26,7 @@ class ReadOfArray(Rule[ArrayRead]):
 
     code = "TCL191"
     name = "array-read"
-    summary = "a number that Python reads from a numpy array breaks the graph"
+    summary = "A number that Python reads from a numpy array breaks the graph"
     on = ArrayRead
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0033", "GB0059", "GB0109", "GB0208", "GB7000")

@@ -48,7 +48,7 @@ class DataDependentBranch(Rule[TensorBranch]):
 
     code = "TCL160"
     name = "data-dependent-branch"
-    summary = "a branch on a tensor's value breaks the graph"
+    summary = "A branch on a tensor's value breaks the graph"
     on = TensorBranch
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170", "GB0033", "GB7000")

@@ -22,7 +22,7 @@ class DataDependentWhile(Rule[TensorBranch]):
 
     code = "TCL162"
     name = "data-dependent-while"
-    summary = "a `while` on a tensor's value breaks the graph in every iteration"
+    summary = "A `while` on a tensor's value breaks the graph in every iteration"
     on = TensorBranch
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170",)

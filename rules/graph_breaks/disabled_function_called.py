@@ -29,7 +29,7 @@ class DisabledFunctionCalled(Rule[Call]):
 
     code = "TCL187"
     name = "disabled-function-called"
-    summary = "calling a function under `torch.compiler.disable` breaks the graph"
+    summary = "Calling a function under `torch.compiler.disable` breaks the graph"
     on = Call
     called = ("disable",)
     effects = (Effect.GRAPH_BREAK,)

@@ -40,7 +40,7 @@ class DynamicShapeOp(Rule[DynamicShape]):
 
     code = "TCL170"
     name = "dynamic-shape-op"
-    summary = "an operation whose output shape depends on the data breaks the graph"
+    summary = "An operation whose output shape depends on the data breaks the graph"
     on = DynamicShape
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0036", "GB0246", "GB7000")

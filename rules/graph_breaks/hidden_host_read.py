@@ -59,7 +59,7 @@ class HiddenHostRead(Rule[HostRead]):
 
     code = "TCL106"
     name = "hidden-host-read"
-    summary = "a tensor used as a size, a bound or an index breaks the graph"
+    summary = "A tensor used as a size, a bound or an index breaks the graph"
     on = HostRead
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0033", "GB0124", "GB7000")

@@ -14,7 +14,7 @@ class NumpyLoop(Rule[Loop]):
 
     code = "TCL141"
     name = "numpy-loop"
-    summary = "a loop over `np.arange` traces array operations that `range` does not need"
+    summary = "A loop over `np.arange` traces array operations that `range` does not need"
     on = Loop
     effects = (Effect.COLD_START,)
 

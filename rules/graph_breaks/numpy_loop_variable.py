@@ -20,7 +20,7 @@ class NumpyLoopVariable(Rule[Loop]):
 
     code = "TCL140"
     name = "numpy-loop-variable"
-    summary = "a loop over `np.arange` uses its variable as a number: the function runs eagerly"
+    summary = "A loop over `np.arange` uses its variable as a number: the function runs eagerly"
     on = Loop
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB7000", "GB0033", "GB0059", "GB0088", "GB0170")

@@ -29,7 +29,7 @@ class NumpyRandom(Rule[NumpyCall]):
 
     code = "TCL181"
     name = "numpy-random"
-    summary = "a draw from numpy's random generator breaks the graph"
+    summary = "A draw from numpy's random generator breaks the graph"
     on = NumpyCall
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0033", "GB0294", "GB0156", "GB0087", "GB7000")

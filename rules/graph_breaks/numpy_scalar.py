@@ -36,7 +36,7 @@ class NumpyScalar(Rule[NumpyCall]):
 
     code = "TCL142"
     name = "numpy-scalar-in-region"
-    summary = "a number computed by numpy is used as a size, an index or a condition"
+    summary = "A number computed by numpy is used as a size, an index or a condition"
     on = NumpyCall
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0033", "GB0059", "GB0088", "GB0124", "GB0170", "GB0208")

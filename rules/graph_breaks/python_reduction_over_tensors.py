@@ -31,7 +31,7 @@ class PythonReductionOverTensors(Rule[TensorBranch]):
 
     code = "TCL163"
     name = "python-reduction-over-tensors"
-    summary = "builtin `any`, `all` or `sorted` over tensors breaks the graph"
+    summary = "Builtin `any`, `all` or `sorted` over tensors breaks the graph"
     on = TensorBranch
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170", "GB0207", "GB0059", "GB0193", "GB7000")

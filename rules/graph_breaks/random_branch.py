@@ -38,7 +38,7 @@ class RandomBranch(Rule[TensorBranch]):
 
     code = "TCL161"
     name = "random-branch"
-    summary = "a branch on a random number (LayerDrop) breaks the graph"
+    summary = "A branch on a random number (LayerDrop) breaks the graph"
     on = TensorBranch
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170", "GB7000")

@@ -26,7 +26,7 @@ class RecurrentLayer(Rule[Call]):
 
     code = "TCL186"
     name = "recurrent-layer"
-    summary = "a recurrent layer breaks the graph"
+    summary = "A recurrent layer breaks the graph"
     on = Call
     called = ("__call__",)
     effects = (Effect.GRAPH_BREAK,)

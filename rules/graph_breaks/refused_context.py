@@ -60,7 +60,7 @@ class RefusedContext(Rule[ContextEntered]):
 
     code = "TCL185"
     name = "refused-context"
-    summary = "a context manager that Dynamo does not trace sends the function to eager"
+    summary = "A context manager that Dynamo does not trace makes the function run eagerly"
     on = ContextEntered
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0142", "GB0066")

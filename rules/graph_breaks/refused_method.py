@@ -35,7 +35,7 @@ class RefusedMethod(Rule[Call]):
 
     code = "TCL189"
     name = "refused-method"
-    summary = "a method that Dynamo does not trace breaks the graph"
+    summary = "A method that Dynamo does not trace breaks the graph"
     on = Call
     called = SKIPPED_METHODS
     effects = (Effect.GRAPH_BREAK,)

@@ -15,7 +15,7 @@ class RequiresGradAssigned(Rule[TensorWrite]):
 
     code = "TCL183"
     name = "requires-grad-assigned"
-    summary = "assigning `requires_grad` in compiled code breaks the graph"
+    summary = "Assigning `requires_grad` in compiled code breaks the graph"
     on = TensorWrite
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0206", "GB7000")

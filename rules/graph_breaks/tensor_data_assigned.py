@@ -19,7 +19,7 @@ class TensorDataAssigned(Rule[TensorWrite]):
 
     code = "TCL184"
     name = "tensor-data-assigned"
-    summary = "assigning `.data` of a result breaks the graph"
+    summary = "Assigning `.data` of a result breaks the graph"
     on = TensorWrite
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0056", "GB0058", "GB7000")

@@ -23,7 +23,7 @@ class TensorMembership(Rule[TensorBranch]):
 
     code = "TCL164"
     name = "tensor-membership"
-    summary = "searching a list for a tensor breaks the graph"
+    summary = "Searching a list for a tensor breaks the graph"
     on = TensorBranch
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170", "GB0033", "GB7000")

@@ -31,7 +31,7 @@ class TorchCheckBreaks(Rule[Call]):
 
     code = "TCL166"
     name = "torch-check-breaks"
-    summary = "a `torch._check` that reads a tensor or formats sizes breaks the graph"
+    summary = "A `torch._check` that reads a tensor or formats sizes breaks the graph"
     on = Call
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0124", "GB0033", "GB9158")

@@ -25,7 +25,7 @@ class TorchGeneratorDraw(Rule[Call]):
     code = "TCL190"
     name = "torch-generator-draw"
     former_names = ("own-generator",)
-    summary = "a draw from a `torch.Generator` breaks the graph"
+    summary = "A draw from a `torch.Generator` breaks the graph"
     on = Call
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0055", "GB7000")

@@ -105,7 +105,7 @@ class UntraceableCall(Rule[Call]):
     code = "TCL180"
     name = "untraceable-call"
     former_names = ("refused-call",)
-    summary = "a call that Dynamo does not trace breaks the graph"
+    summary = "A call that Dynamo does not trace breaks the graph"
     on = Call
     called = SKIPPED_FUNCTIONS | {name.rpartition(".")[2] for name in _BY_ARGUMENT}
     effects = (Effect.GRAPH_BREAK,)

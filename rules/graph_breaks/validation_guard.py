@@ -39,7 +39,7 @@ class ValidationGuard(Rule[TensorBranch]):
 
     code = "TCL165"
     name = "validation-guard"
-    summary = "an `if` on a tensor's value that raises breaks the graph"
+    summary = "An `if` on a tensor's value that raises breaks the graph"
     on = TensorBranch
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170", "GB7000")

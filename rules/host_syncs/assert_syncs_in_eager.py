@@ -24,7 +24,7 @@ _CHANGES = (
 
 
 class AssertSyncsInEager(Rule[TensorAssert]):
-    """An assert tests a tensor's value."""
+    """An assert checks a tensor's value."""
 
     code = "TCL301"
     name = "assert-syncs-in-eager"

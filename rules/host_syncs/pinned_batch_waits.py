@@ -21,11 +21,11 @@ _PASSED_ON: Final = ("enumerate", "tqdm")
 
 
 class PinnedBatchWaits(Rule[TrainingCall]):
-    """A training loop copies batches from pinned memory to the device, and waits for each."""
+    """A training loop copies each batch from pinned memory to the device and waits for the copy."""
 
     code = "TCL334"
     name = "pinned-batch-waits"
-    summary = "a copy from pinned memory without `non_blocking=True` makes the CPU wait"
+    summary = "A copy from pinned memory without `non_blocking=True` makes the CPU wait"
     on = TrainingCall
     effects = (Effect.HOST_SYNC,)
     outside_regions = True

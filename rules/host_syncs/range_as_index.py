@@ -28,7 +28,7 @@ class RangeAsIndex(Rule[TensorIndex]):
 
     code = "TCL320"
     name = "range-as-index"
-    summary = "a Python range as an index is copied to the device, and compiles per length"
+    summary = "A Python range as an index is copied to the device, and each length compiles anew"
     on = TensorIndex
     effects = (Effect.RECOMPILE, Effect.HOST_SYNC)
 

@@ -20,11 +20,11 @@ _BUILT = ("torch.stack", "torch.tensor")
 
 
 class ReadsOneByOne(Rule[TrainingCall]):
-    """A training step reads several tensors, one after the other."""
+    """A training step reads several tensors one by one."""
 
     code = "TCL332"
     name = "reads-one-by-one"
-    summary = "several `.item()` calls in every training step wait for the device"
+    summary = "Several `.item()` calls in every training step wait for the device"
     on = TrainingCall
     effects = (Effect.HOST_SYNC,)
     outside_regions = True

@@ -16,11 +16,11 @@ from .fresh_tensors import only_read
 
 
 class SameReadEachStep(Rule[TrainingCall]):
-    """A training loop reads a tensor that it never changes, in every step."""
+    """A training loop reads a tensor in every step but never changes it."""
 
     code = "TCL333"
     name = "same-read-each-step"
-    summary = "a training step reads a tensor that the loop does not change"
+    summary = "A training step reads a tensor that the loop does not change"
     on = TrainingCall
     effects = (Effect.HOST_SYNC,)
     outside_regions = True

@@ -25,7 +25,7 @@ class SynchronizeEachStep(Rule[TrainingCall]):
 
     code = "TCL331"
     name = "synchronize-each-step"
-    summary = "every training step waits for the GPU or empties its cache"
+    summary = "Every training step waits for the GPU or empties its cache"
     on = TrainingCall
     effects = (Effect.HOST_SYNC,)
     outside_regions = True

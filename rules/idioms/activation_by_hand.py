@@ -22,11 +22,11 @@ _Activation = tuple[str, ast.expr, ast.expr, Mapping[str, ast.expr | str]]
 
 
 class ActivationByHand(Rule[Call]):
-    """GELU or SiLU, written as a formula."""
+    """GELU or SiLU written out as a formula."""
 
     code = "TCL604"
     name = "activation-by-hand"
-    summary = "a formula for GELU or SiLU takes several kernels in eager code"
+    summary = "A formula for GELU or SiLU takes several kernels in eager code"
     on = Call
     called = ("sigmoid", "erf", "tanh")
     effects = (Effect.LAUNCH_OVERHEAD,)

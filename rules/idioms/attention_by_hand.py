@@ -30,11 +30,11 @@ _LAST_TWO: Final = ({"-1", "-2"}, {"2", "3"})
 
 
 class AttentionByHand(Rule[Call]):
-    """Attention, written as two products and a softmax."""
+    """Attention written out as two matmuls and a softmax."""
 
     code = "TCL606"
     name = "attention-by-hand"
-    summary = "attention by hand writes out the scores of all pairs of tokens"
+    summary = "Attention by hand materializes the scores of all pairs of tokens"
     on = Call
     called = ("softmax",)
     effects = (Effect.LAUNCH_OVERHEAD,)

@@ -28,11 +28,11 @@ _COUNTERS: Final = ("range", "torch.arange")
 
 
 class CrossEntropyByHand(Rule[Call]):
-    """A cross-entropy, written by hand."""
+    """Cross-entropy written by hand."""
 
     code = "TCL607"
     name = "cross-entropy-by-hand"
-    summary = "picking log-probabilities by index takes many kernels where cross_entropy takes two"
+    summary = "Picking log-probabilities by index takes many kernels; `cross_entropy` takes two"
     on = Call
     called = ("mean", "sum")
     effects = (Effect.LAUNCH_OVERHEAD,)

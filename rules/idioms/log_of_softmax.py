@@ -25,11 +25,11 @@ _CHANGES: Final = (
 
 
 class LogOfSoftmax(Rule[Call]):
-    """The logarithm of a softmax, or of a sigmoid."""
+    """The logarithm of a softmax or a sigmoid."""
 
     code = "TCL601"
     name = "log-of-softmax"
-    summary = "log(softmax(x)) loses small probabilities that log_softmax keeps"
+    summary = "`log(softmax(x))` loses small probabilities that `log_softmax` keeps"
     on = Call
     called = ("log",)
     effects = (Effect.LAUNCH_OVERHEAD,)

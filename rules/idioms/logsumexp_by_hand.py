@@ -24,7 +24,7 @@ class LogsumexpByHand(Rule[Call]):
 
     code = "TCL602"
     name = "logsumexp-by-hand"
-    summary = "x.exp().sum().log() overflows where torch.logsumexp does not"
+    summary = "`x.exp().sum().log()` overflows where `torch.logsumexp` does not"
     on = Call
     called = ("log",)
     effects = (Effect.NONE,)

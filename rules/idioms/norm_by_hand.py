@@ -29,7 +29,7 @@ class NormByHand(Rule[Call]):
 
     code = "TCL608"
     name = "norm-by-hand"
-    summary = "a normalisation by hand takes several kernels in eager code"
+    summary = "A normalisation by hand takes several kernels in eager code"
     on = Call
     called = ("sqrt", "rsqrt")
     effects = (Effect.LAUNCH_OVERHEAD,)

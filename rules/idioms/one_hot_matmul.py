@@ -24,11 +24,11 @@ _Product = tuple[ast.expr, ast.expr, ast.expr]
 
 
 class OneHotMatmul(Rule[Call]):
-    """A one-hot encoding, multiplied by a matrix."""
+    """A one-hot encoding multiplied by a matrix."""
 
     code = "TCL605"
     name = "one-hot-matmul"
-    summary = "a one-hot encoding times a matrix is a slow way to pick rows"
+    summary = "A one-hot encoding times a matrix is a slow way to pick rows"
     on = Call
     called = ("one_hot",)
     effects = (Effect.LAUNCH_OVERHEAD,)

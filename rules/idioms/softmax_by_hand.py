@@ -20,11 +20,11 @@ _CHANGES: Final = "the last bits differ, and where an exponential overflowed the
 
 
 class SoftmaxByHand(Rule[Call]):
-    """Exponentials that are divided by their sum."""
+    """Exponentials divided by their sum."""
 
     code = "TCL603"
     name = "softmax-by-hand"
-    summary = "exp(x) divided by its sum is F.softmax, which does not overflow"
+    summary = "`exp(x)` divided by its sum is `F.softmax`, which does not overflow"
     on = Call
     called = ("sum",)
     effects = (Effect.LAUNCH_OVERHEAD,)

@@ -15,7 +15,7 @@ from ..lib.facts.optimizers import optimizer_of
 
 
 class CapturedStep(Rule[NameUsed]):
-    """The step of an optimizer that is not capturable, inside of a captured CUDA graph."""
+    """A captured CUDA graph contains the step of an optimizer that is not capturable."""
 
     code = "TCL506"
     name = "step-not-capturable"

@@ -10,7 +10,7 @@ from tclint.semantics.events import OptimizerInit
 
 
 class FusedInCompiledStep(Rule[OptimizerInit]):
-    """A fused optimizer whose step is compiled."""
+    """The step of a fused optimizer is compiled."""
 
     code = "TCL502"
     name = "fused-optimizer-in-compiled-step"

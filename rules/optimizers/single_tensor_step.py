@@ -11,7 +11,7 @@ from tclint.semantics.events import OptimizerInit
 
 
 class SingleTensorStep(Rule[OptimizerInit]):
-    """An optimizer with `foreach=False` whose step is compiled."""
+    """The step of an optimizer with `foreach=False` is compiled."""
 
     code = "TCL503"
     name = "single-tensor-step"

@@ -22,11 +22,11 @@ _DECLINED: Final = Decline(
 
 
 class UnfusedStep(Rule[OptimizerInit]):
-    """An optimizer that is neither fused nor compiled, in a file that compiles its model."""
+    """A file compiles its model, but its optimizer is neither fused nor compiled."""
 
     code = "TCL507"
     name = "unfused-step-of-compiled-model"
-    summary = "a compiled model's optimizer runs eagerly, with many kernels instead of one"
+    summary = "A compiled model's optimizer runs eagerly, with many kernels instead of one"
     on = OptimizerInit
     effects = (Effect.LAUNCH_OVERHEAD,)
     outside_regions = True

@@ -20,12 +20,12 @@ _COMPILES: Final = re.compile(r"\btorch\.compile\b|\.compile\(")
 
 
 class Tf32NotEnabled(Rule[CompileCall]):
-    """A training script compiles its model, but multiplies in full float32."""
+    """A training script compiles its model, but runs its matmuls in full float32."""
 
     code = "TCL620"
     name = "tf32-not-enabled"
     former_names = ("full-float32-products",)
-    summary = "a compiled training script never lets its matmuls use TF32"
+    summary = "A compiled training script never lets its matmuls use TF32"
     on = CompileCall
     effects = (Effect.NONE,)
     outside_regions = True

@@ -19,7 +19,7 @@ class CacheBySize(Rule[ContainerGrown]):
 
     code = "TCL223"
     name = "cache-by-size"
-    summary = "a dict keyed by a tensor's size recompiles for each new size"
+    summary = "A dict keyed by a tensor's size recompiles for each new size"
     on = ContainerGrown
     effects = (Effect.RECOMPILE,)
 

@@ -24,7 +24,7 @@ class ChangingStringArgument(Rule[CompileCall]):
     code = "TCL229"
     name = "changing-string-argument"
     former_names = ("text-per-call",)
-    summary = "a compiled function recompiles for each new string argument"
+    summary = "A compiled function recompiles for each new string argument"
     on = CompileCall
     effects = (Effect.RECOMPILE,)
     outside_regions = True

@@ -18,7 +18,7 @@ class ClassCounter(Rule[ClassWrite]):
 
     code = "TCL228"
     name = "class-counter-in-region"
-    summary = "counting in a class attribute recompiles on each call"
+    summary = "Counting in a class attribute recompiles on each call"
     on = ClassWrite
     effects = (Effect.RECOMPILE,)
 

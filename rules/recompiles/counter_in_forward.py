@@ -35,7 +35,7 @@ class CounterInForward(Rule[ModuleWrite]):
 
     code = "TCL220"
     name = "counter-in-forward"
-    summary = "counting in an integer attribute recompiles on each call"
+    summary = "Counting in an integer attribute recompiles on each call"
     on = ModuleWrite
     effects = (Effect.RECOMPILE,)
 

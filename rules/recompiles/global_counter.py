@@ -16,7 +16,7 @@ class GlobalCounter(Rule[GlobalsDeclared]):
 
     code = "TCL225"
     name = "global-counter-in-region"
-    summary = "counting in a global variable recompiles on each call"
+    summary = "Counting in a global variable recompiles on each call"
     on = GlobalsDeclared
     effects = (Effect.RECOMPILE,)
 

@@ -23,7 +23,7 @@ class GrowingList(Rule[ContainerGrown]):
 
     code = "TCL222"
     name = "growing-list-in-forward"
-    summary = "a list that grows on each call recompiles on each call"
+    summary = "A list that grows on each call recompiles on each call"
     on = ContainerGrown
     effects = (Effect.RECOMPILE,)
 

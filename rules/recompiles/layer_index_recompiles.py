@@ -19,7 +19,7 @@ class LayerIndexRecompiles(Rule[CompileCall]):
     code = "TCL227"
     name = "layer-index-recompiles"
     former_names = ("number-of-block",)
-    summary = "blocks compiled one by one recompile when they use their index"
+    summary = "Blocks compiled one by one recompile when they use their index"
     on = CompileCall
     effects = (Effect.RECOMPILE,)
     outside_regions = True

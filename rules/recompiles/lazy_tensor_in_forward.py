@@ -34,7 +34,7 @@ class LazyTensorInForward(Rule[ModuleWrite]):
 
     code = "TCL221"
     name = "lazy-tensor-in-forward"
-    summary = "a tensor that the first call builds makes the second call recompile"
+    summary = "A tensor that the first call builds makes the second call recompile"
     on = ModuleWrite
     effects = (Effect.RECOMPILE,)
 

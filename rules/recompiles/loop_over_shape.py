@@ -14,7 +14,7 @@ class LoopOverShape(Rule[Loop]):
 
     code = "TCL210"
     name = "loop-over-shape"
-    summary = "a loop over a tensor's dimension is unrolled and recompiles for each size"
+    summary = "A loop over a tensor's dimension is unrolled and recompiles for each size"
     on = Loop
     effects = (Effect.RECOMPILE,)
 

@@ -22,7 +22,7 @@ class NumpyOfSize(Rule[NumpyCall]):
 
     code = "TCL226"
     name = "numpy-of-size"
-    summary = "numpy specializes on a tensor's size, and each new size recompiles"
+    summary = "A numpy call on a tensor's size makes each new size recompile"
     on = NumpyCall
     effects = (Effect.RECOMPILE,)
 

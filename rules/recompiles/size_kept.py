@@ -16,7 +16,7 @@ class SizeKeptOnModule(Rule[ModuleWrite]):
 
     code = "TCL224"
     name = "size-kept-on-module"
-    summary = "an attribute that holds the last input's size recompiles for each new size"
+    summary = "An attribute that holds the last input's size recompiles for each new size"
     on = ModuleWrite
     effects = (Effect.RECOMPILE,)
 

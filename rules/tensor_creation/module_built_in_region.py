@@ -23,11 +23,11 @@ _ANEW = "every call creates the layer again, with new parameters; create it in `
 
 
 class ModuleBuiltInRegion(Rule[ModuleConstruction]):
-    """A layer that has parameters is made where Dynamo traces."""
+    """Traced code creates a layer that has parameters."""
 
     code = "TCL130"
     name = "module-built-in-region"
-    summary = "Layers with parameters made in compiled code break the graph"
+    summary = "Creating a layer with parameters in compiled code breaks the graph"
     on = ModuleConstruction
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0264",)

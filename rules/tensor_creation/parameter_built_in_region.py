@@ -20,11 +20,11 @@ _WHY_NOT = (
 
 
 class ParameterBuiltInRegion(Rule[ModuleConstruction]):
-    """An `nn.Parameter` is made where Dynamo traces."""
+    """Traced code creates an `nn.Parameter`."""
 
     code = "TCL131"
     name = "parameter-built-in-region"
-    summary = "Parameters made in compiled code break the graph"
+    summary = "Creating a parameter in compiled code breaks the graph"
     on = ModuleConstruction
     effects = (Effect.GRAPH_BREAK, Effect.RECOMPILE)
     gb_ids = ("GB0264",)

@@ -13,7 +13,7 @@ from ..lib.facts.wrapped_modules import FSDP, wrapped_after, wrapped_before
 
 
 class FsdpFlatParameters(Rule[CompileCall]):
-    """A compiled module that `FullyShardedDataParallel` gives flat parameters."""
+    """`FullyShardedDataParallel` flattens the parameters of a compiled module."""
 
     code = "TCL514"
     name = "fsdp-flat-parameters"

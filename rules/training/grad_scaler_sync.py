@@ -18,12 +18,12 @@ SCALERS: Final = frozenset({"torch.amp.GradScaler", "torch.cuda.amp.GradScaler"}
 
 
 class GradScalerSync(Rule[TrainingCall]):
-    """A gradient scaler steps an optimizer that is not fused."""
+    """A gradient scaler steps an unfused optimizer."""
 
     code = "TCL512"
     name = "grad-scaler-sync"
     former_names = ("scaler-waits",)
-    summary = "a gradient scaler waits for the device in each step of an unfused optimizer"
+    summary = "A gradient scaler waits for the device in each step of an unfused optimizer"
     on = TrainingCall
     effects = (Effect.HOST_SYNC,)
     outside_regions = True

@@ -11,11 +11,11 @@ WORTHWHILE = 3
 
 
 class LossOutsideGraph(Rule[CompiledOutputUsed]):
-    """A function works on a compiled model's output outside of compiled code."""
+    """A function processes a compiled model's output outside compiled code."""
 
     code = "TCL510"
     name = "loss-outside-graph"
-    summary = "a function works on a compiled model's output outside of compiled code"
+    summary = "A function processes a compiled model's output outside of compiled code"
     on = CompiledOutputUsed
     effects = (Effect.LAUNCH_OVERHEAD,)
 

@@ -14,7 +14,7 @@ from ..lib.facts.training_loops import is_step, runs_every_time
 
 
 class LossReadEachStep(Rule[TrainingCall]):
-    """A running sum of losses that reads each of them."""
+    """A training loop sums up its losses and reads each one with `.item()`."""
 
     code = "TCL511"
     name = "loss-read-each-step"
