@@ -6,11 +6,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 TOOLS := build/tools
-MARKS ?= not slow
+MARKS ?= not slow and not exhaustive
 PYTEST_FLAGS ?= -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-static test-all lint format docs docs-check site wheel compiled \
+.PHONY: help install demo test test-static test-all test-exhaustive lint format docs docs-check site wheel compiled \
 	lock audit dist sbom clean \
 	bench-analysis bench-models bench-speed bench-repair bench-packages bench-preserve attack
 
@@ -46,11 +46,14 @@ test-static: ## run the tests that need no torch, on every Python that is here
 	  folder=build/static-`$$python -c 'import sys; print(*sys.version_info[:2], sep=".")'`; \
 	  echo "== $$folder" && $$python -m venv $$folder \
 	  && $$folder/bin/pip install -q -e '.[server,review]' $(STATIC) \
-	  && $$folder/bin/python -m pytest $(PYTEST_FLAGS) -m "not slow" || exit 1; \
+	  && $$folder/bin/python -m pytest $(PYTEST_FLAGS) -m "not slow and not exhaustive" || exit 1; \
 	done
 
 test-all: ## run the slow tests too: environments, compilers, real pre-commit
-	@$(MAKE) test MARKS="slow or not slow"
+	@$(MAKE) test MARKS="not exhaustive"
+
+test-exhaustive: ## run what goes through all of what other tests take samples of
+	@$(MAKE) test MARKS="exhaustive"
 
 lint: $(INSTALLED) ## check the sources, with tclint itself too
 	$(BIN)/ruff check .

@@ -24,7 +24,7 @@ settings.load_profile("tclint")
 # Else each process that compiles tries every instruction set of this machine first, with programs
 # that take a compiler ten seconds. Set before torch is imported, and inherited.
 os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
-# A test's tensors are small, and the workers fill the cores: more threads would wait for each other.
+# Tests compute with small tensors, and the workers fill the cores: more threads would only wait.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -42,6 +42,7 @@ SLOW = [
     ("garbage", 0, 50),
 ]
 
+EVERY = [pytest.param(10, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.exhaustive)]
 
 MEMORY = 6 << 30
 """Six times what a run over everything that is installed takes."""
@@ -98,15 +99,15 @@ def test_every_way_of_breaking_a_program_breaks_some() -> None:
         assert any(mutation(text, text, chance) != text for _ in range(9)), mutation.__name__
 
 
-@pytest.mark.slow
-def test_nothing_that_is_installed_crashes_a_run() -> None:
+@pytest.mark.parametrize("every", EVERY)
+def test_nothing_that_is_installed_crashes_a_run(every: int) -> None:
     program = (
         "import resource, sysconfig\n"
         "from pathlib import Path\n"
         "from benchmarks.attack.mutants import failures\n"
         "from tclint.config import Config\n"
         f"resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))\n"
-        "installed = sorted(Path(sysconfig.get_path('purelib')).rglob('*.py'))\n"
+        f"installed = sorted(Path(sysconfig.get_path('purelib')).rglob('*.py'))[::{every}]\n"
         "print(*failures(installed, Config(Path.cwd(), third_party=False)), 'the end')\n"
     )
     # By itself, under a limit: what takes all memory is to show a traceback, not to end the tests.

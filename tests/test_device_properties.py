@@ -171,7 +171,7 @@ def test_eager_code_stays_the_same(code: str, tmp_path: Path) -> None:
     check(code, tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(code=programs())
 def test_eager_code_stays_the_same_in_many_programs(code: str, tmp_path: Path) -> None:

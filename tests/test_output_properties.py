@@ -161,7 +161,7 @@ def test_eager_code_says_the_same(program: tuple[str, str], tmp_path: Path) -> N
     check(program, tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(program=programs())
 def test_eager_code_says_the_same_in_many_programs(

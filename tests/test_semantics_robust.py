@@ -192,10 +192,16 @@ def test_every_function_of_the_standard_library_can_be_taken_for_compiled(tmp_pa
         check_files([path], Config(tmp_path, scope="all"))
 
 
-@pytest.mark.slow
-def test_the_whole_standard_library_and_torch_can_be_taken_for_compiled(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "every",
+    [pytest.param(10, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.exhaustive)],
+)
+def test_the_standard_library_and_torch_can_be_taken_for_compiled(
+    tmp_path: Path, every: int
+) -> None:
     torch = pytest.importorskip("torch")
-    for path in [*sample(100_000), *Path(torch.__file__).parent.rglob("*.py")]:
+    files = [*sample(100_000), *sorted(Path(torch.__file__).parent.rglob("*.py"))]
+    for path in files[::every]:
         check_files([path], Config(tmp_path, scope="all"))
 
 

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from pytest_lsp import LanguageClient
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "programs"
+SEEDS = (
+    pytest.param(0, marks=pytest.mark.slow),
+    *(pytest.param(seed, marks=pytest.mark.exhaustive) for seed in range(1, 10)),
+)
 SNIPPETS = (
     "print(x)",
     "y = x.sum().item()",
@@ -112,9 +116,8 @@ def test_what_is_kept_between_edits_makes_no_difference(
     soak(tmp_path, 60, seed=len(names))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10))
-def test_ten_thousand_random_edits(tmp_path: Path, seed: int) -> None:
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_thousand_random_edits(tmp_path: Path, seed: int) -> None:
     for name in ("conv_net.py", "deep_stack.py"):
         (tmp_path / name).write_text((FIXTURES / name).read_text("utf-8"), "utf-8")
     soak(tmp_path, 1000, seed)
@@ -197,8 +200,7 @@ def test_the_server_says_what_a_run_says(tmp_path: Path) -> None:
     through_the_server(tmp_path, 100, seed=0)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_the_server_says_what_a_run_says_a_thousand_times(tmp_path: Path, seed: int) -> None:
     shutil.copy(FIXTURES / "conv_net.py", tmp_path)
     through_the_server(tmp_path, 1000, seed + 1)

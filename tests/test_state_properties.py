@@ -183,7 +183,7 @@ def test_results_and_saved_state_stay_the_same(code: str, tmp_path: Path) -> Non
     check(code, tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(code=programs())
 def test_results_and_saved_state_stay_the_same_in_many_programs(code: str, tmp_path: Path) -> None:
