@@ -32,6 +32,7 @@ _WHAT: Final = {
     "number": "The tensor `{}` is used where torch needs a number",
     "slice": "The tensor `{}` is used where a slice needs a number",
     "index": "A Python sequence is indexed with the tensor `{}`",
+    "repeat": "A list is repeated as often as the tensor `{}` says",
     "row": "The 0-d tensor `{}` is read as an index",
     "equal": "`{}` is read to return a `bool`",
     "allclose": "`{}` is read to return a `bool`",

@@ -10,6 +10,10 @@ from tclint.semantics.events import TensorBranch
 
 from ..lib.wording import consequence, loop_ids, short
 
+_WITHOUT = (
+    "compare in a loop of its own, or with `torch.stack` and `argmax`: without `key=` and "
+    "`default=` it is traced"
+)
 _IDS = {
     "any": ("GB0170",),
     "all": ("GB0170",),
@@ -21,8 +25,8 @@ _INSTEAD = {
     "any": "`torch.stack([...]).any()` gives the answer as a tensor, for `torch.where`",
     "all": "`torch.stack([...]).all()` gives the answer as a tensor, for `torch.where`",
     "sorted": "`torch.sort(torch.stack([...]))` sorts on the device",
-    "max": "without `key=` and `default=` it is traced",
-    "min": "without `key=` and `default=` it is traced",
+    "max": _WITHOUT,
+    "min": _WITHOUT,
 }
 
 
@@ -42,12 +46,14 @@ class PythonReductionOverTensors(Rule[TensorBranch]):
         ids = _IDS.get(event.kind)
         if ids is None or not isinstance(call, ast.Call):
             return None
-        if event.kind in ("max", "min") and not call.keywords:
-            return None
         generator = isinstance(event.test, ast.GeneratorExp) and event.kind in ("any", "all")
         end = consequence(site, always=generator)
+        what = f"`{event.kind}` reads the value of each tensor in `{short(site, event.test)}`"
+        if event.kind in ("max", "min"):
+            given = " and ".join(f"`{k.arg}=`" for k in call.keywords if k.arg)
+            what = f"`{event.kind}` with {given} is traced for constants alone"
         return Finding(
-            f"`{event.kind}` reads the value of each tensor in `{short(site, event.test)}`{end}",
+            f"{what}{end}",
             Decline(_INSTEAD[event.kind]),
             gb_ids=loop_ids(site, *ids),
         )

@@ -31,9 +31,10 @@ class HostRead(Event):
     ``via`` is ``"item"``, ``"tolist"``, ``"numpy"``, ``"float"``, ``"int"``, ``"bool"``,
     ``"complex"``, ``"format"`` (f-string, ``str()``, ``%``), ``"math"`` (``math.f(t)``),
     ``"range"``, ``"contains"``, ``"index"`` (by a 0-d tensor), ``"slice"``, ``"number"`` (a size,
-    a dimension, a rate: what torch takes as a number only), ``"given"`` (by a function that is
-    passed on, as to ``map``) or the name of a function that reads
-    (``equal``, ``allclose``). ``source`` is the tensor's expression, ``tensor`` its value.
+    a dimension, a rate: what torch takes as a number only), ``"repeat"`` (how often a list is
+    repeated), ``"given"`` (by a function that is passed on, as to ``map``) or the name of a
+    function that reads (``equal``, ``allclose``). ``source`` is the tensor's expression, ``tensor``
+    its value.
     """
 
     via: str
@@ -49,6 +50,17 @@ class TensorAssert(Event):
     """
 
     statement: ast.Assert
+
+
+@record(frozen=True, eq=False)
+class ObjectAssert(Event):
+    """``assert`` whose test ends with the truth of an object, or of what holds tensors or objects.
+
+    ``node`` is what is asked last, ``holds`` is ``"tensor"`` or ``"object"``.
+    """
+
+    statement: ast.Assert
+    holds: str
 
 
 @record(frozen=True, eq=False)

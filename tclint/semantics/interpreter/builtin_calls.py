@@ -19,6 +19,7 @@ from tclint.semantics.interpreter.given import call_given, sorting_key
 from tclint.semantics.interpreter.iteration import element_of, loop_source
 from tclint.semantics.interpreter.narrowing import instance_verdict
 from tclint.semantics.interpreter.operators import binary, combined
+from tclint.semantics.interpreter.traced import closes_over, traced
 from tclint.semantics.lattice import bounded, is_static, is_tensor, join, tensor_in
 from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import (
@@ -147,11 +148,12 @@ def _truths(kind: str) -> Builtin:
 def _extreme(kind: str) -> Builtin:
     def pick(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
         values = arguments.positional
+        if node.keywords and _is_refused(frame, node, arguments):
+            frame.analysis.emit(frame, TensorBranch, node, kind=kind, test=node.args[0])
         if len(values) == 1:
-            member = element_of(values[0])
-            if is_tensor(member) and not isinstance(values[0], Tensor):
-                frame.analysis.emit(frame, TensorBranch, node, kind=kind, test=node.args[0])
-            return member
+            return element_of(values[0])
+        if "key" in arguments.keywords:
+            return join(values)
         tensors = [tensor for value in values if (tensor := tensor_in(value)) is not None]
         if tensors:
             guessed = all(tensor.assumed for tensor in tensors)
@@ -161,6 +163,16 @@ def _extreme(kind: str) -> Builtin:
         return _extreme_of_numbers(values)
 
     return pick
+
+
+def _is_refused(frame: Frame, node: ast.Call, arguments: Arguments) -> bool:
+    """True where Dynamo has no constant for something that is given: then it takes no ``key=``."""
+    key = arguments.keywords.get("key", NONE)
+    lazy = any(isinstance(argument, ast.GeneratorExp) for argument in node.args)
+    seen = [*arguments.positional, *arguments.keywords.values()]
+    return bool(node.args) and (
+        lazy or closes_over(frame, key) or any(traced(frame, value) for value in seen)
+    )
 
 
 def _extreme_of_numbers(values: tuple[Value, ...]) -> Value:

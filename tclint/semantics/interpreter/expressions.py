@@ -57,6 +57,9 @@ def _bin_op(frame: Frame, node: ast.BinOp) -> Value:
     if isinstance(node.op, ast.Mod) and isinstance(left, Static) and left.type == "str":
         _read_formatted(frame, node.right, right)
         return Static("str")
+    repeated = _repeated(frame, node, left, right) if isinstance(node.op, ast.Mult) else None
+    if repeated is not None:
+        return repeated
     result = operate(frame, node, node.op, left, right)
     if type(result) is NumpyScalar and frame.region is None:
         return operators.made_outside(result)
@@ -65,6 +68,30 @@ def _bin_op(frame: Frame, node: ast.BinOp) -> Value:
         name = f"~{frame.body.module.name}:{node.lineno}:{node.col_offset}:{node.end_col_offset}"
         return with_dtype(result, DType(name))
     return result
+
+
+def _repeated(frame: Frame, node: ast.BinOp, left: Value, right: Value) -> Value | None:
+    """What ``[x] * n`` is for a tensor ``n``, which Python reads as a number; None for others."""
+    for repeated, count, part in ((left, right, node.right), (right, left, node.left)):
+        if isinstance(count, Tensor) and _is_repeatable(repeated) and _may_count(count, part):
+            host_read(frame, node, "repeat", part, count)
+            if not isinstance(repeated, Sequence):
+                return Static("str")
+            return Sequence(repeated.type, operators.elements(repeated))
+    return None
+
+
+def _is_repeatable(value: Value) -> bool:
+    if isinstance(value, Sequence):
+        return value.type in ("list", "tuple")
+    return isinstance(value, Static) and value.type == "str"
+
+
+def _may_count(tensor: Tensor, node: ast.expr) -> bool:
+    """False for what is no single integer, and for a parameter that may well be a number."""
+    category = tensor.dtype.category if tensor.dtype else None
+    guessed = tensor.assumed and isinstance(node, (ast.Name, ast.Attribute))
+    return not tensor.rank and category not in ("float", "complex") and not guessed
 
 
 def _read_formatted(frame: Frame, node: ast.expr, value: Value) -> None:

@@ -17,6 +17,7 @@ from tclint.semantics.events import (
     CompileCall,
     ContextEntered,
     GlobalsDeclared,
+    ObjectAssert,
     TensorAssert,
     TensorBranch,
 )
@@ -34,8 +35,9 @@ from tclint.semantics.interpreter.functions import local_class, local_function
 from tclint.semantics.interpreter.narrowing import matched, number_of, refine
 from tclint.semantics.interpreter.off_by_default import is_off_by_default
 from tclint.semantics.interpreter.special import augment, entered, leave
+from tclint.semantics.interpreter.traced import traced
 from tclint.semantics.interpreter.truth import truth
-from tclint.semantics.lattice import is_tensor
+from tclint.semantics.lattice import is_tensor, may_be_tensor
 from tclint.semantics.syntax import path_of
 from tclint.semantics.values import (
     NONE,
@@ -129,10 +131,27 @@ def _assert(frame: Frame, node: ast.Assert) -> None:
     reads_tensor = frame.quieted > before or is_tensor(frame.body.values.get(node.test, UNKNOWN))
     if reads_tensor and verdict is None:
         frame.analysis.emit(frame, TensorAssert, node, statement=node)
+    _report_object_assert(frame, node)
     if node.msg is not None:
         with frame.silencing(*QUIET_IN_MESSAGES):
             evaluate(frame, node.msg)
     frame.env = refine(frame, frame.env, node.test, outcome=True)
+
+
+def _report_object_assert(frame: Frame, node: ast.Assert) -> None:
+    """Dynamo makes an operator of an assert that ends so, which takes no objects.
+
+    It does not where the message is computed: then it asks for the truth as an ``if`` does.
+    """
+    last = node.test
+    while isinstance(last, ast.BoolOp):
+        last = last.values[-1]
+    literal = node.msg is None or isinstance(node.msg, ast.Constant)
+    value = frame.body.values.get(last, UNKNOWN)
+    if literal and not may_be_tensor(value):
+        holds = traced(frame, value)
+        if holds is not None:
+            frame.analysis.emit(frame, ObjectAssert, last, statement=node, holds=holds)
 
 
 def parts_of(test: ast.expr) -> Iterator[ast.expr]:

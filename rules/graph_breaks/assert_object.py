@@ -1,0 +1,53 @@
+"""TCL115: an assert on an object, or on a list of tensors."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.diagnostics import Decline, Effect
+from tclint.lint.rewrite import Repair, Replace
+from tclint.lint.rule import Finding, Rule
+from tclint.semantics.events import ObjectAssert
+from tclint.semantics.lattice import options
+
+from ..lib.rewrite.builtin_names import builtin
+from ..lib.wording import at_most_medium, consequence, loop_ids, short
+
+_WHAT = {"tensor": "holds tensors", "object": "is or holds an object"}
+_IDS = {"tensor": "GB0112", "object": "GB0055"}
+
+
+class AssertObject(Rule[ObjectAssert]):
+    """An assert asks for the truth of an object, or of a container of tensors or objects."""
+
+    code = "TCL115"
+    name = "assert-object"
+    summary = "`assert` on an object or a list of tensors breaks the graph"
+    on = ObjectAssert
+    effects = (Effect.GRAPH_BREAK,)
+    gb_ids = ("GB0112", "GB0055", "GB7000")
+
+    def check(self, event: ObjectAssert) -> Finding | None:
+        """Report what is asked last."""
+        site, tested = event.site, event.node
+        assert isinstance(tested, ast.expr)
+        sure = len(list(options(site.value(tested)))) == 1
+        return Finding(
+            f"`assert` asks for the truth of `{short(site, tested)}`, which {_WHAT[event.holds]}"
+            f"{consequence(site)}",
+            _repair(event, tested),
+            gb_ids=loop_ids(site, _IDS[event.holds]),
+            confidence=None if sure else at_most_medium(event),
+        )
+
+
+def _repair(event: ObjectAssert, tested: ast.expr) -> Repair | Decline:
+    """Ask for the truth before: then the assert is about a constant."""
+    if isinstance(tested, ast.Tuple):
+        return Decline("a tuple is always true: the assert may have been meant for its first item")
+    spelled = builtin(event.site, "bool")
+    if isinstance(spelled, Decline):
+        return spelled
+    name, _ = spelled
+    asked = Replace(tested, f"{name}($tested)", {"tested": tested})
+    return Repair("Ask for its truth in Python", (asked,))
