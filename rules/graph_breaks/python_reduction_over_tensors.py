@@ -31,11 +31,11 @@ _INSTEAD = {
 
 
 class PythonReductionOverTensors(Rule[TensorBranch]):
-    """The builtin `any`, `all` or `sorted` reads the value of each tensor it gets."""
+    """A builtin goes through tensors one by one: `any`, `all`, `sorted`, `min` or `max`."""
 
     code = "TCL163"
     name = "python-reduction-over-tensors"
-    summary = "Builtin `any`, `all` or `sorted` over tensors breaks the graph"
+    summary = "Builtin `any`, `all`, `sorted`, `min` or `max` over tensors breaks the graph"
     on = TensorBranch
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170", "GB0207", "GB0059", "GB0193", "GB7000")
