@@ -46,6 +46,7 @@ _WAY_OUT: Final = {
     "number": "take sizes from shapes, or pass the number in as an argument",
     "slice": "mask what is out of range: `torch.arange(len(x), device=x.device) < n`",
     "index": "`torch.stack` the members and use `torch.index_select`",
+    "repeat": "make a tensor of the largest size and mask what is out of range",
     "row": "`x[i.reshape(1)].squeeze(0)` stays on the device",
     "equal": "`(a == b).all()` stays on the device",
     "allclose": "`torch.isclose(a, b).all()` stays on the device",
