@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from tclint.config_places import PLACE_NAMES, PRESETS
 from tclint.config_verify import TARGET_PATTERN, VERIFY_KEYS, VerifyTarget, verify_target
 from tclint.errors import UserError
 from tclint.records import record
@@ -63,7 +64,7 @@ class Key:
     @property
     def adds(self) -> bool:
         """Whether a value adds to that of an extended file, or of a file to the command line's."""
-        listed = {"ignore", "per-file-ignores", "rules"}
+        listed = {"ignore", "per-file-ignores", "per-file-places", "rules"}
         return self.name in listed or self.name.startswith("extend-")
 
     @property
@@ -80,14 +81,15 @@ _TYPES: Final = {
     "bool": "true or false",
     "version": 'string such as "2.13"',
     "globs-to-codes": "table: pattern = list of codes",
+    "globs-to-places": "table: pattern = place",
     "rule-options": "table: code = table of options",
     "targets": "tables with target, name, how to run it, and a budget",
 }
 
 KEYS: Final = (
     Key("extend", "extend", "path", "", "A configuration file to inherit from. This file's values "
-        "win. Inherited patterns are relative to this file. `ignore`, `per-file-ignores`, `rules` "
-        "and the `extend-` keys add up."),
+        "win. Inherited patterns are relative to this file. `ignore`, `per-file-ignores`, "
+        "`per-file-places`, `rules` and the `extend-` keys add up."),
     Key("select", "select", "strings", (), "Rules to enable: codes or prefixes. Empty or "
         '"ALL" means every rule.', codes=True),
     Key("extend-select", "extend_select", "strings", (), "Rules to enable in addition to `select`.",
@@ -109,6 +111,13 @@ KEYS: Final = (
         "applied only with `--unsafe-fixes`.", codes=True),
     Key("per-file-ignores", "per_file_ignores", "globs-to-codes", (), "Rules to disable in files "
         "that match a pattern; with a leading `!`, in files that do not match it.", codes=True),
+    Key("preset", "preset", "string", "all", "What the project is, which says whose findings are "
+        "reported: `library` leaves out tests, benchmarks and archives of runs, `training` also "
+        "export and visualisation code; `all` reports everything. The summary counts what is left "
+        "out.", choices=tuple(PRESETS)),
+    Key("per-file-places", "per_file_places", "globs-to-places", (), "What files are that match a "
+        f"pattern, where their names do not tell: {', '.join(f'`{p}`' for p in PLACE_NAMES)}. The "
+        "last pattern that matches decides."),
     Key("include", "include", "globs", ("*.py", "*.ipynb"), "Files to check in the folders "
         "on the command line."),
     Key("exclude", "exclude", "globs", DEFAULT_EXCLUDE, "Files and folders to exclude. "
@@ -200,6 +209,12 @@ def parse_value(key: Key, raw: Any, where: str) -> Any:
             (_glob(pattern, where), _strings(codes, f"{where}: {pattern!r}"))
             for pattern, codes in table.items()
         )
+    if key.kind == "globs-to-places":
+        table = _require(raw, dict, key, where)
+        return tuple(
+            (_glob(pattern, where), _place(place, f"{where}: {pattern!r}"))
+            for pattern, place in table.items()
+        )
     if key.kind == "rule-options":
         tables = _require(raw, dict, key, where)
         return tuple(row for code, table in tables.items() for row in _options(code, table, where))
@@ -237,6 +252,15 @@ def _choice(value: str, key: Key, where: str) -> str:
         hint = nearest(value, key.choices)
         raise ConfigError(f"{where}: {value!r} is none of {names}{hint}")
     return value
+
+
+def _place(raw: Any, where: str) -> str:
+    if not isinstance(raw, str):
+        raise ConfigError(f'{where}: expected a place such as "tests", got {in_words(raw)}')
+    if raw not in PLACE_NAMES:
+        hint = nearest(raw, PLACE_NAMES)
+        raise ConfigError(f"{where}: {raw!r} is none of {', '.join(PLACE_NAMES)}{hint}")
+    return raw
 
 
 def _version(raw: Any, where: str) -> tuple[int, int]:

@@ -29,6 +29,7 @@ KNOWN = {"TCL101", "TCL102", "TCL205"}
 EVERYTHING = """
 extend = "base.toml"
 min-confidence = "high"
+preset = "training"
 extend-safe-fixes = ["TCL1"]
 extend-unsafe-fixes = ["TCL205"]
 third-party = false
@@ -49,6 +50,7 @@ compiled = ["pkg.model:Net"]
 side-effects = "graph-print"
 rules = { TCL101 = { depth = 3 } }
 per-file-ignores = { "tests/*" = ["TCL1"] }
+per-file-places = { "tools/*" = "benchmarks" }
 verify = [{ target = "pkg.demo:make", name = "demo" }, { target = "pkg.demo:other" }]
 """
 

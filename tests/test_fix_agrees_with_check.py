@@ -87,6 +87,9 @@ def project(tmp_path: Path) -> Path:
         pytest.param('unfixable = ["TCL120"]', id="unfixable"),
         pytest.param('fixable = ["TCL3"]', id="fixable"),
         pytest.param('extend-unsafe-fixes = ["TCL120"]', id="trusted less"),
+        pytest.param(
+            'preset = "library"\n[per-file-places]\n"model.py" = "tests"', id="in a place left out"
+        ),
         pytest.param('[per-file-ignores]\n"model.py" = ["TCL120"]', id="ignored in the file"),
     ],
 )

@@ -32,6 +32,7 @@ def check(
     target_torch: options.TargetTorch = None,
     min_torch: options.MinTorch = None,
     min_confidence: options.MinConfidence = None,
+    preset: options.Preset = None,
     baseline: options.Baseline = None,
     update_baseline: options.UpdateBaseline = False,
     diff_only: options.DiffOnly = None,
@@ -84,6 +85,7 @@ def check(
         target_torch=target_torch,
         min_torch=min_torch,
         min_confidence=min_confidence,
+        preset=preset,
         ignore_noqa=ignore_noqa,
     )
     inputs = gather(paths, overrides, stdin_filename)

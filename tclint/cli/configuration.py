@@ -44,6 +44,7 @@ class Overrides:
     target_torch: str | None = None
     min_torch: str | None = None
     min_confidence: str | None = None
+    preset: str | None = None
     entries: Sequence[str] = ()
     isolated: bool = False
     ignore_noqa: bool = False
@@ -97,6 +98,7 @@ def _configure(overrides: Overrides, start: Path) -> Config:
         target_torch=overrides.target_torch,
         min_torch=overrides.min_torch,
         min_confidence=overrides.min_confidence,
+        preset=overrides.preset,
     )
     if names_codes(config):
         rules = known_rules()

@@ -75,6 +75,7 @@ def fix(
     target_torch: options.TargetTorch = None,
     min_torch: options.MinTorch = None,
     min_confidence: options.MinConfidence = None,
+    preset: options.Preset = None,
     baseline: options.Baseline = None,
     diff_only: options.DiffOnly = None,
     changed: options.Changed = False,
@@ -110,6 +111,7 @@ def fix(
         target_torch=target_torch,
         min_torch=min_torch,
         min_confidence=min_confidence,
+        preset=preset,
     )
     how = FixOptions(
         unsafe=unsafe_fixes,

@@ -66,6 +66,15 @@ MinConfidence = Annotated[
         help="Lowest confidence to report: `low`, `medium` or `high`.",
     ),
 ]
+Preset = Annotated[
+    str | None,
+    typer.Option(
+        "--preset",
+        metavar="PRESET",
+        help="Whose findings to report: `library` leaves out tests, benchmarks and archives of"
+        " runs, `training` export and visualisation code as well, `all` nothing.",
+    ),
+]
 Baseline = Annotated[
     Path | None,
     typer.Option(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.config import Config
+from tclint.config_places import CODE, PLACE_NAMES
 from tclint.diagnostics import Diagnostic
 from tclint.files import version_of
 from tclint.lint.codes import SYNTAX_ERROR
@@ -15,6 +17,7 @@ from tclint.lint.examined import examined
 from tclint.lint.execution import IN_PROCESS, Execution, Program, WorkerError
 from tclint.lint.merge import merged
 from tclint.lint.outcome import Found, Outcome
+from tclint.lint.places import left_out, placing
 from tclint.lint.repair import PlacedRepair
 from tclint.lint.selection import applicability_of, is_shown
 from tclint.lint.shards import Shard, shards
@@ -29,19 +32,21 @@ if TYPE_CHECKING:
 
 @record(frozen=True)
 class Result:
-    """A diagnostic with what a fix of it would do, and the text that it was found in."""
+    """A diagnostic with what a fix of it would do, and the text and the place it was found in."""
 
     diagnostic: Diagnostic
     repair: PlacedRepair | None
     file: SourceFile
+    place: str = CODE
 
 
 @record(frozen=True)
 class Run:
     """What checking some files came to; ``results`` are in the order of files and places.
 
-    ``hidden`` counts the findings that the configuration's ``min-confidence`` leaves out. ``read``
-    are the files whose content mattered.
+    ``hidden`` counts the findings that the configuration's ``min-confidence`` leaves out, and
+    ``left_out`` those that its ``preset`` does, by place. ``read`` are the files whose content
+    mattered.
     """
 
     results: tuple[Result, ...]
@@ -49,6 +54,7 @@ class Run:
     files: int
     hidden: int = 0
     read: frozenset[str] = frozenset()
+    left_out: tuple[tuple[str, int], ...] = ()
 
 
 def in_one(runs: Sequence[Run]) -> Run:
@@ -62,6 +68,7 @@ def in_one(runs: Sequence[Run]) -> Run:
         sum(run.files for run in runs),
         sum(run.hidden for run in runs),
         frozenset().union(*(run.read for run in runs)),
+        _counts(place for run in runs for place, number in run.left_out for _ in range(number)),
     )
 
 
@@ -125,17 +132,24 @@ class _Assembly:
         self._paths = paths
         self._overlay = {str(path): text for path, text in overlay.items()}
         self._files = files
+        self._placing = placing(self._config)
 
     def run(self) -> Run:
         findings = merged(self._parts)
-        shown = sorted(filter(self._is_shown, findings), key=_place)
+        sure = sorted(filter(self._is_shown, findings), key=_place)
+        without = left_out(self._config)
+        shown = [found for found in sure if self._place_of(found) not in without]
         return Run(
             tuple(map(self._result, shown)),
             tuple(error for _, outcome in self._parts for error in outcome.errors),
             len(self._paths),
-            len(findings) - len(shown),
+            len(findings) - len(sure),
             frozenset(name for _, outcome in self._parts for name in outcome.read),
+            _counts(place for place in map(self._place_of, sure) if place in without),
         )
+
+    def _place_of(self, found: Found) -> str:
+        return self._placing(found.diagnostic.path)
 
     def _is_shown(self, found: Found) -> bool:
         return is_shown(found.diagnostic.code, found.diagnostic.confidence, self._config)
@@ -145,7 +159,7 @@ class _Assembly:
         fixable = applicability_of(diagnostic.code, diagnostic.fixable, self._config)
         if fixable is not diagnostic.fixable:
             diagnostic = replace(diagnostic, fixable=fixable)
-        return Result(diagnostic, found.repair, self._file(diagnostic.path))
+        return Result(diagnostic, found.repair, self._file(diagnostic.path), self._place_of(found))
 
     def _file(self, path: Path) -> SourceFile:
         name = str(path)
@@ -157,6 +171,12 @@ class _Assembly:
             else:
                 self._files[name] = SourceFile.from_text(path, text)
         return self._files[name]
+
+
+def _counts(places: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    """How many there are of each place, in the order of the table."""
+    found = Counter(places)
+    return tuple((place, found[place]) for place in PLACE_NAMES if found[place])
 
 
 def _place(found: Found) -> tuple[str, int, int, int, int, str]:

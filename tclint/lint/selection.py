@@ -82,14 +82,14 @@ def file_ignores(config: Config) -> Callable[[Path, str], bool]:
 
     def ignored(path: Path, code: str) -> bool:
         return any(
-            longest_prefix(code, codes) >= 0 and _matches(patterns, path, config.root) != others
+            longest_prefix(code, codes) >= 0 and matches(patterns, path, config.root) != others
             for patterns, others, codes in tables
         )
 
     return ignored
 
 
-def _seen_from(root: Path, path: Path) -> str:
+def seen_from(root: Path, path: Path) -> str:
     """The way from the configuration's folder to a file, with forward slashes."""
     try:
         return Path(os.path.relpath(path, root)).as_posix()
@@ -97,9 +97,9 @@ def _seen_from(root: Path, path: Path) -> str:
         return path.as_posix()
 
 
-def _matches(patterns: Patterns, path: Path, root: Path) -> bool:
+def matches(patterns: Patterns, path: Path, root: Path) -> bool:
     """Whether a file, or a folder above it, is meant by the patterns."""
-    parts = _seen_from(root.absolute(), path.absolute()).split("/")
+    parts = seen_from(root.absolute(), path.absolute()).split("/")
     for count in range(1, len(parts) + 1):
         head = "/".join(parts[:count])
         if patterns.match(head, parts[count - 1], folder=count < len(parts)):

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tclint.config import Config
+from tclint.config_places import WORDS
 from tclint.diagnostics import Diagnostic, Effect, Span
 from tclint.lint.asking import asked
 from tclint.lint.examine import effect_of, found_by
+from tclint.lint.places import left_out, placing
 from tclint.lint.questions import Questions
 from tclint.lint.registry import known_rules
 from tclint.lint.rule import Finding, Rule
@@ -58,6 +60,7 @@ class Judging:
     ) -> None:
         """``analysis`` has walked the file for all events that the rules look at."""
         self._config = config
+        self._placing = placing(config)
         self._scripted = Scripted(analysis, [module])
         self._silencer = Silencer(config, [rule.code for rule in known_rules()])
         questions = Questions(rules)
@@ -117,4 +120,7 @@ class Judging:
                 f"its confidence is {found.confidence.value}, and"
                 f" `min-confidence` is {self._config.min_confidence}"
             )
+        place = self._placing(found.path)
+        if place in left_out(self._config):
+            return f'`preset = "{self._config.preset}"` leaves {WORDS[place]} out'
         return ""

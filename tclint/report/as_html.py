@@ -16,6 +16,7 @@ from tclint.report.excerpt import excerpt
 from tclint.report.full import notes
 from tclint.report.html_page import PAGE
 from tclint.report.place import place_text
+from tclint.report.places import by_place
 from tclint.report.project import NAME
 from tclint.report.severity import level
 from tclint.report.style import STYLE
@@ -37,6 +38,8 @@ article p { margin: .2rem 0; overflow-wrap: anywhere }
 article p b { color: var(--soft); font-weight: 500 }
 article pre { white-space: pre; overflow-x: auto }
 h2 { overflow-wrap: anywhere }
+details { margin-top: 2rem }
+details > summary { cursor: pointer; font-size: 1.2rem; font-weight: 600 }
 code.error { color: var(--bad) }
 code.warning { color: var(--warn) }
 code.note { color: var(--soft) }
@@ -45,9 +48,8 @@ code.note { color: var(--soft) }
 
 def render(run: Run, view: View) -> str:
     """The page: totals, rules, then every finding by file."""
-    files = groupby(run.results, key=lambda result: result.diagnostic.path)
     parts = [_totals(run), _rules(run), *_errors(run, view)]
-    parts += [_file(view.path(path), results, view) for path, results in files]
+    parts += [_place(heading, found, view) for heading, found in by_place(run.results)]
     return PAGE.substitute(
         title=f"{NAME} check",
         style=STYLE + _MORE_STYLE,
@@ -93,6 +95,15 @@ def _errors(run: Run, view: View) -> Iterable[str]:
     for error in run.errors:
         text = f"{view.path(error.path)}: {error.message}"
         yield f'<p><span class="mark failed">not checked</span> {escape(text)}</p>'
+
+
+def _place(heading: str, results: Iterable[Result], view: View) -> str:
+    """The findings by file; those in tests and the like can be folded away."""
+    files = groupby(results, key=lambda result: result.diagnostic.path)
+    sections = "\n".join(_file(view.path(path), found, view) for path, found in files)
+    if not heading:
+        return sections
+    return f"<details open><summary>{escape(heading)}</summary>\n{sections}</details>"
 
 
 def _file(path: str, results: Iterable[Result], view: View) -> str:

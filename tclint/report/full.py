@@ -10,6 +10,7 @@ from tclint.printable import visible
 from tclint.report.colour import BLUE, BOLD, Paint
 from tclint.report.excerpt import excerpt
 from tclint.report.head import head
+from tclint.report.places import by_place
 from tclint.report.view import chain_text, effect_text
 
 if TYPE_CHECKING:
@@ -18,8 +19,13 @@ if TYPE_CHECKING:
 
 
 def render(run: Run, view: View) -> str:
-    """All findings, a blank line after each."""
-    return "".join(_finding(result, view) + "\n" for result in run.results)
+    """All findings, a blank line after each; those in tests and the like below a heading."""
+    return "".join(_place(heading, found, view) for heading, found in by_place(run.results))
+
+
+def _place(heading: str, results: list[Result], view: View) -> str:
+    title = f"{Paint(view.colour)(f'{heading}:', BOLD)}\n\n" if heading else ""
+    return title + "".join(_finding(result, view) + "\n" for result in results)
 
 
 def _finding(result: Result, view: View) -> str:

@@ -27,6 +27,7 @@ def record(result: Result) -> dict[str, object]:
         "effect": diagnostic.effect.value,
         "confidence": diagnostic.confidence.value,
         "filename": absolute(diagnostic.path),
+        "place": result.place,
         "cell": cell,
         "location": location(start),
         "end_location": location(end),

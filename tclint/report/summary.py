@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
+from tclint.config_places import PLACE_NAMES
 from tclint.diagnostics import Applicability, Effect
+from tclint.report.places import listed
 from tclint.report.view import count
 
 if TYPE_CHECKING:
@@ -20,16 +23,25 @@ def summary(run: Run, known: int = 0) -> str:
     """
     found = _without_findings(run)
     if run.results:
-        found = f"Found {count(len(run.results), 'finding')}{_breaks(run)}."
+        found = f"Found {count(len(run.results), 'finding')}{_breaks(run)}{_elsewhere(run)}."
     return " ".join(part for part in (found, _fixable(run), *_not_shown(run, known)) if part)
 
 
 def _not_shown(run: Run, known: int) -> Iterator[str]:
     if known:
         yield f"{count(known, 'known finding')} in the baseline."
+    if run.left_out:
+        yield f"Not shown: {listed(run.left_out)} (`--preset all`)."
     if run.hidden:
         more = count(run.hidden, "finding")
         yield f"{more} of less confidence not shown (`--min-confidence low`)."
+
+
+def _elsewhere(run: Run) -> str:
+    """How many of the findings are in tests and the like."""
+    found = Counter(result.place for result in run.results)
+    text = listed([(place, found[place]) for place in PLACE_NAMES if found[place]])
+    return f", {text}" if text else ""
 
 
 def _without_findings(run: Run) -> str:

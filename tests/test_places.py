@@ -1,0 +1,195 @@
+"""Findings in tests, benchmarks, archives, export and visualisation code: last, or left out."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tclint.config import Config
+from tclint.config_places import CODE, PLACES, PRESETS, place_by_name
+from tclint.lint.engine import Run, check_files, in_one
+from tclint.lint.places import placing
+from tclint.lint.why import why
+from tclint.report.as_html import render as as_html
+from tclint.report.full import render as as_text
+from tclint.report.summary import summary
+from tclint.report.view import View
+from tests.semantics_probe import put
+
+ROOT = Path(__file__).parent.parent
+NET = """\
+import torch
+
+
+@torch.compile
+def f(x: torch.Tensor):
+    return x.sum().item()
+"""
+FILES = {
+    "tests/test_net.py": NET,
+    "src/net.py": NET,
+    "src/zoo/export_net.py": NET,
+    "bench/speed.py": NET,
+    "bench/size.py": NET,
+}
+
+
+def checked(folder: Path, **config: object) -> Run:
+    put(folder, FILES)
+    paths = sorted(folder.rglob("*.py"))
+    return check_files(paths, replace(Config(folder), **config))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("src/net.py", "code"),
+        ("test.py", "code"),
+        ("src/attest_net.py", "code"),
+        ("layers/test_time_pool.py", "code"),
+        ("models/runs.py", "code"),
+        ("src/tests/helper.py", "tests"),
+        ("src/Tests/helper.py", "tests"),
+        ("net_test.py", "tests"),
+        ("conftest.py", "tests"),
+        ("tests/benchmarks/net.py", "tests"),
+        ("benchmarks/net.py", "benchmarks"),
+        ("bench_net.py", "benchmarks"),
+        ("records/track_1/2024-10-09/train.py", "archives"),
+        ("wandb/run-1/files/code/train.py", "archives"),
+        ("net/onnx/net.py", "export"),
+        ("tools/convert_weights.ipynb", "export"),
+        ("plot_losses.py", "visualisation"),
+        ("net/visualise_maps.py", "visualisation"),
+        ("net/visualization/maps.py", "visualisation"),
+    ],
+)
+def test_names_tell_the_place(path: str, place: str) -> None:
+    assert place_by_name(path.split("/")) == place
+
+
+def test_only_the_way_from_the_project_counts(tmp_path: Path) -> None:
+    folder = tmp_path / "tests" / "project"
+    assert placing(Config(folder))(folder / "net.py") == CODE
+    assert placing(Config(tmp_path))(folder / "net.py") == "tests"
+
+
+def test_the_configuration_corrects_what_names_tell(tmp_path: Path) -> None:
+    patterns = (("tests/**", "code"), ("tests/slow/**", "benchmarks"), ("net.py", "archives"))
+    place_of = placing(Config(tmp_path, per_file_places=patterns))
+    files = ("tests/test_a.py", "tests/slow/test_a.py", "lib/net.py", "bench/a.py")
+    assert [place_of(tmp_path / name) for name in files] == [
+        "code", "benchmarks", "archives", "benchmarks",
+    ]  # fmt: skip
+
+
+def test_by_default_everything_is_shown_and_the_summary_says_where(tmp_path: Path) -> None:
+    run = checked(tmp_path)
+    assert (len(run.results), run.left_out) == (5, ())
+    assert summary(run).startswith(
+        "Found 5 findings (5 graph breaks), 1 in tests, 2 in benchmarks and 1 in export code."
+    )
+
+
+@pytest.mark.parametrize(
+    ("preset", "shown", "told"),
+    [
+        ("all", 5, ""),
+        ("library", 2, "Not shown: 1 in tests and 2 in benchmarks (`--preset all`)."),
+        ("training", 1, "Not shown: 1 in tests, 2 in benchmarks and 1 in export code"),
+    ],
+)
+def test_a_preset_leaves_out_and_counts(tmp_path: Path, preset: str, shown: int, told: str) -> None:
+    run = checked(tmp_path, preset=preset)
+    assert len(run.results) == shown
+    assert sum(number for _, number in run.left_out) == 5 - shown
+    assert told in summary(run)
+    assert ("Not shown" in summary(run)) is bool(told)
+
+
+def test_where_all_is_left_out_the_summary_says_so(tmp_path: Path) -> None:
+    put(tmp_path, {"tests/test_net.py": NET})
+    config = Config(tmp_path, preset="library")
+    run = check_files([tmp_path / "tests" / "test_net.py"], config)
+    assert summary(run) == "All checks passed! Not shown: 1 in tests (`--preset all`)."
+
+
+def test_runs_over_parts_of_a_project_count_together(tmp_path: Path) -> None:
+    run = checked(tmp_path, preset="library")
+    assert in_one([run, run]).left_out == (("tests", 2), ("benchmarks", 4))
+
+
+def test_the_full_format_groups_places_at_the_end(tmp_path: Path) -> None:
+    text = as_text(checked(tmp_path), View(tmp_path))
+    order = re.findall(r"^(?:\d+ findings? in .*:$|[\w/]+\.py(?=:))", text, re.MULTILINE)
+    assert order == [
+        "src/net.py",
+        "1 finding in tests:",
+        "tests/test_net.py",
+        "2 findings in benchmarks:",
+        "bench/size.py",
+        "bench/speed.py",
+        "1 finding in export code:",
+        "src/zoo/export_net.py",
+    ]
+
+
+def test_the_page_groups_places_at_the_end(tmp_path: Path) -> None:
+    text = as_html(checked(tmp_path), View(tmp_path))
+    order = re.findall(r"<summary>(.*)</summary>|<h2>(.*)</h2>", text)
+    assert [one or other for one, other in order] == [
+        "src/net.py",
+        "1 finding in tests",
+        "tests/test_net.py",
+        "2 findings in benchmarks",
+        "bench/size.py",
+        "bench/speed.py",
+        "1 finding in export code",
+        "src/zoo/export_net.py",
+    ]
+    assert text.count("<details open>") == text.count("</details>") == 3
+
+
+def test_an_explanation_says_that_a_preset_leaves_a_finding_out(tmp_path: Path) -> None:
+    put(tmp_path, FILES)
+    file = tmp_path / "tests" / "test_net.py"
+    answer = why([file], Config(tmp_path, preset="library"), {}, file, 6)
+    assert answer is not None
+    [verdict] = [one for one in answer.verdicts if one.code == "TCL101"]
+    assert verdict.silent == '`preset = "library"` leaves tests out'
+
+
+def test_the_command_line_and_the_file_set_the_preset(tmp_path: Path) -> None:
+    put(tmp_path, {**FILES, "tclint.toml": 'preset = "training"\n'})
+
+    def codes(*more: str) -> tuple[int, str]:
+        command = [sys.executable, "-m", "tclint", "check", "--no-cache", *more]
+        done = subprocess.run(
+            [*command, "--output-format=concise"],
+            cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+        return done.returncode, done.stdout
+
+    assert codes("tests")[0] == 0
+    assert "Found 1 finding (1 graph break)." in codes()[1]
+    assert "Found 5 findings" in codes("--preset=all")[1]
+    assert codes("--preset=no")[0] == 2
+
+
+def test_the_page_shows_the_table() -> None:
+    text = (ROOT / "docs" / "silencing.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:-1] for line in text.splitlines() if line.startswith("| `")]
+    told = [tuple(tuple(re.findall(r"`(.+?)`", cell)) for cell in row) for row in rows]
+    assert [(name, {*folders}, files) for (name,), folders, files in told] == [
+        (place.name, {*place.folders}, (*place.files, *place.but)) for place in PLACES
+    ]
+
+
+def test_each_preset_leaves_out_places_that_there_are() -> None:
+    names = {place.name for place in PLACES}
+    assert all(names.issuperset(left_out) for left_out in PRESETS.values())
