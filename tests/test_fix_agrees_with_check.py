@@ -87,9 +87,6 @@ def project(tmp_path: Path) -> Path:
         pytest.param('unfixable = ["TCL120"]', id="unfixable"),
         pytest.param('fixable = ["TCL3"]', id="fixable"),
         pytest.param('extend-unsafe-fixes = ["TCL120"]', id="trusted less"),
-        pytest.param(
-            'preset = "library"\n[per-file-places]\n"model.py" = "tests"', id="in a place left out"
-        ),
         pytest.param('[per-file-ignores]\n"model.py" = ["TCL120"]', id="ignored in the file"),
     ],
 )
@@ -98,6 +95,13 @@ def test_what_is_fixable_is_fixed_and_nothing_else(project: Path, settings: str)
     wanted = offered(project)
     assert wanted
     assert applied(project) == wanted
+
+
+def test_what_a_preset_leaves_out_is_not_fixed(project: Path) -> None:
+    text = 'preset = "library"\nper-file-places = { "*" = "tests" }\n'
+    assert offered(project)
+    (project / "tclint.toml").write_text(text, encoding="utf-8")
+    assert offered(project) == applied(project) == set()
 
 
 def test_unsafe_fixes_are_those_that_a_check_calls_so(project: Path) -> None:

@@ -18,7 +18,7 @@ GROUND = frozenset(
 )  # fmt: skip
 """Modules that stand beside the folders of `tclint/`, and below all of them."""
 CONFIG = frozenset(
-    "config config_keys config_nested config_schema config_verify environment".split()
+    "config config_keys config_nested config_places config_schema config_verify environment".split()
 )  # fmt: skip
 FLOORS = (
     GROUND, {"torch_facts"}, {"source"}, {"torch_bounds"}, CONFIG, {"semantics"}, {"lint"},

@@ -43,6 +43,7 @@ def test_json_is_a_list_of_objects_with_stable_keys(monkeypatch: pytest.MonkeyPa
             "effect": "graph-break",
             "confidence": "high",
             "filename": "/my project/model.py",
+            "place": "code",
             "cell": None,
             "location": {"row": 7, "column": 17},
             "end_location": {"row": 7, "column": 32},
