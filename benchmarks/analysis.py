@@ -31,9 +31,9 @@ T = TypeVar("T")
 INTRODUCTION = """# The cost of the analysis
 
 `make bench-analysis` wrote this page. *ast.parse* is the CPU time in which CPython parses the same
-files; *analysis* and *check* are multiples of it. The analysis is what finds out which code is
-compiled and what each expression holds; a check also reads, parses and asks the rules. The best of
-{rounds} rounds each, without a cache.
+files; *analysis* and *check* are multiples of it. The analysis finds out which code is compiled and
+what each expression holds; a check also reads, parses and asks the rules. Each figure is the best
+of {rounds} rounds, without a cache.
 """
 
 

@@ -12,11 +12,11 @@ INTRODUCTION = """\
 
 <!-- Written by `make attack`; do not edit. -->
 
-`make attack` does to tclint whatever its makers could think of: it breaks programs, kills runs,
-spoils caches, sends hostile repositories, programs, webhooks, forges and messages. What is promised
-in each case stands in the project's `SECURITY.md`, and at the top of each file of
-`benchmarks/attack/`. Inputs have numbers and are made of them, so that a failure can be tried again
-alone: `python -m benchmarks.attack --only KIND --seed N --first K --count 1`.
+`make attack` tries to break tclint in every way that its authors could think of: it breaks
+programs, kills runs, damages caches, and sends hostile repositories, programs, webhooks and
+messages, and answers of a hostile GitHub or GitLab. `SECURITY.md` and the top of each file of
+`benchmarks/attack/` say what is promised in each case. Each input is made from its number, so that
+one failure can be repeated: `python -m benchmarks.attack --only KIND --seed N --first K --count 1`.
 
 | kind | what is tried | inputs | failures | seen on the way |
 | --- | --- | --- | --- | --- |

@@ -22,8 +22,8 @@ INTRODUCTION = """\
 
 Tiny models with random weights are compiled with the real torch, each in a process of its own: a
 backend that only counts graphs, `dynamic=False`, the first call, without gradients in eval mode and
-with them in train mode. Every line of the package at which the graph broke is set against what
-`tclint check` says of the same files, which it never imports.
+with them in train mode. Every line of the package at which the graph broke is compared with what
+`tclint check` says about the same files, which it never imports.
 
 - **recall**: of the lines that broke, those that a graph-break finding names. A line that breaks
   only because another one did (a comprehension, which up to Python 3.11 is a frame of its own,

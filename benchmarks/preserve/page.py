@@ -11,10 +11,10 @@ INTRODUCTION = """\
 
 <!-- Written by `make bench-preserve`; do not edit. -->
 
-Programs are made by a grammar, each from its number: functions and modules that read, check, print,
+A grammar generates programs, each from its number: functions and modules that read, check, print,
 count, branch, store, view and write tensors in many forms. Others are functions of torch's own
-Python sources with such pieces put into them (`--real`). tclint fixes each, and every program
-that a fix changes runs as found and as fixed, in processes of their own, in these ways:
+Python sources with such pieces inserted (`--real`). tclint fixes each of them, and every program
+that a fix changes runs before and after the fix, in separate processes, in these ways:
 
 - several dtypes, empty, expanded and strided inputs, NaN, infinities and numbers out of range, one
   tensor for all arguments, numpy arrays, lists, numbers and None where no type is declared
@@ -23,11 +23,12 @@ that a fix changes runs as found and as fixed, in processes of their own, in the
   replaced; whatever TorchScript takes, scripted (gradients of the first call)
 - with arguments, buffers or parameters written before `backward()`
 
-After a safe fix each of these agrees bit for bit: results with their types, dtypes and sharing of
-memory, what arguments hold afterwards, gradients, exceptions with text and moment, output and
+After a safe fix all of these agree bit for bit: results with their types, dtypes and shared
+memory, what arguments hold afterwards, gradients, exceptions with their text and moment, output and
 files, state, signatures, globals and the random generators. Unsafe fixes may differ as they say,
-but may not crash on ordinary tensors. Free to differ are what torch says of reads and
-of arguments that it refuses, and calls that as found fail for want of TorchScript.
+but may not crash on ordinary tensors. Only torch's own messages about reads and about arguments
+that it refuses may differ, and calls that fail before the fix because TorchScript does not take
+them.
 """
 
 

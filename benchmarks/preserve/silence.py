@@ -100,8 +100,9 @@ class Heard:
 
 
 ABOUT = """\
-The examples of all rules and programs of the grammar, as found, after safe and after unsafe fixes.
-Where `check` names no graph break, the text is compiled and called, and Dynamo's record read.
+The examples of all rules and programs of the grammar, before fixes, after safe and after unsafe
+ones. Where `check` reports no graph break, the program is compiled and called, and Dynamo's record
+shows whether the graph breaks.
 """
 
 

@@ -13,9 +13,9 @@ _INTRODUCTION = """\
 <!-- Written by `python -m benchmarks.repair.packages`; do not edit. -->
 
 Each package's source is copied and fixed twice. *Broken* counts broken promises: a crash, a file
-that no longer parses, bytes that differ from the old ones outside of the edits reported, names that
-are not there when the code runs (ruff's F821, F823 and TC004), and a second run that changes
-anything. Declines are those of findings that are shown by default.
+that no longer parses, bytes that differ from the old ones outside of the reported edits, names that
+are missing when the code runs (ruff's F821, F823 and TC004), and a second run that changes
+anything. Declines are counted for findings that are shown by default.
 """
 
 

@@ -20,17 +20,18 @@ INTRODUCTION = """\
 
 <!-- Written by `make bench-repair`; do not edit. -->
 
-A copy of the installed package is fixed, safe fixes only, and put first on the path. Each model is
-made tiny, with random weights that both arms load strictly, and runs in a process of its own: a
-backend that only counts graphs, `dynamic=False`, without gradients in eval mode and with them in
-train mode. Breaks are the graphs of the first call beyond the first one.
+Safe fixes are applied to a copy of the installed package, which is put first on the path. Each
+model is made tiny, with random weights that are loaded strictly before and after the fixes, and
+runs in its own process: a backend that only counts graphs, `dynamic=False`, without gradients in
+eval mode and with them in train mode. Breaks are the graphs of the first call beyond the first.
 
 - **one graph**: whether `fullgraph=True` compiles it, before and after; a dash where nothing broke.
 - **eager**, **compiled**: results of two calls, gradients, buffers and the state of the random
-  generator after fixing, bit for bit against eager code before fixing.
-- **messages**: what eager code logs and warns, in its order.
+  generator after fixing, compared bit for bit with eager code before fixing.
+- **messages**: what eager code logs and warns, in order.
 - **recompiles**: those of the second call, before and after.
-- **inductor**: the default backend after fixing against eager code, and the largest difference.
+- **inductor**: the default backend after fixing compared with eager code, and the largest
+  difference.
 """
 
 

@@ -103,8 +103,8 @@ or more in which the linters take turns. tclint is {form}.
 Seconds are CPU seconds, children included; the ratios of warm runs and of processes are of
 wall-clock time. *ruff* runs with its default rules, one thread, and no cache. *Cold* is one process
 without a cache, *warm* the second run with one; *memory* is the peak of the cold run. A package of
-up to {WHOLE} files is one program, and one process does it all, as where a second would save
-nothing. *All* are the packages one after the other.
+up to {WHOLE} files is one program, and one process checks it, as it does where a second process
+would save nothing. *All* are the packages one after the other.
 
 {package_table(packages)}
 ## Start

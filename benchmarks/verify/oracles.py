@@ -116,8 +116,9 @@ _HEAD = """\
 
 <!-- Written by `python -m benchmarks.verify.oracles`; do not edit. -->
 
-What each of Dynamo's ways of telling sees of small programs, with torch {torch}. `verify` is what
-`tclint verify` reports: `exact` means every break by its id, at its line, and no other.
+Which of Dynamo's ways of reporting sees the graph breaks of small programs, with torch {torch}.
+`verify` is what `tclint verify` reports: `exact` means every break by its id, at its line, and no
+other.
 """
 
 

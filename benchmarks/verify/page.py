@@ -18,10 +18,10 @@ _HEAD = """\
 
 <!-- Written by `python -m benchmarks.verify.page`; do not edit. -->
 
-What `tclint verify` says of the programs in `fixtures/programs`, on {where}.
-An arrow leads from the program as it stands to what `tclint fix` makes of it, for the optimizer
-and the configuration with `--unsafe-fixes`. Times are medians of rounds in which the arms take
-turns, by CUDA events; a ratio stands only where the difference is outside the noise.
+What `tclint verify` reports for the programs in `fixtures/programs`, on {where}.
+An arrow leads from the program as it is to what `tclint fix` turns it into, for the optimizer and
+the configuration with `--unsafe-fixes`. Times are medians, by CUDA events, of rounds in which the
+variants take turns; a ratio is given only where the difference is larger than the noise.
 """
 _COLUMNS = (
     "program",
