@@ -11,10 +11,11 @@ import pytest
 from lsprotocol import types
 
 from tclint.config import Config, load_config
+from tclint.lint import project_files
 from tclint.lint.engine import Run, check_files
-from tclint.server import extent
 from tclint.server.programs import Programs
 from tclint.server.textdiff import common
+from tclint.source.discovery import discover
 from tclint.source.file import split_lines
 from tests.server_process import opened, play, reported
 
@@ -213,11 +214,11 @@ def test_a_vast_folder_is_not_looked_through(
     for number in range(30):
         (tmp_path / ".venv" / f"m{number}.py").touch()
     (tmp_path / "net.py").write_text("x = 1\n")
-    monkeypatch.setattr(extent, "MOST", 20)
+    monkeypatch.setattr(project_files, "MOST", 20)
     config = Config(root=tmp_path)
-    assert not extent.is_vast(tmp_path, config)
+    assert not discover([tmp_path], config, project_files.MOST).is_cut
     (tmp_path / "deep").mkdir()
     for number in range(30):
         (tmp_path / "deep" / f"m{number}.py").touch()
-    assert extent.is_vast(tmp_path, config)
+    assert discover([tmp_path], config, project_files.MOST).is_cut
     assert not Programs().enter(config, tmp_path).is_whole

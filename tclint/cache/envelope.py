@@ -14,6 +14,8 @@ FINDINGS: Final = ".run"
 """What was found, and what that rests on."""
 REPORT: Final = ".report"
 """What was printed, and what that rests on."""
+IMPORTS: Final = ".imports"
+"""What the files of a project import."""
 LARGEST: Final = 64 * 2**20
 """Bytes of a file of the cache: the findings of more than thirty thousand files."""
 UNUSABLE: Final = (

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import starmap
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.cache.encoding import Decoder, encoded
@@ -27,6 +26,7 @@ from tclint.records import record
 from tclint.source.decode import MAX_BYTES
 
 if TYPE_CHECKING:
+    from tclint.lint.execution import Program
     from tclint.semantics.project import Project
 
 SETTLED: Final = 2 * 10**9
@@ -46,13 +46,14 @@ class _Content:
 class Memory:
     """What an earlier run found, and how much of it this run may take over."""
 
-    def __init__(self, paths: Sequence[Path], config: Config, remembered: Any) -> None:
+    def __init__(self, program: Program, remembered: Any) -> None:
         """``remembered`` is what :meth:`of` made; None or nonsense when there is nothing."""
         self._settled_before = time.time_ns() - SETTLED
-        self._paths, self._config = paths, config
-        self._versions: dict[str, Version | None] = {n: version_of(n) for n in map(str, paths)}
-        self._run = [digest_of("\n".join(self._versions).encode("utf-8", "surrogatepass"))]
-        self._run += packages(self._versions)
+        self._program = program
+        named = [*map(str, program.paths)]
+        self._versions: dict[str, Version | None] = {name: version_of(name) for name in named}
+        known = [*named, *map(str, program.around.files)]
+        self._run = [_digest(known), _digest(map(str, program.around.callers)), *packages(known)]
         self._contents: dict[str, _Content] = {}
         self._fresh: dict[str, bool] = {}
         self._shards: dict[tuple[str, ...], Outcome] = {}
@@ -78,7 +79,7 @@ class Memory:
             if type(name) is not str or type(settled) is not bool:
                 raise TypeError(name)
             self._contents[name] = _Content((written, changed, size, number), digest, settled)
-        decoder = Decoder({str(path): path for path in self._paths})
+        decoder = Decoder({str(path): path for path in self._program.paths})
         for own, data, read in remembered["shards"]:
             outcome = decoder.outcome(data)
             outcome.read = [names[number] for number in read]
@@ -128,7 +129,7 @@ class Memory:
         """The index of the run's files; nothing is loaded from it."""
         from tclint.semantics.project import Project
 
-        return Project(self._paths, lambda name, path: None)
+        return Project(self._program.every, lambda name, path: None)
 
     def of(self, parts: Sequence[tuple[Shard, Outcome]], lag: int = 0) -> dict[str, Any]:
         """What to remember of a finished run, as JSON takes it.
@@ -152,7 +153,7 @@ class Memory:
             shards.append([[*map(str, shard)], encoded(replace(outcome, read=[])), read])
         return {
             "run": self._run,
-            "surroundings": stamps(surroundings(self._config)),
+            "surroundings": stamps(surroundings(self._program.config)),
             "files": files,
             "shards": shards,
         }
@@ -177,6 +178,10 @@ class Memory:
         if version_of(name) != version:
             return None
         return _Content(version, digest, max(version[:SIZE]) < self._settled_before)
+
+
+def _digest(names: Iterable[str]) -> str:
+    return digest_of("\n".join(names).encode("utf-8", "surrogatepass"))
 
 
 def packages(files: Iterable[str]) -> list[str]:

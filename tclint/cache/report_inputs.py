@@ -47,9 +47,11 @@ class Recorder:
 
     def record(self, run: Run, text: str, code: int) -> None:
         """Remember what a run printed, unless it rests on more than can be looked at again."""
-        if any(config.extend for config in self._sources.configs):
+        around = run.around
+        if around.unseen or any(config.extend for config in self._sources.configs):
             return
-        stamps = {path: stamp(path) for path in (*self._before, *run.read)}
+        more = (*run.read, *map(str, around.files), *_of_folders(around.folders))
+        stamps = {path: stamp(path) for path in (*self._before, *more)}
         if self._may_have_changed(stamps):
             return
         there = [(path, os.path.exists(path)) for path in self._markers()]  # noqa: PTH110
@@ -76,10 +78,7 @@ class Recorder:
             yield from surroundings(config)
             yield from config.torch.files
             yield from [str(config.source)] if config.source else []
-        for folder in self._sources.walked:
-            yield folder
-            # Others that come will change the folder.
-            yield from filter(os.path.exists, _in(folder, SPEAKING))
+        yield from _of_folders(self._sources.walked)
         for folder in self._above():
             yield from _in(folder, (*SPEAKING, EXCLUDE))
         yield from sys.path[1:]
@@ -100,6 +99,14 @@ class Recorder:
         named = [path.absolute() for path in self._sources.named]
         above = chain.from_iterable(path.parents for path in (*named, *map(Path.resolve, named)))
         return [*map(str, dict.fromkeys(above))]
+
+
+def _of_folders(folders: Iterable[str]) -> Iterator[str]:
+    """Folders that were looked into, and what in them says something about the others."""
+    for folder in folders:
+        yield folder
+        # Others that come will change the folder.
+        yield from filter(os.path.exists, _in(folder, SPEAKING))
 
 
 def _in(folder: str, names: Iterable[str]) -> list[str]:

@@ -18,7 +18,15 @@ from errno import EEXIST, EFBIG
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tclint.cache.envelope import FINDINGS, LARGEST, REPORT, UNUSABLE, packed, unpacked
+from tclint.cache.envelope import (
+    FINDINGS,
+    IMPORTS,
+    LARGEST,
+    REPORT,
+    UNUSABLE,
+    packed,
+    unpacked,
+)
 from tclint.cache.freshness import Memory
 from tclint.cache.identity import digest_of, identity, is_present, settings
 from tclint.files import read_own, read_text, too_large
@@ -30,6 +38,7 @@ if TYPE_CHECKING:
     from tclint.config import Config
     from tclint.lint.execution import Execution, Program
     from tclint.lint.outcome import Outcome
+    from tclint.lint.outlines import Import
     from tclint.lint.shards import Shard
 
 UNFINISHED: Final = ".new"
@@ -65,21 +74,31 @@ class Cache:
         self, program: Program, parts: Sequence[Shard], execution: Execution
     ) -> list[Outcome]:
         """The outcomes of shards: remembered where all that they rest on is as it was."""
-        paths, config, overlay = program
-        name = self._name(config)
-        memory = Memory(paths, config, read(self.folder / name))
+        name = self._name(program.config)
+        memory = Memory(program, read(self.folder / name))
         known = {shard: memory.recall(shard) for shard in parts}
         stale = [shard for shard, outcome in known.items() if outcome is None]
         for shard in known.keys() - stale:
             execution.count(shard)
         if stale:
-            fresh, _ = examined((paths, config, overlay), stale, execution)
+            fresh, _ = examined(program, stale, execution)
             known.update(zip(stale, fresh, strict=True))
         outcomes = [outcome for outcome in known.values() if outcome is not None]
         if stale or memory.touched:
             rows = [*zip(parts, outcomes, strict=True)]
             write(self.folder, name, [identity(), memory.of(rows, lag_of(self.folder))])
         return outcomes
+
+    def imports(self, paths: Sequence[Path]) -> list[tuple[Path, tuple[Import, ...]]]:
+        """What files import: remembered where they are as they were."""
+        from tclint.cache.imports import Imports, name_of
+
+        name = digest_of(name_of(paths).encode("utf-8", "surrogatepass")) + IMPORTS
+        imports = Imports(read(self.folder / name))
+        found = imports.of(paths)
+        if imports.is_new:
+            write(self.folder, name, [identity(), imports.rows(lag_of(self.folder))])
+        return found
 
     def part(self, name: str) -> Cache:
         """The same folder for a part of the run, which is remembered by itself."""
@@ -213,7 +232,7 @@ def remove(folder: Path) -> bool:
     """
     if not _is_ours(folder):
         return False
-    for entry in _entries(folder, FINDINGS, REPORT, UNFINISHED, UNLOCKED, *_NOTES):
+    for entry in _entries(folder, FINDINGS, IMPORTS, REPORT, UNFINISHED, UNLOCKED, *_NOTES):
         Path(entry.path).unlink(missing_ok=True)
     with suppress(OSError):  # somebody keeps something else in it
         folder.rmdir()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tclint.lint.engine import assembled
+from tclint.lint.engine import assembled, program_of
 from tclint.lint.examined import examined
-from tclint.lint.execution import IN_PROCESS, Execution
+from tclint.lint.execution import IN_PROCESS, Around, Execution, Program
 from tclint.lint.shards import shards
 from tclint.records import record
 
@@ -46,13 +46,16 @@ class Recheck:
         """Nothing is known yet."""
         self._execution = replace(execution, goes_on=True)
         self._seen: dict[Shard, list[_Seen]] = {}
+        self._around: Around | None = None
 
     def __call__(
         self, paths: Sequence[Path], config: Config, overlay: Mapping[Path, str] | None
     ) -> Run:
         """Check the files as one program; ``overlay`` holds the texts of those fixed so far."""
-        program, parts = (paths, config, dict(overlay or {})), [*shards(paths)]
-        texts = {str(path): text for path, text in program[2].items()}
+        if self._around is None:
+            self._around = program_of(paths, config, overlay).around
+        program, parts = Program(paths, config, dict(overlay or {}), self._around), [*shards(paths)]
+        texts = {str(path): text for path, text in program.overlay.items()}
         known = {part: self._recall(part, texts) for part in parts}
         stale = [part for part, outcome in known.items() if outcome is None]
         files: dict[str, SourceFile] = {}

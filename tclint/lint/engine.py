@@ -14,7 +14,16 @@ from tclint.diagnostics import Diagnostic
 from tclint.files import version_of
 from tclint.lint.codes import SYNTAX_ERROR
 from tclint.lint.examined import examined
-from tclint.lint.execution import IN_PROCESS, Execution, Program, WorkerError
+from tclint.lint.execution import (
+    ALONE,
+    IN_PROCESS,
+    Around,
+    Execution,
+    Program,
+    Store,
+    WorkerError,
+    in_one_place,
+)
 from tclint.lint.merge import merged
 from tclint.lint.outcome import Found, Outcome
 from tclint.lint.places import left_out, placing
@@ -46,7 +55,7 @@ class Run:
 
     ``hidden`` counts the findings that the configuration's ``min-confidence`` leaves out, and
     ``left_out`` those that its ``preset`` does, by place. ``read`` are the files whose content
-    mattered.
+    mattered, ``around`` the project besides the checked files.
     """
 
     results: tuple[Result, ...]
@@ -55,6 +64,7 @@ class Run:
     hidden: int = 0
     read: frozenset[str] = frozenset()
     left_out: tuple[tuple[str, int], ...] = ()
+    around: Around = ALONE
 
 
 def in_one(runs: Sequence[Run]) -> Run:
@@ -69,6 +79,7 @@ def in_one(runs: Sequence[Run]) -> Run:
         sum(run.hidden for run in runs),
         frozenset().union(*(run.read for run in runs)),
         _counts(place for run in runs for place, number in run.left_out for _ in range(number)),
+        in_one_place(run.around for run in runs),
     )
 
 
@@ -88,7 +99,7 @@ def check_files(
         ConfigError: the configured environment holds no packages.
         WorkerError: a worker process died.
     """
-    program: Program = (paths, config, overlay or {})
+    program = program_of(paths, config, overlay, execution.cache)
     parts = [*shards(paths)]
     files: dict[str, SourceFile] = {}
     if execution.cache is not None:
@@ -96,6 +107,22 @@ def check_files(
     else:
         outcomes, files = examined(program, parts, execution)
     return assembled(program, [*zip(parts, outcomes, strict=True)], files)
+
+
+def program_of(
+    paths: Sequence[Path],
+    config: Config,
+    overlay: Mapping[Path, str] | None = None,
+    cache: Store | None = None,
+) -> Program:
+    """The files of a run, with the project around them where single ones were named."""
+    overlay = overlay or {}
+    if not (config.partial and paths):
+        return Program(paths, config, overlay)
+    from tclint.lint.around import around, imports_now
+
+    imports_of = imports_now if cache is None else cache.imports
+    return Program(paths, config, overlay, around(paths, config, overlay, imports_of))
 
 
 def assembled(
@@ -115,7 +142,8 @@ def load_project(
     """
     from tclint.lint.reading import Reader, project_of
 
-    return project_of(paths, config, overlay or {}, Reader(overlay or {}))
+    program = program_of(paths, config, overlay)
+    return project_of(program, Reader(program.overlay))
 
 
 class _Assembly:
@@ -127,10 +155,8 @@ class _Assembly:
         parts: Sequence[tuple[Shard, Outcome]],
         files: dict[str, SourceFile],
     ) -> None:
-        paths, self._config, overlay = program
-        self._parts = parts
-        self._paths = paths
-        self._overlay = {str(path): text for path, text in overlay.items()}
+        self._config, self._parts, self._program = program.config, parts, program
+        self._overlay = {str(path): text for path, text in program.overlay.items()}
         self._files = files
         self._placing = placing(self._config)
 
@@ -142,10 +168,11 @@ class _Assembly:
         return Run(
             tuple(map(self._result, shown)),
             tuple(error for _, outcome in self._parts for error in outcome.errors),
-            len(self._paths),
+            len(self._program.paths),
             len(findings) - len(sure),
             frozenset(name for _, outcome in self._parts for name in outcome.read),
             _counts(place for place in map(self._place_of, sure) if place in without),
+            self._program.around,
         )
 
     def _place_of(self, found: Found) -> str:

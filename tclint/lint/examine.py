@@ -10,11 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from tclint.config import Config, ConfigError
+from tclint.config import ConfigError
 from tclint.diagnostics import Confidence, Decline, Diagnostic, Effect, Position, Span
 from tclint.lint.codes import SYNTAX_ERROR
 from tclint.lint.comments import keeping_comments
 from tclint.lint.confidence import confidence_of
+from tclint.lint.execution import Program
 from tclint.lint.links import page_of
 from tclint.lint.outcome import Found, Outcome
 from tclint.lint.questions import Questions
@@ -50,30 +51,24 @@ DEEP: Final = 100
 class Examiner:
     """Examines the shards of one run, one after the other."""
 
-    def __init__(
-        self,
-        paths: Sequence[Path],
-        config: Config,
-        overlay: Mapping[Path, str],
-        loaded: tuple[Reader, Project] | None = None,
-    ) -> None:
+    def __init__(self, program: Program, loaded: tuple[Reader, Project] | None = None) -> None:
         """Index the files of the run, unless what is ``loaded`` already knows them.
 
         Raises:
             ConfigError: no rules are installed, or the configured environment holds no packages.
         """
-        self._config = config
+        self._program, self._config = program, program.config
         rules = load_rules()
         if not rules:
             # Without rules everything would pass.
             raise ConfigError(
                 "no rules are installed; tclint's own come with the package tclint-torch"
             )
-        self._questions = Questions(selected_rules(rules, config))
-        self._checked = frozenset(paths)
+        self._questions = Questions(selected_rules(rules, self._config))
+        self._checked = frozenset(program.paths)
         if loaded is None:
-            reader = Reader(overlay)
-            loaded = reader, project_of(paths, config, overlay, reader)
+            reader = Reader(program.overlay)
+            loaded = reader, project_of(program, reader)
         self._reader, self._project = loaded
         self._visited: set[FunctionInfo] = set()
         self._left_out: dict[Path, FileError] = {}
@@ -86,7 +81,7 @@ class Examiner:
         """
         project, self.flagged = self._project.another(), {}
         with no_garbage_collection():
-            for path in shard:
+            for path in self._program.walked(shard):
                 project.module_at(path)
             outcome = self._outcome(project, shard)
             self._reader.forget()
@@ -114,9 +109,10 @@ class Examiner:
 
     def _judge(self, project: Project, shard: Shard, silencer: Silencer) -> Iterator[Found]:
         """What the rules say and nothing silences."""
-        analysis = interpret(project, shard, self._config, self._questions.events)
+        walked = self._program.walked(shard)
+        analysis = interpret(project, walked, self._config, self._questions.events)
         events = analysis.finish()
-        scripted = Scripted(analysis, filter(None, map(project.module_at, shard)))
+        scripted = Scripted(analysis, filter(None, map(project.module_at, walked)))
         third_party = ThirdParty(analysis.bodies(), self._checked)
         for event, answers in self._answered(events, analysis):
             file, statement = event.site.module.file, event.site.statement

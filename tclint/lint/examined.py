@@ -31,7 +31,7 @@ def _examined_here(
 ) -> tuple[list[Outcome], dict[str, SourceFile]]:
     from tclint.lint.examine import Examiner
 
-    examiner = Examiner(*program)
+    examiner = Examiner(program)
     outcomes = []
     for shard in parts:
         outcomes.append(examiner.examine(shard))

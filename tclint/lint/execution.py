@@ -3,23 +3,80 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import field
 from pathlib import Path
 from typing import Final, Protocol
 
 from tclint.config import Config
 from tclint.errors import UserError
 from tclint.lint.outcome import Outcome
+from tclint.lint.outlines import Import
 from tclint.lint.shards import Shard
 from tclint.records import record
 
-Program = tuple[Sequence[Path], Config, Mapping[Path, str]]
-"""The files of a run, the configuration, and the texts that stand in for files on disk."""
 MOST: Final = 16
 """Processes unless somebody asks for more: each takes up to 800 MB."""
 WORTH: Final = 2_000_000
 """Bytes of source that others must take off the longest of them to be worth their start."""
+
+
+@record(frozen=True)
+class Around:
+    """The files of a project besides those that are checked.
+
+    ``files`` may be imported, ``callers`` are those of them that are walked with the checked ones.
+    ``left_out`` is the number of callers that are too many. ``folders`` were looked into for all of
+    them, and ``unseen`` is a folder that is too large for that, None where there is none.
+    """
+
+    files: tuple[Path, ...] = ()
+    callers: tuple[Path, ...] = ()
+    left_out: int = 0
+    folders: tuple[str, ...] = ()
+    unseen: Path | None = None
+
+
+ALONE: Final = Around()
+
+
+@record(frozen=True)
+class Program:
+    """The files of a run, the configuration, the texts that stand in for files, and the rest."""
+
+    paths: Sequence[Path]
+    config: Config
+    overlay: Mapping[Path, str] = field(default_factory=dict)
+    around: Around = ALONE
+
+    @property
+    def every(self) -> tuple[Path, ...]:
+        """All files that can be imported, in the order of a run over their folder."""
+        own = (*self.paths, *self.overlay)
+        return in_order((*own, *self.around.files)) if self.around.files else own
+
+    def walked(self, shard: Shard) -> Shard:
+        """The files that are walked for the sake of a shard."""
+        return in_order((*shard, *self.around.callers)) if self.around.callers else shard
+
+
+def in_one_place(all_around: Iterable[Around]) -> Around:
+    """What is around the parts of a run."""
+    every = [*all_around]
+    return Around(
+        tuple(path for one in every for path in one.files),
+        tuple(path for one in every for path in one.callers),
+        sum(one.left_out for one in every),
+        tuple(folder for one in every for folder in one.folders),
+        next((one.unseen for one in every if one.unseen), None),
+    )
+
+
+def in_order(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Files in the order in which a run over their folder has them."""
+    here = Path.cwd()
+    return tuple(sorted(dict.fromkeys(paths), key=lambda path: (here / path).parts))
 
 
 class Store(Protocol):
@@ -31,6 +88,9 @@ class Store(Protocol):
 
     def part(self, name: str) -> Store:
         """The memory of a part of the run, apart from the others."""
+
+    def imports(self, paths: Sequence[Path]) -> Iterable[tuple[Path, Iterable[Import]]]:
+        """What files import, remembered or read."""
 
     def outcomes(
         self, program: Program, parts: Sequence[Shard], execution: Execution

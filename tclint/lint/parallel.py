@@ -133,7 +133,7 @@ def _serve(line: Connection, program: Program, inherited: Sequence[Connection]) 
         while True:
             shard = line.recv()
             try:
-                examiner = examiner or Examiner(*program)
+                examiner = examiner or Examiner(program)
                 answer = examiner.examine(shard)
             except Exception as error:  # noqa: BLE001 (raised again in the parent)
                 answer = error

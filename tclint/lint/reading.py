@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from tclint.config import Config
+from tclint.lint.execution import Program
 from tclint.semantics.collect import collect_module
 from tclint.semantics.installed import installed_packages
 from tclint.semantics.project import Project
@@ -94,12 +94,10 @@ def take_apart(module: ModuleInfo) -> None:
     module.functions.clear()
 
 
-def project_of(
-    paths: Sequence[Path], config: Config, overlay: Mapping[Path, str], reader: Reader
-) -> Project:
+def project_of(program: Program, reader: Reader) -> Project:
     """The files of a run as one program.
 
     Raises:
         ConfigError: the configured environment holds no packages.
     """
-    return Project(dict.fromkeys((*paths, *overlay)), reader.load, installed_packages(config))
+    return Project(program.every, reader.load, installed_packages(program.config))

@@ -9,6 +9,7 @@ from typing import Final
 
 from tclint.config import Config
 from tclint.diagnostics import Span
+from tclint.lint.engine import program_of
 from tclint.lint.questions import Questions
 from tclint.lint.reading import Reader, project_of
 from tclint.lint.registry import load_rules
@@ -65,13 +66,15 @@ def why(
         ConfigError: the configured environment holds no packages.
     """
     reader = Reader(overlay)
-    project = project_of(paths, config, overlay, reader)
+    program = program_of(paths, config, overlay)
+    project = project_of(program, reader)
     if project.module_at(file) is None:
         return None
     parts = sorted(shards(paths), key=lambda shard: file not in shard)
     answers: list[Answer] = []
     for shard in parts:
-        answers.append(_Question(project.another(), shard, config).answer(file, row, column))
+        walked = program.walked(shard)
+        answers.append(_Question(project.another(), walked, config).answer(file, row, column))
         if answers[-1].where.is_reached:
             return answers[-1]
         reader.forget()

@@ -35,6 +35,11 @@ def _not_shown(run: Run, known: int) -> Iterator[str]:
     if run.hidden:
         more = count(run.hidden, "finding")
         yield f"{more} of less confidence not shown (`--min-confidence low`)."
+    if run.around.left_out:
+        more = count(run.around.left_out, "more file")
+        yield f"{more} that may call into this not read: check the whole project to see all."
+    if run.around.unseen:
+        yield f"{run.around.unseen} is too large to be searched for callers."
 
 
 def _elsewhere(run: Run) -> str:

@@ -35,12 +35,18 @@ class Project:
         """Index ``paths`` by the dotted names under which Python would import them."""
         self._load = load
         self._installed = installed
+        self._here = os.getcwd()  # noqa: PTH109 (these are strings: there are many files)
         self._names: dict[Path, str] = module_names(paths)
         self._paths: dict[str, Path] = {}
         for path, name in self._names.items():
             self._paths.setdefault(name, path)
-        self._by_text: dict[str, Path] = {str(path): path for path in self._names}
+        self._by_text: dict[str, Path] = {self._text(path): path for path in self._names}
         self._forget()
+
+    def _text(self, path: Path) -> str:
+        """Where a file is, however it was named."""
+        text = os.path.join(self._here, path)  # noqa: PTH118
+        return os.path.normpath(text) if ".." in text else text
 
     def _forget(self) -> None:
         """Start without anything that holds a loaded file."""
@@ -97,8 +103,17 @@ class Project:
 
     def _folder(self, module: ModuleInfo) -> str:
         if module not in self._folders:
-            self._folders[module] = str(module.file.path.parent)
+            self._folders[module] = self.folder_of(module.file.path)
         return self._folders[module]
+
+    def folder_of(self, path: Path) -> str:
+        """The folder of a file, in which its imports are looked for first."""
+        return os.path.dirname(self._text(path))  # noqa: PTH120
+
+    @property
+    def names(self) -> dict[Path, str]:
+        """The files by the dotted names under which Python would import them."""
+        return self._names
 
     def find(self, folder: str, name: str) -> Path | None:
         """The file that ``import name`` reads; a script's imports look in its own folder first."""

@@ -9,6 +9,7 @@ from typing import Final
 
 from tclint.config import Config
 from tclint.files import SIZE, version_of
+from tclint.lint import execution as lint
 from tclint.lint.engine import Run, assembled
 from tclint.lint.examine import Examiner
 from tclint.semantics.installed import installed_packages
@@ -54,9 +55,10 @@ class Program:
         Raises:
             ConfigError: the configured environment holds no packages, or there are no rules.
         """
-        examiner = Examiner(paths, config, overlay, (self._reader, self._at(overlay)))
+        program = lint.Program(paths, config, overlay)
+        examiner = Examiner(program, (self._reader, self._at(overlay)))
         outcome = examiner.examine(tuple(paths))
-        return assembled((paths, config, overlay), [(tuple(paths), outcome)], examiner.flagged)
+        return assembled(program, [(tuple(paths), outcome)], examiner.flagged)
 
     @contextmanager
     def interpreted(

@@ -16,8 +16,8 @@ from tclint.config import (
     read_config,
 )
 from tclint.files import Version, version_of
+from tclint.lint import project_files
 from tclint.lint.registry import known_rules
-from tclint.server.extent import is_vast
 from tclint.server.program import Program
 from tclint.server.settings import Settings
 from tclint.source.discovery import FILE_NAMES, discover
@@ -87,9 +87,10 @@ class Programs:
 
 
 def _listed(base: Path | None, config: Config) -> tuple[Path, ...]:
-    if base is None or is_vast(base, config):
+    if base is None:
         return ()
-    return discover([base], config).files
+    listed = discover([base], config, project_files.MOST)
+    return () if listed.is_cut else listed.files
 
 
 def config_for(path: Path, folder: Path | None, settings: Settings) -> Config:

@@ -9,6 +9,7 @@ from tclint.config import Config
 from tclint.files import Version, version_of
 from tclint.lint.engine import Result, assembled
 from tclint.lint.examine import Examiner
+from tclint.lint.execution import Program
 from tclint.lint.outcome import Outcome
 from tclint.lint.shards import Shard, shards
 from tclint.server.document import Analysis, Document, report_ids
@@ -42,7 +43,7 @@ class Survey:
     ) -> None:
         self.files = tuple(files)
         self._config = config
-        self._texts = texts
+        self._program = Program(self.files, config, texts)
         self._by_name = {str(path): text for path, text in texts.items()}
         self._known = known
         self._examiner: Examiner | None = None
@@ -54,7 +55,7 @@ class Survey:
         states, outcome = self._known.get(key, ({}, None))
         if outcome is None or any(self._state(name) != s for name, s in states.items()):
             if self._examiner is None:
-                self._examiner = Examiner(self.files, self._config, self._texts)
+                self._examiner = Examiner(self._program)
             outcome = self._examiner.examine(part)
             for old in [old for old in self._known if old[0] == key[0] and old[2] != key[2]]:
                 del self._known[old]
@@ -63,7 +64,7 @@ class Survey:
 
     def analyses(self) -> list[Analysis]:
         """What was found, by file; files without findings are there as well."""
-        run = assembled((self.files, self._config, self._texts), self._outcomes, {})
+        run = assembled(self._program, self._outcomes, {})
         by_path: dict[Path, list[Result]] = {}
         for result in run.results:
             by_path.setdefault(result.diagnostic.path, []).append(result)

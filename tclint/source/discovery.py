@@ -51,23 +51,25 @@ class Discovery:
     """The files to check, in the order of their paths, and the paths that could not be followed.
 
     ``walked`` are the real folders that were looked into, ``configured`` those of them in which
-    there may be a configuration.
+    there may be a configuration. ``is_cut`` says that there were more entries than were asked for.
     """
 
     files: tuple[Path, ...]
     errors: tuple[FileError, ...]
     configured: frozenset[str] = frozenset()
     walked: tuple[str, ...] = ()
+    is_cut: bool = False
 
 
-def discover(paths: Sequence[Path], wanted: Wanted) -> Discovery:
-    """Find the Python files below ``paths``.
+def discover(paths: Sequence[Path], wanted: Wanted, most: int | None = None) -> Discovery:
+    """Find the Python files below ``paths``, looking at ``most`` entries of folders.
 
     A file named in ``paths`` is taken whatever the patterns say, unless ``force-exclude`` is set;
     stubs (``.pyi``) never are. Folders are walked without following links to folders. A file
     reached twice is taken once.
     """
     search = _search(wanted)
+    search.left = most
     for path in paths:
         try:
             is_folder = stat.S_ISDIR(path.stat().st_mode)
@@ -82,7 +84,11 @@ def discover(paths: Sequence[Path], wanted: Wanted) -> Discovery:
             search.file(path)
     files = sorted(search.found.values(), key=lambda path: path.parts)
     return Discovery(
-        tuple(files), tuple(search.errors), frozenset(search.configured), tuple(search.walked)
+        tuple(files),
+        tuple(search.errors),
+        frozenset(search.configured),
+        tuple(search.walked),
+        is_cut=search.left is not None and search.left < 0,
     )
 
 
@@ -112,6 +118,7 @@ class _Search:
     errors: list[FileError] = field(default_factory=list)
     configured: set[str] = field(default_factory=set)
     walked: list[str] = field(default_factory=list)
+    left: int | None = None
 
     def file(self, path: Path) -> None:
         """Take a file that was named."""
@@ -149,6 +156,10 @@ class _Search:
             except OSError as error:
                 self.errors.append(FileError(shown, f"cannot read folder: {reason(error)}"))
                 continue
+            if self.left is not None:
+                self.left -= len(entries)
+                if self.left < 0:
+                    return
             if ignores is not None and any(entry.name == GITIGNORE for entry in entries):
                 ignores = ignores.enter(real)
             if any(entry.name in FILE_NAMES for entry in entries):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from tclint.config import Config
+from tclint.semantics import setup_words
 from tclint.semantics.events import Event
 from tclint.semantics.interpreter import calls, indexing, loops  # noqa: F401 (register handlers)
 from tclint.semantics.interpreter.analysis import Analysis, Root
@@ -42,15 +43,6 @@ from tclint.semantics.values import (
 from tclint.source.file import SourceFile
 from tclint.torch_facts.compiling import COMPILE
 
-# A file or function without one of these words sets nothing up; nor do regular expressions, or what
-# is merely optimal or compilable. Each is asked apart: a pattern that starts with a word is found
-# much faster.
-_SETUP: Final = (
-    ("compile", re.compile(r"compile(?!able|r\.is_)(?<!\bre\.compile)(?<![Pp]recompile)")),
-    ("optim", re.compile(r"optim(?!al|um|i[sz](?:ed|ing|ation))")),
-    ("jit", re.compile(r"script(?:_if_tracing)?\(")),
-    ("_dynamo", re.compile("_dynamo")),
-)
 MAX_ROUNDS: Final = 2
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _INDENTED_CLASS: Final = re.compile(r"^[ \t]+(?P<word>class)\s", re.MULTILINE)
@@ -176,13 +168,7 @@ def _rows_of_calls(analysis: Analysis, module: ModuleInfo) -> list[int]:
 
 def _setup_rows(file: SourceFile) -> list[int]:
     """The rows with a word of setting up, in order; comments set nothing up."""
-    places = [
-        found.start()
-        for word, pattern in _SETUP
-        if word in file.text
-        for found in pattern.finditer(file.text)
-    ]
-    rows = sorted({file.row(place) for place in places})
+    rows = sorted({file.row(place) for place in setup_words.places(file.text)})
     return [row for row in rows if not file.line(row).lstrip().startswith("#")]
 
 

@@ -1,0 +1,33 @@
+"""The words without which a file sets no compilation and no training up, by its text alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+# Nor do regular expressions, or what is merely optimal or compilable. Each word is asked apart: a
+# pattern that starts with a word is found much faster.
+_COMPILING: Final = (
+    ("compile", re.compile(r"compile(?!able|r\.is_)(?<!\bre\.compile)(?<![Pp]recompile)")),
+    ("jit", re.compile(r"script(?:_if_tracing)?\(")),
+    ("_dynamo", re.compile("_dynamo")),
+)
+_TRAINING: Final = (("optim", re.compile(r"optim(?!al|um|i[sz](?:ed|ing|ation))")),)
+
+
+def places(text: str) -> Iterator[int]:
+    """Where such words stand in a file."""
+    for word, pattern in (*_COMPILING, *_TRAINING):
+        if word in text:
+            yield from (found.start() for found in pattern.finditer(text))
+
+
+def may_compile(text: str) -> bool:
+    """Whether a file may compile something."""
+    return any(word in text and pattern.search(text) for word, pattern in _COMPILING)
+
+
+def may_train(text: str) -> bool:
+    """Whether a file may make an optimizer."""
+    return any(word in text and pattern.search(text) for word, pattern in _TRAINING)
