@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tclint.cache.envelope import unpacked
+from tclint.cache.envelope import FOLDER, unpacked
 from tclint.cache.report_cache import holds
 from tclint.cache.store import Cache
 from tclint.cli import terminal
@@ -78,7 +78,8 @@ def record(project: Path, monkeypatch: pytest.MonkeyPatch) -> Record:
     ) -> Recorded:
         paths = [*map(Path, named)]
         inputs = gather(paths, Overrides(), None)
-        folder = project / "remembered"
+        folder = project / FOLDER
+        folder.mkdir(exist_ok=True)  # as a run does before it remembers its report
         recorder = recorder_of(Execution(1, Cache(folder)), inputs, paths, started)
         assert recorder is not None
         run = in_one([check_files(files, config) for config, files in inputs.parts])
@@ -155,9 +156,18 @@ def test_a_named_file_rests_on_the_configurations_around_it(project: Path, recor
     (project / "src/deep/tclint.toml").unlink()
     recorded = record("src/deep/net.py", "src/net.py")
     assert recorded.holds
-    (project / "src/deep/unrelated.py").write_text("", "utf-8")
-    assert recorded.holds
     (project / "src/deep/pyproject.toml").write_text("[tool.tclint]\n", "utf-8")
+    assert not recorded.holds
+
+
+def test_a_named_file_rests_on_those_that_may_call_it(project: Path, record: Record) -> None:
+    recorded = record("src/net.py")
+    assert recorded.holds
+    edited_in_place(project / "outside/net.py")
+    assert not recorded.holds
+    recorded = record("src/net.py")
+    assert recorded.holds
+    (project / "src/deep/new.py").write_text("", "utf-8")
     assert not recorded.holds
 
 

@@ -8,7 +8,8 @@ import typer
 Paths = Annotated[
     list[Path] | None,
     typer.Argument(
-        help="Files and folders to check, by default the current folder; `-` reads standard input.",
+        help="Files and folders to check, by default the current folder; `-` reads standard input."
+        " For a file, what it imports from the project and what calls it is read as well.",
         show_default=False,
     ),
 ]
