@@ -29,7 +29,6 @@ from tclint.semantics.interpreter.parameters import assumed_value, keywords_valu
 from tclint.semantics.interpreter.reshaping import forget_shapes
 from tclint.semantics.interpreter.wrappers import wrappers_of
 from tclint.semantics.lattice import join, may_be_unknown, options
-from tclint.semantics.site import Region
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode, ModuleInfo
 from tclint.semantics.values import (
     NONE,
@@ -121,8 +120,10 @@ def call_function(frame: Frame, function: Function, arguments: Arguments, node: 
     if info in analysis.reshaping:
         forget_shapes(frame)
     analysis.changes.called(frame, info)
-    if frame.region is not None and function.bound == AUTOGRAD_CONTEXT:
-        _walk_backward(analysis, info, frame.region, chain, off)
+    if frame.region is not None and _is_applied(analysis, function):
+        inputs = Sequence("tuple", items=arguments.positional)
+        _walk_with(frame, info, "setup_context", (inputs, result), node, chain)
+        _walk_with(frame, info, "backward", None, node, chain)
     if info.decorators and frame.region is not None:
         walk_wrappers(frame, function, arguments, chain, result)
     return result
@@ -183,20 +184,36 @@ def _is_setup_of_others(frame: Frame, info: FunctionInfo) -> bool:
     return not frame.body.module.installed and info.name != "__init__"
 
 
-def _walk_backward(
-    analysis: Analysis,
+def _is_applied(analysis: Analysis, function: Function) -> bool:
+    """True for the ``forward`` that ``apply`` of an autograd function calls."""
+    info = function.info
+    if function.bound is None and info.cls is not None and info.name == "forward":
+        return analysis.project.method(info.cls, "setup_context") is not None
+    return function.bound == AUTOGRAD_CONTEXT
+
+
+def _walk_with(
+    frame: Frame,
     forward: FunctionInfo,
-    region: Region,
+    name: str,
+    given: tuple[Value, ...] | None,
+    node: ast.expr,
     chain: tuple[ChainLink, ...],
-    off: bool,
 ) -> None:
-    """Walk what Dynamo traces with an autograd function's ``forward``, for gradients."""
-    backward = analysis.project.method(forward.cls, "backward") if forward.cls else None
-    if backward is None or backward in analysis.active or not_traced(analysis, backward):
+    """Walk what Dynamo traces with an autograd function's ``forward``, by default for gradients."""
+    analysis = frame.analysis
+    method = analysis.project.method(forward.cls, name) if forward.cls else None
+    if method is None or method in analysis.active:
         return
-    gradients = Arguments((GRADIENT,) * len(analysis.parameters(backward.node)))
-    env = bind(analysis, Function(backward, AUTOGRAD_CONTEXT), gradients)
-    walk_once(analysis, backward, env, region, chain, off)
+    kept = not_traced(analysis, method)
+    if is_disabled(kept) and isinstance(node, ast.Call):
+        analysis.emit(frame, Call, node, function="torch.compiler.disable", call=node)
+    if kept:
+        return
+    if given is None:
+        given = (GRADIENT,) * len(analysis.parameters(method.node))
+    env = bind(analysis, Function(method, AUTOGRAD_CONTEXT), Arguments(given))
+    walk_once(analysis, method, env, frame.region, chain, frame.facts.default_off)
 
 
 def root_env(analysis: Analysis, root: Root) -> Env:

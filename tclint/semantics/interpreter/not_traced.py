@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 NESTED: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Around = tuple[FunctionNode, ...]
+_KEPT_OUT: Final = DISABLED | OPAQUE
 # What a decorator returns where it does not keep the function out.
 _TRACED: Final = ""
 
@@ -94,13 +95,21 @@ class _Ends:
         match node:
             case ast.IfExp(body=body, orelse=other):
                 self.follow(module, body, around)
-                self.follow(module, other, around)
+                if not _torch_has(module, node.test):
+                    self.follow(module, other, around)
+            case ast.BoolOp(values=values):
+                for value in values:
+                    self.follow(module, value, around)
+                    if _torch_has(module, value):
+                        break
             case ast.Lambda(body=body):
                 self.follow(module, body, (*around, node))
-            case ast.Call():
-                self._call(module, node, around)
             case ast.Name() | ast.Attribute():
                 self._name(module, node, around)
+            case ast.Call() if _asked_for(module, node) in _KEPT_OUT:
+                self._dotted(module, _asked_for(module, node))
+            case ast.Call():
+                self._call(module, node, around)
             case _:
                 self.found.add(_TRACED)
 
@@ -164,17 +173,57 @@ class _Ends:
         dotted = "." in name
         match project.lookup(name, module) if dotted else project.member(module, name):
             case FunctionInfo() as function:
-                self.found |= _ends_of(self.analysis, function)
+                self._either(function)
             case (ModuleInfo() as owner, str() as variable):
                 self.follow(owner, owner.assigned[variable], ())
             case _:
                 self.found.add(_TRACED)
+
+    def _either(self, function: FunctionInfo) -> None:
+        """Follow a function, or what the file has in its place where torch is new enough."""
+        owner, name = function.module, function.qualname
+        instead = owner.assigned.get(name)
+        if instead is not None and owner.functions.get(name) is function:
+            ends = _Ends(self.analysis, self.seen)
+            ends.follow(owner, instead, ())
+            if ends.keeps_out:
+                self.found |= ends.found
+                return
+        self.found |= _ends_of(self.analysis, function)
 
     def returned(self, module: ModuleInfo, node: FunctionNode, around: _Around) -> None:
         """Follow what a function returns."""
         for inner in _own(node):
             if isinstance(inner, ast.Return) and inner.value is not None:
                 self.follow(module, inner.value, (*around, node))
+
+
+def _asked_for(module: ModuleInfo, node: ast.expr) -> str | None:
+    """The dotted name of what an expression names, also by ``getattr(x, "name")``."""
+    match node:
+        case ast.Call(
+            func=ast.Name(id="getattr" | "hasattr"), args=[owner, ast.Constant(value=str(name)), *_]
+        ):
+            above = _asked_for(module, owner)
+            return f"{above}.{name}" if above else None
+        case ast.Name() | ast.Attribute():
+            return dotted_name(module, node)
+    return None
+
+
+def _torch_has(module: ModuleInfo, test: ast.expr) -> bool:
+    """True for a test whether torch has something that keeps functions out, or what that is in."""
+    if isinstance(test, ast.Name):
+        test = module.assigned.get(test.id, test)
+    match test:
+        case ast.BoolOp(op=ast.And(), values=parts):
+            names = [_asked_for(module, part) for part in parts]
+        case ast.Compare(left=left, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
+            named = module.assigned.get(left.id, left) if isinstance(left, ast.Name) else left
+            names = [_asked_for(module, named)]
+        case _:
+            names = [_asked_for(module, test)]
+    return all(any(f"{one}.".startswith(f"{name}.") for one in _KEPT_OUT) for name in names)
 
 
 def _ends_of(analysis: Analysis, info: FunctionInfo) -> frozenset[str]:
