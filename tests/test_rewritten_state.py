@@ -423,11 +423,12 @@ def f(x):
 }  # fmt: skip
 
 
-def told(folder: Path, text: str) -> bool:
+def told(folder: Path, text: str, confidence: str = "medium") -> bool:
     """Whether `check` names a graph break in what `f` of a program reaches."""
     path = folder / "program.py"
     path.write_text(text, encoding="utf-8")
-    results = check_files([path], Config(root=folder, compiled=("*:f",))).results
+    config = Config(root=folder, compiled=("*:f",), min_confidence=confidence)
+    results = check_files([path], config).results
     return any(result.diagnostic.effect is Effect.GRAPH_BREAK for result in results)
 
 

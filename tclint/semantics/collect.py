@@ -188,7 +188,7 @@ def _methods_under(
     """The methods that ``name = function`` or ``name = property(get, set)`` makes in a class."""
     match value:
         case ast.Call(func=ast.Name(id="property"), args=accessors) if accessors:
-            for access, accessor in zip(("", SETTER, ".deleter"), accessors, strict=False):
+            for access, accessor in zip(("", SETTER, DELETER), accessors, strict=False):
                 yield from _method_under(cls, f"{name}{access}", accessor, "property")
         case ast.Call(func=ast.Name(id="staticmethod" | "classmethod" as kind), args=[given]):
             yield from _method_under(cls, name, given, kind)
@@ -212,6 +212,7 @@ def _method_under(
 
 
 SETTER: Final = ".setter"
+DELETER: Final = ".deleter"
 
 
 def _access(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:

@@ -1,4 +1,4 @@
-"""The words without which a file sets no compilation and no training up, by its text alone."""
+"""The words without which a file sets no compilation, training or hooks up, by its text alone."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ _COMPILING: Final = (
 )
 _TRAINING: Final = (("optim", re.compile(r"optim(?!al|um|i[sz](?:ed|ing|ation))")),)
 
+_HOOKING: Final = (("register_forward", re.compile(r"register_forward_(?:pre_)?hook\(")),)
+
 
 def places(text: str) -> Iterator[int]:
     """Where such words stand in a file."""
-    for word, pattern in (*_COMPILING, *_TRAINING):
+    for word, pattern in (*_COMPILING, *_TRAINING, *_HOOKING):
         if word in text:
             yield from (found.start() for found in pattern.finditer(text))
 

@@ -28,6 +28,7 @@ from tclint.semantics.events import (
 from tclint.semantics.interpreter.block import walk_block
 from tclint.semantics.interpreter.changes import Changes
 from tclint.semantics.interpreter.frame import Env, Frame
+from tclint.semantics.interpreter.hooks import Hooks
 from tclint.semantics.lattice import is_vague, join
 from tclint.semantics.project import Project
 from tclint.semantics.records import record
@@ -121,6 +122,7 @@ class Analysis:
         self.local_functions: dict[ast.AST, FunctionInfo] = {}
         self.local_classes: dict[tuple[object, ...], ClassInfo] = {}
         self.changes = Changes()
+        self.hooks = Hooks()
         self.wrappers: dict[FunctionInfo, tuple[Wrapper, ...]] = {}
         self.makes_wrapper: dict[ast.AST, bool] = {}
         self.uses: dict[ast.AST, Uses] = {}
@@ -168,7 +170,7 @@ class Analysis:
         self.given = {}
         self.attributes, self.observed, self.answers, self.written = {}, {}, {}, []
         self.annotations, self.class_level, self.scripted = {}, {}, []
-        self.changes = Changes()
+        self.changes, self.hooks = Changes(), Hooks()
         self._bodies, self._compiled = {}, {}
         self._globals, self._named, self._resolved = {}, {}, {}
 

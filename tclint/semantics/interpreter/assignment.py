@@ -88,7 +88,7 @@ def _assign_attribute(
     frame: Frame, target: ast.Attribute, value: Value, *, augmented: bool
 ) -> None:
     owner = evaluate(frame, target.value)
-    if special(frame, target, owner, f"{target.attr}{SETTER}", value) is not None:
+    if sets_itself(frame, target, owner, target.attr, value):
         return
     _bind_path(frame, target.value, target.attr, value)
     note_store(frame, target, owner, target.attr, value)
@@ -112,6 +112,13 @@ def _assign_attribute(
             frame, ModuleWrite, target, owner=owner, attribute=target.attr, target=target,
             value=value, augmented=augmented,
         )  # fmt: skip
+
+
+def sets_itself(frame: Frame, node: ast.expr, owner: Value, name: str, value: Value) -> bool:
+    """Follow what an object's own code does when an attribute is set; true for a property."""
+    given = Static("str", name, known=True)
+    special(frame, node, owner, "__setattr__", given, value)
+    return special(frame, node, owner, f"{name}{SETTER}", value) is not None
 
 
 def _bind_path(frame: Frame, subject: ast.expr, name: str, value: Value) -> None:
@@ -150,6 +157,8 @@ def write_attribute(
     frame: Frame, node: ast.Call, subject: ast.expr, owner: Value, name: str, value: Value
 ) -> None:
     """What ``setattr(subject, name, value)`` does."""
+    if sets_itself(frame, node, owner, name, value):
+        return
     _bind_path(frame, subject, name, value)
     note_store(frame, node, owner, name, value)
     frame.analysis.changes.note_set(frame, node, subject, name)

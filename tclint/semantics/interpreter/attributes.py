@@ -276,10 +276,11 @@ def _object_attribute(
             return Static("bool")
         layers = [above for above in analysis.project.ancestry(cls) if isinstance(above, str)]
         known = (_of_layer(layer, name) for layer in layers)
-        return next(filter(None, known), None) or _library_member(base, name)
-    if name == "_replace" and base.fields is not None:
+        later = next(filter(None, known), None) or _library_member(base, name)
+    elif name == "_replace" and base.fields is not None:
         return BoundExternal("typing.NamedTuple._replace", base)
-    later = _set_elsewhere(frame, cls, name)
+    else:
+        later = _set_elsewhere(frame, cls, name)
     if later is not UNKNOWN or name.startswith("__"):
         return later
     return special(frame, node, base, "__getattr__", Static("str", name, known=True)) or UNKNOWN

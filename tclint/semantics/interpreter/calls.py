@@ -18,6 +18,7 @@ from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import call_function
 from tclint.semantics.interpreter.given import call_given
 from tclint.semantics.interpreter.higher_order import call_higher_order
+from tclint.semantics.interpreter.hooked import after_forward, before_forward, hooks_of
 from tclint.semantics.interpreter.iteration import element_of
 from tclint.semantics.interpreter.library import call_library
 from tclint.semantics.interpreter.memory import CONSTRUCTORS
@@ -253,6 +254,15 @@ def _is_compiled_output(value: Value) -> bool:
 @calls(Object)
 def call_object(frame: Frame, node: ast.Call, callee: Object, arguments: Arguments) -> Value:
     """Call an instance: ``forward`` of modules, ``__call__`` of others, layers of torch."""
+    hooks = hooks_of(frame.analysis, callee) if frame.region is not None else []
+    if not hooks:
+        return _call_instance(frame, node, callee, arguments)
+    arguments = before_forward(frame, hooks, callee, arguments)
+    result = _call_instance(frame, node, callee, arguments)
+    return after_forward(frame, hooks, callee, arguments, result)
+
+
+def _call_instance(frame: Frame, node: ast.Call, callee: Object, arguments: Arguments) -> Value:
     if callee.cls is None:
         return call_layer(frame, node, callee, arguments)
     if callee.is_module and frame.region is None:

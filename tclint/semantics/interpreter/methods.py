@@ -18,6 +18,7 @@ from tclint.semantics.interpreter.expressions import (
 )
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.given import sorting_key
+from tclint.semantics.interpreter.hooked import register
 from tclint.semantics.interpreter.iteration import element_of
 from tclint.semantics.interpreter.library import report_selection
 from tclint.semantics.interpreter.objects import replaced
@@ -254,7 +255,9 @@ def _object_method(
     name = dotted.rpartition(".")[2]
     if owner.is_optimizer and name == OPTIMIZER_STEP and frame.region is not None:
         frame.analysis.note_compiled_step(owner)
-    if dotted.startswith("torch.nn.Module.") and name not in HOOKS:
+    if name in HOOKS:
+        register(frame, node, owner, name, arguments)
+    elif dotted.startswith("torch.nn.Module."):
         return _module_method(frame, owner, name, arguments)
     frame.analysis.emit(
         frame, Call, node, function=dotted, call=node, arguments=tuple(arguments.positional),

@@ -17,10 +17,11 @@ from tclint.semantics import setup_words
 from tclint.semantics.events import Event
 from tclint.semantics.interpreter import calls, indexing, loops  # noqa: F401 (register handlers)
 from tclint.semantics.interpreter.analysis import Analysis, Root
-from tclint.semantics.interpreter.arguments import Arguments
+from tclint.semantics.interpreter.arguments import Arguments, bind
 from tclint.semantics.interpreter.decorated import start_decorated
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.interpreter.functions import root_env, walk_wrappers
+from tclint.semantics.interpreter.hooked import after_forward, before_forward, hooks_of
 from tclint.semantics.interpreter.memory import walk, walk_once
 from tclint.semantics.interpreter.not_traced import not_traced
 from tclint.semantics.lattice import options
@@ -112,14 +113,19 @@ def _walk_root(analysis: Analysis, root: Root) -> None:
         return
     try:
         env = root_env(analysis, root)
-        if not info.decorators or isinstance(info.node, ast.Lambda):
+        owner = function.bound or UNKNOWN
+        hooks = hooks_of(analysis, owner) if info.name == "forward" else []
+        if isinstance(info.node, ast.Lambda) or not (hooks or info.decorators):
             walk_once(analysis, info, env, region)
             return
         passed = _passed(analysis, function, env)  # before the function binds its parameters anew
-        result = walk_once(analysis, info, env, region)
         body = analysis.body(info.module, info, compiled=True)
         top = Frame(analysis, body, region, (), {}, info.node)
+        given = before_forward(top, hooks, owner, passed)
+        env = env if given is passed else bind(analysis, function, given)
+        result = walk_once(analysis, info, env, region)
         walk_wrappers(top, function, passed, (), result)
+        after_forward(top, hooks, owner, given, result)
     except RecursionError:
         analysis.left_out[info] = None
 

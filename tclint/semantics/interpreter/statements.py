@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.semantics.collect import (
+    DELETER,
     TRIES,
     decorator_name,
     is_present,
@@ -34,7 +35,7 @@ from tclint.semantics.interpreter.frame import Frame, merge
 from tclint.semantics.interpreter.functions import local_class, local_function
 from tclint.semantics.interpreter.narrowing import matched, number_of, refine
 from tclint.semantics.interpreter.off_by_default import is_off_by_default
-from tclint.semantics.interpreter.special import augment, entered, leave
+from tclint.semantics.interpreter.special import augment, entered, leave, special
 from tclint.semantics.interpreter.traced import traced
 from tclint.semantics.interpreter.truth import truth
 from tclint.semantics.lattice import is_tensor, may_be_tensor
@@ -327,6 +328,8 @@ def _global(frame: Frame, node: ast.Global) -> None:
 def _delete(frame: Frame, node: ast.Delete) -> None:
     for target in node.targets:
         path = path_of(target)
+        if isinstance(target, ast.Attribute):
+            special(frame, target, evaluate(frame, target.value), f"{target.attr}{DELETER}")
         if path is not None:
             frame.env.pop(path, None)
         elif isinstance(target, ast.Subscript):
