@@ -1,4 +1,4 @@
-"""What Python calls without a call that shows it: setters, hooks, closures, methods by another name.
+"""What is called without a call that shows it: setters, hooks, closures, methods by other names.
 
 Each program was compiled with Dynamo.
 """

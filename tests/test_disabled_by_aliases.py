@@ -1,6 +1,6 @@
 """Functions kept out of compiled code, by whatever name `torch.compiler.disable` has there.
 
-Each program was compiled with Dynamo. The calls are told with low confidence: somebody asked for it.
+Each program was compiled with Dynamo. The calls are told with low confidence: it is asked for.
 """
 
 from __future__ import annotations
@@ -345,21 +345,6 @@ def g(x):
     return x * 2
 def f(x):
     return g(x + 1)
-
-
-# backward without a gradient
-@torch.compiler.disable
-def g(x):
-    return x * 2
-class Fn(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return x * 2
-    @staticmethod
-    def backward(ctx, grad):
-        return g(grad)
-def f(x):
-    return Fn.apply(x)
 
 """)
 
