@@ -101,7 +101,7 @@ def test_what_a_preset_leaves_out_is_not_fixed(project: Path) -> None:
     text = 'preset = "library"\nper-file-places = { "*" = "tests" }\n'
     assert offered(project)
     (project / "tclint.toml").write_text(text, encoding="utf-8")
-    assert offered(project) == applied(project) == set()
+    assert offered(project) == applied(project) == Counter()
 
 
 def test_unsafe_fixes_are_those_that_a_check_calls_so(project: Path) -> None:
