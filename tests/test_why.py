@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tclint.cli.explain_types import lines
 from tclint.config import Config
 from tclint.lint.why import Answer, why
 from tests.semantics_probe import put
@@ -160,7 +161,7 @@ def test_a_module_is_no_region_where_only_what_is_compiled_counts(tmp_path: Path
 def test_what_sets_objects_up_is_in_no_region(tmp_path: Path) -> None:
     code = "class Net:\n    def __init__(self, x):\n        self.x = x.item()\n"
     [reason] = reasons(tmp_path, "self.x", code)
-    assert reason == "`Net.__init__` sets objects up, which nothing compiled does"
+    assert reason == "`Net.__init__` sets objects up, in eager mode: no compiled code makes a `Net`"
 
 
 @pytest.mark.parametrize(
@@ -171,10 +172,6 @@ def test_what_sets_objects_up_is_in_no_region(tmp_path: Path) -> None:
         (
             "@torch.compile\ndef step(x):\n    return x\n    helper(x)\n",
             "`step` calls `helper` in code that is never reached",
-        ),
-        (
-            "@torch.compile\ndef step(x, tool):\n    return tool.helper(x)\n",
-            "`step` is in a region and calls `tool.helper`, but what that is is",
         ),
         (
             "@torch.compile\ndef step(x):\n    hooks.append(helper)\n",
@@ -242,9 +239,48 @@ def test_what_keeps_a_finding_from_being_shown_is_told(
 
 
 def test_a_rule_that_stays_silent_says_what_it_asked(tmp_path: Path) -> None:
+    code = "import torch\n\n\n@torch.compile\ndef f(x):\n    return torch.tensor(x.shape)\n"
+    verdicts = {one.code: one for one in about(tmp_path, "return", code).verdicts}
+    assert verdicts["TCL311"].judges
+    assert verdicts["TCL311"].silent.startswith("`is_constant_data` says no (yes for a tensor of")
+
+
+def test_a_rule_that_is_asked_of_every_call_tells_nothing_by_its_silence(tmp_path: Path) -> None:
     code = "import torch\n\n\n@torch.compile\ndef f(x):\n    x.add_(1)\n"
     [verdict] = [one for one in about(tmp_path, "x.add_", code).verdicts if one.code == "TCL701"]
-    assert verdict.silent == "`records_graphs` says no (yes for a mode that records CUDA graphs)"
+    assert not verdict.judges
+
+
+def test_a_finding_that_another_stands_for_says_which(tmp_path: Path) -> None:
+    code = (
+        "import torch\nimport logging\n\nlogger = logging.getLogger()\n\n\n@torch.compile\n"
+        "def f(x):\n    logger.warning(x.sum().item())\n    return x\n"
+    )
+    verdicts = {one.code: one for one in about(tmp_path, "logger.w", code).verdicts if one.message}
+    assert verdicts["TCL121"].silent == ""
+    assert verdicts["TCL101"].silent == "TCL121 reports the call around it"
+
+
+def test_a_line_that_no_rule_looks_at_is_told_apart(tmp_path: Path) -> None:
+    code = "import torch\n\n\n@torch.compile\ndef f(x):\n    y = x\n    return y\n"
+    answer = about(tmp_path, "y = x", code)
+    assert (answer.verdicts, answer.quiet) == ((), ())
+    assert [*lines(answer, tmp_path / "net.py")][-1] == (
+        "no rule looks for what happens on this line"
+    )
+
+
+def test_another_function_of_the_same_name_is_not_meant(tmp_path: Path) -> None:
+    put(tmp_path, {"other.py": "def helper(x):\n    pass\n\n\nhelper(1)\n"})
+    code = "import torch\n\n\ndef helper(x):\n    return x.item()\n"
+    put(tmp_path, {"net.py": code})
+    file = tmp_path / "net.py"
+    answer = why([file, tmp_path / "other.py"], Config(tmp_path), {}, file, 5)
+    assert answer is not None
+    assert [*answer.where.reasons(file)] == [
+        "no compiled code is seen to call `helper`",
+        "nothing in the files that were read names it",
+    ]
 
 
 def test_what_no_rule_is_asked_about_is_told(tmp_path: Path) -> None:

@@ -55,11 +55,12 @@ def explain_types(inputs: Inputs, place: Place, *, as_json: bool = False) -> int
     if as_json:
         write(json_text(_record(answer, file, place)) + "\n")
     else:
-        write("".join(f"{visible(line)}\n" for line in _lines(answer, file)))
+        write("".join(f"{visible(line)}\n" for line in lines(answer, file)))
     return CLEAN
 
 
-def _lines(answer: Answer, file: Path) -> Iterator[str]:
+def lines(answer: Answer, file: Path) -> Iterator[str]:
+    """The answer as people read it."""
     where = answer.where
     for way in where.ways[:MOST_WAYS]:
         yield _way(way, file)
@@ -79,6 +80,8 @@ def _lines(answer: Answer, file: Path) -> Iterator[str]:
     others = sorted({one.code for one in answer.verdicts if not one.judges})
     if others:
         yield f"of another kind than {', '.join(others)} look for"
+    elif where.is_reached and not answer.verdicts and not answer.quiet:
+        yield "no rule looks for what happens on this line"
 
 
 def _expressions(answer: Answer) -> Iterator[str]:

@@ -20,7 +20,7 @@ from tclint.lint.selection import is_selected, is_shown
 from tclint.lint.silence import Silencer
 from tclint.lint.versions import in_range
 from tclint.records import record
-from tclint.semantics.events import Event
+from tclint.semantics.events import Call, Event
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.scripted import Scripted
 from tclint.semantics.symbols import ModuleInfo
@@ -78,7 +78,7 @@ class Judging:
             rule, event = said.rule, said.event
             if said.finding is None:
                 span = event.site.module.file.span(event.node)
-                judges = bool(said.question)
+                judges = bool(said.question) and not _is_asked_of_all(rule)
                 yield Verdict(rule.code, rule.name, span, silent=said.question, judges=judges)
             else:
                 yield self._found(rule, event, said.finding)
@@ -124,3 +124,8 @@ class Judging:
         if place in left_out(self._config):
             return f'`preset = "{self._config.preset}"` leaves {WORDS[place]} out'
         return ""
+
+
+def _is_asked_of_all(rule: Rule[Any]) -> bool:
+    """True for a rule that is asked of each call: that it says nothing of one tells nothing."""
+    return rule.on is Call and not rule.called

@@ -51,6 +51,8 @@ def _declared(
         value = annotation_value(analysis, info, argument.annotation)
         yield Evidence(f"annotated `{ast.unparse(argument.annotation)}`", _side(value))
     match default:
+        case None if info.name == "__init__":
+            yield Evidence("a parameter of `__init__`, which is given settings", False)
         case None:
             if argument.annotation is None and argument.arg not in ("self", "cls"):
                 yield Evidence("a parameter with no annotation and no default", True)

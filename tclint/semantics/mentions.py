@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.records import record
+from tclint.semantics.collect import dotted_name
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.readable import readable
 from tclint.semantics.rows import Function, Row, row_of
-from tclint.semantics.symbols import ModuleInfo
+from tclint.semantics.symbols import FunctionInfo, ModuleInfo
 from tclint.semantics.syntax import nodes
 from tclint.semantics.trace import Trace
 from tclint.semantics.values import UNKNOWN
@@ -32,8 +33,13 @@ class Mention:
     rank: int
 
 
-def mentions_of(analysis: Analysis, trace: Trace, function: Function) -> Iterator[Mention]:
-    """The places that name a function, with the reason why each does not make it compiled."""
+def mentions_of(
+    analysis: Analysis, trace: Trace, function: Function, info: FunctionInfo | None
+) -> Iterator[Mention]:
+    """The places that name a function, with the reason why each does not make it compiled.
+
+    Without ``info`` it is a function inside of another that was never walked.
+    """
     name = function.name
     for module in analysis.project.loaded:
         if name not in module.file.text:
@@ -41,8 +47,10 @@ def mentions_of(analysis: Analysis, trace: Trace, function: Function) -> Iterato
         inner = nodes(module.tree)
         called = {node.func for node in inner if isinstance(node, ast.Call)}
         for node in inner:
-            if isinstance(node, (ast.Name, ast.Attribute)) and _names(node, name):
-                row = row_of(module.tree, node.lineno)
+            if not isinstance(node, (ast.Name, ast.Attribute)) or not _names(node, name):
+                continue
+            row = row_of(module.tree, node.lineno)
+            if _may_mean(analysis, module, row, node, function, info):
                 told = _told(analysis, trace, row, node, function, calls=node in called)
                 if told is not None:
                     yield Mention(module, node.lineno, *told)
@@ -51,6 +59,28 @@ def mentions_of(analysis: Analysis, trace: Trace, function: Function) -> Iterato
 def _names(node: ast.Name | ast.Attribute, name: str) -> bool:
     written = node.id if isinstance(node, ast.Name) else node.attr
     return written == name and isinstance(node.ctx, ast.Load)
+
+
+def _may_mean(
+    analysis: Analysis,
+    module: ModuleInfo,
+    row: Row,
+    node: ast.Name | ast.Attribute,
+    function: Function,
+    info: FunctionInfo | None,
+) -> bool:
+    """False for what another function of the same name is meant by."""
+    if info is not None and info.cls is not None:
+        return isinstance(node, ast.Attribute)
+    if info is None or info.module.functions.get(info.qualname) is not info:
+        around = [one for one in row.functions if function in ast.walk(one)]
+        return isinstance(node, ast.Name) and bool(around)
+    name = dotted_name(module, node)
+    if isinstance(node, ast.Name):
+        found = analysis.project.member(module, node.id)
+    else:
+        found = analysis.project.lookup(name, module) if name is not None else None
+    return found is info
 
 
 def _told(

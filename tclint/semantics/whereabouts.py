@@ -66,11 +66,12 @@ class Whereabouts:
             return
         if not self.named:
             yield "nothing in the files that were read names it"
-        ranked = sorted(self.named, key=lambda one: one.rank)
+        ranked = sorted(self.named, key=lambda one: (one.rank, one.module.file.path != file))
         for one in ranked[:MOST]:
             yield f"{place_text(str(one.module.file.path), one.row, file)}: {one.said}"
         if len(ranked) > MOST:
-            yield f"{len(ranked) - MOST} more places name it"
+            more = len(ranked) - MOST
+            yield f"{more} more {'place names' if more == 1 else 'places name'} it"
 
 
 def joined(seen: Sequence[Whereabouts]) -> Whereabouts:
@@ -114,7 +115,7 @@ class _Looking:
         because = tuple(self.why_not(row, function))
         if because:
             return Whereabouts(name, (), because)
-        named = tuple(mentions_of(self.analysis, self.trace, function))
+        named = tuple(mentions_of(self.analysis, self.trace, function, self.known.get(function)))
         return Whereabouts(name, (), (f"no compiled code is seen to call `{name}`",), named)
 
     def ways(self, function: Function) -> tuple[Way, ...]:
@@ -147,7 +148,8 @@ class _Looking:
         elif info is not None and info in self.analysis.left_out:
             yield f"`{name}` is nested too deeply to be followed"
         elif function.name in SETS_UP:
-            yield f"`{name}` sets objects up, which nothing compiled does"
+            made = name.rpartition(".")[0]
+            yield f"`{name}` sets objects up, in eager mode: no compiled code makes a `{made}`"
         elif function.name == "forward" and info is not None and info.cls is not None:
             yield from self.why_no_root(info.cls)
         elif outer and not self.trace.in_regions(outer[-1]):
