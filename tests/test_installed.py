@@ -11,6 +11,7 @@ import pytest
 from tclint.config import Config, ConfigError
 from tclint.diagnostics import Confidence, Diagnostic
 from tclint.lint.engine import Run, check_files
+from tclint.lint.why import why
 from tclint.semantics.installed import MAX_FILE_BYTES, Installed
 from tests.semantics_probe import put
 
@@ -224,6 +225,18 @@ def test_a_sure_break_inside_is_told_at_the_call(tmp_path: Path, environment: Pa
     assert [link.function for link in diagnostic.chain] == [
         "Net.forward", "Counting.forward", "Counting._longest",
     ]  # fmt: skip
+
+
+def test_an_explanation_of_the_call_tells_the_break_inside(
+    tmp_path: Path, environment: Path
+) -> None:
+    code = using("return self.encoder(ids, mask) * 2", "Model(None)", COUNTING.format("Counting"))
+    diagnostic = told(check(tmp_path, code))
+    file = tmp_path / "net.py"
+    answer = why([file], Config(tmp_path, third_party=True), {}, file, 11)
+    assert answer is not None
+    [verdict] = [one for one in answer.verdicts if one.message]
+    assert (verdict.code, verdict.message, verdict.silent) == ("TCL101", diagnostic.message, "")
 
 
 def test_the_call_can_be_silenced_where_it_is(tmp_path: Path, environment: Path) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from tclint.config import Config
@@ -13,17 +14,19 @@ from tclint.lint.asking import asked
 from tclint.lint.examine import effect_of, found_by
 from tclint.lint.places import left_out, placing
 from tclint.lint.questions import Questions
-from tclint.lint.registry import known_rules
+from tclint.lint.registry import known_rules, load_rules
 from tclint.lint.rule import Finding, Rule
 from tclint.lint.scripts import outside_script
 from tclint.lint.selection import is_selected, is_shown
 from tclint.lint.silence import Silencer
+from tclint.lint.third_party import Caller, ThirdParty, told_at
 from tclint.lint.versions import in_range
 from tclint.records import record
 from tclint.semantics.events import Call, Event
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.scripted import Scripted
 from tclint.semantics.symbols import ModuleInfo
+from tclint.source.file import SourceFile
 
 
 @record(frozen=True)
@@ -44,9 +47,13 @@ class Verdict:
 
 @record(frozen=True)
 class _Said:
-    """The answer of a rule to an event: a finding, or the question that it asked last."""
+    """The answer of a rule to an event: a finding, or the question that it asked last.
+
+    ``caller`` is the call in the file that leads to the event, where that is in a package.
+    """
 
     event: Event
+    caller: Caller | None
     rule: Rule[Any]
     finding: Finding | None
     question: str
@@ -56,18 +63,17 @@ class Judging:
     """All rules at work on a file, those that are not selected as well."""
 
     def __init__(
-        self, analysis: Analysis, module: ModuleInfo, config: Config, rules: Sequence[Rule[Any]]
+        self, analysis: Analysis, module: ModuleInfo, config: Config, checked: frozenset[Path]
     ) -> None:
-        """``analysis`` has walked the file for all events that the rules look at."""
+        """``analysis`` has walked the ``checked`` files for all events that rules look at."""
         self._config = config
         self._placing = placing(config)
         self._scripted = Scripted(analysis, [module])
         self._silencer = Silencer(config, [rule.code for rule in known_rules()])
-        questions = Questions(rules)
+        questions = Questions(load_rules())
         self._said = [
-            _Said(event, rule, *asked(rule, event))
-            for event in analysis.finish()
-            if event.site.module is module
+            _Said(event, caller, rule, *asked(rule, event))
+            for event, caller in _events(analysis, module, checked)
             for rule in questions.about(event)
         ]
         self._standing = dict(self._stand())
@@ -76,7 +82,9 @@ class Judging:
         """What the rules say, in the order of the events."""
         for said in self._said:
             rule, event = said.rule, said.event
-            if said.finding is None:
+            if said.caller is not None:
+                yield from self._in_package(said, said.caller)
+            elif said.finding is None:
                 span = event.site.module.file.span(event.node)
                 judges = bool(said.question) and not _is_asked_of_all(rule)
                 yield Verdict(rule.code, rule.name, span, silent=said.question, judges=judges)
@@ -97,8 +105,19 @@ class Judging:
         found = found_by(rule, event, outside_script(finding, event, self._scripted)).diagnostic
         silent = "it does not hold for the torch versions that the project is for"
         if in_range(finding, event.site.settings) is not None:
-            silent = self._ceded(rule, finding) or self._silenced(found, event)
+            file, statement = event.site.module.file, event.site.statement
+            silent = self._ceded(rule, finding) or self._silenced(found, file, statement)
         return Verdict(rule.code, rule.name, found.span, found.message, silent)
+
+    def _in_package(self, said: _Said, caller: Caller) -> Iterator[Verdict]:
+        """A finding in a package, at the call that runs into it."""
+        rule, event, finding = said.rule, said.event, said.finding
+        if finding is None or in_range(finding, event.site.settings) is None:
+            return
+        found = told_at(found_by(rule, event, finding).diagnostic, event, caller)
+        if found is not None:
+            silent = self._silenced(found, caller.file, caller.statement)
+            yield Verdict(rule.code, rule.name, found.span, found.message, silent)
 
     def _ceded(self, rule: Rule[Any], finding: Finding) -> str:
         """The finding that one is left out for."""
@@ -107,11 +126,10 @@ class Judging:
         standing = self._standing.get((finding.cedes_to, effect_of(rule, finding)))
         return f"{standing} reports the call around it" if standing else ""
 
-    def _silenced(self, found: Diagnostic, event: Event) -> str:
+    def _silenced(self, found: Diagnostic, file: SourceFile, statement: ast.stmt) -> str:
         """What keeps a finding from being shown."""
         if not is_selected(found.code, self._config):
             return "`select` and `ignore` leave the rule out"
-        file, statement = event.site.module.file, event.site.statement
         by = self._silencer.silencer(found, file, statement)
         if by:
             return f"{by} silences it"
@@ -124,6 +142,20 @@ class Judging:
         if place in left_out(self._config):
             return f'`preset = "{self._config.preset}"` leaves {WORDS[place]} out'
         return ""
+
+
+def _events(
+    analysis: Analysis, module: ModuleInfo, checked: frozenset[Path]
+) -> Iterator[tuple[Event, Caller | None]]:
+    """The events in a file, and those in packages that a call in it surely runs into."""
+    third_party = ThirdParty(analysis.bodies(), checked)
+    for event in analysis.finish():
+        if event.site.module is module:
+            yield event, None
+            continue
+        caller = third_party.caller(event)
+        if caller is not None and caller.file is module.file:
+            yield event, caller
 
 
 def _is_asked_of_all(rule: Rule[Any]) -> bool:

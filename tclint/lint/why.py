@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -74,33 +75,36 @@ def why(
     answers: list[Answer] = []
     for shard in parts:
         walked = program.walked(shard)
-        answers.append(_Question(project.another(), walked, config).answer(file, row, column))
+        question = _Question(project.another(), walked, config, frozenset(paths))
+        answers.append(question.answer(file, row, column))
         if answers[-1].where.is_reached:
             return answers[-1]
         reader.forget()
     first = answers[0]
     where = joined([answer.where for answer in answers])
-    return Answer(where, first.expressions, first.verdicts)
+    return replace(first, where=where)
 
 
 class _Question:
     """One analysis that remembers how it came where it came."""
 
-    def __init__(self, project: Project, shard: Shard, config: Config) -> None:
+    def __init__(
+        self, project: Project, shard: Shard, config: Config, checked: frozenset[Path]
+    ) -> None:
+        self.checked = checked
         self.project = project
         self.shard = shard
         self.config = config
-        self.rules = load_rules()
         self.trace = Trace()
 
     def answer(self, file: Path, row: int, column: int) -> Answer:
         """What this analysis knows of a line."""
-        events = Questions(self.rules).events
+        events = Questions(load_rules()).events
         analysis = interpret(self.project, self.shard, self.config, events, self.trace)
         module = self.project.module_at(file)
         assert module is not None
         where = whereabouts(analysis, self.trace, module, self.config, row)
-        judging = Judging(analysis, module, self.config, self.rules)
+        judging = Judging(analysis, module, self.config, self.checked)
         here = row_of(module.tree, row)
         verdicts = [one for one in judging.verdicts() if _is_at(here, one.span)]
         verdicts.sort(key=lambda one: (one.span.start, one.code))
