@@ -9,11 +9,22 @@ from __future__ import annotations
 
 import ast
 from dataclasses import field
+from typing import Literal
 
 from tclint.semantics.records import record
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import UNKNOWN, Object, Tensor, Value
+
+Deciding = Literal[
+    "if", "while", "ternary", "and", "or", "not", "compare", "match", "any", "all", "max", "min",
+    "sorted", "in", "assert",
+]  # fmt: skip
+"""What asks for the truth of a tensor; a chain of comparisons is ``"compare"``."""
+LoopedOver = Literal["numpy", "tensor", "shape", "data"]
+"""Where the elements of a loop come from."""
+Sink = Literal["print", "logger", "logging", "warnings", "stdout", "tqdm", "bar"]
+"""What writes output."""
 
 
 @record(frozen=True, eq=False)
@@ -67,13 +78,11 @@ class ObjectAssert(Event):
 class TensorBranch(Event):
     """Python decides on a tensor's value.
 
-    ``kind`` is ``"if"``, ``"while"``, ``"ternary"``, ``"and"``, ``"or"``, ``"not"``, ``"compare"``
-    (a chain), ``"match"``, ``"any"``, ``"all"``, ``"max"``, ``"min"``, ``"sorted"`` or ``"in"``;
     ``test`` is the expression whose truth is asked. ``sometimes`` is true where it is a tensor only
     on some paths (``self.training and t < p``).
     """
 
-    kind: str
+    kind: Deciding
     test: ast.expr
     sometimes: bool = False
 
@@ -87,7 +96,7 @@ class Loop(Event):
     ``breaking_uses`` are the uses of a numpy loop variable where Python needs a number.
     """
 
-    over: str
+    over: LoopedOver
     target: ast.expr
     iterable: ast.expr
     breaking_uses: tuple[ast.expr, ...] = ()
@@ -156,7 +165,7 @@ class SideEffectCall(Event):
     when the call stands alone.
     """
 
-    sink: str
+    sink: Sink
     method: str
     call: ast.Call
     statement: ast.Expr | None
@@ -233,7 +242,7 @@ class ContextEntered(Event):
 class LrChange:
     """A place where an optimizer's learning rate changes: a scheduler, or a write to its groups."""
 
-    kind: str
+    kind: Literal["scheduler", "write"]
     name: str
     node: ast.AST
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, cast
 
 from tclint import torch_facts
 from tclint.config import Settings
@@ -58,6 +58,8 @@ if TYPE_CHECKING:
     from tclint.semantics.interpreter.memory import SetUp
     from tclint.semantics.interpreter.uses import Uses
     from tclint.semantics.interpreter.wrappers import Wrapper
+
+P = ParamSpec("P")
 
 # Events that matter where no compiled region is: they say how regions come about.
 SETUP_EVENTS: Final = (CompileCall, OptimizerInit)
@@ -174,8 +176,20 @@ class Analysis:
         self._bodies, self._compiled = {}, {}
         self._globals, self._named, self._resolved = {}, {}, {}
 
-    def emit(self, frame: Frame, event: type[Event], node: ast.AST, /, **fields: object) -> None:
-        """Report an event unless nobody asks, it is silenced here, or it is known already."""
+    def emit(
+        self,
+        frame: Frame,
+        kind: Callable[Concatenate[Any, Site, P], Event],
+        node: ast.AST,
+        /,
+        *args: P.args,
+        **fields: P.kwargs,
+    ) -> None:
+        """Report an event unless nobody asks, it is silenced here, or it is known already.
+
+        ``kind`` is its class: so given, type checkers compare ``fields`` with those that it has.
+        """
+        event = cast("type[Event]", kind)
         if frame.region is None and event not in SETUP_EVENTS:
             return
         if event in _READS:
@@ -190,7 +204,7 @@ class Analysis:
         known = self.events.get((event, node))
         if known is not None and (frame.facts.default_off or not known.site.facts.default_off):
             return
-        self.events[event, node] = event(node=node, site=frame.site(), **fields)  # type: ignore[arg-type]
+        self.events[event, node] = kind(node, frame.site(), *args, **fields)
 
     def note_need(self, frame: Frame, made: Iterable[ast.Call], use: ast.expr, why: str) -> None:
         """Remember that Python needs a number that some calls of numpy made in a region."""
@@ -209,7 +223,9 @@ class Analysis:
         if story is not None:
             story.compiled_step = True
 
-    def note_lr_change(self, optimizer: Value, kind: str, name: str, node: ast.AST) -> None:
+    def note_lr_change(
+        self, optimizer: Value, kind: Literal["scheduler", "write"], name: str, node: ast.AST
+    ) -> None:
         """Remember that something changes an optimizer's learning rate."""
         if isinstance(optimizer, Object) and optimizer.site in self.optimizers:
             story = self.optimizers[optimizer.site]

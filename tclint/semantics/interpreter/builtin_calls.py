@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Literal
 
 from tclint import torch_facts
 from tclint.semantics.events import ArrayRead, TensorBranch
@@ -135,7 +135,7 @@ def _passed_on(value: Value) -> str:
     return source if source in ("tensor", "shape", "data", "numpy") else "other"
 
 
-def _truths(kind: str) -> Builtin:
+def _truths(kind: Literal["any", "all"]) -> Builtin:
     def ask(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
         value = arguments.positional[0] if arguments.positional else UNKNOWN
         if is_tensor(element_of(value)):
@@ -145,7 +145,7 @@ def _truths(kind: str) -> Builtin:
     return ask
 
 
-def _extreme(kind: str) -> Builtin:
+def _extreme(kind: Literal["max", "min"]) -> Builtin:
     def pick(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
         values = arguments.positional
         if node.keywords and _is_refused(frame, node, arguments):

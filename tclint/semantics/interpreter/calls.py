@@ -6,7 +6,7 @@ import ast
 from typing import Final
 
 from tclint import torch_facts
-from tclint.semantics.events import Call, CompiledOutputUsed
+from tclint.semantics.events import Call, CompiledOutputUsed, Sink
 from tclint.semantics.interpreter.arguments import Arguments, bind, takes
 from tclint.semantics.interpreter.attributes import attribute_of
 from tclint.semantics.interpreter.builtin_calls import BUILTINS
@@ -83,7 +83,7 @@ def _answer(frame: Frame, node: ast.Call) -> Value:
     return spread(lambda kind: call_value(frame, node, kind, arguments), meant)
 
 
-def _call_sink(frame: Frame, node: ast.Call, sink: tuple[str, str]) -> Value:
+def _call_sink(frame: Frame, node: ast.Call, sink: tuple[Sink, str]) -> Value:
     is_bar = sink[0] == "tqdm"  # which goes on with what it is given
     with frame.silencing("format"), frame.within(output=None if is_bar else node):
         positional = arguments_of_call(frame, node).positional

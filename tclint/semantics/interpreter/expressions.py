@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.semantics.events import HostRead, TensorBranch
+from tclint.semantics.events import Deciding, HostRead, TensorBranch
 from tclint.semantics.interpreter import operators
 from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.containers import joined
@@ -158,7 +158,7 @@ def _unary_op(frame: Frame, node: ast.UnaryOp) -> Value:
 @handles(ast.BoolOp)
 def _bool_op(frame: Frame, node: ast.BoolOp) -> Value:
     conjunction = isinstance(node.op, ast.And)
-    kind = "and" if conjunction else "or"
+    kind: Deciding = "and" if conjunction else "or"
     before = frame.env
     results: list[Value] = []
     for operand in node.values[:-1]:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Final
 
-from tclint.semantics.events import ArrayRead, Loop
+from tclint.semantics.events import ArrayRead, Loop, LoopedOver
 from tclint.semantics.interpreter import operators
 from tclint.semantics.interpreter.assignment import assign
 from tclint.semantics.interpreter.block import walk_block, walks
@@ -171,17 +171,26 @@ def _comprehend(frame: Frame, generators: list[ast.comprehension], *nodes: ast.e
     return results[0]
 
 
+_TOLD: Final[dict[str, LoopedOver]] = {
+    "numpy": "numpy",
+    "tensor": "tensor",
+    "shape": "shape",
+    "data": "data",
+}
+
+
 def _report_loop(
     frame: Frame, iterable: ast.expr, over: str, target: ast.expr, uses: list[ast.expr]
 ) -> None:
     """Report a loop whose elements come from numpy, a tensor, a shape or a host read."""
     if over == "tensor" and _guessed(frame.body.values.get(iterable, UNKNOWN)):
         return
-    if over in ("numpy", "tensor", "shape", "data"):
-        breaking = tuple(dict.fromkeys(uses)) if over == "numpy" else ()
+    told = _TOLD.get(over)
+    if told is not None:
+        breaking = tuple(dict.fromkeys(uses)) if told == "numpy" else ()
         frame.numpy_told.update(breaking)
         frame.analysis.emit(
-            frame, Loop, iterable, over=over, target=target, iterable=iterable,
+            frame, Loop, iterable, over=told, target=target, iterable=iterable,
             breaking_uses=breaking,
         )  # fmt: skip
 

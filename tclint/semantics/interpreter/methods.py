@@ -6,7 +6,7 @@ import ast
 from typing import Final
 
 from tclint import torch_facts
-from tclint.semantics.events import ArrayRead, Call, TensorBranch
+from tclint.semantics.events import ArrayRead, Call, Deciding, TensorBranch
 from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.assignment import note_content
 from tclint.semantics.interpreter.containers import hold, report_growth
@@ -113,7 +113,7 @@ _GROWING: Final = frozenset({"append", "appendleft", "add", "insert", "extend", 
 
 
 # What compares the members of a list, with each other or with an argument.
-_COMPARING: Final = {"sort": "sorted", "index": "in", "remove": "in"}
+_COMPARING: Final[dict[str, Deciding]] = {"sort": "sorted", "index": "in", "remove": "in"}
 
 
 def _report_comparing(

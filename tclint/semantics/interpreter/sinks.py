@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.semantics.events import SideEffectCall
+from tclint.semantics.events import SideEffectCall, Sink
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.syntax import ATTRIBUTE
 from tclint.semantics.values import (
@@ -43,7 +43,7 @@ _BARS: Final = tuple(
     for name in ("tqdm", "trange")
 )
 # The kind of output and the function's own name.
-_SINKS: Final = {
+_SINKS: Final[dict[str, tuple[Sink, str]]] = {
     **dict.fromkeys(("builtins.print", "pprint.pprint", "rich.print"), ("print", "print")),
     **dict.fromkeys(("warnings.warn", "warnings.warn_explicit"), ("warnings", "warn")),
     **dict.fromkeys(("sys.stdout.write", "sys.stderr.write"), ("stdout", "write")),
@@ -52,7 +52,7 @@ _SINKS: Final = {
 }
 
 
-def sink_of(node: ast.Call, callee: Value) -> tuple[str, str] | None:
+def sink_of(node: ast.Call, callee: Value) -> tuple[Sink, str] | None:
     """The kind of output that a call writes and the method's name; None for other calls."""
     if isinstance(callee, External):
         known = _SINKS.get(callee.name)
@@ -87,11 +87,10 @@ def _untyped(callee: Value) -> bool:
     return isinstance(callee, (Unknown, Static, External))
 
 
-def report_sink(frame: Frame, node: ast.Call, sink: str, method: str) -> None:
+def report_sink(frame: Frame, node: ast.Call, sink: Sink, method: str) -> None:
     """Report a call that writes output."""
-    statement = frame.statement
-    alone = isinstance(statement, ast.Expr) and statement.value is node
+    outer = frame.statement
+    statement = outer if isinstance(outer, ast.Expr) and outer.value is node else None
     frame.analysis.emit(
-        frame, SideEffectCall, node, sink=sink, method=method, call=node,
-        statement=statement if alone else None,
-    )  # fmt: skip
+        frame, SideEffectCall, node, sink=sink, method=method, call=node, statement=statement
+    )

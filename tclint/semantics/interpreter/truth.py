@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.semantics.events import TensorBranch
+from tclint.semantics.events import Deciding, TensorBranch
 from tclint.semantics.interpreter.evaluate import evaluate, need_numpy, note_use
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.narrowing import refine
@@ -25,7 +25,7 @@ from tclint.semantics.values import (
 )
 
 
-def truth(frame: Frame, node: ast.expr, kind: str) -> bool | None:
+def truth(frame: Frame, node: ast.expr, kind: Deciding) -> bool | None:
     """Ask for the truth of an expression the way ``if`` does; None when it is not known.
 
     Reports a :class:`TensorBranch` of the given kind where a tensor decides.
@@ -40,7 +40,7 @@ def truth(frame: Frame, node: ast.expr, kind: str) -> bool | None:
     return decide(frame, node, evaluate(frame, node), kind)
 
 
-def _truth_of_bool_op(frame: Frame, node: ast.BoolOp, kind: str) -> bool | None:
+def _truth_of_bool_op(frame: Frame, node: ast.BoolOp, kind: Deciding) -> bool | None:
     conjunction = isinstance(node.op, ast.And)
     before = frame.env
     certain, off = True, False
@@ -58,7 +58,7 @@ def _truth_of_bool_op(frame: Frame, node: ast.BoolOp, kind: str) -> bool | None:
     return conjunction if certain else None
 
 
-def decide(frame: Frame, node: ast.expr, value: Value, kind: str) -> bool | None:
+def decide(frame: Frame, node: ast.expr, value: Value, kind: Deciding) -> bool | None:
     """What Python's truth test of a value gives; reports the branch where a tensor decides."""
     if value is NONE:
         return False
