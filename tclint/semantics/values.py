@@ -380,11 +380,23 @@ class Mapping(Value):
         return (self.items, self.element)
 
     def get(self, key: object) -> Value:
-        """The value stored under a constant key, or the join of the others."""
+        """The value stored under a constant key, or what stands under keys that are not known.
+
+        Where tensors and other things stand under those, nobody knows what is under this one.
+        """
         for name, value in self.items:
             if type(name) is type(key) and name == key:
                 return value
-        return self.element
+        return UNKNOWN if _is_mixed(self.element) else self.element
+
+
+def _is_mixed(value: Value) -> bool:
+    """True for what is a tensor or something else, and not just None or unknown."""
+    if not isinstance(value, Union):
+        return False
+    known = [one for one in value.members if one is not UNKNOWN and one != NONE]
+    tensors = sum(isinstance(one, Tensor) for one in known)
+    return 0 < tensors < len(known)
 
 
 class Iteration(Value):
