@@ -59,6 +59,15 @@ def annotation_value(
     return _value(analysis, info.module, node, dtype)
 
 
+def kept_promise(value: Value, promised: Value) -> Value:
+    """A value, completed by what an annotation promises where it is not known."""
+    if value is UNKNOWN:
+        return promised
+    if isinstance(value, Mapping) and isinstance(promised, Mapping) and value.element is UNKNOWN:
+        return Mapping(value.items, promised.element)
+    return value
+
+
 def _value(
     analysis: Analysis, module: ModuleInfo, node: ast.expr | None, dtype: DType | None = None
 ) -> Value:

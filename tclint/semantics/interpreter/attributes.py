@@ -122,10 +122,19 @@ def _of_object(frame: Frame, base: Object, name: str, node: ast.expr) -> Value:
     if base.fields is not None:
         return base.field(name) or UNKNOWN
     if base.is_optimizer and name == "param_groups":
-        return Object("torch.optim.param_groups", site=base.site)
+        return _param_groups(base)
     if base == AUTOGRAD_CONTEXT and name == "saved_tensors":
         return Sequence("tuple", GRADIENT)
     return _foreign_attribute(base, name)
+
+
+def _is_optimizer(analysis: Analysis, cls: ClassInfo) -> bool:
+    above = (base for base in analysis.project.ancestry(cls) if isinstance(base, str))
+    return any(base.startswith("torch.optim.") for base in above)
+
+
+def _param_groups(optimizer: Object) -> Object:
+    return Object("torch.optim.param_groups", site=optimizer.site)
 
 
 def _foreign_attribute(base: Object, name: str) -> Value:
@@ -279,6 +288,8 @@ def _object_attribute(
         later = next(filter(None, known), None) or _library_member(base, name)
     elif name == "_replace" and base.fields is not None:
         return BoundExternal("typing.NamedTuple._replace", base)
+    elif name == "param_groups" and _is_optimizer(analysis, cls):
+        return _param_groups(base)
     else:
         later = _set_elsewhere(frame, cls, name)
     if later is not UNKNOWN or name.startswith("__"):
@@ -391,6 +402,17 @@ def record_item(frame: Frame, record: Object, place: int) -> Value:
     if place == 0:
         return join(first)
     return join([option for v in values for option in options(v) if option is not NONE])
+
+
+def typed_item(frame: Frame, record: Object, key: str) -> Value:
+    """``record["name"]`` of a ``TypedDict``, as it is declared."""
+    if record.cls is None:
+        return UNKNOWN
+    foreign = {b for b in frame.analysis.project.ancestry(record.cls) if isinstance(b, str)}
+    return UNKNOWN if _DICTS.isdisjoint(foreign) else _class_level(frame, record.cls, key)
+
+
+_DICTS: Final = frozenset({"typing.TypedDict", "typing_extensions.TypedDict"})
 
 
 def _made_of_torch(analysis: Analysis, cls: ClassInfo, node: ast.expr) -> Value:

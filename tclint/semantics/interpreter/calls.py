@@ -29,7 +29,7 @@ from tclint.semantics.interpreter.reshaping import forget_shapes, reshapes
 from tclint.semantics.interpreter.sinks import BAR, report_sink, sink_of
 from tclint.semantics.interpreter.special import asked, with_iterated
 from tclint.semantics.interpreter.standard_library import STANDARD
-from tclint.semantics.interpreter.tensor_calls import call_method
+from tclint.semantics.interpreter.tensor_calls import call_method, read_numbers
 from tclint.semantics.lattice import join, may_be_tensor, options, spread
 from tclint.semantics.syntax import ATTRIBUTE, CALL, PLAIN, STARRED
 from tclint.semantics.values import (
@@ -49,6 +49,7 @@ from tclint.semantics.values import (
     Static,
     Tensor,
     Union,
+    Unknown,
     Value,
 )
 from tclint.torch_facts.compiling import COMPILING_NAMES
@@ -203,6 +204,22 @@ def _call_external(frame: Frame, node: ast.Call, callee: External, arguments: Ar
         return Object(name, fields=tuple(arguments.keywords.items()))
     passed = call_higher_order(frame, node, name, arguments)
     return result if passed is UNKNOWN else passed
+
+
+_SIZED: Final = frozenset({"expand", "repeat", "reshape", "view"})
+
+
+@calls(Unknown)
+def _call_unknown(frame: Frame, node: ast.Call, _callee: Unknown, arguments: Arguments) -> Value:
+    """What is not known has a size all the same, and the tensor that says it is read."""
+    if frame.region is not None and isinstance(node.func, ATTRIBUTE) and node.func.attr in _SIZED:
+        sure = tuple(v if _is_sure_tensor(v) else UNKNOWN for v in arguments.positional)
+        read_numbers(frame, node, node.func.attr, Arguments(sure, exact=arguments.exact))
+    return UNKNOWN
+
+
+def _is_sure_tensor(value: Value) -> bool:
+    return isinstance(value, Tensor) and not value.assumed
 
 
 @calls(BoundExternal)

@@ -11,7 +11,7 @@ from tclint.semantics.collect import class_info, dotted_name, function_info, wit
 from tclint.semantics.events import Call
 from tclint.semantics.interpreter.always_raises import never_returns
 from tclint.semantics.interpreter.analysis import MAX_DEPTH, Analysis, Root
-from tclint.semantics.interpreter.annotations import annotation_value
+from tclint.semantics.interpreter.annotations import annotation_value, kept_promise
 from tclint.semantics.interpreter.arguments import (
     AUTOGRAD_CONTEXT,
     GRADIENT,
@@ -98,6 +98,20 @@ def _meant(frame: Frame, module: ModuleInfo, node: ast.expr) -> ClassInfo | str 
 
 def call_function(frame: Frame, function: Function, arguments: Arguments, node: ast.expr) -> Value:
     """Walk a project function with the given arguments and answer what it returns."""
+    result = _result(frame, function, arguments, node)
+    definition = function.info.node
+    if frame.region is None or not isinstance(definition, ast.FunctionDef):
+        return result
+    if function.info.decorators and not _TRANSPARENT.issuperset(function.info.decorators):
+        return result
+    promised = annotation_value(frame.analysis, function.info, definition.returns)
+    return kept_promise(result, promised)
+
+
+_TRANSPARENT: Final = frozenset({"staticmethod", "classmethod", "property", "torch.no_grad"})
+
+
+def _result(frame: Frame, function: Function, arguments: Arguments, node: ast.expr) -> Value:
     info = function.info
     analysis = frame.analysis
     caller = frame.body.function

@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 from tclint.semantics.events import DynamicShape, TensorIndex
-from tclint.semantics.interpreter.attributes import record_item
+from tclint.semantics.interpreter.attributes import record_item, typed_item
 from tclint.semantics.interpreter.evaluate import evaluate, handles, need_number
 from tclint.semantics.interpreter.expressions import element_of_mapping, host_read
 from tclint.semantics.interpreter.frame import Frame
@@ -16,7 +16,6 @@ from tclint.semantics.interpreter.operators import elements
 from tclint.semantics.interpreter.parameters import is_mask
 from tclint.semantics.interpreter.special import special
 from tclint.semantics.lattice import as_assumed, is_tensor, join, likely_tensor, spread, tensor_in
-from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import (
     STATIC,
     UNKNOWN,
@@ -82,7 +81,7 @@ def _item(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value
             return _of_array(frame, node, index)
         case Object(name=name, site=site) if name in _MEMBERS:
             return Object(_MEMBERS[name], site=site)
-        case Object(cls=ClassInfo()):
+        case Object():
             return _item_of_object(frame, node, base, index)
         case DataScalar():
             return DataScalar()
@@ -99,6 +98,14 @@ def _item(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value
 
 
 _NEEDED_BY: Final[dict[type[Value], str]] = {Mapping: "key", Sequence: "python", Static: "python"}
+
+
+def _of_param_group(frame: Frame, group: Object, index: Value) -> Value:
+    key = index.value if isinstance(index, Static) else None
+    if key == "params":
+        return Sequence("list", Tensor(role="parameter", why="parameter of an optimizer"))
+    made = frame.analysis.optimizers.get(group.site) if group.site is not None else None
+    return made.lr_value if key == "lr" and made is not None else UNKNOWN
 
 
 def _of_array(frame: Frame, node: ast.Subscript, index: Value) -> Value:
@@ -119,9 +126,13 @@ def _of_array(frame: Frame, node: ast.Subscript, index: Value) -> Value:
 
 
 def _item_of_object(frame: Frame, node: ast.Subscript, base: Object, index: Value) -> Value:
+    if base.name == "torch.optim.param_group":
+        return _of_param_group(frame, base, index)
     known: Value = UNKNOWN
     if isinstance(index, Static) and type(index.value) is int:
         known = record_item(frame, base, index.value)
+    elif isinstance(index, Static) and type(index.value) is str:
+        known = typed_item(frame, base, index.value)
     if known is UNKNOWN:
         known = special(frame, node, base, "__getitem__", index) or UNKNOWN
     return known

@@ -50,6 +50,8 @@ OPTIMIZER_STEP: Final = "step"
 def call_bound(frame: Frame, node: ast.Call, callee: BoundExternal, arguments: Arguments) -> Value:
     """The result of a method of something that is not a tensor."""
     name = callee.name.rpartition(".")[2]
+    if name in _OWN_TENSORS and _holds_layers(callee.owner):
+        return _OWN_TENSORS[name]
     if name in MUTATING and isinstance(node.func, ast.Attribute):
         _note_change(frame, node, node.func.value, name, arguments)
     match callee.owner:
@@ -70,6 +72,23 @@ def call_bound(frame: Frame, node: ast.Call, callee: BoundExternal, arguments: A
         case Object() as owner:
             return _object_method(frame, node, owner, callee.name, arguments)
     return UNKNOWN
+
+
+_OWN_TENSORS: Final[dict[str, Value]] = {
+    "parameters": Iteration(Tensor(role="parameter", why="parameter of a module")),
+    "buffers": Iteration(Tensor(role="buffer", why="buffer of a module")),
+    "named_parameters": Iteration(
+        Sequence("tuple", items=(Static("str"), Tensor(role="parameter", why="named parameter")))
+    ),
+    "named_buffers": Iteration(
+        Sequence("tuple", items=(Static("str"), Tensor(role="buffer", why="named buffer")))
+    ),
+}
+
+
+def _holds_layers(owner: Value) -> bool:
+    """True for modules, and for what stands for lists and dicts of them."""
+    return isinstance(owner, (Sequence, Mapping)) or (isinstance(owner, Object) and owner.is_module)
 
 
 def _note_change(
@@ -280,10 +299,6 @@ def _module_method(frame: Frame, owner: Object, name: str, arguments: Arguments)
                     owner.cls, str(key.value), join((stored, NONE)) if value is NONE else stored
                 )
         return NONE
-    if name in ("parameters", "buffers"):
-        return Iteration(Tensor(role=name[:-1]))
-    if name in ("named_parameters", "named_buffers"):
-        return Iteration(Sequence("tuple", items=(Static("str"), Tensor(role="parameter"))))
     if name in ("eval", "train", "to", "cuda", "cpu", "half", "float", "requires_grad_", "apply"):
         return owner
     return UNKNOWN

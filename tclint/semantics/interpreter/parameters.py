@@ -10,7 +10,7 @@ from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.operators import BOOL
 from tclint.semantics.interpreter.uses import Uses, uses_of
 from tclint.semantics.interpreter.wrappers import is_wrapped
-from tclint.semantics.lattice import join, options, present
+from tclint.semantics.lattice import join, options, present, tensor_in
 from tclint.semantics.symbols import FunctionInfo
 from tclint.semantics.values import (
     NONE,
@@ -49,7 +49,7 @@ def assumed_value(
     annotated = annotation_value(analysis, info, argument.annotation, dtype)
     if annotated is not UNKNOWN:
         known = _with_default(annotated, default)
-        return _unasked(analysis, info, known)
+        return _as_given(analysis, info, argument.arg, _unasked(analysis, info, known))
     if argument.annotation is not None:
         return UNKNOWN
     why = f"parameter `{argument.arg}` of `{info.qualname}`"
@@ -65,8 +65,21 @@ def assumed_value(
             named = is_named_like_tensor(argument.arg)
             return join((tensor, NONE)) if named else UNKNOWN
         case ast.Constant(value=constant):
-            return Static(type(constant).__name__, default_off=constant is False)
+            known = Static(type(constant).__name__, default_off=constant is False)
+            return _as_given(analysis, info, argument.arg, known)
     return UNKNOWN
+
+
+def _as_given(analysis: Analysis, info: FunctionInfo, name: str, promised: Value) -> Value:
+    """What is meant to be a number, and is one or a tensor where a call passes a tensor."""
+    given = tensor_in(analysis.given.get(info, {}).get(name, UNKNOWN))
+    numbers = all(isinstance(o, Static) and o.type in _NUMBERS for o in present(promised))
+    if given is None or given.assumed or not numbers:
+        return promised
+    return join((given, promised))
+
+
+_NUMBERS: Final = frozenset({"int", "float", "bool"})
 
 
 def is_named_like_tensor(name: str) -> bool:

@@ -24,7 +24,7 @@ from tclint.semantics.events import (
 )
 from tclint.semantics.interpreter import operators
 from tclint.semantics.interpreter.always_raises import always_raises
-from tclint.semantics.interpreter.annotations import annotation_value
+from tclint.semantics.interpreter.annotations import annotation_value, kept_promise
 from tclint.semantics.interpreter.assignment import assign
 from tclint.semantics.interpreter.block import walk_block, walks
 from tclint.semantics.interpreter.compiling import add_root, region_of
@@ -83,8 +83,9 @@ def _assign(frame: Frame, node: ast.Assign) -> None:
 def _ann_assign(frame: Frame, node: ast.AnnAssign) -> None:
     if node.value is not None:
         value = evaluate(frame, node.value)
-        if value is UNKNOWN and frame.body.function is not None:
-            value = annotation_value(frame.analysis, frame.body.function, node.annotation)
+        if frame.body.function is not None:
+            promised = annotation_value(frame.analysis, frame.body.function, node.annotation)
+            value = kept_promise(value, promised)
         assign(frame, node.target, value)
 
 
