@@ -11,7 +11,7 @@ from tclint.semantics.events import Call
 from tclint.semantics.values import Object
 from tclint.torch_facts import SKIPPED_METHODS, skipped_method
 
-from ..lib.wording import consequence, loop_ids
+from ..lib.wording import at_most_medium, consequence, loop_ids
 
 _WAYS_OUT: Final = {
     "contextvars.ContextVar": "read the variable before compiled code and pass its value in",
@@ -24,6 +24,10 @@ _WAYS_OUT: Final = {
     "torch.amp": "scale the loss around the compiled function, not inside it",
     "torch.cuda.amp": "scale the loss around the compiled function, not inside it",
 }
+_SOMETIMES: Final = {
+    "torch.autograd.function.FunctionCtx.mark_dirty": " where no input needs a gradient",
+}
+"""What is traced otherwise; measured on torch 2.13."""
 _OTHERWISE: Final = (
     "call it before compiled code and pass the result in, or keep it for eager code under "
     "`if not torch.compiler.is_compiling():`"
@@ -53,10 +57,12 @@ class RefusedMethod(Rule[Call]):
             or _is_made_here(event, event.owner)
         ):
             return None
+        sometimes = _SOMETIMES.get(event.function, "")
         return Finding(
-            f"Dynamo does not trace `{event.function}`{consequence(event.site)}",
+            f"Dynamo does not trace `{event.function}`{sometimes}{consequence(event.site)}",
             Decline(_way_out(event.function)),
             gb_ids=loop_ids(event.site, gb_id),
+            confidence=at_most_medium(event) if sometimes else None,
         )
 
 

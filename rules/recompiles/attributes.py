@@ -41,6 +41,47 @@ def guard_of(event: ModuleWrite) -> ast.If | None:
     return None
 
 
+def asks_whether_made(event: ModuleWrite) -> bool:
+    """True where the function asks for the attribute before, and sets it if it is not there."""
+    site, row = event.site, event.site.statement.lineno
+    asked = [node for node in ast.walk(site.body.scope) if _asks_for(event, node)]
+    asked = [node for node in asked if getattr(node, "lineno", row) <= row]
+    return bool(asked) and not any(_is_kept(event, outer) for outer in site.ancestors(event.target))
+
+
+def _asks_for(event: ModuleWrite, node: ast.AST) -> bool:
+    """True for ``self.x is None``, ``self.x is not None`` and ``hasattr(self, "x")``."""
+    match node:
+        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(None)]):
+            return ast.unparse(left) == ast.unparse(event.target)
+        case ast.Call(func=ast.Name(id="hasattr"), args=[owner, ast.Constant(value=name)]):
+            same = ast.unparse(owner) == ast.unparse(event.target.value)
+            return name == event.attribute and same
+    return False
+
+
+def _is_kept(event: ModuleWrite, outer: ast.AST) -> bool:
+    """True inside ``if self.x is not None:``: what is there already is written anew."""
+    if not isinstance(outer, ast.If):
+        return False
+    inside = any(node is event.target for part in outer.body for node in ast.walk(part))
+    match outer.test:
+        case ast.Compare(ops=[ast.Is()]) | ast.UnaryOp(op=ast.Not()):
+            return not inside and _asks_for(event, _plain(outer.test))
+        case ast.Compare(ops=[ast.IsNot()]) | ast.Call():
+            return inside and _asks_for(event, outer.test)
+        case ast.BoolOp(op=ast.And(), values=tests):
+            kinds = (t for t in tests if isinstance(t, ast.Compare))
+            return inside and any(
+                isinstance(t.ops[0], ast.IsNot) and _asks_for(event, t) for t in kinds
+            )
+    return False
+
+
+def _plain(test: ast.expr) -> ast.expr:
+    return test.operand if isinstance(test, ast.UnaryOp) else test
+
+
 def set_to_none(init: FunctionInfo, name: str) -> ast.Assign | None:
     """``self.x = None`` among the statements of ``__init__`` itself."""
     assert not isinstance(init.node, ast.Lambda)

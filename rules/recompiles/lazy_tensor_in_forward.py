@@ -13,10 +13,10 @@ from tclint.semantics.events import ModuleWrite
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
-from tclint.semantics.values import Static, Tensor
+from tclint.semantics.values import Sequence, Static, Tensor, Value
 
 from ..lib.judge.init_end import first_argument, why_no_place
-from .attributes import guard_of, set_to_none
+from .attributes import asks_whether_made, guard_of, set_to_none
 
 _MAKERS: Final = frozenset(
     "tensor zeros ones full eye arange linspace logspace tril triu outer cat stack "
@@ -39,19 +39,29 @@ class LazyTensorInForward(Rule[ModuleWrite]):
     effects = (Effect.RECOMPILE,)
 
     def check(self, event: ModuleWrite) -> Finding | None:
-        """Report tensors that are set where they were not before."""
-        guard = guard_of(event)
-        if guard is None or not any(isinstance(kind, Tensor) for kind in options(event.value)):
+        """Report tensors that are set where there may have been none before."""
+        if not _holds_tensor(event.value) or not asks_whether_made(event):
             return None
         return Finding(
             f"`{event.site.text(event.target)}` is created by the first call: the second call "
             "recompiles",
-            _build_in_init(event, guard),
+            _build_in_init(event, guard_of(event)),
         )
 
 
-def _build_in_init(event: ModuleWrite, guard: ast.If) -> Repair | Decline:
+def _holds_tensor(value: Value) -> bool:
+    """True for a tensor, and for a tuple that holds one: ``(n, cos, sin)``."""
+    for option in options(value):
+        parts = option.items if isinstance(option, Sequence) and option.items else (option,)
+        if any(isinstance(kind, Tensor) for part in parts for kind in options(part)):
+            return True
+    return False
+
+
+def _build_in_init(event: ModuleWrite, guard: ast.If | None) -> Repair | Decline:
     """Move the assignment to the end of ``__init__``; an input's device makes it a buffer."""
+    if guard is None:
+        return Decline("more decides when it is made than whether it is there")
     site, name, statement = event.site, event.attribute, event.site.statement
     cls, function = site.cls, site.function
     if cls is None or function is None or not isinstance(statement, ast.Assign):

@@ -12,6 +12,8 @@ from typing import Final
 from tclint.torch_facts.results import CallResult, unpack
 from tclint.torch_facts.table import canonical, section
 
+ANY_MODULE: Final = "torch.nn.Module"
+"""Nothing is known of what it gives when it is called."""
 MODULE_CLASSES: Final = frozenset(
     {
         "torch.nn.Module",

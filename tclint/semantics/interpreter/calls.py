@@ -53,7 +53,7 @@ from tclint.semantics.values import (
     Value,
 )
 from tclint.torch_facts.compiling import COMPILING_NAMES
-from tclint.torch_facts.modules import CONTAINERS
+from tclint.torch_facts.modules import ANY_MODULE, CONTAINERS
 
 
 @handles(ast.Call)
@@ -299,7 +299,7 @@ def call_layer(frame: Frame, node: ast.Call, callee: Object, arguments: Argument
     """Call a layer of ``torch.nn``."""
     first = next((v for v in arguments.values() if may_be_tensor(v)), None)
     returns = torch_facts.module_returns(callee.name)
-    if returns is None:
+    if returns is None or callee.name == ANY_MODULE:
         return UNKNOWN
     frame.analysis.operations += 1
     frame.analysis.emit(

@@ -42,7 +42,7 @@ from tclint.semantics.values import (
     Tensor,
     Value,
 )
-from tclint.torch_facts.modules import HOOKS
+from tclint.torch_facts.modules import HOOKS, MODULE_METHODS
 
 OPTIMIZER_STEP: Final = "step"
 
@@ -55,6 +55,9 @@ def call_bound(frame: Frame, node: ast.Call, callee: BoundExternal, arguments: A
     if name in MUTATING and isinstance(node.func, ast.Attribute):
         _note_change(frame, node, node.func.value, name, arguments)
     match callee.owner:
+        case Sequence(type="ModuleList" | "Sequential") if name in MODULE_METHODS:
+            layers = Object("torch.nn.Module", is_module=True)
+            return _object_method(frame, node, layers, f"torch.nn.Module.{name}", arguments)
         case Sequence() as sequence:
             return _sequence_method(frame, node, sequence, name, arguments)
         case Mapping() as mapping:
@@ -276,12 +279,12 @@ def _object_method(
         frame.analysis.note_compiled_step(owner)
     if name in HOOKS:
         register(frame, node, owner, name, arguments)
-    elif dotted.startswith("torch.nn.Module."):
-        return _module_method(frame, owner, name, arguments)
     frame.analysis.emit(
         frame, Call, node, function=dotted, call=node, arguments=tuple(arguments.positional),
         owner=owner,
     )  # fmt: skip
+    if dotted.startswith("torch.nn.Module.") and name not in HOOKS:
+        return _module_method(frame, owner, name, arguments)
     return UNKNOWN
 
 
