@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from tclint.semantics.events import ModuleWrite
 from tclint.semantics.symbols import FunctionInfo
@@ -41,45 +42,55 @@ def guard_of(event: ModuleWrite) -> ast.If | None:
     return None
 
 
-def asks_whether_made(event: ModuleWrite) -> bool:
-    """True where the function asks for the attribute before, and sets it if it is not there."""
-    site, row = event.site, event.site.statement.lineno
-    asked = [node for node in ast.walk(site.body.scope) if _asks_for(event, node)]
-    asked = [node for node in asked if getattr(node, "lineno", row) <= row]
-    return bool(asked) and not any(_is_kept(event, outer) for outer in site.ancestors(event.target))
-
-
-def _asks_for(event: ModuleWrite, node: ast.AST) -> bool:
-    """True for ``self.x is None``, ``self.x is not None`` and ``hasattr(self, "x")``."""
-    match node:
-        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(None)]):
-            return ast.unparse(left) == ast.unparse(event.target)
-        case ast.Call(func=ast.Name(id="hasattr"), args=[owner, ast.Constant(value=name)]):
-            same = ast.unparse(owner) == ast.unparse(event.target.value)
-            return name == event.attribute and same
+def is_made_when_missing(event: ModuleWrite) -> bool:
+    """True where the attribute is set since it is not there: under a test, or after a return."""
+    if guard_of(event) is not None:
+        return True
+    inside: ast.AST = event.site.statement
+    for outer in event.site.ancestors(inside):
+        if isinstance(outer, ast.If):
+            missing = inside in outer.body
+            if _asks(event, outer.test, missing=missing):
+                return _starts_as_none(event)
+        for block in _blocks(outer):
+            if inside in block and any(_returns_it(event, s) for s in block[: block.index(inside)]):
+                return _starts_as_none(event)
+        inside = outer
     return False
 
 
-def _is_kept(event: ModuleWrite, outer: ast.AST) -> bool:
-    """True inside ``if self.x is not None:``: what is there already is written anew."""
-    if not isinstance(outer, ast.If):
+def _blocks(node: ast.AST) -> Iterator[list[ast.AST]]:
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(node, name, None)
+        if isinstance(block, list):
+            yield block
+
+
+def _returns_it(event: ModuleWrite, statement: ast.AST) -> bool:
+    """True for ``if self.x is not None and ...: return ...``."""
+    match statement:
+        case ast.If(test=test, body=[*_, ast.Return()], orelse=[]):
+            return _asks(event, test, missing=False)
+    return False
+
+
+def _asks(event: ModuleWrite, test: ast.expr, *, missing: bool) -> bool:
+    """True where a part of a test asks whether the attribute is missing, or whether it is there."""
+    match test:
+        case ast.BoolOp(values=values):
+            return any(_asks(event, value, missing=missing) for value in values)
+        case ast.Compare(left=left, ops=[op], comparators=[ast.Constant(None)]):
+            kind = ast.Is if missing else ast.IsNot
+            return isinstance(op, kind) and ast.unparse(left) == ast.unparse(event.target)
+    return False
+
+
+def _starts_as_none(event: ModuleWrite) -> bool:
+    cls = event.site.cls
+    init = cls.methods.get("__init__") if cls is not None else None
+    if cls is None or init is None:
         return False
-    inside = any(node is event.target for part in outer.body for node in ast.walk(part))
-    match outer.test:
-        case ast.Compare(ops=[ast.Is()]) | ast.UnaryOp(op=ast.Not()):
-            return not inside and _asks_for(event, _plain(outer.test))
-        case ast.Compare(ops=[ast.IsNot()]) | ast.Call():
-            return inside and _asks_for(event, outer.test)
-        case ast.BoolOp(op=ast.And(), values=tests):
-            kinds = (t for t in tests if isinstance(t, ast.Compare))
-            return inside and any(
-                isinstance(t.ops[0], ast.IsNot) and _asks_for(event, t) for t in kinds
-            )
-    return False
-
-
-def _plain(test: ast.expr) -> ast.expr:
-    return test.operand if isinstance(test, ast.UnaryOp) else test
+    return set_to_none(init, event.attribute) is not None
 
 
 def set_to_none(init: FunctionInfo, name: str) -> ast.Assign | None:

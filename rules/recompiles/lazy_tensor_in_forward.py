@@ -16,7 +16,7 @@ from tclint.semantics.symbols import ClassInfo, FunctionInfo
 from tclint.semantics.values import Sequence, Static, Tensor, Value
 
 from ..lib.judge.init_end import first_argument, why_no_place
-from .attributes import asks_whether_made, guard_of, set_to_none
+from .attributes import guard_of, is_made_when_missing, set_to_none
 
 _MAKERS: Final = frozenset(
     "tensor zeros ones full eye arange linspace logspace tril triu outer cat stack "
@@ -40,7 +40,7 @@ class LazyTensorInForward(Rule[ModuleWrite]):
 
     def check(self, event: ModuleWrite) -> Finding | None:
         """Report tensors that are set where there may have been none before."""
-        if not _holds_tensor(event.value) or not asks_whether_made(event):
+        if not _holds_tensor(event.value) or not is_made_when_missing(event):
             return None
         return Finding(
             f"`{event.site.text(event.target)}` is created by the first call: the second call "
