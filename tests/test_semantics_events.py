@@ -64,6 +64,7 @@ STATEMENTS = {
             z = any([x, x])  #! TensorBranch any
             z = all(t > 0 for t in [x])  #! TensorBranch all
             z = max([x, x])
+            z = max([x, x], key=len)  #! TensorBranch max
             z = sorted([x, x])  #! TensorBranch sorted
             z = x in [x, x]  #! TensorBranch in
             z = flag and x
