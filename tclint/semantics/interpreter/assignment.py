@@ -92,6 +92,8 @@ def _assign_attribute(
         return
     _bind_path(frame, target.value, target.attr, value)
     note_store(frame, target, owner, target.attr, value)
+    if isinstance(owner, Object) and owner.cls is not None:
+        frame.analysis.changes.note_elsewhere(frame, target, owner.cls, target.attr)
     if isinstance(owner, External):
         _note_config(frame, owner.name, target.attr, value)
     _report_tensor_write(frame, target, target.value, owner, target.attr)
@@ -149,8 +151,6 @@ def note_store(frame: Frame, node: ast.AST, owner: Value, name: str, value: Valu
     changes = frame.analysis.changes
     changes.note(frame, node, owner, value)
     changes.note_name(frame, name)
-    if isinstance(owner, Object) and owner.cls is not None and isinstance(node, ast.Attribute):
-        changes.note_elsewhere(frame, node, owner.cls)
 
 
 def write_attribute(
@@ -161,6 +161,8 @@ def write_attribute(
         return
     _bind_path(frame, subject, name, value)
     note_store(frame, node, owner, name, value)
+    if isinstance(owner, Object) and owner.cls is not None:
+        frame.analysis.changes.note_elsewhere(frame, node, owner.cls, name)
     frame.analysis.changes.note_set(frame, node, subject, name)
     _report_tensor_write(frame, node, subject, owner, name)
 

@@ -119,14 +119,18 @@ class Changes:
             around = Around(None, None, None)
             self._by_text.setdefault(name, {})[node] = Store(node, name, owner, around)
 
-    def note_elsewhere(self, frame: Frame, node: ast.Attribute, cls: ClassInfo) -> None:
+    def note_elsewhere(self, frame: Frame, node: ast.AST, cls: ClassInfo, name: str) -> None:
         """Remember a place outside the file of a class that writes to an attribute of it."""
-        if frame.region is None or frame.body.module is cls.module:
+        if frame.body.module is cls.module:
             return
-        key = (cls, node.attr)
+        function = frame.body.function
+        own = function.cls if function is not None and frame.region is None else None
+        if own is not None and own in frame.analysis.project.ancestry(cls):
+            return  # a base of it: what that writes is known by its text
+        key = (cls, name)
         known = self._elsewhere.setdefault(key, {})
         if node not in known:
-            known[node] = Store(node, node.attr, node.value, Around(None, None, None))
+            known[node] = Store(node, name, None, Around(None, None, None))
             self.stale |= self._asked.get(key, set())
 
     def note_name(self, frame: Frame, name: str) -> None:
@@ -229,6 +233,8 @@ class Changes:
                 seen.readers.add(frame.body.function)
             if cls is not None and not _may_be_of(frame.analysis, seen.owner, cls):
                 continue
+            if not store.name and not store.is_of_self and value is not NONE:
+                continue  # what sets any attribute of any object: only what is missing is set so
             later = seen.value if seen.value is not None else _written_out(store, made)
             if store.content:
                 value = _holding(value, store.key, later)

@@ -106,7 +106,7 @@ class Around:
 class Stores:
     """All stores below one node, by the name that they write to.
 
-    ``setters`` are those on ``self`` whose name is not written out.
+    ``setters`` are those whose name is not written out.
     """
 
     def __init__(self, root: ast.AST) -> None:
@@ -203,9 +203,7 @@ class Stores:
                 first = node.args[0] if len(node.args) > 1 else None
                 self._item(node, func.value, around, first if func.attr == "setdefault" else None)
             elif func.attr == "update":
-                for keyword in node.keywords:
-                    if keyword.arg is not None:
-                        self._note(Store(node, keyword.arg, owner_of_dict, around, keyword.value))
+                self._update(node, owner_of_dict, around)
         else:
             called = func.id if isinstance(func, NAME) else getattr(func, "attr", "")
             given = [*node.args, *(keyword.value for keyword in node.keywords)]
@@ -214,6 +212,14 @@ class Stores:
                 for part in given
                 if isinstance(part, (NAME, ATTRIBUTE))
             ]
+
+    def _update(self, node: ast.Call, owner: ast.expr, around: Around) -> None:
+        """Note what ``x.__dict__.update(...)`` writes."""
+        for keyword in node.keywords:
+            if keyword.arg is not None:
+                self._note(Store(node, keyword.arg, owner, around, keyword.value))
+        if node.args or any(keyword.arg is None for keyword in node.keywords):
+            self.setters.append(Store(node, "", owner, around))
 
     def _set(
         self,
@@ -225,10 +231,8 @@ class Stores:
     ) -> None:
         if isinstance(name, CONSTANT) and isinstance(name.value, str):
             self._note(Store(node, name.value, owner, around, value))
-        elif isinstance(owner, NAME):
-            store = Store(node, "", owner, around, value)
-            if store.is_of_self:
-                self.setters.append(store)
+        else:
+            self.setters.append(Store(node, "", owner, around, value))
 
     def _follow(self) -> None:
         """Find out what changes under another name: that of a variable or of a parameter."""
