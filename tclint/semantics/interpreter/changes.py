@@ -233,8 +233,8 @@ class Changes:
                 seen.readers.add(frame.body.function)
             if cls is not None and not _may_be_of(frame.analysis, seen.owner, cls):
                 continue
-            if not store.name and not store.is_of_self and value is not NONE:
-                continue  # what sets any attribute of any object: only what is missing is set so
+            if store.is_vague and value is not NONE:
+                continue
             later = seen.value if seen.value is not None else _written_out(store, made)
             if store.content:
                 value = _holding(value, store.key, later)
@@ -281,7 +281,7 @@ def _attribute_stores(
 
 def _reaches(analysis: Analysis, cls: ClassInfo, classes: set[ast.ClassDef], store: Store) -> bool:
     if store.constructs and not store.content:
-        return False
+        return store.is_vague
     if store.content and store.method is not None and _is_constructor(store):
         return False
     if store.is_of_self:

@@ -73,6 +73,14 @@ class Store:
         return named and self.function is method and self.is_of_self
 
     @property
+    def is_vague(self) -> bool:
+        """True for what sets any attribute of any object, or all that a constructor is given.
+
+        Only what is missing without it is taken to be set so.
+        """
+        return not self.name and (not self.is_of_self or self.constructs)
+
+    @property
     def is_of_self(self) -> bool:
         """True for an attribute of what the method is called on, or of its class."""
         return self.method is not None and _leads_to(self.owner, _first(self.method))
