@@ -179,7 +179,7 @@ class Analysis:
     def emit(
         self,
         frame: Frame,
-        kind: Callable[Concatenate[Any, Site, P], Event],
+        made_by: Callable[Concatenate[Any, Site, P], Event],
         node: ast.AST,
         /,
         *args: P.args,
@@ -187,9 +187,9 @@ class Analysis:
     ) -> None:
         """Report an event unless nobody asks, it is silenced here, or it is known already.
 
-        ``kind`` is its class: so given, type checkers compare ``fields`` with those that it has.
+        ``made_by`` is its class: so given, type checkers compare ``fields`` with those that it has.
         """
-        event = cast("type[Event]", kind)
+        event = cast("type[Event]", made_by)
         if frame.region is None and event not in SETUP_EVENTS:
             return
         if event in _READS:
@@ -204,7 +204,7 @@ class Analysis:
         known = self.events.get((event, node))
         if known is not None and (frame.facts.default_off or not known.site.facts.default_off):
             return
-        self.events[event, node] = kind(node, frame.site(), *args, **fields)
+        self.events[event, node] = made_by(node, frame.site(), *args, **fields)
 
     def note_need(self, frame: Frame, made: Iterable[ast.Call], use: ast.expr, why: str) -> None:
         """Remember that Python needs a number that some calls of numpy made in a region."""
