@@ -69,13 +69,15 @@ class Settings:
 
     ``target_torch`` is ``(major, minor)`` of the torch that the code will run on, ``min_torch`` of
     the oldest that it is also for, if that is another; ``options`` are code, name and value of
-    single rules' options, of which the last counts.
+    single rules' options, of which the last counts. ``numbers_may_vary`` is true where the program
+    itself tells Dynamo to take the integers of modules for variables.
     """
 
     target_torch: Version = NEWEST_TORCH
     min_torch: Version | None = None
     side_effects: str = "guard"
     options: tuple[tuple[str, str, Any], ...] = ()
+    numbers_may_vary: bool = False
 
     @property
     def oldest_torch(self) -> Version:

@@ -42,7 +42,7 @@ class CounterInForward(Rule[ModuleWrite]):
     def check(self, event: ModuleWrite) -> Finding | None:
         """Report integers that are counted."""
         added = _counted(event)
-        if added is None or not _is_integer(event):
+        if added is None or not _is_integer(event) or event.site.settings.numbers_may_vary:
             return None
         name = event.site.text(event.target)
         return Finding(

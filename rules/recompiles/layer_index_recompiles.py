@@ -30,7 +30,7 @@ class LayerIndexRecompiles(Rule[CompileCall]):
         if not event.site.facts.loops or not isinstance(target, Object) or target.cls is None:
             return None
         found = _numbered(target.cls)
-        if found is None:
+        if found is None or event.site.settings.numbers_may_vary:
             return None
         name = f"{target.cls.name}.{found.attribute}"
         return Finding(

@@ -11,7 +11,8 @@ from typing import Final
 from tclint.semantics.collect import collect_module, dotted_name
 from tclint.semantics.inheritance import linearised
 from tclint.semantics.installed import Installed
-from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
+from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode, ModuleInfo
+from tclint.semantics.syntax import nodes
 from tclint.torch_facts.modules import MODULE_CLASSES, MODULE_PACKAGES, NO_MODULES
 
 MAX_BASES: Final = 32
@@ -56,6 +57,7 @@ class Project:
         self._found: dict[tuple[str, str], Path | None] = {}
         self._methods: dict[tuple[ClassInfo, str, ClassInfo | None], FunctionInfo | None] = {}
         self._is_module: dict[ClassInfo, bool] = {}
+        self._asked: dict[ClassInfo, frozenset[str]] = {}
 
     def another(self) -> Project:
         """A project of the same files that has loaded nothing yet."""
@@ -237,6 +239,14 @@ class Project:
                 return base.methods[name]
         return None
 
+    def asked_of_self(self, cls: ClassInfo) -> frozenset[str]:
+        """The attributes that the methods of a class ask of their first argument."""
+        if cls not in self._asked:
+            self._asked[cls] = frozenset(
+                name for method in cls.methods.values() for name in _asked_of_first(method.node)
+            )
+        return self._asked[cls]
+
     def is_module_class(self, cls: ClassInfo) -> bool:
         """True for subclasses of ``torch.nn.Module``, also through bases outside the project.
 
@@ -259,6 +269,14 @@ class Project:
             return False
         unknown = [name for name in foreign if name.partition(".")[0] not in PLAIN_BASES]
         return bool(unknown) and self.method(cls, "forward") is not None
+
+
+def _asked_of_first(method: FunctionNode) -> Iterator[str]:
+    first = method.args.args[0].arg if method.args.args else None
+    for node in nodes(method):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name == first:
+                yield attribute
 
 
 PLAIN_BASES: Final = frozenset(

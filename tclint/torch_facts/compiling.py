@@ -9,6 +9,10 @@ from __future__ import annotations
 from typing import Final
 
 COMPILE: Final = frozenset({"torch.compile", "torch._dynamo.optimize"})
+REORDERING: Final = frozenset(
+    f"torch._dynamo.config.reorderable_logging_functions.{name}" for name in ("add", "update")
+)
+"""What makes Dynamo write the output of a function when the graph has run."""
 DISABLED: Final = frozenset(
     {"torch.compiler.disable", "torch._dynamo.disable", "torch._disable_dynamo"}
 )

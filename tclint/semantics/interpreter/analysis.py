@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, cast
 
 from tclint import torch_facts
@@ -114,6 +114,7 @@ class Analysis:
         self.optimizers: dict[ast.AST, Optimizer] = {}
         self.needs: dict[ast.Call, dict[ast.expr, NumberNeeded]] = {}
         self.dynamo_config: dict[str, bool] = {}
+        self.reordered: set[str] = set()  # functions whose output Dynamo writes behind the graph
         self.attributes: dict[ClassInfo, dict[str, Value]] = {}
         self.initialised: set[ClassInfo] = set()
         self.given: dict[FunctionInfo, dict[str, Value]] = {}  # by eager code, which sets up
@@ -130,8 +131,7 @@ class Analysis:
         self.uses: dict[ast.AST, Uses] = {}
         self.applied: Counter[FunctionInfo] = Counter()
         self.answers: dict[FunctionInfo, Value] = {}
-        self.depth = 0
-        self.operations = 0
+        self.depth = self.operations = 0
         self.active: set[FunctionInfo] = set()
         self.always_raises: dict[FunctionInfo, bool] = {}
         self.reshaping: set[FunctionInfo] = set()  # functions that reshape a tensor in place
@@ -205,6 +205,12 @@ class Analysis:
         if known is not None and (frame.facts.default_off or not known.site.facts.default_off):
             return
         self.events[event, node] = made_by(node, frame.site(), *args, **fields)
+
+    def note_config(self, name: str, *, on: bool) -> None:
+        """Remember a switch of Dynamo that the program sets."""
+        self.dynamo_config[name] = on
+        if name == "allow_unspec_int_on_nn_module":
+            self.settings = replace(self.settings, numbers_may_vary=on)
 
     def note_need(self, frame: Frame, made: Iterable[ast.Call], use: ast.expr, why: str) -> None:
         """Remember that Python needs a number that some calls of numpy made in a region."""

@@ -7,6 +7,8 @@ from collections.abc import Sequence as Items
 
 from tclint.semantics.collect import SETTER
 from tclint.semantics.events import ClassWrite, ModuleWrite, TensorWrite
+from tclint.semantics.interpreter.arguments import Arguments
+from tclint.semantics.interpreter.compiling import note_reordered
 from tclint.semantics.interpreter.containers import hold, report_growth, with_item
 from tclint.semantics.interpreter.evaluate import evaluate, need_number
 from tclint.semantics.interpreter.frame import Frame
@@ -199,8 +201,12 @@ def _instance(node: ast.expr) -> ast.expr | None:
 
 
 def _note_config(frame: Frame, owner: str, attribute: str, value: Value) -> None:
-    if owner == "torch._dynamo.config" and isinstance(value, Static) and value.known:
-        frame.analysis.dynamo_config[attribute] = bool(value.value)
+    if owner != "torch._dynamo.config":
+        return
+    if isinstance(value, Static) and value.known:
+        frame.analysis.note_config(attribute, on=bool(value.value))
+    elif attribute == "reorderable_logging_functions":
+        note_reordered(frame, Arguments((value,)))
 
 
 def _assign_item(frame: Frame, target: ast.Subscript, value: Value) -> None:

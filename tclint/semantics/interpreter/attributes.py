@@ -269,6 +269,8 @@ def _object_attribute(
     method = analysis.project.method(cls, name, after=above)
     if above is not None:
         receiver = Object(cls.qualname, cls, is_module=base.is_module, fields=base.fields)
+        if method is None and name == "__call__" and base.is_module:
+            method = analysis.project.method(cls, "forward")  # which `nn.Module.__call__` calls
         return Function(method, receiver) if method else _library_member(receiver, name)
     if method is not None:
         return _bound_method(frame, base, method, node)

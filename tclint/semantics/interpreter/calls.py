@@ -11,12 +11,16 @@ from tclint.semantics.interpreter.arguments import Arguments, bind, takes
 from tclint.semantics.interpreter.attributes import attribute_of
 from tclint.semantics.interpreter.builtin_calls import BUILTINS
 from tclint.semantics.interpreter.callables import call_value, calls
-from tclint.semantics.interpreter.compiling import compile_module, library_setup
+from tclint.semantics.interpreter.compiling import (
+    compile_module,
+    compile_target,
+    library_setup,
+)
 from tclint.semantics.interpreter.evaluate import evaluate, handles
 from tclint.semantics.interpreter.factories import MOVES
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import call_function
-from tclint.semantics.interpreter.given import call_given
+from tclint.semantics.interpreter.given import call_given, completed
 from tclint.semantics.interpreter.higher_order import call_higher_order
 from tclint.semantics.interpreter.hooked import after_forward, before_forward, hooks_of
 from tclint.semantics.interpreter.iteration import element_of
@@ -26,7 +30,7 @@ from tclint.semantics.interpreter.methods import call_bound
 from tclint.semantics.interpreter.objects import make, named_tuple, sets_up_objects, take_over
 from tclint.semantics.interpreter.operators import elements
 from tclint.semantics.interpreter.reshaping import forget_shapes, reshapes
-from tclint.semantics.interpreter.sinks import BAR, report_sink, sink_of
+from tclint.semantics.interpreter.sinks import BAR, can_wait, is_reordered, report_sink, sink_of
 from tclint.semantics.interpreter.special import asked, with_iterated
 from tclint.semantics.interpreter.standard_library import STANDARD
 from tclint.semantics.interpreter.tensor_calls import call_method, read_numbers
@@ -52,7 +56,7 @@ from tclint.semantics.values import (
     Unknown,
     Value,
 )
-from tclint.torch_facts.compiling import COMPILING_NAMES
+from tclint.torch_facts.compiling import COMPILE, COMPILING_NAMES
 from tclint.torch_facts.modules import ANY_MODULE, CONTAINERS
 
 
@@ -71,7 +75,7 @@ def _answer(frame: Frame, node: ast.Call) -> Value:
     callee = evaluate(frame, func)
     sink = sink_of(node, callee)
     if sink is not None:
-        return _call_sink(frame, node, sink)
+        return _call_sink(frame, node, callee, sink)
     if isinstance(callee, External) and callee.name == "builtins.super":
         return _super(frame, node)
     if frame.region is None and _only_configured(frame, callee):
@@ -84,7 +88,13 @@ def _answer(frame: Frame, node: ast.Call) -> Value:
     return spread(lambda kind: call_value(frame, node, kind, arguments), meant)
 
 
-def _call_sink(frame: Frame, node: ast.Call, sink: tuple[Sink, str]) -> Value:
+def _call_sink(frame: Frame, node: ast.Call, callee: Value, sink: tuple[Sink, str]) -> Value:
+    if is_reordered(frame, callee):
+        with frame.silencing("format"):
+            arguments = arguments_of_call(frame, node)
+        if not can_wait(frame, node, arguments):
+            report_sink(frame, node, *sink)
+        return NONE
     is_bar = sink[0] == "tqdm"  # which goes on with what it is given
     with frame.silencing("format"), frame.within(output=None if is_bar else node):
         positional = arguments_of_call(frame, node).positional
@@ -229,7 +239,7 @@ def _call_method(
     if isinstance(callee.owner, Tensor):
         name = callee.name.removeprefix("torch.Tensor.")
         return call_method(frame, node, callee.owner, name, arguments)
-    compiled = compile_module(frame, node, callee)
+    compiled = compile_module(frame, node, callee, arguments)
     return compiled if compiled is not None else call_bound(frame, node, callee, arguments)
 
 
@@ -288,7 +298,8 @@ def _call_instance(frame: Frame, node: ast.Call, callee: Object, arguments: Argu
             env = bind(frame.analysis, Function(forward, callee), arguments)
             frame.analysis.observe(forward, env, eager=True)
         return UNKNOWN
-    name = "forward" if callee.is_module else "__call__"
+    own = frame.analysis.project.method(callee.cls, "__call__")
+    name = "forward" if callee.is_module and own is None else "__call__"
     method = attribute_of(frame, callee, name, node)
     if isinstance(method, Function):
         return call_function(frame, method, arguments, node)
@@ -341,6 +352,8 @@ def _call_sequence(frame: Frame, node: ast.Call, callee: Sequence, arguments: Ar
 
 @calls(Partial)
 def _call_partial(frame: Frame, node: ast.Call, callee: Partial, arguments: Arguments) -> Value:
+    if isinstance(callee.function, External) and callee.function.name in COMPILE:
+        return compile_target(frame, node, callee.function.name, completed(callee, arguments))
     return call_given(frame, node, callee, arguments, node.args[-1] if node.args else node.func)
 
 

@@ -13,7 +13,9 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Region
 from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import (
+    NONE,
     STATIC,
+    TRUE,
     UNKNOWN,
     BoundExternal,
     Class,
@@ -21,15 +23,21 @@ from tclint.semantics.values import (
     External,
     Function,
     Object,
+    Partial,
+    Sequence,
+    Static,
     Value,
 )
-from tclint.torch_facts.compiling import COMPILE
+from tclint.torch_facts.compiling import COMPILE, REORDERING
 
 
 def library_setup(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value | None:
     """Answer the calls that set up compilation and training; None for all others."""
     if name in COMPILE:
-        return compile_target(frame, node, arguments)
+        return compile_target(frame, node, name, arguments)
+    if name in REORDERING:
+        note_reordered(frame, arguments)
+        return NONE
     if ".optim" not in name:
         return None
     canonical = torch_facts.canonical(name)
@@ -47,36 +55,61 @@ def library_setup(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
     return None
 
 
-def compile_target(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
-    """``torch.compile(target, ...)``: report the call, start a region, answer the target."""
+def compile_target(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
+    """``torch.compile(target, ...)``: report the call, start a region, answer the target.
+
+    Without a target it is a decorator that keeps what it was told.
+    """
     keywords = {k.arg: k.value for k in node.keywords if k.arg is not None}
-    target = next(iter(arguments.positional), arguments.keywords.get("model", UNKNOWN))
+    settings = as_told(name, arguments)
+    target = next(iter(settings.positional), settings.keywords.get("model", UNKNOWN))
     statement = frame.statement
     discarded = isinstance(statement, ast.Expr) and statement.value is node
     frame.analysis.emit(
         frame, CompileCall, node, call=node, keywords=keywords, target=target, discarded=discarded
     )
-    if not arguments.positional and "model" not in arguments.keywords:
-        return External("torch.compile")
+    if not settings.positional and "model" not in settings.keywords:
+        return Partial(External("torch.compile"), (), tuple(settings.keywords.items()))
     for option in options(target):
-        add_root(frame, option, region_of(frame, option, keywords), node)
+        add_root(frame, option, region_of(frame, option, settings.keywords), node)
     return Compiled(target)
 
 
-def compile_module(frame: Frame, node: ast.Call, callee: BoundExternal) -> Value | None:
+def as_told(name: str, arguments: Arguments) -> Arguments:
+    """The arguments as `torch.compile` takes them; the older `optimize` is told first how."""
+    if name == "torch.compile":
+        return arguments
+    keywords = dict(arguments.keywords)
+    fullgraph, given = keywords.pop("nopython", None), arguments.positional
+    keywords |= dict(zip(("backend",), given, strict=False))
+    keywords |= {} if fullgraph is None else {"fullgraph": fullgraph}
+    return Arguments((), keywords)
+
+
+def note_reordered(frame: Frame, arguments: Arguments) -> None:
+    """Remember functions whose output Dynamo writes when the graph has run."""
+    for given in arguments.positional:
+        for function in (given.items or ()) if isinstance(given, Sequence) else (given,):
+            if isinstance(function, External):
+                frame.analysis.reordered.add(function.name)
+
+
+def compile_module(
+    frame: Frame, node: ast.Call, callee: BoundExternal, arguments: Arguments
+) -> Value | None:
     """``module.compile(...)``, which compiles in place."""
     owner = callee.owner
     if callee.name != "torch.nn.Module.compile" or not isinstance(owner, Object):
         return None
     keywords = {k.arg: k.value for k in node.keywords if k.arg is not None}
     frame.analysis.emit(frame, CompileCall, node, call=node, keywords=keywords, target=owner)
-    add_root(frame, owner, region_of(frame, owner, keywords), node)
+    add_root(frame, owner, region_of(frame, owner, arguments.keywords), node, in_place=True)
     return STATIC
 
 
-def region_of(frame: Frame, target: Value, keywords: dict[str, ast.expr]) -> Region:
+def region_of(frame: Frame, target: Value, keywords: dict[str, Value]) -> Region:
     """The region that compiling ``target`` with these keywords makes."""
-    fullgraph = _is_true(keywords.get("fullgraph"))
+    fullgraph = keywords.get("fullgraph") == TRUE
     config = frame.analysis.dynamo_config
     return Region(
         _name_of(target),
@@ -89,12 +122,8 @@ def region_of(frame: Frame, target: Value, keywords: dict[str, ast.expr]) -> Reg
     )
 
 
-def _constant(node: ast.expr | None) -> str | None:
-    return str(node.value) if isinstance(node, ast.Constant) else None
-
-
-def _is_true(node: ast.expr | None) -> bool:
-    return isinstance(node, ast.Constant) and node.value is True
+def _constant(value: Value | None) -> str | None:
+    return str(value.value) if isinstance(value, Static) and value.known else None
 
 
 def _name_of(target: Value) -> str:
@@ -106,8 +135,13 @@ def _name_of(target: Value) -> str:
     return "torch.compile"
 
 
-def add_root(frame: Frame, target: Value, region: Region, node: ast.expr) -> None:
-    """Start a region at what ``node`` compiles, where it is a function or module of the project."""
+def add_root(
+    frame: Frame, target: Value, region: Region, node: ast.expr, *, in_place: bool = False
+) -> None:
+    """Start a region at what ``node`` compiles, where it is a function or module of the project.
+
+    A module that is compiled ``in_place`` is called as it is, and only its ``forward`` is compiled.
+    """
     analysis = frame.analysis
     place = frame.link(node.lineno)
     match target:
@@ -116,7 +150,8 @@ def add_root(frame: Frame, target: Value, region: Region, node: ast.expr) -> Non
         case Function():
             analysis.add_root(Root(target, region, place))
         case Object(cls=ClassInfo() as cls) | Class(info=cls):
-            forward = analysis.project.method(cls, "forward")
+            called = None if in_place else analysis.project.method(cls, "__call__")
+            forward = called or analysis.project.method(cls, "forward")
             if forward is not None:
                 bound = Object(cls.qualname, cls, is_module=True)
                 analysis.add_root(Root(Function(forward, bound), region, place))

@@ -313,13 +313,29 @@ def _is_callable_module(analysis: Analysis, cls: ClassInfo) -> bool:
     """True for modules with a ``forward``, or with changes to what an inherited one may call."""
     project = analysis.project
     if "forward" not in cls.methods:
-        own = cls.methods.keys() - {"__init__"}
-        if not own or project.method(cls, "forward") is None:
+        if project.method(cls, "forward") is None:
             return False
         above = [base for base in project.ancestry(cls)[1:] if isinstance(base, ClassInfo)]
-        if not any(own & base.methods.keys() for base in above):
+        complete = [base for base in above if project.method(base, "forward") is not None]
+        asked = {name for base in (cls, *above) for name in project.asked_of_self(base)}
+        if not all(_runs_otherwise(project, cls, base, asked) for base in complete):
             return False
     return project.is_module_class(cls)
+
+
+def _runs_otherwise(project: Project, cls: ClassInfo, base: ClassInfo, asked: set[str]) -> bool:
+    """Whether a method that code of a base may call is another one in a class below it."""
+    names = {
+        name
+        for above in project.ancestry(cls)
+        if isinstance(above, ClassInfo)
+        for name in above.methods
+    }
+    for name in names - {"__init__"}:
+        known = project.method(base, name)
+        if project.method(cls, name) is not known and (known is not None or name in asked):
+            return True
+    return False
 
 
 def _constructed(module: ModuleInfo) -> Iterator[str]:

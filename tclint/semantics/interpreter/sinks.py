@@ -6,13 +6,19 @@ import ast
 from typing import Final
 
 from tclint.semantics.events import SideEffectCall, Sink
+from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.frame import Frame
-from tclint.semantics.syntax import ATTRIBUTE
+from tclint.semantics.lattice import options
+from tclint.semantics.syntax import ATTRIBUTE, nodes
 from tclint.semantics.values import (
+    UNKNOWN,
     BoundExternal,
+    DataScalar,
     External,
     Object,
     Static,
+    SymInt,
+    Tensor,
     Unknown,
     Value,
 )
@@ -94,3 +100,38 @@ def report_sink(frame: Frame, node: ast.Call, sink: Sink, method: str) -> None:
     frame.analysis.emit(
         frame, SideEffectCall, node, sink=sink, method=method, call=node, statement=statement
     )
+
+
+def is_reordered(frame: Frame, callee: Value) -> bool:
+    """True for a function whose output Dynamo writes when the graph has run, as it was told to."""
+    return isinstance(callee, External) and callee.name in frame.analysis.reordered
+
+
+def can_wait(frame: Frame, node: ast.Call, arguments: Arguments) -> bool:
+    """Whether a reordered call is one that Dynamo can make later: of tensors and constants.
+
+    Text is as good where Dynamo formats it, as it does f-strings without a conversion.
+    """
+    if not arguments.exact or "file" in arguments.keywords:
+        return False
+    if not all(map(_is_kept, arguments.values())):
+        return False
+    return all(_is_formatted(frame, part) for part in nodes(node))
+
+
+def _is_formatted(frame: Frame, part: ast.AST) -> bool:
+    """False for a part of a call that Dynamo cannot make into text."""
+    values = frame.body.values
+    match part:
+        case ast.FormattedValue(value=value, conversion=conversion):
+            return conversion == -1 and _is_kept(values.get(value, UNKNOWN))
+        case ast.BinOp(left=left, op=ast.Mod(), right=right):
+            text, filled = values.get(left, UNKNOWN), values.get(right, UNKNOWN)
+            return isinstance(text, Tensor) or isinstance(filled, Static)
+        case ast.Call(func=ast.Name(id=name)):
+            return name not in ("str", "repr", "format")
+    return True
+
+
+def _is_kept(value: Value) -> bool:
+    return all(isinstance(kind, (DataScalar, Static, SymInt, Tensor)) for kind in options(value))

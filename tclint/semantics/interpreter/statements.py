@@ -10,6 +10,7 @@ from tclint.semantics.collect import (
     DELETER,
     TRIES,
     decorator_name,
+    dotted_name,
     is_present,
     local_imports,
     succeeds,
@@ -25,9 +26,10 @@ from tclint.semantics.events import (
 from tclint.semantics.interpreter import operators
 from tclint.semantics.interpreter.always_raises import always_raises
 from tclint.semantics.interpreter.annotations import annotation_value, kept_promise
+from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.assignment import assign
 from tclint.semantics.interpreter.block import walk_block, walks
-from tclint.semantics.interpreter.compiling import add_root, region_of
+from tclint.semantics.interpreter.compiling import add_root, as_told, region_of
 from tclint.semantics.interpreter.containers import hold
 from tclint.semantics.interpreter.correlation import remember
 from tclint.semantics.interpreter.evaluate import evaluate, need_numpy
@@ -366,12 +368,26 @@ def report_decorator(frame: Frame, decorator: ast.expr, target: Value) -> None:
     """``@torch.compile`` and ``@torch.compile(...)``."""
     call = decorator if isinstance(decorator, ast.Call) else None
     keywords = {k.arg: k.value for k in call.keywords if k.arg} if call else {}
-    for keyword in keywords.values():
-        evaluate(frame, keyword)
+    settings = _settings(frame, call) if call else {}
     frame.analysis.emit(
         frame, CompileCall, decorator, call=decorator, keywords=keywords, target=target
     )
-    add_root(frame, target, region_of(frame, target, keywords), decorator)
+    add_root(frame, target, region_of(frame, target, settings), decorator)
+
+
+def _settings(frame: Frame, call: ast.Call) -> dict[str, Value]:
+    """What a decorator is told about compiling."""
+    name = dotted_name(frame.body.module, call.func) or ""
+    is_partial = name not in COMPILE  # `functools.partial(torch.compile, ...)`
+    positional = [evaluate(frame, argument) for argument in call.args[is_partial:]]
+    keywords: dict[str, Value] = {}
+    for keyword in call.keywords:
+        value = evaluate(frame, keyword.value)
+        if keyword.arg is not None:
+            keywords[keyword.arg] = value
+        elif isinstance(value, Mapping):
+            keywords |= {key: held for key, held in value.items if isinstance(key, str)}
+    return as_told(name, Arguments(tuple(positional), keywords)).keywords
 
 
 @walks(ast.ClassDef)
