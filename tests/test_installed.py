@@ -233,7 +233,7 @@ def test_an_explanation_of_the_call_tells_the_break_inside(
     code = using("return self.encoder(ids, mask) * 2", "Model(None)", COUNTING.format("Counting"))
     diagnostic = told(check(tmp_path, code))
     file = tmp_path / "net.py"
-    answer = why([file], Config(tmp_path, third_party=True), {}, file, 11)
+    answer = why([file], Config(tmp_path, python_environment="env"), {}, file, 11)
     assert answer is not None
     [verdict] = [one for one in answer.verdicts if one.message]
     assert (verdict.code, verdict.message, verdict.silent) == ("TCL101", diagnostic.message, "")
