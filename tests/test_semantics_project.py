@@ -51,6 +51,31 @@ RELATIVE = {
 }
 
 
+WITHOUT_INIT = {
+    "a module of another folder": ("net/ops/helper.py", "from net.ops.helper import read", "read"),
+    "a dotted module": ("net/ops/helper.py", "import net.ops.helper", "net.ops.helper.read"),
+    "a module from a folder": ("net/ops/helper.py", "from net.ops import helper", "helper.read"),
+    "a package inside": ("net/ops/__init__.py", "from net.ops import read", "read"),
+    "a cousin": ("net/ops/helper.py", "from ..ops.helper import read", "read"),
+}
+
+
+@pytest.mark.parametrize(("file", "imports", "name"), WITHOUT_INIT.values(), ids=WITHOUT_INIT)
+@pytest.mark.parametrize("top", [{}, {"net/__init__.py": ""}], ids=["no package", "a package"])
+def test_folders_without_an_init_file_are_packages(
+    tmp_path: Path, file: str, imports: str, name: str, top: dict[str, str]
+) -> None:
+    main = MAIN.format(imports=imports, call=f"{name}(x)")
+    assert not mismatch(tmp_path, {**top, file: HELPER, "net/models/main.py": main})
+
+
+def test_the_nearest_folder_above_is_the_one_that_is_meant(tmp_path: Path) -> None:
+    main = MAIN.format(imports="from ops.helper import read", call="read(x)")
+    other = "def read(x):\n    return x.tolist()\n"
+    files = {"ops/helper.py": other, "net/ops/helper.py": HELPER, "net/models/main.py": main}
+    assert not mismatch(tmp_path, files)
+
+
 @pytest.mark.parametrize(("file", "imports", "call"), RELATIVE.values(), ids=RELATIVE.keys())
 def test_relative_imports(tmp_path: Path, file: str, imports: str, call: str) -> None:
     main = "pkg/sub/main.py" if ".." in imports else "pkg/main.py"

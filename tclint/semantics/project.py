@@ -42,6 +42,7 @@ class Project:
         for path, name in self._names.items():
             self._paths.setdefault(name, path)
         self._by_text: dict[str, Path] = {self._text(path): path for path in self._names}
+        self._tops: set[str] = set()
         self._forget()
 
     def _text(self, path: Path) -> str:
@@ -63,7 +64,7 @@ class Project:
         """A project of the same files that has loaded nothing yet."""
         project = Project((), self._load, self._installed.another() if self._installed else None)
         project._names, project._paths = self._names, self._paths
-        project._by_text = self._by_text
+        project._by_text, project._tops = self._by_text, self._tops
         return project
 
     @property
@@ -118,12 +119,31 @@ class Project:
         return self._names
 
     def find(self, folder: str, name: str) -> Path | None:
-        """The file that ``import name`` reads; a script's imports look in its own folder first."""
+        """The file that ``import name`` reads; a script's imports look in its own folder first.
+
+        Folders make packages without an ``__init__.py``, too: seen from one of those above.
+        """
+        tail = f"{os.sep}{name.replace('.', os.sep)}"
         if folder:
-            sibling = f"{folder.rstrip(os.sep)}{os.sep}{name.replace('.', os.sep)}.py"
+            sibling = f"{folder.rstrip(os.sep)}{tail}.py"
             if sibling in self._by_text:
                 return self._by_text[sibling]
-        return self._paths.get(name)
+        known = self._paths.get(name)
+        if known is None and folder and "." in name:
+            return self._from_above(folder, name.partition(".")[0], tail)
+        return known
+
+    def _from_above(self, folder: str, top: str, tail: str) -> Path | None:
+        """The file that a path leads to from a folder or the nearest one above it."""
+        if not self._tops:
+            folders = {os.path.dirname(text) for text in self._by_text}  # noqa: PTH120
+            self._tops.update(*(one.split(os.sep) for one in folders))  # noqa: PTH206
+        while top in self._tops and folder.strip(os.sep):
+            for file in (f"{folder}{tail}.py", f"{folder}{tail}{os.sep}__init__.py"):
+                if file in self._by_text:
+                    return self._by_text[file]
+            folder = folder.rpartition(os.sep)[0]
+        return None
 
     def lookup(
         self, dotted: str, importer: ModuleInfo | None = None, depth: int = 0
