@@ -114,11 +114,12 @@ def test_a_line_is_explained_expression_by_expression(tmp_path: Path) -> None:
     put(tmp_path, {"net.py": NET})
     done = explained(tmp_path, "net.py:12")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[:7] == [
+    assert done.stdout.splitlines()[:8] == [
         "in region `Net.forward` (the `forward` of a module counts as compiled)",
         "12:9  loss  number read from a tensor",
-        "12:16  x  tensor (dtype of `x`, assumed: parameter `x` of `Net.forward`)",
+        "12:16  x  tensor (dtype of `x`, assumed: parameter `x` of `Net.forward`, used as one)",
         "  for a tensor: a parameter with no annotation and no default",
+        "  for a tensor: used as a tensor in line 12",
         "12:16  x.sum()  tensor (rank 0, assumed): result of `sum`",
         "12:16  x.sum().item()  number read from a tensor",
         "12:16  TCL101 item-in-compiled-region  reported",
@@ -144,7 +145,7 @@ def test_a_column_is_explained_from_the_inside(tmp_path: Path) -> None:
     [
         pytest.param("net.py:13", "13:13  of(x)  unknown: not known what `unheard.of` gives"),
         pytest.param("net.py:19", "  for a tensor: calls pass tensor (dtype of `x`, assumed:"
-                     " parameter `x` of `Net.forward`)", id="what calls pass"),
+                     " parameter `x` of `Net.forward`, used as one)", id="what calls pass"),
         pytest.param("net.py:14", "14:16  self.inner  module `Inner`"),
     ],
 )  # fmt: skip

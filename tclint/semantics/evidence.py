@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
 
 from tclint.records import record
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.annotations import annotation_value
-from tclint.semantics.interpreter.parameters import is_named_like_tensor
 from tclint.semantics.interpreter.uses import signs_of
+from tclint.semantics.interpreter.weighing import is_named_like_tensor
 from tclint.semantics.lattice import is_tensor, may_be_tensor
 from tclint.semantics.readable import readable
 from tclint.semantics.symbols import FunctionInfo, parameters_of
 from tclint.semantics.values import UNKNOWN, Value
-
-_TENSORS: Final = frozenset({"mask"})
-"""The kinds of what a parameter is used as that are tensors."""
 
 
 @record(frozen=True)
@@ -66,11 +62,11 @@ def _declared(
 
 def _used(info: FunctionInfo, name: str) -> Iterator[Evidence]:
     told: set[tuple[str, int]] = set()
-    for kind, place in signs_of(info.node, name):
+    for kind, speaks_for, place in signs_of(info.node, name):
         row: int | None = getattr(place, "lineno", None)
         if row is not None and (kind, row) not in told:
             told.add((kind, row))
-            yield Evidence(f"used as a {kind}", kind in _TENSORS, row)
+            yield Evidence(f"used as {kind}", speaks_for, row)
 
 
 def _passed(analysis: Analysis, info: FunctionInfo, name: str) -> Iterator[Evidence]:

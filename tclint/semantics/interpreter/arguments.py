@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.frame import Env
+from tclint.semantics.interpreter.told import use_of
+from tclint.semantics.interpreter.weighing import is_unfounded, value_by_use
 from tclint.semantics.lattice import bounded, join, may_be_unknown, options, present
 from tclint.semantics.symbols import FunctionInfo
 from tclint.semantics.values import (
@@ -77,6 +79,8 @@ def bind(analysis: Analysis, function: Function, arguments: Arguments) -> Env:
             value = arguments.rest if default is None and place < by_position else UNKNOWN
         if may_be_unknown(value):
             value = informed(value, annotation_value(analysis, info, argument.annotation))
+        elif isinstance(value, Tensor) and is_unfounded(value):
+            value = _known_better(analysis, info, argument, value)
         if name in signature.off:
             value = _passed_flag(value)
         env[name] = value
@@ -90,6 +94,16 @@ def bind(analysis: Analysis, function: Function, arguments: Arguments) -> Env:
         extra = [(k, v) for k, v in arguments.keywords.items() if k not in signature.names]
         env[signature.keywords] = bounded(Mapping(tuple(extra))) if arguments.exact else Mapping()
     return env
+
+
+def _known_better(
+    analysis: Analysis, info: FunctionInfo, argument: ast.arg, guess: Tensor
+) -> Value:
+    """What the caller's parameter is, that was taken for a tensor, by what is done with it here."""
+    promised = annotation_value(analysis, info, argument.annotation)
+    if promised is not UNKNOWN:
+        return promised
+    return value_by_use(use_of(analysis, info, argument.arg), guess, argument.arg)
 
 
 def is_passed(function: Function) -> bool:

@@ -294,6 +294,8 @@ def report_member(
 ) -> None:
     """Report ``member in owner`` where a tensor decides."""
     container = tensor_in(owner[1])
+    if container is not None and operators.is_text(member[1]):
+        return  # a dict or a string that was taken for a tensor
     if container is not None:
         host_read(frame, node, "contains", owner[0], container)
     elif _is_searched(owner[1]) and is_tensor(member[1]):

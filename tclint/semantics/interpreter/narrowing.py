@@ -13,6 +13,7 @@ from tclint.semantics.syntax import ATTRIBUTE, COMPARE, NAME, path_of
 from tclint.semantics.values import (
     NONE,
     STATIC,
+    UNKNOWN,
     Class,
     DataScalar,
     External,
@@ -116,6 +117,8 @@ def _instance(frame: Frame, env: Env, subject: ast.expr, types: ast.expr, outcom
     nodes = types.elts if isinstance(types, ast.Tuple) else [types]
     tests = [type_test(frame.body.values.get(node)) for node in nodes]
     if any(test is None for test in tests):
+        if outcome and not any(_is_of_torch(frame.body.values.get(node)) for node in nodes):
+            _forget_guess(frame, env, subject)
         return
 
     def matches(value: Value) -> bool:
@@ -128,6 +131,20 @@ def _instance(frame: Frame, env: Env, subject: ast.expr, types: ast.expr, outcom
     elif outcome and isinstance(known, External) and known.name.startswith("builtins."):
         instead = Static(known.name.removeprefix("builtins."))
     _keep(frame, env, subject, lambda v: matches(v) == outcome, instead)
+
+
+def _is_of_torch(value: Value | None) -> bool:
+    """True for the classes that are tensors or hold them."""
+    return isinstance(value, External) and value.name.startswith("torch.")
+
+
+def _forget_guess(frame: Frame, env: Env, subject: ast.expr) -> None:
+    """What is of a type that is not known, and was merely taken for a tensor, may be anything."""
+    path = path_of(subject)
+    value = frame.body.values.get(subject) if path not in env else env[path]
+    guess = isinstance(value, Tensor) and value.assumed
+    if path is not None and guess:
+        _track(frame, env, path, UNKNOWN)
 
 
 def type_test(value: Value | None) -> Callable[[Value], bool] | None:

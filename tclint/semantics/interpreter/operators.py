@@ -202,6 +202,8 @@ def compare(op: ast.cmpop, left: Value, right: Value) -> Value:
     for kind, result in _COMPARISON_RESULTS:
         if isinstance(left, kind) or isinstance(right, kind):
             if kind is Tensor:
+                if is_text(left) or is_text(right):
+                    return Static("bool")  # no tensor equals a string
                 return Tensor(
                     rank=broadcast_rank(left, right),
                     dtype=BOOL,
@@ -223,6 +225,11 @@ def compare(op: ast.cmpop, left: Value, right: Value) -> Value:
     if isinstance(left, (Static, SymInt)) and isinstance(right, (Static, SymInt)):
         return Static("bool")
     return UNKNOWN
+
+
+def is_text(value: Value) -> bool:
+    """True for a string."""
+    return isinstance(value, Static) and value.type == "str"
 
 
 _COMPARISON_RESULTS: Final[tuple[tuple[type[Value], Value], ...]] = (

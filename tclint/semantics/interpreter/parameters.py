@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING, Final
 
 from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.operators import BOOL
-from tclint.semantics.interpreter.uses import Uses, uses_of
+from tclint.semantics.interpreter.told import use_of
+from tclint.semantics.interpreter.uses import uses_of
+from tclint.semantics.interpreter.weighing import is_named_like_tensor, value_by_use
 from tclint.semantics.interpreter.wrappers import is_wrapped
 from tclint.semantics.lattice import join, options, present, tensor_in
 from tclint.semantics.symbols import FunctionInfo
@@ -27,13 +28,6 @@ from tclint.semantics.values import (
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.analysis import Analysis
-
-# Names under which an optional tensor is passed around in model code ("mask=None").
-_TENSOR_NAME: Final = re.compile(
-    r"^(?!(?:output|return|use|is|has|do|with|num|max|min|add|skip|no)_)(?:.*_)?"
-    r"(masks?|ids|labels?|targets?|states?|embeds?|embeddings?|logits|indices|positions?|"
-    r"lengths?|features?|images?|pixel_values|query|key|value|tokens|inputs?|bias|x|y|z|q|k|v)$"
-)
 
 
 def assumed_value(
@@ -60,10 +54,13 @@ def assumed_value(
         case None:
             if is_given_numbers(analysis, info, argument.arg):
                 return STATIC
-            return _by_use(uses_of(analysis, info.node), argument.arg, tensor)
+            return value_by_use(use_of(analysis, info, argument.arg), tensor, argument.arg)
         case ast.Constant(value=None):
-            named = is_named_like_tensor(argument.arg)
-            return join((tensor, NONE)) if named else UNKNOWN
+            if not is_named_like_tensor(argument.arg):
+                return UNKNOWN
+            return join(
+                (value_by_use(use_of(analysis, info, argument.arg), tensor, argument.arg), NONE)
+            )
         case ast.Constant(value=constant):
             known = Static(type(constant).__name__, default_off=constant is False)
             return _as_given(analysis, info, argument.arg, known)
@@ -80,11 +77,6 @@ def _as_given(analysis: Analysis, info: FunctionInfo, name: str, promised: Value
 
 
 _NUMBERS: Final = frozenset({"int", "float", "bool"})
-
-
-def is_named_like_tensor(name: str) -> bool:
-    """True for a name under which model code passes an optional tensor."""
-    return _TENSOR_NAME.search(name) is not None
 
 
 def is_mask(analysis: Analysis, info: FunctionInfo, name: str) -> bool:
@@ -118,17 +110,11 @@ def keywords_value(analysis: Analysis, info: FunctionInfo, argument: ast.arg) ->
     if promised is not UNKNOWN:
         return Mapping((), promised)
     items = []
-    for key in sorted(uses_of(analysis, info.node).keys.get(argument.arg, ())):
+    for key, use in sorted(use_of(analysis, info, argument.arg).keys.items()):
         if is_named_like_tensor(key):
             why = f"argument `{key}` of `{info.qualname}`"
-            items.append((key, Tensor(assumed=True, why=why)))
+            items.append((key, value_by_use(use, Tensor(assumed=True, why=why), key)))
     return Mapping(tuple(items))
-
-
-def _by_use(uses: Uses, name: str, otherwise: Tensor) -> Value:
-    if name in uses.mappings:
-        return Mapping((), otherwise)
-    return STATIC if name in uses.numbers else otherwise
 
 
 def _with_default(value: Value, default: ast.expr | None) -> Value:

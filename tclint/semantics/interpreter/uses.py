@@ -1,20 +1,28 @@
-"""What parameters must be for how a function uses them."""
+"""What a function does with its parameters, as far as that tells what they are.
+
+``x["key"]`` fails for a tensor, ``x[:, 0]`` for everything else; nobody passes one there on purpose
+without annotating it. What is taken out of a parameter is followed: its members, the values of its
+keys, and variables that stand for them.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from tclint import torch_facts
 from tclint.semantics.symbols import FunctionNode
 from tclint.semantics.syntax import (
     ATTRIBUTE,
     CALL,
-    COMPARE,
     CONSTANT,
     NAME,
     SLICE,
+    STARRED,
     SUBSCRIPT,
+    children,
     nodes,
 )
 
@@ -22,36 +30,181 @@ if TYPE_CHECKING:
     from tclint.semantics.interpreter.analysis import Analysis
 
 
-class Uses:
-    """Parameters that a function uses as only some kind of value allows.
+class Sign(Enum):
+    """What a use says of a value."""
 
-    ``range(n)`` and slice bounds would read a tensor on the host, and ``x["key"]`` fails for one;
-    nobody passes one there on purpose without annotating it. ``keys`` are those of ``x["key"]``.
-    ``masks`` are boolean: what `torch.where` and `masked_fill` are told by, and ``x[~m]``.
+    TENSOR = "a tensor"
+    MAPPING = "a dict"
+    SEQUENCE = "a list or tuple"
+    TEXT = "a string"
+    NUMBER = "a number"
+    BOUND = "the bound of a slice"
+    OTHER = "an object with attributes that tensors lack"
+    ASKED = "one of several types"
+
+
+AGAINST: Final = frozenset({Sign.MAPPING, Sign.SEQUENCE, Sign.TEXT, Sign.NUMBER, Sign.OTHER})
+_MAX_DEPTH: Final = 4
+
+
+class Use:
+    """What the uses of one value say.
+
+    ``keys`` are those of the values of its keys, ``member`` is that of any of its members, and
+    ``parts`` are those of the variables that it is taken apart into.
     """
 
-    __slots__ = ("keys", "mappings", "masks", "numbers")
+    __slots__ = ("keys", "member", "parts", "signs")
+
+    def __init__(self) -> None:
+        self.signs: Final[set[Sign]] = set()
+        self.keys: Final[dict[str, Use]] = {}
+        self.member: Use | None = None
+        self.parts: Final[dict[int, Use]] = {}
+
+    def of_key(self, name: str) -> Use:
+        """The use of the value of a key."""
+        return self.keys.setdefault(name, Use())
+
+    def of_member(self) -> Use:
+        """The use of any member."""
+        if self.member is None:
+            self.member = Use()
+        return self.member
+
+    def of_part(self, place: int) -> Use:
+        """The use of a variable that one of the members is unpacked to."""
+        return self.parts.setdefault(place, Use())
+
+    def add(self, other: Use, depth: int = _MAX_DEPTH) -> None:
+        """Learn what another function does with the same value."""
+        if other is self or not depth:
+            return
+        self.signs.update(other.signs)
+        for name, use in [*other.keys.items()]:
+            self.of_key(name).add(use, depth - 1)
+        for place, use in [*other.parts.items()]:
+            self.of_part(place).add(use, depth - 1)
+        if other.member is not None:
+            self.of_member().add(other.member, depth - 1)
+
+    def speaks_against(self) -> bool:
+        """True where something says that this is no tensor."""
+        below = [*self.parts.values(), *filter(None, (self.member,))]
+        return not AGAINST.isdisjoint(self.signs) or any(use.speaks_against() for use in below)
+
+
+class Uses:
+    """What a function does with its parameters.
+
+    ``passed`` are the arguments of calls that a parameter, or something out of it, is. ``masks``
+    are boolean: what `torch.where` and `masked_fill` are told by, and ``x[~m]``.
+    """
 
     def __init__(self, node: FunctionNode) -> None:
-        numbers: set[str] = set()
-        mappings: set[str] = set()
+        self.parameters: Final = {name: Use() for name in _names_of(node)}
+        self.passed: Final[list[tuple[ast.expr, int | str, Use]]] = []
+        self.followed = False
+        self._bound: Final[dict[str, list[tuple[ast.expr | None, _Step]]]] = {}
+        self._until: Final[dict[str, _Place]] = {}
+        found = _own_nodes(node)
+        self._note_bindings(found)
         masks: set[str] = set()
-        bound: set[str] = set()
-        keys: dict[str, set[str]] = {}
-        for inner in nodes(node):
-            if isinstance(inner, SUBSCRIPT) and isinstance(inner.value, NAME):
-                key = inner.slice.value if isinstance(inner.slice, CONSTANT) else None
-                if isinstance(key, str):
-                    keys.setdefault(inner.value.id, set()).add(key)
-            numbers.update(_names(_as_numbers(inner)))
-            mappings.update(_names(_as_mapping(inner)))
-            masks.update(_names(_as_mask(inner)))
-            if isinstance(inner, NAME) and not isinstance(inner.ctx, ast.Load):
-                bound.add(inner.id)
-        self.numbers: Final = frozenset(numbers)
-        self.mappings: Final = frozenset(mappings)
-        self.masks: Final = frozenset(masks - bound)  # what is bound anew was another kind
-        self.keys: Final = keys
+        for inner in found:
+            tell = _TELLING.get(type(inner))
+            if tell is not None:
+                for part, sign in tell(inner):
+                    self._note(part, sign)
+            if isinstance(inner, CALL):
+                self._note_passed(inner)
+            elif isinstance(inner, SUBSCRIPT):
+                self.use(inner)  # for its key
+            masks.update(part.id for part in _as_mask(inner) if isinstance(part, NAME))
+        # what is bound anew was another kind
+        self.masks: Final = frozenset(masks - self._bound.keys())
+
+    def _note(self, part: ast.expr, sign: Sign) -> None:
+        use = self.use(part)
+        if use is not None:
+            use.signs.add(sign)
+
+    def _note_passed(self, call: ast.Call) -> None:
+        if not isinstance(call.func, (NAME, ATTRIBUTE)):
+            return
+        for place, argument in enumerate(call.args):
+            if isinstance(argument, STARRED):
+                break
+            self._note_argument(call, place, argument)
+        for keyword in call.keywords:
+            if keyword.arg is not None:
+                self._note_argument(call, keyword.arg, keyword.value)
+
+    def _note_argument(self, call: ast.Call, place: int | str, argument: ast.expr) -> None:
+        use = self.use(argument) if isinstance(argument, (NAME, SUBSCRIPT)) else None
+        if use is not None:
+            self.passed.append((call.func, place, use))
+
+    def _note_bindings(self, found: list[ast.AST]) -> None:
+        late: dict[ast.AST, _Place] = {}
+        for node in found:
+            for target, value, step in _bindings(node):
+                end = (value.end_lineno or 0, value.end_col_offset or 0)
+                for name in nodes(target):
+                    if isinstance(name, NAME) and name not in late:
+                        late[name] = end
+                if isinstance(target, NAME):
+                    self._bound.setdefault(target.id, []).append((value, step))
+                elif isinstance(target, ast.Tuple):
+                    for part_of, part in enumerate(target.elts):
+                        if isinstance(part, NAME):
+                            self._bound.setdefault(part.id, []).append((value, (*step, part_of)))
+        told = set(late)
+        for node in found:
+            if isinstance(node, NAME) and not isinstance(node.ctx, ast.Load):
+                place = late.get(node, (node.lineno, node.col_offset))
+                self._until[node.id] = min(place, self._until.get(node.id, place))
+                if node not in told:
+                    self._bound.setdefault(node.id, []).append((None, ()))
+
+    def use(self, node: ast.expr, depth: int = _MAX_DEPTH) -> Use | None:
+        """The use of what an expression stands for; None where that is no part of a parameter."""
+        if isinstance(node, NAME):
+            return self._use_of_name(node, depth)
+        if isinstance(node, SUBSCRIPT):
+            step = _step(node.slice)
+            owner = None if step is None else self.use(node.value, depth)
+            return None if owner is None or step is None else _follow(owner, step)
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=value, attr="get" | "pop"),
+                args=[ast.Constant(value=str() as key), *_],
+            ):
+                owner = self.use(value, depth)
+                return None if owner is None else owner.of_key(key)
+        return None
+
+    def _use_of_name(self, node: ast.Name, depth: int) -> Use | None:
+        own = self.parameters.get(node.id)
+        if own is not None:
+            until = self._until.get(node.id)
+            return own if until is None or (node.lineno, node.col_offset) < until else None
+        if not depth:
+            return None
+        known: Use | None = None
+        for value, step in self._bound.get(node.id, ()):
+            use = None if value is None else self.use(value, depth - 1)
+            use = None if use is None else _follow(use, step)
+            if use is None or (known is not None and use is not known):
+                return None
+            known = use
+        return known
+
+
+_Place = tuple[int, int]
+_Step = tuple[str | int | None, ...]
+_MEMBER: Final = None
+"""The step to any member: the others are keys, and places of variables."""
+_Told = Iterator[tuple[ast.expr, Sign]]
 
 
 def uses_of(analysis: Analysis, node: FunctionNode) -> Uses:
@@ -62,35 +215,267 @@ def uses_of(analysis: Analysis, node: FunctionNode) -> Uses:
     return known
 
 
-def signs_of(node: FunctionNode, name: str) -> Iterator[tuple[str, ast.AST]]:
-    """The places that tell what a parameter is by how they use it, each with the kind."""
-    for inner in nodes(node):
-        for kind, told in _SIGNS:
-            if name in _names(told(inner)):
-                yield kind, inner
+def signs_of(node: FunctionNode, name: str) -> Iterator[tuple[str, bool | None, ast.AST]]:
+    """The places that tell what a parameter is by how they use it.
+
+    Each with what it is used as, and whether that speaks for a tensor; None where for neither.
+    """
+    uses = Uses(node)
+    for inner in _own_nodes(node):
+        tell = _TELLING.get(type(inner))
+        for part, sign in tell(inner) if tell is not None else ():
+            if uses.use(part) is uses.parameters[name]:
+                yield sign.value, None if sign is Sign.ASKED else sign is Sign.TENSOR, inner
+        if any(isinstance(part, NAME) and part.id == name for part in _as_mask(inner)):
+            yield "a mask", True, inner
 
 
-def _names(parts: list[ast.expr | None]) -> list[str]:
-    return [part.id for part in parts if isinstance(part, NAME)]
+def _follow(use: Use, step: _Step) -> Use:
+    for one in step:
+        if one is _MEMBER:
+            use = use.of_member()
+        else:
+            use = use.of_part(one) if isinstance(one, int) else use.of_key(one)
+    return use
 
 
-def _as_numbers(node: ast.AST) -> list[ast.expr | None]:
-    if isinstance(node, SLICE):
-        return [node.lower, node.upper]
-    if isinstance(node, CALL) and isinstance(node.func, NAME) and node.func.id == "range":
-        return [*node.args]
-    return []
+def _step(index: ast.expr) -> _Step | None:
+    """What a subscript takes out; a slice of a list is one, as that of a tensor."""
+    if isinstance(index, CONSTANT):
+        if isinstance(index.value, str):
+            return (index.value,)
+        return (_MEMBER,) if type(index.value) is int else None
+    if isinstance(index, SLICE):
+        return ()
+    return (_MEMBER,) if isinstance(index, (NAME, ast.UnaryOp, ast.BinOp)) else None
 
 
-def _as_mapping(node: ast.AST) -> list[ast.expr | None]:
-    if isinstance(node, SUBSCRIPT):
-        return [node.value] if _is_text(node.slice) else []
-    if isinstance(node, COMPARE) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
-        return [node.comparators[0]] if _is_text(node.left) else []
-    if isinstance(node, CALL) and isinstance(node.func, ATTRIBUTE):
-        return [node.func.value] if node.func.attr in ("items", "keys") else []
-    return []
+def _names_of(node: FunctionNode) -> Iterator[str]:
+    spec = node.args
+    for argument in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
+        yield argument.arg
+    if spec.kwarg is not None:
+        yield spec.kwarg.arg
 
+
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def _own_nodes(node: FunctionNode) -> list[ast.AST]:
+    """The nodes of a function, without inner ones that have parameters of the same name."""
+    names = {*_names_of(node)}
+    body = node.body if isinstance(node.body, list) else [node.body]
+    found: list[ast.AST] = [*body]
+    for part in found:  # grows while it is walked
+        if not isinstance(part, _FUNCTIONS) or names.isdisjoint(_names_of(part)):
+            found += children(part)
+    return found
+
+
+def _bindings(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, _Step]]:
+    """What a node binds: the target, what it is taken out of, and how."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                if isinstance(value, ast.Tuple) and isinstance(target, ast.Tuple):
+                    yield from zip(target.elts, value.elts, [()] * len(value.elts), strict=False)
+                else:
+                    yield target, value, ()
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            yield target, value, ()
+        case ast.For(target=target, iter=given) | ast.comprehension(target=target, iter=given):
+            yield from _loop(target, given)
+
+
+def _loop(target: ast.expr, given: ast.expr) -> Iterator[tuple[ast.expr, ast.expr, _Step]]:
+    """What a loop binds; ``enumerate``, ``zip`` and ``items`` hand the members on."""
+    match given, target:
+        case (
+            ast.Call(func=ast.Name(id="enumerate"), args=[source, *_]),
+            ast.Tuple(elts=[_, member]),
+        ):
+            yield from _loop(member, source)
+        case ast.Call(func=ast.Name(id="zip"), args=sources), ast.Tuple(elts=members):
+            for member, source in zip(members, sources, strict=False):
+                yield from _loop(member, source)
+        case ast.Call(func=ast.Attribute(value=owner, attr="items")), ast.Tuple(elts=[_, member]):
+            yield member, owner, (_MEMBER,)
+        case ast.Call(func=ast.Attribute(value=owner, attr="values")), _:
+            yield target, owner, (_MEMBER,)
+        case _:
+            yield target, given, (_MEMBER,)
+
+
+def _in_subscript(node: ast.Subscript) -> _Told:
+    index = node.slice
+    if isinstance(index, CONSTANT) and isinstance(index.value, str):
+        yield node.value, Sign.MAPPING
+    elif isinstance(index, ast.Tuple) and any(map(_is_of_array, index.elts)):
+        yield node.value, Sign.TENSOR
+    elif isinstance(index, SLICE):
+        for bound in (index.lower, index.upper):
+            for part in _terms(bound) if bound is not None else ():
+                yield part, Sign.BOUND
+
+
+def _is_of_array(index: ast.expr) -> bool:
+    """True for an index that no list or dict takes."""
+    return isinstance(index, SLICE) or (isinstance(index, CONSTANT) and index.value in (None, ...))
+
+
+def _terms(node: ast.expr) -> list[ast.expr]:
+    """The operands of arithmetic."""
+    if isinstance(node, ast.BinOp):
+        return [*_terms(node.left), *_terms(node.right)]
+    return _terms(node.operand) if isinstance(node, ast.UnaryOp) else [node]
+
+
+def _in_compare(node: ast.Compare) -> _Told:
+    left: ast.expr = node.left
+    for op, right in zip(node.ops, node.comparators, strict=True):
+        if isinstance(op, (ast.In, ast.NotIn)):
+            if _is_text(left):
+                yield right, Sign.MAPPING
+            elif _are_texts(right):
+                yield left, Sign.TEXT
+        elif isinstance(op, (ast.Eq, ast.NotEq)):
+            if _is_text(right):
+                yield left, Sign.TEXT
+            if _is_text(left):
+                yield right, Sign.TEXT
+        left = right
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, CONSTANT) and isinstance(node.value, str)
+
+
+def _are_texts(node: ast.expr) -> bool:
+    several = isinstance(node, (ast.Tuple, ast.List, ast.Set)) and node.elts
+    return bool(several) and all(map(_is_text, several or ()))
+
+
+def _in_attribute(node: ast.Attribute) -> _Told:
+    sign = _SIGN_OF_MEMBER.get(node.attr)
+    if sign is None and not torch_facts.is_tensor_member(node.attr):
+        sign = None if node.attr in _OF_OTHERS else Sign.OTHER
+    elif sign is None and node.attr not in _OF_OTHERS:
+        sign = Sign.TENSOR
+    if sign is not None:
+        yield node.value, sign
+
+
+def _only_of(kind: type, *others: type) -> frozenset[str]:
+    """The methods of a type that neither tensors nor the others have."""
+    shared = {name for other in (object, *others) for name in dir(other)}
+    own = (name for name in dir(kind) if name not in shared)
+    return frozenset(name for name in own if not torch_facts.is_tensor_member(name))
+
+
+_SIGN_OF_MEMBER: Final = {
+    **dict.fromkeys(_only_of(dict, list, str, set), Sign.MAPPING),
+    **dict.fromkeys(_only_of(list, dict, str, set), Sign.SEQUENCE),
+    **dict.fromkeys(_only_of(str, dict, list, bytes), Sign.TEXT),
+    **dict.fromkeys(("startswith", "endswith", "lower", "upper", "strip"), Sign.TEXT),
+}
+_OF_PYTHON: Final = frozenset(
+    name for kind in (dict, list, str, set, int, float, bytes) for name in dir(kind)
+)
+_OF_OTHERS: Final = _OF_PYTHON | {"type", "name", "storage"}
+
+
+def _in_call(node: ast.Call) -> _Told:
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            yield keyword.value, Sign.MAPPING
+        elif keyword.arg in _SIZES_BY_NAME:
+            yield from _sizes([keyword.value])
+    func = node.func
+    if isinstance(func, NAME):
+        yield from _in_call_of_name(node, func.id)
+    elif isinstance(func, ATTRIBUTE):
+        yield from _in_call_of_attribute(node, func)
+
+
+_SIZES_BY_NAME: Final = frozenset({"size", "dim", "num_classes", "output_size", "scale_factor"})
+
+
+def _in_call_of_name(node: ast.Call, name: str) -> _Told:
+    if name == "range":
+        for argument in node.args:
+            yield argument, Sign.NUMBER
+    elif name in ("isinstance", "hasattr") and node.args:
+        yield node.args[0], Sign.ASKED
+    elif name == "open" and node.args:
+        yield node.args[0], Sign.TEXT
+
+
+def _in_call_of_attribute(node: ast.Call, func: ast.Attribute) -> _Told:
+    owner, name = func.value, func.attr
+    if name in _SIZED_METHODS:
+        yield from _sizes(node.args)
+    elif name in _SIZED_FUNCTIONS and isinstance(owner, NAME):
+        yield from _sizes(node.args if name != "full" else node.args[:1])
+    elif name in ("get", "pop") and len(node.args) == 2:
+        sign = _SIGN_OF_DEFAULT.get(type(getattr(node.args[1], "value", None)))
+        if sign is not None:
+            yield node, sign
+    elif name in _JOINING and node.args and isinstance(node.args[0], (ast.List, ast.Tuple)):
+        for part in node.args[0].elts:
+            yield part, Sign.TENSOR
+    elif isinstance(owner, ATTRIBUTE) and isinstance(owner.value, NAME):
+        if owner.value.id == "os" and owner.attr == "path":
+            for argument in node.args:
+                yield argument, Sign.TEXT
+    elif isinstance(owner, NAME) and owner.id in ("torch", "F") and node.args:
+        yield from ((part, Sign.TENSOR) for part in node.args[: torch_facts.is_tensor_member(name)])
+
+
+_SIZED_METHODS: Final = frozenset(
+    {"view", "reshape", "expand", "repeat", "new_zeros", "new_ones", "new_empty", "resize_"}
+)
+_SIZED_FUNCTIONS: Final = frozenset(
+    {"zeros", "ones", "empty", "full", "rand", "randn", "arange", "eye", "randperm"}
+)
+_SIGN_OF_DEFAULT: Final[dict[type, Sign]] = {
+    bool: Sign.NUMBER, int: Sign.NUMBER, float: Sign.NUMBER, str: Sign.TEXT,
+}  # fmt: skip
+_JOINING: Final = frozenset({"cat", "stack", "concat", "hstack", "vstack"})
+
+
+def _sizes(given: list[ast.expr]) -> _Told:
+    for argument in given:
+        several = argument.elts if isinstance(argument, (ast.Tuple, ast.List)) else [argument]
+        for size in several:
+            for part in _terms(size):
+                yield part, Sign.NUMBER
+
+
+def _in_assign(node: ast.Assign) -> _Told:
+    match node:
+        case ast.Assign(
+            targets=[ast.Name(id=name)],
+            value=ast.Call(
+                func=ast.Name(id="int" | "float" | "bool"), args=[ast.Name(id=given) as part]
+            ),
+        ) if name == given:
+            yield part, Sign.NUMBER
+
+
+def _in_operation(node: ast.BinOp) -> _Told:
+    if isinstance(node.op, ast.MatMult):
+        yield node.left, Sign.TENSOR
+        yield node.right, Sign.TENSOR
+
+
+_TELLING: Final[dict[type, Callable[..., _Told]]] = {
+    ast.Subscript: _in_subscript,
+    ast.Compare: _in_compare,
+    ast.Attribute: _in_attribute,
+    ast.Call: _in_call,
+    ast.Assign: _in_assign,
+    ast.BinOp: _in_operation,
+}
 
 _MASKED: Final = frozenset(
     {"masked_fill", "masked_fill_", "masked_select", "masked_scatter", "masked_scatter_"}
@@ -116,11 +501,3 @@ def _as_mask(node: ast.AST) -> list[ast.expr | None]:
 def _inverted(node: ast.expr) -> ast.expr | None:
     inverts = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert)
     return node.operand if isinstance(node, ast.UnaryOp) and inverts else None
-
-
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, CONSTANT) and isinstance(node.value, str)
-
-
-_SIGNS: Final = (("number", _as_numbers), ("dict", _as_mapping), ("mask", _as_mask))
-"""What each kind is told by: a mask is a tensor, the others are none."""
