@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Applicability, Decline, Effect
+from tclint.diagnostics import Applicability, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import LrChange, OptimizerInit
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Static
+from tclint.semantics.values import UNKNOWN, Static
 from tclint.torch_facts import lr_schedulers, optimizers
 
 _CHANGES = (
@@ -45,13 +45,15 @@ class FloatLrInCompiledStep(Rule[OptimizerInit]):
         """Report compiled steps whose float learning rate something changes."""
         if not event.compiled_step or not event.lr_changes or _is(event, "fused"):
             return None
-        if event.lr is not None and not _is_number(event):
+        sure = event.lr is None or _is_number(event)
+        if not sure and not _may_be_number(event):
             return None
         change = event.lr_changes[0].name.rpartition(".")[2]
         return Finding(
             f"`{change}` changes the float learning rate of a compiled step: each new value "
             "recompiles the step, up to 8 times, and then it runs eagerly",
             fix=_repair(event),
+            confidence=None if sure else Confidence.MEDIUM,
         )
 
 
@@ -66,6 +68,13 @@ def _is_number(event: OptimizerInit) -> bool:
     )
 
 
+def _may_be_number(event: OptimizerInit) -> bool:
+    """True for a setting of the program that is not known: ``args.lr``, ``config["lr"]``."""
+    kinds = options(event.lr_value)
+    known = all(kind is UNKNOWN or isinstance(kind, Static) for kind in kinds)
+    return known and isinstance(event.lr, (ast.Attribute, ast.Subscript, ast.Name))
+
+
 def _repair(event: OptimizerInit) -> Repair | Decline:
     facts = optimizers().get(event.optimizer)
     if facts is None or not facts.tensor_lr:
@@ -77,6 +86,8 @@ def _repair(event: OptimizerInit) -> Repair | Decline:
         return Decline(
             "with `foreach=True` a tensor learning rate raises without `capturable=True`"
         )
+    if not _is_number(event):
+        return Decline(f"`{event.site.text(event.lr)}` is not known to be a float")
     obstacle = next(filter(None, map(_puts_floats_back, event.lr_changes)), None)
     if obstacle:
         return Decline(obstacle)
@@ -111,6 +122,8 @@ def _puts_floats_back(change: LrChange) -> str | None:
         written = ", ".join(scheduler.writes)
         why = f"`{scheduler.name}` writes floats ({written}) on every step, so it recompiles anyway"
         return why if scheduler.writes_floats else None
+    if change.kind == "scheduler":
+        return f"`{name}` may write a float over the tensor"
     return None
 
 

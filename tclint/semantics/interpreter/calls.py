@@ -15,6 +15,7 @@ from tclint.semantics.interpreter.compiling import (
     compile_module,
     compile_target,
     library_setup,
+    note_scheduler,
 )
 from tclint.semantics.interpreter.evaluate import evaluate, handles
 from tclint.semantics.interpreter.factories import MOVES
@@ -82,6 +83,8 @@ def _answer(frame: Frame, node: ast.Call) -> Value:
         arguments = arguments_of_call(frame, node, calls_only=True)
     else:
         arguments = arguments_of_call(frame, node)
+    if frame.region is None and frame.analysis.optimizers:
+        note_scheduler(frame, node, callee)
     if type(callee) is not Union:
         return call_value(frame, node, callee, arguments)
     meant = _taking(frame, callee, arguments)

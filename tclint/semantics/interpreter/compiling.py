@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+from typing import Final
 
 from tclint import torch_facts
 from tclint.semantics.events import Call, CompileCall
@@ -12,6 +14,7 @@ from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Region
 from tclint.semantics.symbols import ClassInfo
+from tclint.semantics.syntax import nodes
 from tclint.semantics.values import (
     NONE,
     STATIC,
@@ -53,6 +56,44 @@ def library_setup(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
         frame.analysis.note_lr_change(subject, "scheduler", last, node)
         return Object(name, site=node)
     return None
+
+
+_SCHEDULER: Final = re.compile(r"schedul|warm_?up|anneal", re.I)
+
+
+def note_scheduler(frame: Frame, node: ast.Call, callee: Value) -> None:
+    """Remember what changes an optimizer's rate and is not torch's: a library's, or one's own."""
+    for given in (*node.args, *(keyword.value for keyword in node.keywords)):
+        known = frame.body.values.get(given)
+        value = frame.lookup(given.id) if isinstance(given, ast.Name) else known
+        if isinstance(value, Object) and value.site in frame.analysis.optimizers:
+            name = _scheduler(frame, callee)
+            if name is not None:
+                frame.analysis.note_lr_change(value, "scheduler", name, node)
+
+
+def _scheduler(frame: Frame, callee: Value) -> str | None:
+    """The name of what is called, where it makes a scheduler."""
+    match callee:
+        case External(name=name) if not name.startswith("torch."):
+            return name if _SCHEDULER.search(name.rpartition(".")[2]) else None
+        case Function(info=function) if function.module.installed:
+            return function.name if _SCHEDULER.search(function.name) else None
+        case Class(info=cls):
+            ancestry = frame.analysis.project.ancestry(cls)
+            derived = any(b.startswith("torch.optim.lr_") for b in ancestry if isinstance(b, str))
+            return cls.name if derived or _writes_rate(cls) else None
+    return None
+
+
+def _writes_rate(cls: ClassInfo) -> bool:
+    """True for a class whose methods write ``group["lr"]``."""
+    for method in cls.methods.values():
+        for part in nodes(method.node):
+            match part:
+                case ast.Subscript(ctx=ast.Store(), slice=ast.Constant(value="lr")):
+                    return True
+    return False
 
 
 def compile_target(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
