@@ -10,7 +10,7 @@ MARKS ?= not slow and not exhaustive
 PYTEST_FLAGS ?= -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-static test-all test-exhaustive lint format docs docs-check site wheel compiled \
+.PHONY: help install demo test test-static test-all test-exhaustive lint format docs docs-check site wheel compiled torch-facts \
 	lock audit dist sbom clean \
 	bench-analysis bench-models bench-speed bench-repair bench-packages bench-preserve attack
 
@@ -29,6 +29,19 @@ $(INSTALLED): pyproject.toml setup.py requirements/dev.txt
 	touch $@
 
 install: $(INSTALLED) ## make .venv with torch, tclint and the tools that work on it
+
+# The last patch of each release that tclint speaks for; NEWEST takes one more, or a newer patch.
+RELEASES := 2.11.0 2.12.1 2.13.0 2.14.1 2.15.0
+NEWEST ?= $(lastword $(RELEASES))
+FACTS := build/torch
+
+$(FACTS)/%/.installed:
+	$(PYTHON) -m venv --clear $(@D)
+	$(@D)/bin/pip install -q torch==$* numpy packaging
+	touch $@
+
+torch-facts: $(foreach release,$(sort $(RELEASES) $(NEWEST)),$(FACTS)/$(release)/.installed) ## ask each release of torch, and write the tables about it again
+	$(FACTS)/$(NEWEST)/bin/python -m scripts.torch_facts --releases $(FACTS)
 
 demo: $(INSTALLED) ## find, fix and verify two small programs
 	$(BIN)/python scripts/demo.py

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tclint.config import Config
+from tclint.config import Config, Settings
 from tclint.fix.apply import fix_files
+from tclint.lint.claims import newest_of
 from tclint.lint.engine import check_files
 from tclint.lint.pages import read_page
 from tclint.lint.rule import PRELUDE, Bad, Example, Good, Rule, Untouched
@@ -32,33 +33,37 @@ def check_example(rule: Rule[Any], example: Example, folder: Path) -> None:
         AssertionError: the rule reports, or its fixes make, something else than the example says.
     """
     if isinstance(example, Good):
-        found = findings(rule, example.code, folder)
+        found = findings(rule, example.code, folder, example.torch)
         assert not found, f"{rule.code} reports what it should not: {found[0].message}"
         return
-    found = findings(rule, example.code, folder)
+    found = findings(rule, example.code, folder, example.torch)
     assert found, f"{rule.code} does not report:\n{example.code}"
     if isinstance(example, Bad):
-        _check_fix(rule, example.code, example.fixed, folder, unsafe=False)
+        _check_fix(rule, example, example.fixed, folder, unsafe=False)
         if example.unsafe is not None:
-            _check_fix(rule, example.code, example.unsafe, folder, unsafe=True)
+            _check_fix(rule, example, example.unsafe, folder, unsafe=True)
     if isinstance(example, Untouched):
-        _check_fix(rule, example.code, None, folder, unsafe=True)
+        _check_fix(rule, example, None, folder, unsafe=True)
         reasons = [one.declined.reason for one in found if one.declined is not None]
         told = any(example.reason in reason for reason in reasons)
         assert told or not example.reason, f"{rule.code} declines for another reason: {reasons}"
 
 
-def findings(rule: Rule[Any], code: str, folder: Path) -> list[Diagnostic]:
-    """What a rule reports of a module whose function or class ``f`` is compiled."""
-    run = check_files([_write(code, folder)], _config(rule, code, folder))
+def findings(rule: Rule[Any], code: str, folder: Path, torch: str = "") -> list[Diagnostic]:
+    """What a rule reports of a module whose function or class ``f`` is compiled.
+
+    For the newest torch, or the newest of those that ``torch`` names as an example does.
+    """
+    run = check_files([_write(code, folder)], _config(rule, code, folder, torch))
     assert not run.errors, run.errors[0]
     return [result.diagnostic for result in run.results]
 
 
 def _check_fix(
-    rule: Rule[Any], code: str, wanted: str | None, folder: Path, *, unsafe: bool
+    rule: Rule[Any], example: Example, wanted: str | None, folder: Path, *, unsafe: bool
 ) -> None:
-    run = fix_files([_write(code, folder)], _config(rule, code, folder), unsafe=unsafe)
+    config = _config(rule, example.code, folder, example.torch)
+    run = fix_files([_write(example.code, folder)], config, unsafe=unsafe)
     after = run.changed[0].after.removeprefix(PRELUDE) if run.changed else None
     assert after == wanted, f"{rule.code}: the fix makes:\n{after}\ninstead of:\n{wanted}"
 
@@ -69,6 +74,7 @@ def _write(code: str, folder: Path) -> Path:
     return path
 
 
-def _config(rule: Rule[Any], code: str, folder: Path) -> Config:
+def _config(rule: Rule[Any], code: str, folder: Path, torch: str) -> Config:
     compiled = () if "compile(" in code else ("*:f",)
-    return Config(folder, select=(rule.code,), compiled=compiled)
+    settings = Settings(target_torch=newest_of(torch))
+    return Config(folder, select=(rule.code,), compiled=compiled, settings=settings)

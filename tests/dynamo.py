@@ -5,10 +5,29 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 import pytest
+
+from tclint.config import Settings
+from tclint.environment import installed_torch
+from tclint.torch_bounds import NEWEST_TORCH, Version, shown
+
+RELEASE: Final[Version] = (installed_torch(Path("nowhere"), "") or (NEWEST_TORCH, ""))[0]
+"""The torch that the tests run with."""
+
+HERE: Final = Settings(target_torch=RELEASE)
+"""For tclint to speak of that torch."""
+MEASURED: Final = Settings(target_torch=(2, 13))
+"""For tclint to speak of the torch that programs with given answers were compiled with."""
+
+
+def skip_before(release: Version) -> None:
+    """Leave a test out where an older torch is installed, which does otherwise."""
+    if release > RELEASE:
+        pytest.skip(f"before torch {shown(release)} it is otherwise")
 
 
 def loaded(text: str) -> Callable[..., Any]:

@@ -14,6 +14,7 @@ import pytest
 import tclint_rules
 from tclint.config import NEWEST_TORCH, Config, Settings
 from tclint.fix.apply import fix_files
+from tclint.lint.claims import newest_of
 from tclint.lint.engine import check_files
 from tclint.lint.registry import load_rules
 from tclint.lint.rule import PRELUDE
@@ -99,7 +100,9 @@ def _lines_run(folder: Path) -> Lines:
             path = folder / "example.py"
             path.write_text(PRELUDE + example.code, encoding="utf-8")
             compiled = () if compiles_itself(example.code) else ("*:f",)
-            _check(path, Config(root=folder, select=(rule.code,), compiled=compiled), seen)
+            settings = Settings(target_torch=newest_of(example.torch))
+            config = Config(folder, select=(rule.code,), compiled=compiled, settings=settings)
+            _check(path, config, seen)
     for path in FIXTURES:
         _check(path, _config(path), seen)
     return seen

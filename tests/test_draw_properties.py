@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tclint.config import Config
 from tclint.fix.apply import fix_files
 
+from .dynamo import MEASURED
 from .proof.equal import difference
 from .proof.run import run_compiled, run_eager
 
@@ -80,7 +81,9 @@ def _fixed(code: str, root: Path) -> str:
     path = root / "example.py"
     head = "import numpy as np\nimport torch\nfrom torch import nn\n"
     path.write_text(head + code, encoding="utf-8")
-    config = Config(root=root, select=("TCL180", "TCL181"), compiled=("*:f.forward",))
+    config = Config(
+        root=root, select=("TCL180", "TCL181"), compiled=("*:f.forward",), settings=MEASURED
+    )
     changed = fix_files([path], config).changed
     return changed[0].after.removeprefix(head) if changed else code
 

@@ -10,7 +10,7 @@ from textwrap import indent
 
 import pytest
 
-from tests.dynamo import breaks_in_calls
+from tests.dynamo import breaks_in_calls, skip_before
 from tests.test_rewritten_state import told
 
 HEAD = """\
@@ -1161,6 +1161,7 @@ def test_objects_without_a_break_are_silent(tmp_path: Path, definition: str, use
 @pytest.mark.slow
 @pytest.mark.parametrize(("definition", "use"), BREAKING.values(), ids=BREAKING.keys())
 def test_dynamo_breaks_behind_an_object(definition: str, use: str) -> None:
+    skip_before((2, 13))
     assert breaks_in_calls(program(definition, use), 2)
 
 

@@ -12,6 +12,7 @@ from benchmarks.preserve.drive import Parameter
 from benchmarks.preserve.engine import Arm, Judged, judged
 from benchmarks.preserve.programs import Program, program, programs
 from benchmarks.preserve.shrink import shrunk
+from tests.dynamo import skip_before
 
 KEEPS = "import torch\n\n\ndef f(x: torch.Tensor):\n    {}\n"
 
@@ -62,6 +63,7 @@ def test_what_a_caller_can_tell_is_a_difference(found: str, fixed: str) -> None:
 
 
 def test_what_is_kept_for_the_gradient_counts() -> None:
+    skip_before((2, 13))
     found = KEEPS.format("n = x.detach()[0].item(); return x * n")
     fixed = KEEPS.format("n = x.detach()[0]; return x * n")
     assert _held(found, fixed) != []
@@ -79,6 +81,7 @@ def _heard(text: str) -> silence.Heard:
 
 
 def test_a_break_that_no_finding_names_is_heard() -> None:
+    skip_before((2, 13))
     heard = _heard("import torch\n\n\ndef f(x: torch.Tensor):\n    f.calls = 1\n    return x\n")
     assert (heard.asked, heard.quiet, len(heard.silent + heard.beyond)) == (1, 1, 1)
     whole = _heard(KEEPS.format("return x * 2"))

@@ -12,6 +12,7 @@ from tclint.config import Config
 from tclint.diagnostics import Effect
 from tclint.lint.engine import check_files
 
+from .dynamo import HERE
 from .proof.run import run_compiled
 
 _BREAKS = [
@@ -36,7 +37,7 @@ _TRACED = [
 def _breaks_found(code: str, folder: Path) -> int:
     path = folder / "program.py"
     path.write_text("import torch\n" + code)
-    results = check_files([path], Config(root=folder)).results
+    results = check_files([path], Config(root=folder, settings=HERE)).results
     return sum(result.diagnostic.effect is Effect.GRAPH_BREAK for result in results)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from tclint.config import Config
 from tclint.lint.engine import check_files
+from tests.dynamo import MEASURED
 
 MODULE = """\
 import numpy as np
@@ -43,7 +44,8 @@ def found(body: str, folder: Path, codes: tuple[str, ...], more: str = "") -> li
     path = folder / "program.py"
     text = MODULE.format(body=indent(body, " " * 8), more=indent(more, " " * 4))
     path.write_text(text, encoding="utf-8")
-    run = check_files([path], Config(folder, select=codes, min_confidence="low"))
+    config = Config(folder, select=codes, min_confidence="low", settings=MEASURED)
+    run = check_files([path], config)
     assert not run.errors
     return [(r.diagnostic.code, r.diagnostic.confidence.value) for r in run.results]
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tclint.config import Config
+from tclint.config import Config, Settings
 from tclint.diagnostics import Confidence
 from tclint.fix.apply import FixRun, fix_files
+from tclint.lint.claims import newest_of
 from tclint.lint.engine import Run, check_files
 from tclint.lint.rule import PRELUDE, Bad, Good, Rule, Untouched
 
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def _config(rule: Rule, root: Path, code: str) -> Config:
+def _config(rule: Rule, root: Path, code: str, torch: str) -> Config:
     compiled = () if compiles_itself(code) else ("*:f",)
-    return Config(root=root, select=(rule.code,), compiled=compiled)
+    settings = Settings(target_torch=newest_of(torch))
+    return Config(root=root, select=(rule.code,), compiled=compiled, settings=settings)
 
 
 def _write(root: Path, code: str) -> Path:
@@ -29,29 +31,29 @@ def _write(root: Path, code: str) -> Path:
     return path
 
 
-def _check(rule: Rule, root: Path, code: str) -> Run:
-    return check_files([_write(root, code)], _config(rule, root, code))
+def _check(rule: Rule, root: Path, code: str, torch: str) -> Run:
+    return check_files([_write(root, code)], _config(rule, root, code, torch))
 
 
-def _fix(rule: Rule, root: Path, code: str, *, unsafe: bool) -> FixRun:
-    return fix_files([_write(root, code)], _config(rule, root, code), unsafe=unsafe)
+def _fix(rule: Rule, root: Path, code: str, torch: str, *, unsafe: bool) -> FixRun:
+    return fix_files([_write(root, code)], _config(rule, root, code, torch), unsafe=unsafe)
 
 
-def _fixed(rule: Rule, root: Path, code: str, *, unsafe: bool = False) -> str:
-    changed = _fix(rule, root, code, unsafe=unsafe).changed
+def _fixed(rule: Rule, root: Path, code: str, torch: str, *, unsafe: bool = False) -> str:
+    changed = _fix(rule, root, code, torch, unsafe=unsafe).changed
     return changed[0].after.removeprefix(PRELUDE) if changed else code
 
 
 @pytest.mark.parametrize(("rule", "example"), cases(Bad, Untouched))
 def test_fires(rule: Rule, example: Bad | Untouched, tmp_path: Path) -> None:
-    run = _check(rule, tmp_path, example.code)
+    run = _check(rule, tmp_path, example.code, example.torch)
     assert not run.errors
     assert {r.diagnostic.code for r in run.results} == {rule.code}
 
 
 @pytest.mark.parametrize(("rule", "example"), cases(Good))
 def test_stays_silent(rule: Rule, example: Good, tmp_path: Path) -> None:
-    run = _check(rule, tmp_path, example.code)
+    run = _check(rule, tmp_path, example.code, example.torch)
     assert not run.errors
     assert [r.diagnostic.message for r in run.results] == []
 
@@ -59,11 +61,11 @@ def test_stays_silent(rule: Rule, example: Good, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("rule", "example"), cases(Bad))
 def test_fix_is_exact_and_idempotent(rule: Rule, example: Bad, tmp_path: Path) -> None:
     safe = example.code if example.fixed is None else example.fixed
-    assert _fixed(rule, tmp_path, example.code) == safe
-    assert _fixed(rule, tmp_path, safe) == safe
+    assert _fixed(rule, tmp_path, example.code, example.torch) == safe
+    assert _fixed(rule, tmp_path, safe, example.torch) == safe
     unsafe = safe if example.unsafe is None else example.unsafe
-    assert _fixed(rule, tmp_path, example.code, unsafe=True) == unsafe
-    assert _fixed(rule, tmp_path, unsafe, unsafe=True) == unsafe
+    assert _fixed(rule, tmp_path, example.code, example.torch, unsafe=True) == unsafe
+    assert _fixed(rule, tmp_path, unsafe, example.torch, unsafe=True) == unsafe
 
 
 @pytest.mark.parametrize(("rule", "example"), cases(Bad))
@@ -71,12 +73,14 @@ def test_fixed_code_is_clean(rule: Rule, example: Bad, tmp_path: Path) -> None:
     for code in filter(None, (example.fixed, example.unsafe)):
         if code == example.fixed and example.unsafe is not None:
             continue  # what the safe fix leaves is there for the unsafe one
-        left = [r.diagnostic for r in _check(rule, tmp_path, code).results]
+        left = [r.diagnostic for r in _check(rule, tmp_path, code, example.torch).results]
         assert [d.message for d in left if d.confidence is not Confidence.LOW] == []
 
 
 @pytest.mark.parametrize(("rule", "example"), cases(Untouched))
 def test_declines_with_its_reason(rule: Rule, example: Untouched, tmp_path: Path) -> None:
-    assert _fixed(rule, tmp_path, example.code, unsafe=True) == example.code
-    reasons = [r.diagnostic.declined for r in _check(rule, tmp_path, example.code).results]
+    assert _fixed(rule, tmp_path, example.code, example.torch, unsafe=True) == example.code
+    reasons = [
+        r.diagnostic.declined for r in _check(rule, tmp_path, example.code, example.torch).results
+    ]
     assert any(d is not None and example.reason in d.reason for d in reasons), reasons

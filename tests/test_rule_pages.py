@@ -151,6 +151,11 @@ def test_prose_that_is_wrong_is_one_error(text: str, message: str) -> None:
         (f"### Bad\n- fails on: ``\n{CODE}", "10: inputs are Python in backquotes, as in `(torch."),
         (f"### Bad\n- inputs: `1`\n- inputs: `2`\n{CODE}", "11: `inputs` is there twice"),
         (f"### Bad\n- proves: GB7\n{CODE}", "10: `GB7` is neither a graph break like `GB0124` nor"),
+        (
+            f"### Bad\n- proves: GB0007 > 2.13\n{CODE}",
+            "10: `GB0007 > 2.13` is to end like",
+        ),
+        (f"### Good\n- torch: 2.13\n{CODE}", "10: the releases of torch are written `< 2.14` or"),
         (f"### Bad\n- proves:\n{CODE}", "10: `` is neither a graph break like"),
         (f"### Untouched: kept\n{CODE}", "9: `- reason: ...` is missing"),
         (f"### Untouched\n- reason:\n{CODE}", "10: `reason` is empty"),

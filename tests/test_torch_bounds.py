@@ -75,7 +75,7 @@ def write(file: Path, text: str) -> None:
         ),
         ("pyproject.toml", '[project]\ndependencies = ["torch<2.3"]\n', (2, 2), (2, 2)),
         ("pyproject.toml", '[project]\ndependencies = ["torch!=2.0.1"]\n', None, None),
-        ("pyproject.toml", '[project]\ndependencies = ["torch>=2.14"]\n', (2, 14), (2, 14)),
+        ("pyproject.toml", '[project]\ndependencies = ["torch>=2.16"]\n', (2, 16), (2, 16)),
         (
             "pyproject.toml",
             '[project]\ndependencies = ["torchvision>=0.9", "torch-x>=1"]\n',

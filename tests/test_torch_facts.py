@@ -17,7 +17,9 @@ from tclint.torch_facts.dtypes import TYPED
 from tclint.torch_facts.factories import FACTORIES
 from tclint.torch_facts.lifetimes import Lifetime, lifetimes
 from tclint.torch_facts.members import ONLY_TENSORS
+from tclint.torch_facts.skipped import Skipped
 from tclint.torch_facts.table import FILE
+from tests.dynamo import skip_before
 from tests.semantics_probe import mismatch
 
 ROOT = Path(__file__).parent.parent
@@ -205,16 +207,16 @@ def test_shapes_that_depend_on_data() -> None:
 
 
 def test_skipped_calls_carry_their_id() -> None:
-    found = torch_facts.skipped_by_dynamo("time.time")
-    assert found is not None
-    assert found.gb_id == "GB0007"
-    assert torch_facts.skipped_by_dynamo("os.getenv") is None
+    assert torch_facts.skipped_by_dynamo("time.time", (2, 13)) == Skipped("GB0007")
+    assert torch_facts.skipped_by_dynamo("time.time", (2, 15)) == Skipped("GB9193")
+    assert torch_facts.skipped_by_dynamo("os.getenv", (2, 13)) is None
 
 
-def test_random_is_traced_from_a_later_version() -> None:
-    found = torch_facts.skipped_by_dynamo("random.random")
-    assert found is not None
-    assert found.until == (2, 15)
+def test_what_is_traced_from_a_release_on_breaks_before() -> None:
+    found = torch_facts.skipped_by_dynamo("random.random", (2, 15))
+    assert found == Skipped("GB0007", until=(2, 14))
+    assert found.holds((2, 13))
+    assert not found.holds((2, 14))
 
 
 @pytest.mark.parametrize(
@@ -320,7 +322,7 @@ def test_what_only_tensors_have_nothing_else_has() -> None:
     ],
 )
 def test_some_calls_are_left_to_python(name: str, gb_id: str) -> None:
-    skipped = torch_facts.skipped_by_dynamo(name)
+    skipped = torch_facts.skipped_by_dynamo(name, (2, 13))
     assert skipped is not None
     assert skipped.gb_id == gb_id
 
@@ -346,6 +348,7 @@ _TRACED = {
 @pytest.mark.slow
 def test_whatever_dynamo_skips_of_torch_is_known() -> None:
     pytest.importorskip("torch")
+    skip_before((2, 13))
     from torch._dynamo import trace_rules
     from torch._dynamo.variables import SkipFunctionVariable
 
@@ -359,7 +362,7 @@ def test_whatever_dynamo_skips_of_torch_is_known() -> None:
             own = str(getattr(function, "__module__", "")).startswith("torch")
             if own and trace_rules.lookup(function) is SkipFunctionVariable:
                 skipped.add(f"{home}.{name}")
-    unknown = {name for name in skipped - _TRACED if torch_facts.skipped_by_dynamo(name) is None}
+    unknown = {name for name in skipped - _TRACED if not torch_facts.is_skipped(name)}
     assert {name for name in unknown if not name.startswith(_OTHERS)} == set()
 
 

@@ -7,73 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from scripts.torch_facts.methods import IMPORTS, MADE
 from tclint.torch_facts import instance_class, skipped_method
 from tclint.torch_facts.instances import METHODS
-from tests.dynamo import loaded
+from tests.dynamo import RELEASE, loaded
 
-HASH = {"copy": "copy()", "digest": "digest()", "hexdigest": "hexdigest()", "update": "update(b'')"}
-STREAM = {"read": "read()", "seek": "seek(0)", "truncate": "truncate()"}
-QUEUE = {"put": "put(1)", "put_nowait": "put_nowait(1)", "get": "get(False)"}
-LOCK = {"acquire": "acquire(False)", "locked": "locked()", "release": "release()"}
-DATE = {"strftime": "strftime('%Y')", "replace": "replace(year=2001)"}
-LIST = {"choice": "choice([1, 2])", "shuffle": "shuffle([1, 2])", "permutation": "permutation(3)"}
-MADE: dict[str, tuple[str, dict[str, str]]] = {
-    "concurrent.futures.ThreadPoolExecutor": (
-        "concurrent.futures.ThreadPoolExecutor(1)", {"submit": "submit(len, [])"},
-    ),
-    "contextvars.ContextVar": (
-        "contextvars.ContextVar('c', default=None)", {"set": "set(1)", "reset": "reset(o.set(2))"},
-    ),
-    "datetime.date": ("datetime.date(2020, 1, 1)", DATE),
-    "datetime.datetime": ("datetime.datetime(2020, 1, 1)", DATE),
-    "datetime.timedelta": ("datetime.timedelta(seconds=3)", {}),
-    "decimal.Decimal": (
-        "decimal.Decimal('1.5')", {"compare": "compare(o)", "quantize": "quantize(o)"},
-    ),
-    "hashlib.blake2b": ("hashlib.blake2b()", HASH),
-    "hashlib.md5": ("hashlib.md5()", HASH),
-    "hashlib.sha1": ("hashlib.sha1()", HASH),
-    "hashlib.sha256": ("hashlib.sha256()", HASH),
-    "hashlib.sha512": ("hashlib.sha512()", HASH),
-    "io.BytesIO": ("io.BytesIO(b'a')", STREAM | {"write": "write(b'a')"}),
-    "io.StringIO": ("io.StringIO('a')", STREAM | {"write": "write('a')"}),
-    "numpy.random.Generator": ("numpy.random.default_rng(0)", LIST | {"integers": "integers(3)"}),
-    "numpy.random.RandomState": ("numpy.random.RandomState(0)", LIST | {"randint": "randint(3)"}),
-    "pathlib.Path": ("pathlib.Path('a')", {"write_text": "write_text('a')"}),
-    "queue.Queue": ("queue.Queue()", QUEUE),
-    "queue.SimpleQueue": ("queue.SimpleQueue()", QUEUE),
-    "random.Random": (
-        "random.Random(0)",
-        LIST | {
-            "choices": "choices([1, 2])", "gauss": "gauss(0, 1)", "getrandbits": "getrandbits(3)",
-            "sample": "sample([1, 2], 1)",
-        },
-    ),
-    "re.Pattern": ("re.compile('a')", {"finditer": "finditer('a')"}),
-    "string.Template": ("string.Template('a')", {}),
-    "struct.Struct": ("struct.Struct('i')", {"pack": "pack(1)", "unpack": "unpack(b'abcd')"}),
-    "threading.Condition": ("threading.Condition()", {}),
-    "threading.Event": ("threading.Event()", {"wait": "wait(0)"}),
-    "threading.Lock": ("threading.Lock()", LOCK),
-    "threading.RLock": ("threading.RLock()", LOCK),
-    "threading.Semaphore": ("threading.Semaphore()", {}),
-    "threading.Thread": ("threading.Thread(target=print)", {"join": "join(0)"}),
-    "torch.Generator": (
-        "torch.Generator()",
-        {"manual_seed": "manual_seed(0)", "set_state": "set_state(o.get_state())"},
-    ),
-    "torch.amp.GradScaler": ("torch.amp.GradScaler('cpu')", {"scale": "scale(x)"}),
-    "torch.cuda.amp.GradScaler": (
-        "torch.cuda.amp.GradScaler(enabled=False)", {"scale": "scale(x)"},
-    ),
-    "torch.profiler.profile": ("torch.profiler.profile()", {}),
-}  # fmt: skip
-"""Per class, what makes an object, and the calls that need arguments."""
-
-IMPORTS = (
-    "import concurrent.futures, contextvars, datetime, decimal, hashlib, io, pathlib, queue, random"
-    "\nimport re, string, struct, threading, numpy, torch"
-)
 PARAMETERS = "[torch.nn.Parameter(torch.ones(1))]"
 OPTIMIZERS = {
     "torch.optim.SGD": f"torch.optim.SGD({PARAMETERS}, 0.1)",
@@ -133,11 +71,6 @@ def compiled(made: str, line: str) -> str | None:
     return None
 
 
-def has_the_ids_of_2_13() -> bool:
-    torch = pytest.importorskip("torch")
-    return tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 13)
-
-
 def test_each_class_of_the_table_can_be_made() -> None:
     # Autograd makes its contexts itself: tests/test_autograd_functions.py.
     assert {cls for _, cls, _ in methods()} == {*MADE, "torch.autograd.function.FunctionCtx"}
@@ -153,26 +86,29 @@ def test_each_method_breaks_with_its_id(
     for gb_id, owner, method in methods():
         if owner == cls:
             found = compiled(made, f"o.{calls.get(method, method + '()')}")
-            assert found == gb_id if has_the_ids_of_2_13() else found is not None, method
+            told = skipped_method(f"{owner}.{method}", RELEASE)
+            assert told is not None
+            assert (found is not None) == told.holds(RELEASE), method
+            assert found == gb_id or RELEASE != (2, 13), method
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cls", OPTIMIZERS)
 def test_optimizers_and_schedulers_are_left_to_python(cls: str) -> None:
     for method in ("zero_grad", "step", "get_last_lr", "state_dict"):
-        gb_id = skipped_method(f"{cls}.{method}")
-        if gb_id is not None:
+        told = skipped_method(f"{cls}.{method}", RELEASE)
+        if told is not None:
             found = compiled(OPTIMIZERS[cls], f"o.{method}()")
-            assert found == gb_id if has_the_ids_of_2_13() else found is not None, method
+            assert found == told.gb_id if RELEASE == (2, 13) else found is not None, method
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("made", "call"), TRACED)
 def test_others_are_traced(made: str, call: str) -> None:
-    if has_the_ids_of_2_13():
+    if RELEASE == (2, 13):
         assert compiled(made, f"o.{call}") is None
     cls = instance_class(made.partition("(")[0])
-    assert cls is None or skipped_method(f"{cls}.{call.partition('(')[0]}") is None
+    assert cls is None or skipped_method(f"{cls}.{call.partition('(')[0]}", RELEASE) is None
 
 
 @pytest.mark.slow
@@ -183,8 +119,8 @@ def test_draws_from_a_generator_break(draw: str) -> None:
 
 
 def test_what_is_not_known_to_break_is_not_listed() -> None:
-    assert skipped_method("threading.Event.is_set") is None
-    assert skipped_method("torch.optim.SGD.step") is None
-    assert skipped_method("torch.optim.lr_scheduler.StepLR.load_state_dict") is None
+    assert skipped_method("threading.Event.is_set", (2, 13)) is None
+    assert skipped_method("torch.optim.SGD.step", (2, 13)) is None
+    assert skipped_method("torch.optim.lr_scheduler.StepLR.load_state_dict", (2, 13)) is None
     assert instance_class("numpy.random.default_rng") == "numpy.random.Generator"
     assert instance_class("collections.OrderedDict") is None

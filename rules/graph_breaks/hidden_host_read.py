@@ -23,7 +23,7 @@ from ..lib.rewrite.builtin_names import builtin
 from ..lib.rewrite.host_read import is_captured
 from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.slice_store import store_by_mask
-from ..lib.wording import consequence, loop_ids, short
+from ..lib.wording import consequence, loop_ids, renumbered, short
 
 _TRACED_IF_CAPTURED = frozenset({"number", "slice"})
 _NUMBERS = frozenset({"number", "slice", "index"})
@@ -81,6 +81,8 @@ class HiddenHostRead(Rule[HostRead]):
             return None
         end = consequence(site, always=event.via == "slice")
         ids = ("GB0124",) if kind in ("slice", "index") else ("GB0033",)
+        if kind == "index":
+            ids = (renumbered(site, "GB0070", (2, 12), "GB0124"),)
         return Finding(
             f"{what.format(short(site, source))}{end}",
             _repair(event),

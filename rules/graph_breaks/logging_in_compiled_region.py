@@ -7,6 +7,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import SideEffectCall
 
 from ..lib.rewrite.output import describe, gb_ids, repair_output
+from ..lib.wording import renumbered
 
 
 class LoggingInCompiledRegion(Rule[SideEffectCall]):
@@ -23,5 +24,6 @@ class LoggingInCompiledRegion(Rule[SideEffectCall]):
         """Report loggers' methods and the functions of ``logging``."""
         if event.sink not in {"logger", "logging"}:
             return None
-        own = "GB0291" if event.sink == "logger" else "GB4841"
+        of_module = renumbered(event.site, "GB0156", (2, 12), "GB4841")
+        own = "GB0291" if event.sink == "logger" else of_module
         return Finding(describe(event), repair_output(event), gb_ids=gb_ids(event, own))

@@ -14,6 +14,7 @@ from ..lib.judge.promotion import FLOAT_OF_INTEGER
 from ..lib.judge.verdict import Changes
 from ..lib.rewrite.host_read import is_captured, repair_read
 from ..lib.rewrite.torch_equivalents import CUT, is_whole
+from ..lib.wording import renumbered
 
 _IDS = dict.fromkeys(("float", "int", "bool", "contains"), ("GB0124",))
 _IDS |= dict.fromkeys(("complex", "range"), ("GB0059",))
@@ -32,6 +33,8 @@ class PythonNumberOfTensor(Rule[HostRead]):
     def check(self, event: HostRead) -> Finding | None:
         """Report the conversion unless it is traced."""
         ids = _IDS.get(event.via)
+        if event.via == "range":
+            ids = (renumbered(event.site, "GB0059", (2, 14), "GB0124"),)
         if ids is None:
             return None
         if is_captured(event) and event.via in ("float", "int", "bool"):

@@ -29,6 +29,8 @@ _INSTEAD = {
     "min": _WITHOUT,
 }
 
+_TRACED_WITH_A_KEY = (2, 14)
+
 
 class PythonReductionOverTensors(Rule[TensorBranch]):
     """A builtin goes through tensors one by one: `any`, `all`, `sorted`, `min` or `max`."""
@@ -56,4 +58,5 @@ class PythonReductionOverTensors(Rule[TensorBranch]):
             f"{what}{end}",
             Decline(_INSTEAD[event.kind]),
             gb_ids=loop_ids(site, *ids),
+            before=_TRACED_WITH_A_KEY if event.kind in ("max", "min") else None,
         )

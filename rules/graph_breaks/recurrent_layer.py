@@ -8,7 +8,7 @@ from tclint.diagnostics import Decline, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 
-from ..lib.wording import consequence, loop_ids
+from ..lib.wording import consequence, loop_ids, renumbered
 
 _LAYERS: Final = {
     f"{package}.{name}.__call__": name
@@ -30,7 +30,7 @@ class RecurrentLayer(Rule[Call]):
     on = Call
     called = ("__call__",)
     effects = (Effect.GRAPH_BREAK,)
-    gb_ids = ("GB0014", "GB7000")
+    gb_ids = ("GB0014", "GB0148", "GB7000")
 
     def check(self, event: Call) -> Finding | None:
         """Report the layer's call."""
@@ -40,5 +40,5 @@ class RecurrentLayer(Rule[Call]):
         return Finding(
             f"Dynamo does not trace `nn.{name}`{consequence(event.site)}",
             Decline(_WAY_OUT),
-            gb_ids=loop_ids(event.site, "GB0014"),
+            gb_ids=loop_ids(event.site, renumbered(event.site, "GB0014", (2, 15), "GB0148")),
         )

@@ -50,9 +50,9 @@ class RefusedMethod(Rule[Call]):
 
     def check(self, event: Call) -> Finding | None:
         """Look the method up among those that were measured."""
-        gb_id = skipped_method(event.function)
+        found = skipped_method(event.function, event.site.settings.target_torch)
         if (
-            gb_id is None
+            found is None
             or not isinstance(event.owner, Object)
             or _is_made_here(event, event.owner)
         ):
@@ -61,8 +61,10 @@ class RefusedMethod(Rule[Call]):
         return Finding(
             f"Dynamo does not trace `{event.function}`{sometimes}{consequence(event.site)}",
             Decline(_way_out(event.function)),
-            gb_ids=loop_ids(event.site, gb_id),
+            gb_ids=loop_ids(event.site, found.gb_id),
             confidence=at_most_medium(event) if sometimes else None,
+            since=found.since,
+            before=found.until,
         )
 
 

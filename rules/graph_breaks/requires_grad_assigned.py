@@ -7,7 +7,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorWrite
 
 from ..lib.rewrite.eager_gradients import switch_in_eager
-from ..lib.wording import consequence, loop_ids, short
+from ..lib.wording import consequence, loop_ids, renumbered, short
 
 
 class RequiresGradAssigned(Rule[TensorWrite]):
@@ -18,7 +18,7 @@ class RequiresGradAssigned(Rule[TensorWrite]):
     summary = "Assigning `requires_grad` in compiled code breaks the graph"
     on = TensorWrite
     effects = (Effect.GRAPH_BREAK,)
-    gb_ids = ("GB0206", "GB7000")
+    gb_ids = ("GB0206", "GB8985", "GB7000")
 
     def check(self, event: TensorWrite) -> Finding | None:
         """Report the assignment."""
@@ -28,5 +28,5 @@ class RequiresGradAssigned(Rule[TensorWrite]):
         return Finding(
             f"`{owner}.requires_grad` is assigned in compiled code{consequence(event.site)}",
             switch_in_eager(event.site, event.owner, event.tensor),
-            gb_ids=loop_ids(event.site, "GB0206"),
+            gb_ids=loop_ids(event.site, renumbered(event.site, "GB0206", (2, 15), "GB8985")),
         )

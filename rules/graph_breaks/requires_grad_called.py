@@ -9,11 +9,12 @@ from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.semantics.lattice import tensor_in
+from tclint.semantics.site import Site
 from tclint.semantics.values import FALSE, Static, Tensor
 
 from ..lib.facts.origins import is_made_here
 from ..lib.rewrite.eager_gradients import WAY_OUT, switch_in_eager
-from ..lib.wording import consequence, loop_ids, short
+from ..lib.wording import consequence, loop_ids, renumbered, short
 
 
 class RequiresGradCalled(Rule[Call]):
@@ -40,9 +41,13 @@ class RequiresGradCalled(Rule[Call]):
         return Finding(
             f"`{short(event.site, event.call)}` in compiled code{consequence(event.site)}",
             _repair(event, func.value, tensor),
-            gb_ids=loop_ids(event.site, "GB8985" if made else "GB0125"),
+            gb_ids=loop_ids(event.site, _id(event.site) if made else "GB0125"),
             confidence=Confidence.MEDIUM if made else None,
         )
+
+
+def _id(site: Site) -> str:
+    return renumbered(site, "GB0125", (2, 12), "GB8985")
 
 
 def _switches_off(event: Call) -> bool:

@@ -11,6 +11,7 @@ from tclint.semantics.events import HostRead
 from tclint.semantics.site import Site
 
 from ..lib.facts.texts import enclosing_text, is_handed_out
+from ..lib.wording import renumbered
 
 _IDS = {"str": ("GB0059",), "repr": ("GB0569",)}
 
@@ -36,7 +37,11 @@ class TensorFormatted(Rule[HostRead]):
             return None
         function = site.text(node.func) if isinstance(node, ast.Call) else "%"
         message = f"`{site.text(event.source)}` is a tensor: it is converted to text on the host"
-        ids = ("GB0088",) if deferrable else _IDS.get(function, self.gb_ids)
+        ids = _IDS.get(function, self.gb_ids)
+        if deferrable:
+            ids = (renumbered(site, "GB0156", (2, 12), "GB0088"),)
+        elif function == "str":
+            ids = (renumbered(site, "GB0059", (2, 14), "GB0569"),)
         return Finding(
             message,
             _repair(event, node, function),

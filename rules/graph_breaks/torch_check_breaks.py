@@ -15,6 +15,7 @@ from tclint.semantics.values import Tensor
 
 from ..lib.facts.compiling import is_compiled_only
 from ..lib.facts.messages import formats_dynamically, literal_of, quoted
+from ..lib.wording import renumbered
 
 _TENSOR_CHECKS = frozenset({"torch._check_tensor_all", "torch._check_tensor_all_with"})
 _WITH_TYPE = frozenset({"torch._check_with", "torch._check_tensor_all_with"})
@@ -24,6 +25,11 @@ _ASSERT: Final = (
 )
 _LITERAL: Final = "Use the message's literal parts in compiled code; eager code stays as it is"
 _CAUGHT: Final = "the surrounding `try` may catch a different exception, or catch it later"
+
+_MESSAGES_TRACED = (2, 13)
+"""The first release that traces what is known while it traces, in messages of checks."""
+_ASSERT_TRACED = (2, 15)
+"""The first release that traces ``torch._assert`` of a tensor."""
 
 
 class TorchCheckBreaks(Rule[Call]):
@@ -43,6 +49,7 @@ class TorchCheckBreaks(Rule[Call]):
                 "`torch._assert` reads its tensor on the host",
                 _assert_tensor(event.site, event.call, 0),
                 gb_ids=("GB0033",),
+                before=_ASSERT_TRACED,
             )
         if not event.function.startswith("torch._check"):
             return None
@@ -51,20 +58,30 @@ class TorchCheckBreaks(Rule[Call]):
             return Finding(
                 f"`{event.function}` reads its tensor on the host",
                 _assert_tensor(event.site, event.call, place),
-                gb_ids=("GB0124",),
+                gb_ids=(renumbered(event.site, "GB0033", _MESSAGES_TRACED, "GB0124"),),
             )
         message = event.call.args[place + 1 : place + 2]
-        if (
-            message
-            and isinstance(message[0], ast.Lambda)
-            and formats_dynamically(event.site, message[0])
-        ):
-            return Finding(
-                f"the message of `{event.function}` formats a value that is only known at run time",
-                _check_literally(event.site, event.call, place),
-                gb_ids=("GB9158",),
-            )
+        if message and isinstance(message[0], ast.Lambda):
+            return _of_message(event, place, message[0])
         return None
+
+
+def _of_message(event: Call, place: int, message: ast.Lambda) -> Finding | None:
+    """A message that is made when the check runs."""
+    if formats_dynamically(event.site, message):
+        return Finding(
+            f"the message of `{event.function}` formats a value that is only known at run time",
+            _check_literally(event.site, event.call, place),
+            gb_ids=(renumbered(event.site, "GB0288", _MESSAGES_TRACED, "GB9158"),),
+        )
+    if any(isinstance(node, ast.FormattedValue) for node in ast.walk(message)):
+        return Finding(
+            f"the message of `{event.function}` is formatted",
+            _check_literally(event.site, event.call, place),
+            gb_ids=("GB0055",),
+            before=_MESSAGES_TRACED,
+        )
+    return None
 
 
 def _is_tensor(event: Call, place: int) -> bool:

@@ -17,7 +17,7 @@ from tclint.semantics.values import Class, External, Mapping, Object, Sequence, 
 from tclint.torch_facts import SKIPPED_FUNCTIONS, skipped_by_dynamo
 
 from ..lib.rewrite.draw_if_needed import draw_if_needed, is_drawn_if_needed
-from ..lib.wording import consequence, loop_ids
+from ..lib.wording import consequence, loop_ids, renumbered
 
 _ELSEWHERE = frozenset({"torch.Tensor.backward", "torch.autograd.grad", "torch.autograd.backward"})
 _ELSEWHERE |= {"torch.Tensor.requires_grad_", "logging.getLogger", "print", "warnings.warn"}
@@ -98,6 +98,10 @@ _BY_ARGUMENT: Final[dict[str, Callable[[Value], _Refused | None]]] = {
 }
 """Functions by their dotted names, and how one alternative of their argument breaks the graph."""
 
+_COPIES: Final = {"copy.copy": "GB0007", "copy.deepcopy": "GB0179"}
+"""What no release before traced, and the id then."""
+_COPIES_TRACED: Final = (2, 12)
+
 
 class UntraceableCall(Rule[Call]):
     """Compiled code calls a function that Dynamo does not trace."""
@@ -116,7 +120,7 @@ class UntraceableCall(Rule[Call]):
         name = event.function.removeprefix("builtins.")
         if name in _BY_ARGUMENT:
             return _by_argument(event, name)
-        found = skipped_by_dynamo(name)
+        found = skipped_by_dynamo(name, event.site.settings.target_torch)
         if found is None or name in _ELSEWHERE or _is_context(event.site, event.call):
             return None
         end = consequence(event.site)
@@ -126,17 +130,38 @@ class UntraceableCall(Rule[Call]):
             Decline(_way_out(name)) if drawn else _repair(event, name),
             gb_ids=loop_ids(event.site, found.gb_id),
             confidence=Confidence.LOW if drawn else None,
-            before=found.until,
+            since=found.since,
+            before=None if _compares_tensors(event, name) else found.until,
         )
+
+
+def _compares_tensors(event: Call, name: str) -> bool:
+    """Heaps compare what is in them, which breaks the graph on every release for tensors."""
+    given = (kind for value in event.arguments for kind in options(value))
+    return name.startswith("heapq.") and any(_deep(kind) for kind in given)
 
 
 def _by_argument(event: Call, name: str) -> Finding | None:
     refused = _refused_for(name, event.arguments[0]) if event.arguments else None
     if refused is None:
-        return None
+        return _older(event, name)
     gb_id, given = refused
+    if gb_id == "GB4198":
+        gb_id = renumbered(event.site, "GB0179", _COPIES_TRACED, gb_id)
     message = f"Dynamo does not trace `{_spelt(name)}` of {given}{consequence(event.site)}"
     return Finding(message, Decline(_way_out(name)), gb_ids=loop_ids(event.site, gb_id))
+
+
+def _older(event: Call, name: str) -> Finding | None:
+    """A copy that newer releases trace, whatever it is of."""
+    if name not in _COPIES:
+        return None
+    return Finding(
+        f"Dynamo does not trace `{name}`{consequence(event.site)}",
+        Decline(_way_out(name)),
+        gb_ids=loop_ids(event.site, _COPIES[name]),
+        before=_COPIES_TRACED,
+    )
 
 
 def _refused_for(function: str, value: Value) -> _Refused | None:

@@ -7,6 +7,7 @@ import ast
 from tclint.diagnostics import Confidence
 from tclint.semantics.events import Event
 from tclint.semantics.site import Site
+from tclint.torch_facts.lifetimes import Version
 
 _LONGEST = 60
 
@@ -36,6 +37,11 @@ def consequence(site: Site, around: ast.stmt | None = None, *, always: bool = Fa
 def loop_ids(site: Site, *ids: str) -> tuple[str, ...]:
     """What Dynamo prints: the break's own ids, and the loop's around it."""
     return (*ids, "GB7000") if site.facts.loops else ids
+
+
+def renumbered(site: Site, gb_id: str, since: Version, newer: str) -> str:
+    """The id of a graph break on the torch that is targeted: from a release on it is another."""
+    return newer if site.settings.target_torch >= since else gb_id
 
 
 def at_most_medium(event: Event) -> Confidence:

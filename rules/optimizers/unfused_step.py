@@ -9,8 +9,7 @@ from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import OptimizerInit
 from tclint.semantics.site import Site
-from tclint.torch_facts.compile_names import FIRST
-from tclint.torch_facts.lifetimes import since
+from tclint.torch_facts.lifetimes import FIRST, since
 
 _FUSED: Final = frozenset({"torch.optim.Adam", "torch.optim.AdamW", "torch.optim.SGD"})
 # Whoever gives one of these has chosen an implementation.

@@ -10,6 +10,9 @@ from tclint.semantics.events import GlobalsDeclared
 from tclint.semantics.lattice import options
 from tclint.semantics.values import Static
 
+_SYMBOLIC_SINCE = (2, 14)
+"""The first release that compiles a global number in as a symbol once it changed."""
+
 
 class GlobalCounter(Rule[GlobalsDeclared]):
     """Compiled code counts in a global variable."""
@@ -29,6 +32,7 @@ class GlobalCounter(Rule[GlobalsDeclared]):
             f"`{name}` is compiled in as a constant: each call with a new value recompiles",
             Decline("count where the compiled function is called"),
             confidence=Confidence.HIGH,
+            before=_SYMBOLIC_SINCE,
         )
 
 

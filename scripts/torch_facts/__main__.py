@@ -1,11 +1,13 @@
-"""Write tclint's tables about torch from the installed torch.
+"""Write tclint's tables about torch from the installed torch, and from others beside it.
 
     python -m scripts.torch_facts [--check] [--releases FOLDER]
 
-They are committed, so that linting never needs torch. ``--check`` writes nothing, and names the
-tables that the installed torch would change. FOLDER holds a folder for each older release, named
-like it (``2.12``), with the Python files of its wheel: by them arguments are found that are new in
-functions that are not.
+They are committed, so that linting never needs torch; and so is which release is the newest.
+``--check`` writes nothing, and names the files that the installed torch would change. FOLDER holds
+a folder for each other release, named like it (``2.12``, ``2.12.1``): an environment that has it,
+such as ``make torch-facts`` makes, or the Python files of its wheel alone. An environment is asked
+what its ``torch.compile`` accepts and what Dynamo skips; files tell which names and arguments are
+new.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -20,10 +23,15 @@ from pathlib import Path
 import torch
 
 from scripts.torch_facts import api, lifetimes
-from scripts.torch_facts.releases import Release
+from scripts.torch_facts.releases import Release, Version
+from scripts.torch_facts.told import told_by
+from tclint.torch_bounds import releases as bounds_module
+from tclint.torch_bounds.releases import minor_version
 from tclint.torch_facts import lifetimes as lifetimes_table
 from tclint.torch_facts import table as api_table
-from tclint.torch_facts.lifetimes import version_of
+from tclint.torch_facts.lifetimes import parsed, version_of
+
+_NEWEST = re.compile(r"^(NEWEST_TORCH: Final = ).*", re.MULTILINE)
 
 
 def main() -> int:
@@ -47,22 +55,34 @@ def main() -> int:
 def tables(folder: Path | None) -> dict[Path, str]:
     """The text of each table; names first, because building the other imports more of torch."""
     committed = json.loads(lifetimes_table.FILE.read_text("utf-8"))
-    living = lifetimes.carried_on(committed, releases(folder))
+    api_committed = json.loads(api_table.FILE.read_text("utf-8"))
+    files, pythons = releases(folder)
+    known = {*parsed(committed["names"])}
+    told = []
+    for each in files:
+        if each.version in pythons:
+            told.append(told_by(each, pythons[each.version], known))
+            known |= {name.removeprefix("torch.") for name in told[-1].names}
+    bounds = Path(bounds_module.__file__).read_text("utf-8")
     return {
-        lifetimes_table.FILE: lifetimes.text(living),
-        api_table.FILE: api.text(api.build()),
+        Path(bounds_module.__file__): _NEWEST.sub(rf"\g<1>{files[-1].version}", bounds),
+        lifetimes_table.FILE: lifetimes.text(lifetimes.carried_on(committed, files, told)),
+        api_table.FILE: api.text(api.carried_on(api_committed, api.build())),
     }
 
 
-def releases(folder: Path | None) -> list[Release]:
-    """The releases in the folder that are older than the installed one, and that."""
-    major, minor = torch.__version__.split(".")[:2]
-    installed = Release(Path(torch.__file__).parent.parent, (int(major), int(minor)))
-    older = [Release(path, version_of(path.name)) for path in folder.iterdir()] if folder else []
-    return [
-        *sorted((r for r in older if r.version < installed.version), key=lambda r: r.version),
-        installed,
-    ]
+def releases(folder: Path | None) -> tuple[list[Release], dict[Version, Path]]:
+    """The releases in the folder and the installed one, and the Pythons that can run them."""
+    installed = version_of(".".join(torch.__version__.split(".")[:2]))
+    files = {installed: Release(Path(torch.__file__).parent.parent, installed)}
+    pythons = {installed: Path(sys.executable)}
+    for each in folder.resolve().iterdir() if folder else ():
+        version, python = minor_version(each.name), each / "bin" / "python"
+        if version != installed:
+            packages = [*each.glob("lib/python*/site-packages"), each]
+            files[version] = Release(packages[0], version)
+            pythons |= {version: python} if python.exists() else {}
+    return [files[version] for version in sorted(files)], pythons
 
 
 if __name__ == "__main__":

@@ -42,6 +42,17 @@ def build() -> dict[str, Any]:
     }
 
 
+def carried_on(committed: dict[str, Any], built: dict[str, Any]) -> dict[str, Any]:
+    """The tables that were built, and of those before what the newest torch has no more.
+
+    Older releases, for which tclint still speaks, have it.
+    """
+    return {
+        section: {**committed[section], **table} if isinstance(table, dict) else table
+        for section, table in built.items()
+    }
+
+
 def _tensors(table: dict[str, str]) -> list[str]:
     return [name for name, code in table.items() if "tensor" in code.split("|")]
 

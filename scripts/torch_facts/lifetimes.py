@@ -1,7 +1,7 @@
 """``lifetimes.json``: which releases of torch have which names, and what each's compile accepts.
 
-The committed table is carried on: what the installed torch has and the table lacks is new in it,
-what it lacks is gone.
+The committed table is carried on, release by release: what a newer one has and the table lacks is
+new in it, what it lacks is gone.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Container, Iterable, Mapping, Sequence
 from importlib import import_module
+from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
-from scripts.torch_facts.compiling import accepted
 from scripts.torch_facts.releases import Release
-from tclint.torch_facts.compile_names import FIRST
-from tclint.torch_facts.lifetimes import Lifetime, Version, parsed, version_of
+from scripts.torch_facts.told import Told
+from tclint.torch_facts.lifetimes import FIRST, Lifetime, Version, parsed, version_of
 
 MODULES = """torch torch.amp torch.autograd torch.autograd.profiler torch.backends.cuda
 torch.backends.cudnn torch.backends.mps torch.compiler torch.cpu torch.cpu.amp torch.cuda
@@ -46,35 +46,95 @@ TOLD = {
     **{f"torch.{name}": (1, 0) for name in DTYPES},
 }
 
+KINDS = ("arguments", "modes", "backends", "options", "settings")
+"""What ``torch.compile`` accepts, each kind a section."""
+
 Span = tuple[Version, Version | None]
 
 
-def carried_on(table: Mapping[str, Any], releases: Sequence[Release]) -> dict[str, Any]:
-    """The table with these releases in it, of which the installed one is the last."""
-    names = _names(parsed(table["names"]), releases)  # first: asking compile imports more of torch
-    installed = releases[-1].version
-    asked = sorted({*map(version_of, table["asked"].split()), installed})
-    now = accepted()
+def carried_on(
+    table: Mapping[str, Any], files: Sequence[Release], told: Sequence[Told]
+) -> dict[str, Any]:
+    """The table with these releases in it: those whose files are there, and those that were run.
+
+    Both are in the order of their versions.
+    """
+    names = parsed(table["names"])
+    newest = max((one.since for one in names.values()), default=(0, 0))
+    for each in told:
+        if each.version >= newest:
+            known = [release for release in files if release.version <= each.version]
+            names = _names(names, known, each, newest)
+    running = {each.version: each.accepted for each in told}
+    asked = sorted({*map(version_of, table["asked"].split()), *running})
     compile_names = {
-        kind: _text(between(asked, _by_release(table[kind], asked) | {installed: now[kind]}))
-        for kind in now
+        kind: _text(
+            between(
+                asked,
+                _by_release(table[kind], asked) | {v: now[kind] for v, now in running.items()},
+            )
+        )
+        for kind in KINDS
     }
-    return {"asked": " ".join(map(_shown, asked)), "names": _text(names), **compile_names}
+    return {
+        "asked": " ".join(map(_shown, asked)),
+        "names": _text(names),
+        **compile_names,
+        **_registered(table, files),
+        **_skipped(table, told),
+    }
 
 
-def _names(spans: dict[str, Lifetime], releases: Sequence[Release]) -> dict[str, Lifetime]:
+def _skipped(table: Mapping[str, Any], told: Sequence[Told]) -> dict[str, Any]:
+    """Which functions Dynamo left to Python on each release, with the id of the graph break.
+
+    A release that cannot call one is taken to do what the one before it did, or else the next.
+    """
+    measured = {each.version: each.skipped for each in told}
+    asked = sorted({*map(version_of, table.get("measured", "").split()), *measured})
+    before = _by_release(table.get("skipped", {}), asked)
+    traced = {entry.partition(":")[0]: "" for found in before.values() for entry in found}
+    having = {v: measured.get(v) or traced | _with_ids(before[v]) for v in asked}
+    for earlier, later in (*pairwise(asked), *pairwise(asked[::-1])):
+        having[later] = having[earlier] | having[later]
+    entries = {
+        version: {f"{name}:{gb_id}" for name, gb_id in found.items() if gb_id}
+        for version, found in having.items()
+    }
+    return {"measured": " ".join(map(_shown, asked)), "skipped": _text(between(asked, entries))}
+
+
+def _with_ids(entries: Iterable[str]) -> dict[str, str]:
+    parted = (entry.partition(":") for entry in entries)
+    return {name: gb_id for name, _, gb_id in parted}
+
+
+def _registered(table: Mapping[str, Any], files: Sequence[Release]) -> dict[str, Any]:
+    """The graph breaks by their ids, of releases that have Dynamo's registry of them."""
+    having = {each.version: found for each in files if (found := each.graph_breaks())}
+    listed = sorted({*map(version_of, table.get("listed", "").split()), *having})
+    before = _by_release(table.get("graph_breaks", {}), listed)
+    return {
+        "listed": " ".join(map(_shown, listed)),
+        "graph_breaks": _text(between(listed, before | having)),
+    }
+
+
+def _names(
+    spans: dict[str, Lifetime], releases: Sequence[Release], told: Told, newest: Version
+) -> dict[str, Lifetime]:
     """The names that the API has, and arguments that are younger than their functions.
 
-    A name counts where the installed torch has it when it runs, too. Arguments that are new are
-    seen where a release is there that has the function without them.
+    A name counts where the torch that ``told`` has it when it runs, too. What releases up to the
+    ``newest`` of the table have and the table has not is a matter of how torch was built.
+    Arguments that are new are seen where a release is there that has the function without them.
     """
-    there = universe(spans)
     found = dict(spans)
-    for dotted in there:
+    for dotted in told.names:
         having = [release for release in releases if release.find(dotted)]
-        if not having:
-            continue
         name = dotted.removeprefix("torch.")
+        if not having or (name not in found and having[0].version <= newest):
+            continue
         floors = [v for under, v in NOT_BEFORE.items() if f"{dotted}.".startswith(f"{under}.")]
         floor = max(floors, default=(0, 0))
         found.setdefault(name, Lifetime(max(having[0].version, floor)))
@@ -88,13 +148,13 @@ def _names(spans: dict[str, Lifetime], releases: Sequence[Release]) -> dict[str,
     for name, since in TOLD.items():
         found.setdefault(name.removeprefix("torch."), Lifetime(since))
     for name, one in found.items():
-        if one.until is None and f"torch.{name.partition('(')[0]}" not in there:
-            found[name] = Lifetime(one.since, releases[-1].version)
+        if one.until is None and f"torch.{name.partition('(')[0]}" not in told.names:
+            found[name] = Lifetime(one.since, told.version)
     return found
 
 
 def universe(known: Container[str]) -> set[str]:
-    """The names that the installed torch has, but for private ones further down.
+    """The names that the torch of this environment has, but for private ones further down.
 
     A module counts that is asked for above, or known: which others are there depends on what this
     process has imported.

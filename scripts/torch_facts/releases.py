@@ -1,4 +1,4 @@
-"""The Python files and stubs of a release of torch: which names it has, with which arguments.
+"""The files of a release of torch: which names it has, with which arguments, and graph breaks.
 
 They are read, not imported.
 """
@@ -6,6 +6,7 @@ They are read, not imported.
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,9 @@ DOCUMENTED = (
     ("_tensor_docs.py", r"add_docstr_all\('(\w+)'", "torch.Tensor"),
 )
 DEPTH = 12
+
+# Beside Dynamo's sources, and not a module.
+REGISTRY = "torch/_dynamo/graph_break_registry.json"
 
 Version = tuple[int, int]
 Found = list[ast.AST]
@@ -28,6 +32,11 @@ class Release:
         self._bound: dict[str, dict[str, Found]] = {}
         self._members: dict[ast.ClassDef, dict[str, Found]] = {}
         self._documented = self._documentation()
+
+    def graph_breaks(self) -> set[str]:
+        """The ids of the graph breaks that Dynamo has a page for; none before it had any."""
+        file = self.folder / REGISTRY
+        return set(json.loads(file.read_bytes())) if file.is_file() else set()
 
     def find(self, dotted: str, depth: int = 0) -> Found:
         """What defines a name: functions, classes, modules, assignments."""

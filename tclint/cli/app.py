@@ -17,6 +17,7 @@ COMMANDS = {
     "check": "Report graph breaks, recompiles, host syncs and slow starts.",
     "fix": "Apply the fixes that are proved safe.",
     "verify": "Compile, run and measure programs, before and after fixes.",
+    "upgrade": "Report what another release of torch changes.",
     "rule": "Explain a rule, or list all rules.",
     "config": "Explain the configuration.",
     "clean": "Remove the cache.",

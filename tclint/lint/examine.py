@@ -30,7 +30,7 @@ from tclint.lint.selection import is_selected, selected_rules
 from tclint.lint.shards import Shard
 from tclint.lint.silence import Silencer
 from tclint.lint.third_party import Caller, ThirdParty, told_at
-from tclint.lint.versions import for_oldest, in_range
+from tclint.lint.versions import for_oldest, in_range, of_releases
 from tclint.semantics.events import Event
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.run import interpret
@@ -239,7 +239,7 @@ def found_by(rule: Rule[Any], event: Event, finding: Finding) -> Found:
     site, file = event.site, event.site.module.file
     fix = keeping_comments(for_oldest(finding.fix, site), file)
     repair = fix if isinstance(fix, Repair) else None
-    gb_ids = rule.gb_ids if finding.gb_ids is None else finding.gb_ids
+    gb_ids = of_releases(rule.gb_ids if finding.gb_ids is None else finding.gb_ids, site.settings)
     diagnostic = Diagnostic(
         code=rule.code,
         name=rule.name,
@@ -249,7 +249,7 @@ def found_by(rule: Rule[Any], event: Event, finding: Finding) -> Found:
         path=file.path,
         span=file.span(finding.node or event.node),
         related=tuple(file.span(node) for node in finding.related),
-        gb_ids=tuple(gb_ids),
+        gb_ids=gb_ids,
         chain=site.chain,
         fixable=repair.applicability if repair else None,
         fix_message=repair.message if repair else None,

@@ -44,6 +44,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tclint.errors import UserError
+from tclint.lint.claims import releases, split
 from tclint.lint.rule import Bad, Example, Good, Rule, Untouched
 from tclint.records import record
 from tclint.source.errors import reason
@@ -264,10 +265,19 @@ def _reason(lines: _Lines, value: str) -> str:
 def _proves(lines: _Lines, value: str) -> tuple[str, ...]:
     ids = tuple(value.split(", "))
     for one in ids:
-        if one not in EFFECTS and not _GRAPH_BREAK.fullmatch(one):
+        what, bounds = split(one)
+        if bounds is None:
+            raise lines.error(f"`{one}` is to end like `< 2.14` or `>= 2.13 < 2.15`")
+        if what not in EFFECTS and not _GRAPH_BREAK.fullmatch(what):
             words = ", ".join(f"`{effect}`" for effect in EFFECTS)
             raise lines.error(f"`{one}` is neither a graph break like `GB0124` nor one of {words}")
     return ids
+
+
+def _torch(lines: _Lines, value: str) -> str:
+    if not value or releases(value) is None:
+        raise lines.error("the releases of torch are written `< 2.14` or `>= 2.13 < 2.15`")
+    return value
 
 
 def _python(lines: _Lines, value: str) -> str:
@@ -277,9 +287,9 @@ def _python(lines: _Lines, value: str) -> str:
 
 
 _FACTS: Final[dict[str, dict[str, Callable[[_Lines, str], str | tuple[str, ...]]]]] = {
-    "Bad": {"proves": _proves, "inputs": _python, "fails on": _python},
-    "Good": {"inputs": _python},
-    "Untouched": {"reason": _reason, "proves": _proves, "inputs": _python},
+    "Bad": {"proves": _proves, "inputs": _python, "fails on": _python, "torch": _torch},
+    "Good": {"inputs": _python, "torch": _torch},
+    "Untouched": {"reason": _reason, "proves": _proves, "inputs": _python, "torch": _torch},
 }
 
 

@@ -27,7 +27,9 @@ class Bad:
     ``tclint fix`` makes of it, None when the finding has no safe fix; ``unsafe`` is what
     ``--unsafe-fixes`` makes of it. ``proves`` is what compiling ``f`` shows: the GB ids, or one of
     ``"recompile"``, ``"host-sync"``, ``"launches"`` (more operators run than with the fix),
-    ``"raises"``, ``"warns"`` (of something deprecated), or ``()`` when only the finding is checked.
+    ``"raises"``, ``"warns"`` (of something deprecated), or ``()`` when only the finding is checked;
+    what some releases of torch do not show says of which it is true: ``"GB0059 < 2.14"``.
+    ``torch`` are the releases that the example is about where it is not about all: ``"< 2.14"``.
     ``fails_on`` are inputs on which eager raises: the fix must raise the same.
     """
 
@@ -38,6 +40,7 @@ class Bad:
     proves: tuple[str, ...] = ()
     fails_on: str | None = None
     title: str = ""
+    torch: str = ""
 
 
 @record(frozen=True)
@@ -47,6 +50,7 @@ class Good:
     code: str
     inputs: str = "(torch.ones(4, 3),)"
     title: str = ""
+    torch: str = ""
 
 
 @record(frozen=True)
@@ -58,6 +62,7 @@ class Untouched:
     inputs: str = "(torch.ones(4, 3),)"
     proves: tuple[str, ...] = ()
     title: str = ""
+    torch: str = ""
 
 
 Example = Bad | Good | Untouched

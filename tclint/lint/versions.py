@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -20,12 +20,23 @@ from tclint.lint.rule import Finding
 from tclint.records import record
 from tclint.semantics.site import Site
 from tclint.torch_bounds import NEWEST_TORCH, shown
-from tclint.torch_facts.lifetimes import OLDER, Lifetime, Version, lifetime, method_lifetime, since
+from tclint.torch_facts.lifetimes import (
+    OLDER,
+    Lifetime,
+    Version,
+    lifetime,
+    lifetimes,
+    method_lifetime,
+    since,
+)
 
 _PLACE: Final = re.compile(r"\$(?=[A-Za-z_])")
 _MARK: Final = "_tclint_part_"
 # Operators of other libraries live there, which no release of torch is asked about.
 _FOREIGN: Final = ("torch.ops.", "torch.classes.")
+
+# Before the registry that was read first, nobody knows which ids a release had.
+_WITH_IDS: Final = (2, 11)
 
 Parts = Mapping[str, ast.expr | ast.stmt]
 
@@ -77,6 +88,18 @@ def in_range(finding: Finding, settings: Settings) -> Finding | None:
     weak = Confidence.LOW if before is not None and before <= target else finding.confidence
     said = f"{finding.message} (torch {', '.join(limits)})"
     return replace(finding, message=said, confidence=weak)
+
+
+def of_releases(gb_ids: Iterable[str], settings: Settings) -> tuple[str, ...]:
+    """The ids of graph breaks that some torch of the project knows."""
+    known, oldest, target = lifetimes("graph_breaks"), settings.oldest_torch, settings.target_torch
+    return tuple(
+        gb_id
+        for gb_id in gb_ids
+        if (one := known.get(gb_id)) is None
+        or (one.since <= target and (one.until is None or oldest < one.until))
+        or target < _WITH_IDS
+    )
 
 
 def for_oldest(fix: Repair | Decline | None, site: Site) -> Repair | Decline | None:

@@ -56,14 +56,14 @@ def fix_kinds(rule: Rule[Any]) -> str:
 
 def _example(example: Example) -> Iterator[str]:
     if isinstance(example, Good):
-        yield _title("Not reported", example.title)
+        yield _title("Not reported", example)
         yield _code(example.code)
     elif isinstance(example, Untouched):
-        yield _title("Reported, not fixed", example.title)
+        yield _title("Reported, not fixed", example)
         yield _code(example.code)
         yield f"Why there is no fix: {_sentence(example.reason)}"
     else:
-        yield _title("Reported", example.title)
+        yield _title("Reported", example)
         yield _code(example.code)
         if example.fixed is not None:
             yield "`tclint fix` makes of it:"
@@ -73,8 +73,9 @@ def _example(example: Example) -> Iterator[str]:
             yield _code(example.unsafe)
 
 
-def _title(kind: str, title: str) -> str:
-    return f"### {kind}: {title}" if title else f"### {kind}"
+def _title(kind: str, example: Example) -> str:
+    titled = f"### {kind}: {example.title}" if example.title else f"### {kind}"
+    return f"{titled} (torch {example.torch})" if example.torch else titled
 
 
 def _code(code: str) -> str:

@@ -30,7 +30,14 @@ from tclint.torch_facts.results import (
     reduces_to_scalar,
 )
 from tclint.torch_facts.returns import attribute_kind, function_returns, method_returns
-from tclint.torch_facts.skipped import DRAWN, SKIPPED_FUNCTIONS, Skipped, skipped_by_dynamo
+from tclint.torch_facts.skipped import (
+    DRAWN,
+    SKIPPED_FUNCTIONS,
+    Skipped,
+    is_skipped,
+    measured,
+    skipped_by_dynamo,
+)
 from tclint.torch_facts.table import canonical
 
 __all__ = [
@@ -56,9 +63,11 @@ __all__ = [
     "instance_class",
     "is_module",
     "is_only_of_tensors",
+    "is_skipped",
     "is_tensor_member",
     "layer_tensor",
     "lr_schedulers",
+    "measured",
     "method_returns",
     "module_result",
     "module_returns",

@@ -9,13 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import Final
 
 from tclint.records import record
-from tclint.torch_facts.lifetimes import Version, lifetimes
-
-FIRST: Final = (2, 0)
-"""The first release that has ``torch.compile``."""
+from tclint.torch_facts.lifetimes import FIRST, Version, lifetimes
 
 
 @record(frozen=True)

@@ -12,6 +12,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from tclint.torch_facts.lifetimes import Version
+from tclint.torch_facts.skipped import Skipped, measured
+
 _NUMBERS: Final = "choice integers normal permutation random shuffle standard_normal uniform"
 _HASH: Final = "copy digest hexdigest update"
 
@@ -90,6 +93,7 @@ _BY_NAME: Final[dict[str, str]] = {
     for cls, methods in classes.items()
     for method in methods.split()
 }
+_SINCE: Final = {"torch.autograd.function.FunctionCtx.mark_dirty": (2, 13)}
 _CLASSES: Final = frozenset(name for classes in METHODS.values() for name in classes)
 _SCHEDULER: Final = "torch.optim.lr_scheduler."
 _OPTIMIZER: Final = "torch.optim."
@@ -101,11 +105,19 @@ SKIPPED_METHODS: Final = (
 """The names of all methods that break the graph, of whichever class."""
 
 
-def skipped_method(dotted: str) -> str | None:
-    """The id of the graph break at a method's call; None when it is traced or not known to break.
+def skipped_method(dotted: str, version: Version) -> Skipped | None:
+    """How a method's call breaks the graph on a release, or on others; None if it is not known to.
 
     ``dotted`` is the class and the method: ``threading.Lock.acquire``.
     """
+    gb_id = _gb_id(dotted)
+    if gb_id is None:
+        return None
+    return measured(dotted, version) or Skipped(gb_id, since=_SINCE.get(dotted))
+
+
+def _gb_id(dotted: str) -> str | None:
+    """What torch 2.13 prints at a method's call; None when it is traced or not known to break."""
     method = dotted.rpartition(".")[2]
     if dotted.startswith(_SCHEDULER):
         return "GB0008" if method in _OF_SCHEDULERS else None

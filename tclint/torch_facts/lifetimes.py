@@ -22,6 +22,8 @@ FILE = Path(__file__).with_name("lifetimes.json")
 
 Version = tuple[int, int]
 
+FIRST: Final = (2, 0)
+"""The first release that has ``torch.compile``."""
 OLDER: Final = {
     moved.new: old
     for old, moved in reversed(COMPILER_NAMES.items())

@@ -6,22 +6,36 @@ Calls of ``torch.cuda`` were compiled on an H200 with torch 2.11. Output (``prin
 
 Kept by hand: Dynamo has a table of a part of them only, and of the rest says so only when it meets
 a call. ``tests/test_torch_facts.py`` looks that none of Dynamo's own table is missing,
-``tests/test_torch_facts_kept_by_hand.py`` that torch has the names.
+``tests/test_torch_facts_kept_by_hand.py`` that torch has the names. What the call of a function
+was measured to do on each release, the section ``skipped`` of ``lifetimes.json`` says; without an
+entry there a function is taken to break the graph on all.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
 from typing import Final
 
 from tclint.records import record
+from tclint.torch_facts.lifetimes import FIRST, Lifetime, Version, lifetimes
 
 
 @record(frozen=True)
 class Skipped:
-    """``gb_id`` is what torch 2.13 prints; ``until`` the first that traces the call."""
+    """What Dynamo prints, and on which releases: on all where nothing else was measured.
+
+    ``since`` is the first release on which the call breaks the graph, ``until`` the first that
+    traces it again.
+    """
 
     gb_id: str
-    until: tuple[int, int] | None = None
+    since: Version | None = None
+    until: Version | None = None
+
+    def holds(self, version: Version) -> bool:
+        """Whether the call breaks the graph on that release."""
+        return Lifetime(self.since or FIRST, self.until).holds(version)
 
 
 # Draws that Dynamo traces as symbols: fine in arithmetic, a data-dependent branch in a test.
@@ -264,20 +278,45 @@ NAMES: Final[dict[str, str]] = {
     "GB9186": "torch.autograd.grad",
 }
 
-_UNTIL: Final[dict[str, tuple[int, int]]] = {
-    "random.random": (2, 15),
-    "random.shuffle": (2, 15),
+BY_NAME: Final[dict[str, str]] = {
+    name: gb_id for gb_id, names in NAMES.items() for name in names.split()
 }
-
-BY_NAME: Final[dict[str, Skipped]] = {
-    name: Skipped(gb_id, _UNTIL.get(name))
-    for gb_id, names in NAMES.items()
-    for name in names.split()
-}
-SKIPPED_FUNCTIONS: Final = frozenset(name.rpartition(".")[2] for name in BY_NAME)
+"""The id that torch 2.13 prints for each."""
+OLDER_NAMES: Final = frozenset({"importlib.metadata.version", "importlib.util.find_spec"})
+"""What 2.13 traces, and releases before did not."""
+SKIPPED_FUNCTIONS: Final = frozenset(
+    name.rpartition(".")[2] for name in BY_NAME.keys() | OLDER_NAMES
+)
 """The last names of all these functions."""
 
 
-def skipped_by_dynamo(dotted: str) -> Skipped | None:
-    """How a call breaks the graph, None when it is traced or not known to break."""
-    return BY_NAME.get(dotted)
+def is_skipped(dotted: str) -> bool:
+    """Whether a call breaks the graph on some release."""
+    return dotted in BY_NAME or dotted in OLDER_NAMES
+
+
+def skipped_by_dynamo(dotted: str, version: Version) -> Skipped | None:
+    """How a call breaks the graph on a release, or on others; None where it is traced on all."""
+    if not is_skipped(dotted):
+        return None
+    return measured(dotted, version) or Skipped(BY_NAME[dotted])
+
+
+def measured(dotted: str, version: Version) -> Skipped | None:
+    """What the call of a function or a method was measured to do; None if it was not."""
+    spans = _measured().get(dotted)
+    if spans is None:
+        return None
+    gb_id = next((gb_id for gb_id, one in spans if one.holds(version)), spans[-1][0])
+    since, last = min(one.since for _, one in spans), spans[-1][1]
+    return Skipped(gb_id, since if since > FIRST else None, last.until)
+
+
+@cache
+def _measured() -> Mapping[str, list[tuple[str, Lifetime]]]:
+    """What the calls of functions were measured to do, the oldest release first."""
+    found: dict[str, list[tuple[str, Lifetime]]] = {}
+    for entry, one in lifetimes("skipped").items():
+        name, _, gb_id = entry.partition(":")
+        found.setdefault(name, []).append((gb_id, one))
+    return found

@@ -84,7 +84,7 @@ def _call_torch(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -
         known = data or Tensor()
         return Tensor(known.rank, held(known.dtype), None, role="buffer", why="registered buffer")
     if torch_facts.factory(name) is not None:
-        if torch_facts.skipped_by_dynamo(name) is not None or "generator" in arguments.keywords:
+        if torch_facts.is_skipped(name) or "generator" in arguments.keywords:
             given = arguments.positional
             frame.analysis.emit(frame, Call, node, function=name, call=node, arguments=given)
         return create_tensor(frame, node, name, arguments)

@@ -1,0 +1,1 @@
+"""What another release of torch changes for a program: a check for each, and the difference."""
