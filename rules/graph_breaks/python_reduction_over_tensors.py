@@ -7,8 +7,10 @@ import ast
 from tclint.diagnostics import Decline, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorBranch
+from tclint.semantics.site import Site
+from tclint.torch_facts import method_returns
 
-from ..lib.wording import consequence, loop_ids, short
+from ..lib.wording import consequence, loop_ids, renumbered, short
 
 _WITHOUT = (
     "compare in a loop of its own, or with `torch.stack` and `argmax`: without `key=` and "
@@ -40,7 +42,7 @@ class PythonReductionOverTensors(Rule[TensorBranch]):
     summary = "Builtin `any`, `all`, `sorted`, `min` or `max` over tensors breaks the graph"
     on = TensorBranch
     effects = (Effect.GRAPH_BREAK,)
-    gb_ids = ("GB0170", "GB0207", "GB0059", "GB0193", "GB7000")
+    gb_ids = ("GB0170", "GB0207", "GB0059", "GB0193", "GB5687", "GB7000")
 
     def check(self, event: TensorBranch) -> Finding | None:
         """Report the builtin's call."""
@@ -54,9 +56,30 @@ class PythonReductionOverTensors(Rule[TensorBranch]):
         if event.kind in ("max", "min"):
             given = " and ".join(f"`{k.arg}=`" for k in call.keywords if k.arg)
             what = f"`{event.kind}` with {given} is traced for constants alone"
-        return Finding(
-            f"{what}{end}",
-            Decline(_INSTEAD[event.kind]),
-            gb_ids=loop_ids(site, *ids),
-            before=_TRACED_WITH_A_KEY if event.kind in ("max", "min") else None,
-        )
+            return _with_key(site, call, f"{what}{end}", event.kind)
+        return Finding(f"{what}{end}", Decline(_INSTEAD[event.kind]), gb_ids=loop_ids(site, *ids))
+
+
+def _with_key(site: Site, call: ast.Call, message: str, kind: str) -> Finding:
+    """`min` or `max`: newer releases trace a key that gives no tensor."""
+    keys = [keyword.value for keyword in call.keywords if keyword.arg == "key"]
+    compares = any(_gives_tensor(site, key) for key in keys)
+    gb_id = renumbered(site, "GB0193", _TRACED_WITH_A_KEY, "GB5687") if compares else "GB0193"
+    return Finding(
+        message,
+        Decline(_INSTEAD[kind]),
+        gb_ids=loop_ids(site, gb_id),
+        before=None if compares else _TRACED_WITH_A_KEY,
+    )
+
+
+def _gives_tensor(site: Site, key: ast.expr) -> bool:
+    """Whether a key, called with a tensor, gives one: `torch.norm`, `lambda t: t.sum()`."""
+    function = key
+    if isinstance(key, ast.Lambda):
+        if not isinstance(key.body, ast.Call):
+            return False
+        function = key.body.func
+    if (site.dotted(function) or "").startswith("torch."):
+        return True
+    return isinstance(function, ast.Attribute) and method_returns(function.attr) == "tensor"
