@@ -53,7 +53,11 @@ class Memory:
         named = [*map(str, program.paths)]
         self._versions: dict[str, Version | None] = {name: version_of(name) for name in named}
         known = [*named, *map(str, program.around.files)]
-        self._run = [_digest(known), _digest(map(str, program.around.callers)), *packages(known)]
+        self._run = [
+            _digest(known),
+            _digest(f"{path} {sorted(names)}" for path, names in program.around.callers),
+            *packages(known),
+        ]
         self._contents: dict[str, _Content] = {}
         self._fresh: dict[str, bool] = {}
         self._shards: dict[tuple[str, ...], Outcome] = {}

@@ -45,8 +45,7 @@ def around(
     callers = Callers(project, imports_of(rest.files), text)
     may_start = config.scope == "all" or bool(config.compiled)
     found = callers.of(named, CALLERS, every=may_start)
-    chosen = in_order(found.files)
-    return Around(rest.files, chosen, found.left_out, rest.folders, rest.unseen)
+    return Around(rest.files, found.files, found.left_out, rest.folders, rest.unseen)
 
 
 def imports_in(path: Path) -> tuple[Import, ...]:

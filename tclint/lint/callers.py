@@ -13,6 +13,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from tclint.lint.execution import Caller
 from tclint.lint.outlines import MODULE, STAR, Import, Outline, Part, Use
 from tclint.records import record
 from tclint.semantics.project import Project
@@ -24,9 +25,9 @@ MAX_SEARCHED: Final = 4_000_000
 
 @record(frozen=True)
 class Found:
-    """The callers that are to be walked, the nearest first, and how many more there are."""
+    """The callers that are to be walked, and how many more there are."""
 
-    files: tuple[Path, ...] = ()
+    files: tuple[Caller, ...] = ()
     left_out: int = 0
 
 
@@ -42,7 +43,7 @@ class Rank(IntEnum):
 _CLASS: Final = re.compile(r"^class[ \t]+\w+[^(:]*(?:\(([^)]*))?", re.M)
 
 
-class _Caller(NamedTuple):
+class _Candidate(NamedTuple):
     """What callers are ordered by: those that only train come last, else the nearest are first."""
 
     trains: bool
@@ -80,7 +81,7 @@ class Callers:
         distances = dict.fromkeys(named, 0)
         reached: dict[Path, set[str]] = {}
         waiting: dict[Path, set[str] | None] = dict.fromkeys(distances)
-        callers: dict[Path, _Caller] = {}
+        callers: dict[Path, _Candidate] = {}
         left = MAX_SEARCHED
         while waiting and left > 0:
             path = next(iter(waiting))  # the nearest first
@@ -99,9 +100,11 @@ class Callers:
                 rank = self._rank(caller, parts.values(), every=every)
                 if rank is not None:
                     size = len(outline.text)
-                    one = _Caller(rank is Rank.TRAINS, distances[caller], rank, caller, size)
+                    one = _Candidate(rank is Rank.TRAINS, distances[caller], rank, caller, size)
                     callers[caller] = min(one, callers.get(caller, one))
-        return _within(sorted(callers.values()), most, len(waiting))
+        paths, more = _within(sorted(callers.values()), most)
+        taken = (Caller(path, frozenset(reached[path])) for path in paths)
+        return Found(tuple(taken), more + len(waiting))
 
     def _rank(self, path: Path, parts: Iterable[Part], *, every: bool) -> Rank | None:
         """How much a caller matters; None where nothing is compiled."""
@@ -196,12 +199,13 @@ def _rank_of(text: str, part: Part) -> Rank | None:
     return Rank.HAS_BASES if (head[1] or "").strip() else None
 
 
-def _within(callers: Iterable[_Caller], most: int, left_out: int) -> Found:
-    taken = []
-    for one in callers:
+def _within(candidates: Iterable[_Candidate], most: int) -> tuple[list[Path], int]:
+    """As many files as there is room for, and the number of the others."""
+    taken, left_out = [], 0
+    for one in candidates:
         if one.size <= most:
             most -= one.size
             taken.append(one.path)
         else:
             left_out += 1
-    return Found(tuple(taken), left_out)
+    return taken, left_out

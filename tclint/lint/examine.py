@@ -110,7 +110,8 @@ class Examiner:
     def _judge(self, project: Project, shard: Shard, silencer: Silencer) -> Iterator[Found]:
         """What the rules say and nothing silences."""
         walked = self._program.walked(shard)
-        analysis = interpret(project, walked, self._config, self._questions.events)
+        wanted, only = self._questions.events, self._program.only
+        analysis = interpret(project, walked, self._config, wanted, only=only)
         events = analysis.finish()
         scripted = Scripted(analysis, filter(None, map(project.module_at, walked)))
         third_party = ThirdParty(analysis.bodies(), self._checked)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from tclint.config import Config
 from tclint.errors import UserError
@@ -22,6 +22,13 @@ WORTH: Final = 2_000_000
 """Bytes of source that others must take off the longest of them to be worth their start."""
 
 
+class Caller(NamedTuple):
+    """A file that calls into others, and the names of its definitions that do."""
+
+    path: Path
+    names: frozenset[str]
+
+
 @record(frozen=True)
 class Around:
     """The files of a project besides those that are checked.
@@ -32,7 +39,7 @@ class Around:
     """
 
     files: tuple[Path, ...] = ()
-    callers: tuple[Path, ...] = ()
+    callers: tuple[Caller, ...] = ()
     left_out: int = 0
     folders: tuple[str, ...] = ()
     unseen: Path | None = None
@@ -58,7 +65,13 @@ class Program:
 
     def walked(self, shard: Shard) -> Shard:
         """The files that are walked for the sake of a shard."""
-        return in_order((*shard, *self.around.callers)) if self.around.callers else shard
+        callers = [caller.path for caller in self.around.callers]
+        return in_order((*shard, *callers)) if callers else shard
+
+    @property
+    def only(self) -> dict[Path, frozenset[str]]:
+        """What of the callers is walked."""
+        return dict(self.around.callers)
 
 
 def in_one_place(all_around: Iterable[Around]) -> Around:
@@ -66,7 +79,7 @@ def in_one_place(all_around: Iterable[Around]) -> Around:
     every = [*all_around]
     return Around(
         tuple(path for one in every for path in one.files),
-        tuple(path for one in every for path in one.callers),
+        tuple(caller for one in every for caller in one.callers),
         sum(one.left_out for one in every),
         tuple(folder for one in every for folder in one.folders),
         next((one.unseen for one in every if one.unseen), None),

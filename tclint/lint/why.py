@@ -11,6 +11,7 @@ from typing import Final
 from tclint.config import Config
 from tclint.diagnostics import Span
 from tclint.lint.engine import program_of
+from tclint.lint.execution import Program
 from tclint.lint.questions import Questions
 from tclint.lint.reading import Reader, project_of
 from tclint.lint.registry import load_rules
@@ -74,8 +75,7 @@ def why(
     parts = sorted(shards(paths), key=lambda shard: file not in shard)
     answers: list[Answer] = []
     for shard in parts:
-        walked = program.walked(shard)
-        question = _Question(project.another(), walked, config, frozenset(paths))
+        question = _Question(project.another(), program, shard)
         answers.append(question.answer(file, row, column))
         if answers[-1].where.is_reached:
             return answers[-1]
@@ -88,23 +88,22 @@ def why(
 class _Question:
     """One analysis that remembers how it came where it came."""
 
-    def __init__(
-        self, project: Project, shard: Shard, config: Config, checked: frozenset[Path]
-    ) -> None:
-        self.checked = checked
+    def __init__(self, project: Project, program: Program, shard: Shard) -> None:
         self.project = project
+        self.program = program
         self.shard = shard
-        self.config = config
+        self.config = program.config
         self.trace = Trace()
 
     def answer(self, file: Path, row: int, column: int) -> Answer:
         """What this analysis knows of a line."""
         events = Questions(load_rules()).events
-        analysis = interpret(self.project, self.shard, self.config, events, self.trace)
+        walked, only = self.program.walked(self.shard), self.program.only
+        analysis = interpret(self.project, walked, self.config, events, self.trace, only)
         module = self.project.module_at(file)
         assert module is not None
         where = whereabouts(analysis, self.trace, module, self.config, row)
-        judging = Judging(analysis, module, self.config, self.checked)
+        judging = Judging(analysis, module, self.config, frozenset(self.program.paths))
         here = row_of(module.tree, row)
         verdicts = [one for one in judging.verdicts() if _is_at(here, one.span)]
         verdicts.sort(key=lambda one: (one.span.start, one.code))

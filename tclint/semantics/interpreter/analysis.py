@@ -6,6 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, cast
 
 from tclint import torch_facts
@@ -103,12 +104,13 @@ class Analysis:
         settings: Settings,
         events: Iterable[type[Event]],
         trace: Trace | None = None,
+        only: dict[Path, frozenset[str]] | None = None,
     ) -> None:
         """``events`` are the types that some rule asks for; others are not kept."""
         self.project = project
         self.settings = settings
         self.wanted = frozenset(events)
-        self.trace = trace
+        self.trace, self.only = trace, only or {}
         self.events: dict[tuple[type[Event], ast.AST], Event] = {}
         self.roots: list[Root] = []
         self.optimizers: dict[ast.AST, Optimizer] = {}

@@ -64,14 +64,19 @@ def interpret(
     config: Config,
     wanted: Iterable[type[Event]],
     trace: Trace | None = None,
+    only: dict[Path, frozenset[str]] | None = None,
 ) -> Analysis:
-    """Walk everything in the given files that counts as compiled."""
-    analysis = Analysis(project, config.settings, wanted, trace)
+    """Walk everything in the given files that counts as compiled.
+
+    Of files in ``only`` nothing starts a region but the definitions that it names.
+    """
+    analysis = Analysis(project, config.settings, wanted, trace, only)
     modules = [module for path in paths if (module := project.module_at(path)) is not None]
     for module in modules:
         with suppress(RecursionError):  # like a function: what nests too deeply is left out
             _walk_setup(analysis, module)
-        report_places(analysis, module)
+        if module.file.path not in analysis.only:
+            report_places(analysis, module)
     walked: list[Root] = []
     for root in _roots(analysis, modules, config):
         _walk_root(analysis, root)
@@ -144,14 +149,14 @@ def _walk_setup(analysis: Analysis, module: ModuleInfo) -> None:
     if not rows:
         return
     analysis.module_env(module)
-    for function in _functions(module):
+    for function in _functions(analysis, module):
         _report_decorators(analysis, module, function)
         if _covers(function.node, rows):
             walk(analysis, function, _setup_env(analysis, function), None)
-    for cls in module.classes.values():
+    for cls in _classes(analysis, module):
         _report_decorators(analysis, module, cls)
     calling = _rows_of_calls(analysis, module)
-    for function in _functions(module) if calling else ():
+    for function in _functions(analysis, module) if calling else ():
         node = function.node
         plain = function.cls is None and not function.decorators
         if plain and not _covers(node, rows) and _covers(node, calling):
@@ -230,9 +235,18 @@ def _receiver(analysis: Analysis, cls: ClassInfo) -> Object:
     return Object(cls.qualname, cls, is_module=analysis.project.is_module_class(cls))
 
 
-def _functions(module: ModuleInfo) -> Iterator[FunctionInfo]:
-    yield from module.functions.values()
-    for cls in module.classes.values():
+def _classes(analysis: Analysis, module: ModuleInfo) -> list[ClassInfo]:
+    """The classes of a file's top level that may start something."""
+    names = analysis.only.get(module.file.path)
+    return [cls for name, cls in module.classes.items() if names is None or name in names]
+
+
+def _functions(analysis: Analysis, module: ModuleInfo) -> Iterator[FunctionInfo]:
+    names = analysis.only.get(module.file.path)
+    for name, function in module.functions.items():
+        if names is None or name in names:
+            yield function
+    for cls in _classes(analysis, module):
         yield from cls.methods.values()
 
 
@@ -240,10 +254,10 @@ def _configured(
     analysis: Analysis, modules: Iterable[ModuleInfo], patterns: Iterable[str]
 ) -> Iterator[Root]:
     for module in modules:
-        names = {f"{module.name}:{f.qualname}": f for f in _functions(module)}
+        names = {f"{module.name}:{f.qualname}": f for f in _functions(analysis, module)}
         names |= {
             f"{module.name}:{cls.qualname}": cls.methods["forward"]
-            for cls in module.classes.values()
+            for cls in _classes(analysis, module)
             if "forward" in cls.methods
         }
         for name, function in names.items():
@@ -261,7 +275,7 @@ def _module_roots(analysis: Analysis, modules: list[ModuleInfo]) -> Iterator[Roo
     classes = [
         cls
         for module in modules
-        for cls in (*module.classes.values(), *analysis.classes_in_functions(module))
+        for cls in (*_classes(analysis, module), *analysis.classes_in_functions(module))
         if _is_callable_module(analysis, cls)
     ]
     inner = {name for module in modules for name in _constructed(module)}
@@ -276,7 +290,7 @@ def _walk_makers(analysis: Analysis, module: ModuleInfo) -> None:
     """Walk the functions that define classes: then it is known what surrounds these."""
     file = module.file
     rows = [file.row(found.start("word")) for found in _INDENTED_CLASS.finditer(file.text)]
-    for function in _functions(module) if rows else ():
+    for function in _functions(analysis, module) if rows else ():
         if _covers(function.node, rows):
             inside = [node for node in nodes(function.node) if isinstance(node, ast.ClassDef)]
             for node in inside:
@@ -350,7 +364,7 @@ def _constructed(module: ModuleInfo) -> Iterator[str]:
 
 def _all_functions(analysis: Analysis, modules: Iterable[ModuleInfo]) -> Iterator[Root]:
     for module in modules:
-        for function in _functions(module):
+        for function in _functions(analysis, module):
             if function not in analysis.visited and function.name != "__init__":
                 bound = _receiver(analysis, function.cls) if function.cls else None
                 yield Root(Function(function, bound), Region(function.qualname))
