@@ -22,8 +22,8 @@ from tclint.semantics.project import Project
 from tclint.source.decode import MAX_BYTES, read_source
 from tclint.source.errors import SourceError
 
-CALLERS: Final = 500_000
-"""Characters of callers that are walked with the named files."""
+CALLERS: Final = 200_000
+"""Characters of definitions that call into the named files and are walked with them."""
 
 ImportsOf = Callable[[Sequence[Path]], Iterable[tuple[Path, Iterable[Import]]]]
 """Tells what each of some files imports."""

@@ -19,8 +19,10 @@ from tclint.records import record
 from tclint.semantics.project import Project
 from tclint.semantics.setup_words import may_compile, may_train
 
-MAX_SEARCHED: Final = 4_000_000
+MAX_SEARCHED: Final = 2_000_000
 """Characters of files that rest on the named ones which are looked into."""
+PARSING: Final = 4
+"""How much less a character costs that is only parsed."""
 
 
 @record(frozen=True)
@@ -50,7 +52,6 @@ class _Candidate(NamedTuple):
     distance: int
     rank: Rank
     path: Path
-    size: int
 
 
 class Callers:
@@ -74,37 +75,51 @@ class Callers:
                 self._by_source.setdefault(source, []).append((path, row))
 
     def of(self, named: Iterable[Path], most: int, *, every: bool = False) -> Found:
-        """The files to walk with the named ones, up to so many characters in all.
+        """The files to walk with the named ones, up to so many characters of definitions.
 
         With ``every`` any function may be where compiled code starts.
         """
         distances = dict.fromkeys(named, 0)
-        reached: dict[Path, set[str]] = {}
+        reached: dict[Path, dict[str, Part | None]] = {}
         waiting: dict[Path, set[str] | None] = dict.fromkeys(distances)
         callers: dict[Path, _Candidate] = {}
+        unsearched: set[Path] = set()
         left = MAX_SEARCHED
         while waiting and left > 0:
             path = next(iter(waiting))  # the nearest first
             for caller, uses in self._importers(path, waiting.pop(path)):
                 if distances.setdefault(caller, distances[path] + 1) == 0:
                     continue
-                outline, known = self._outline(caller), reached.setdefault(caller, set())
+                if left <= 0:
+                    unsearched.add(caller)
+                    continue
+                outline, known = self._outline(caller), reached.setdefault(caller, {})
                 left -= 0 if known else len(outline.text)
                 parts = outline.reached(uses)
-                names = {use.name for use in uses if use.behind is None}
-                fresh = {*names, *parts} - known
+                names = dict.fromkeys(use.name for use in uses if use.behind is None)
+                fresh = (names.keys() | parts.keys()) - known.keys()
                 if not fresh:
                     continue
-                known |= fresh
+                known.update({**names, **parts})
                 waiting[caller] = fresh | (waiting.get(caller) or set())
                 rank = self._rank(caller, parts.values(), every=every)
                 if rank is not None:
-                    size = len(outline.text)
-                    one = _Candidate(rank is Rank.TRAINS, distances[caller], rank, caller, size)
+                    one = _Candidate(rank is Rank.TRAINS, distances[caller], rank, caller)
                     callers[caller] = min(one, callers.get(caller, one))
-        paths, more = _within(sorted(callers.values()), most)
-        taken = (Caller(path, frozenset(reached[path])) for path in paths)
-        return Found(tuple(taken), more + len(waiting))
+        taken, left_out = [], len({*waiting, *unsearched})
+        for path in (one.path for one in sorted(callers.values())):
+            cost = self._cost(path, reached[path].values())
+            if cost > most:
+                left_out += 1
+                continue
+            most -= cost
+            taken.append(Caller(path, frozenset(reached[path])))
+        return Found(tuple(taken), left_out)
+
+    def _cost(self, path: Path, parts: Iterable[Part | None]) -> int:
+        """What it takes to walk some definitions: the whole file is parsed for them."""
+        walked = sum(part.end - part.start for part in {*parts} if part is not None)
+        return walked + len(self._outline(path).text) // PARSING
 
     def _rank(self, path: Path, parts: Iterable[Part], *, every: bool) -> Rank | None:
         """How much a caller matters; None where nothing is compiled."""
@@ -197,15 +212,3 @@ def _rank_of(text: str, part: Part) -> Rank | None:
     if text.find("def forward", head.end(), part.end) >= 0:
         return Rank.HAS_FORWARD
     return Rank.HAS_BASES if (head[1] or "").strip() else None
-
-
-def _within(candidates: Iterable[_Candidate], most: int) -> tuple[list[Path], int]:
-    """As many files as there is room for, and the number of the others."""
-    taken, left_out = [], 0
-    for one in candidates:
-        if one.size <= most:
-            most -= one.size
-            taken.append(one.path)
-        else:
-            left_out += 1
-    return taken, left_out
