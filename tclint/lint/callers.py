@@ -195,13 +195,13 @@ def _absolute(module: str, source: str, is_package: bool) -> str:
     return ".".join([*package, *([name] if name else [])])
 
 
-def _keys(project: Project, path: Path) -> set[str]:
+def _keys(project: Project, path: Path) -> list[str]:
     """The dotted names under which a file may be imported, by its place and by its packages."""
     parts = [*Path(project.folder_of(path)).parts[1:]]
     if path.stem != "__init__":
         parts.append(path.stem)
     names = {".".join(parts[-n:]) for n in range(1, len(parts) + 1)}
-    return {*names, project.names[path]}
+    return sorted({*names, project.names[path]})
 
 
 def _rank_of(text: str, part: Part) -> Rank | None:
