@@ -1,6 +1,6 @@
 """Times the language server: from a keystroke to the findings, and its memory while one types.
 
-``python -m benchmarks.lsp [FILE] [--edits N]`` opens a file in a server process and types into
+``python -m benchmarks.lsp [FILE] [--workspace FOLDER] [--edits N]`` opens a file in a server process and types into
 functions that are spread over it: letters, line ends, and what makes the file unreadable for a
 moment. The times are the client's, so that pipes and JSON count; those on a processor are the
 server's alone, whatever else the machine does.
@@ -50,13 +50,14 @@ def main() -> None:
     """Type, and print the times and the memory."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path, nargs="?", help=f"default: {DEFAULT} of transformers")
+    parser.add_argument("--workspace", type=Path, help="default: the file's folder")
     parser.add_argument("--work", type=Path, default=Path("benchmarks/out/lsp"))
     parser.add_argument("--edits", type=int, default=2000)
     parser.add_argument("--pause", type=float, default=0.0, help="seconds between two keystrokes")
     given = parser.parse_args()
     path = (given.file or downloaded(given.work)).resolve()
     text = path.read_text("utf-8")
-    with Client(path.parent) as client:
+    with Client((given.workspace or path.parent).resolve()) as client:
         begun = time.perf_counter()
         found = client.open(path, text)
         opened = time.perf_counter() - begun

@@ -40,7 +40,7 @@ def around(
     project = Project(every, lambda name, path: None)
 
     def text(path: Path) -> str:
-        return overlay[path] if path in overlay else _text(path)
+        return overlay[path] if path in overlay else text_of(path)
 
     callers = Callers(project, imports_of(rest.files), text)
     may_start = config.scope == "all" or bool(config.compiled)
@@ -51,7 +51,7 @@ def around(
 def imports_in(path: Path) -> tuple[Import, ...]:
     """What a file imports; nothing if it cannot be read."""
     if path.suffix == ".ipynb":
-        return imports(_text(path))
+        return imports(text_of(path))
     try:
         return imports(read_bytes(path, MAX_BYTES).decode("utf-8", "replace"))
     except OSError:
@@ -63,7 +63,8 @@ def imports_now(paths: Sequence[Path]) -> Iterator[tuple[Path, tuple[Import, ...
     return ((path, imports_in(path)) for path in paths)
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """The text of a file; an empty one if it cannot be read."""
     try:
         return read_source(path).text
     except SourceError:

@@ -18,26 +18,34 @@ from tclint.semantics.interpreter.run import interpret
 from tclint.semantics.project import Project
 from tclint.semantics.symbols import ModuleInfo
 from tclint.server.kept import KeptReader
+from tclint.server.neighbours import KnownImports, Neighbours
 
 WHOLE: Final = 200_000
 """Bytes of Python in a folder up to which all its files are checked with each open one."""
+CLOSED: Final = 200_000
+"""Bytes of closed files that are read for the sake of open ones in a larger folder."""
 
 
 class Program:
     """Files that an editor shows and those around them.
 
     A small folder is one program, and its findings are those of ``tclint check FOLDER``. In a
-    large one they are those of ``tclint check FILES`` with the open files that import each other.
-    ``listed`` are the files on disk.
+    large one they are those of ``tclint check FILES`` with the open files that import each other,
+    as far as the closed files that this takes are no larger than a small folder. ``listed`` are the
+    files on disk.
     """
 
-    def __init__(self, config: Config, listed: Sequence[Path]) -> None:
+    def __init__(
+        self, config: Config, listed: Sequence[Path], known: KnownImports | None = None
+    ) -> None:
         self.config = config
         self.is_whole = 0 < sum(map(_size, listed)) <= WHOLE
-        self._listed = tuple(listed) if self.is_whole else ()
+        self._listed = tuple(listed)
+        self._neighbours = Neighbours(listed, known or KnownImports())
         self._reader = KeptReader({})
         self._project: Project | None = None
-        self._indexed: frozenset[Path] = frozenset()
+        self._opened: frozenset[Path] = frozenset()
+        self._room = CLOSED
 
     def checked(
         self, path: Path, opened: Sequence[Path], overlay: Mapping[Path, str]
@@ -55,8 +63,9 @@ class Program:
         Raises:
             ConfigError: the configured environment holds no packages, or there are no rules.
         """
-        program = lint.Program(paths, config, overlay)
-        examiner = Examiner(program, (self._reader, self._at(overlay)))
+        project = self._at(overlay)
+        program = self._program(project, paths, config, overlay)
+        examiner = Examiner(program, (self._reader, project))
         outcome = examiner.examine(tuple(paths))
         return assembled(program, [(tuple(paths), outcome)], examiner.flagged)
 
@@ -65,10 +74,13 @@ class Program:
         self, paths: Sequence[Path], overlay: Mapping[Path, str]
     ) -> Iterator[tuple[Project, Analysis]]:
         """What the analysis believes of all values; it is gone behind the block."""
-        project = self._at(overlay).another()
-        for path in paths:
+        whole = self._at(overlay)
+        program = self._program(whole, paths, self.config, overlay)
+        project = whole.another()
+        walked = program.walked(tuple(paths))
+        for path in walked:
             project.module_at(path)
-        analysis = interpret(project, paths, self.config, ())
+        analysis = interpret(project, walked, self.config, (), only=program.only)
         try:
             yield project, analysis
         finally:
@@ -82,12 +94,31 @@ class Program:
     def _at(self, overlay: Mapping[Path, str]) -> Project:
         """The index of the files; it stays while no file comes or goes."""
         self._reader.show(overlay)
-        files = frozenset((*self._listed, *overlay))
-        if self._project is None or self._indexed != files:
-            self._indexed = files
-            ordered = sorted(files, key=lambda path: path.parts)
-            self._project = Project(ordered, self._reader.load, installed_packages(self.config))
+        self._room = CLOSED
+        opened = frozenset(overlay)
+        if self._project is None or self._opened != opened:
+            self._opened = opened
+            ordered = sorted({*self._listed, *opened}, key=lambda path: path.parts)
+            self._project = Project(ordered, self._load, installed_packages(self.config))
         return self._project
+
+    def _load(self, name: str, path: Path) -> ModuleInfo | None:
+        """The symbol table of a file; None where there is no more room for closed ones."""
+        if not self.is_whole and path not in self._opened:
+            size = _size(path)
+            if size > self._room:
+                return None
+            self._room -= size
+        return self._reader.load(name, path)
+
+    def _program(
+        self, project: Project, paths: Sequence[Path], config: Config, overlay: Mapping[Path, str]
+    ) -> lint.Program:
+        """Files to check, with the closed ones that call into them."""
+        if self.is_whole:
+            return lint.Program(paths, config, overlay)
+        around = self._neighbours.around(project, paths, config, overlay)
+        return lint.Program(paths, config, overlay, around)
 
     def _related(self, path: Path, opened: Sequence[Path], project: Project) -> set[Path]:
         """A file with the open ones that lead to it or that it leads to, by what they import."""

@@ -18,6 +18,7 @@ from tclint.config import (
 from tclint.files import Version, version_of
 from tclint.lint import project_files
 from tclint.lint.registry import known_rules
+from tclint.server.neighbours import KnownImports
 from tclint.server.program import Program
 from tclint.server.settings import Settings
 from tclint.source.discovery import FILE_NAMES, discover
@@ -34,6 +35,7 @@ class Programs:
     def __init__(self) -> None:
         self._programs: dict[tuple[Path | None, Config], Program] = {}
         self._entered: dict[Config, Program] = {}
+        self._imports = KnownImports()
         self._excluded: dict[tuple[Path, Config], bool] = {}
         self._configs: dict[tuple[Path, Path | None], tuple[Settings, Stamp, Stamp, Config]] = {}
 
@@ -57,7 +59,7 @@ class Programs:
         key = base, config
         program = self._programs.pop(key, None)
         if program is None:
-            program = Program(config, _listed(base, config))
+            program = Program(config, _listed(base, config), self._imports)
             while len(self._programs) >= KEPT:
                 self._programs.pop(next(iter(self._programs)))
         self._programs[key] = program  # the latest used are the last
