@@ -1,9 +1,9 @@
 """Times the language server: from a keystroke to the findings, and its memory while one types.
 
-``python -m benchmarks.lsp [FILE] [--workspace FOLDER] [--edits N]`` opens a file in a server process
-and types into functions that are spread over it: letters, line ends, and what makes the file
-unreadable for a moment. The times are the client's, so that pipes and JSON count; those on a processor are the
-server's alone, whatever else the machine does.
+``python -m benchmarks.lsp [FILE] [--workspace FOLDER] [--edits N]`` opens a file in a server
+process and types into functions that are spread over it: letters, line ends, and what makes the
+file unreadable for a moment. The times are the client's, so that pipes and JSON count; those on a
+processor are the server's alone, whatever else the machine does.
 """
 
 from __future__ import annotations
