@@ -301,7 +301,7 @@ def test_what_no_rule_is_asked_about_is_told(tmp_path: Path) -> None:
             "x[:n]",
             [
                 "for a tensor: a parameter with no annotation and no default",
-                "against a tensor: used as a number in line 6",
+                "against a tensor: used as the bound of a slice in line 6",
             ],
         ),
     ],
@@ -313,3 +313,22 @@ def test_what_speaks_for_a_tensor_and_against_it_is_told(
     name = parameter.partition("=")[0].partition(":")[0]
     told = {one.text: one.evidence for one in about(tmp_path, "return", code).expressions}
     assert [*map(str, told[name])] == evidence
+
+
+def test_what_a_parameter_is_passed_to_is_evidence(tmp_path: Path) -> None:
+    code = (
+        "import torch\n\n\ndef flag(meta):\n    return meta['flip']\n\n\n"
+        "@torch.compile\ndef f(x, meta):\n    return flag(meta)\n"
+    )
+    told = {one.text: one.evidence for one in about(tmp_path, "return flag", code).expressions}
+    assert [*map(str, told["meta"])] == [
+        "for a tensor: a parameter with no annotation and no default",
+        "against a tensor: a dict, by the docstring or by what it is passed to",
+    ]
+
+
+def test_a_receiver_is_no_evidence(tmp_path: Path) -> None:
+    code = "class N(nn.Module):\n    def forward(self, x):\n        return self.n\n"
+    code = f"from torch import nn\n\n\n{code}"
+    told = {one.text: one.evidence for one in about(tmp_path, "return", code).expressions}
+    assert told["self"] == ()

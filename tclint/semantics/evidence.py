@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Final
 
 from tclint.records import record
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.annotations import annotation_value
-from tclint.semantics.interpreter.uses import signs_of
+from tclint.semantics.interpreter.told import use_of
+from tclint.semantics.interpreter.uses import Sign, signs_of
 from tclint.semantics.interpreter.weighing import is_named_like_tensor
 from tclint.semantics.lattice import is_tensor, may_be_tensor
 from tclint.semantics.readable import readable
 from tclint.semantics.symbols import FunctionInfo, parameters_of
 from tclint.semantics.values import UNKNOWN, Value
+
+_RECEIVERS: Final = frozenset({"self", "cls"})
 
 
 @record(frozen=True)
@@ -32,11 +36,11 @@ class Evidence:
 
 
 def evidence_of(analysis: Analysis, info: FunctionInfo, name: str) -> Iterator[Evidence]:
-    """All that is known of a parameter; nothing for a name that is none."""
+    """All that is known of a parameter; nothing for ``self``, and for names of others."""
     for argument, default in parameters_of(info.node):
-        if argument.arg == name:
+        if argument.arg == name and name not in _RECEIVERS:
             yield from _declared(analysis, info, argument, default)
-            yield from _used(info, name)
+            yield from _used(analysis, info, name)
             yield from _passed(analysis, info, name)
 
 
@@ -50,7 +54,7 @@ def _declared(
         case None if info.name == "__init__":
             yield Evidence("a parameter of `__init__`, which is given settings", False)
         case None:
-            if argument.annotation is None and argument.arg not in ("self", "cls"):
+            if argument.annotation is None:
                 yield Evidence("a parameter with no annotation and no default", True)
         case ast.Constant(value=None):
             named = is_named_like_tensor(argument.arg)
@@ -60,13 +64,19 @@ def _declared(
             yield Evidence(f"`{ast.unparse(default)}` by default", False)
 
 
-def _used(info: FunctionInfo, name: str) -> Iterator[Evidence]:
+def _used(analysis: Analysis, info: FunctionInfo, name: str) -> Iterator[Evidence]:
     told: set[tuple[str, int]] = set()
     for kind, speaks_for, place in signs_of(info.node, name):
         row: int | None = getattr(place, "lineno", None)
         if row is not None and (kind, row) not in told:
             told.add((kind, row))
             yield Evidence(f"used as {kind}", speaks_for, row)
+    own = {kind for kind, _ in told}
+    for sign in sorted(use_of(analysis, info, name).signs, key=lambda one: one.value):
+        if sign.value not in own:
+            speaks_for = None if sign is Sign.ASKED else sign is Sign.TENSOR
+            text = f"{sign.value}, by the docstring or by what it is passed to"
+            yield Evidence(text, speaks_for)
 
 
 def _passed(analysis: Analysis, info: FunctionInfo, name: str) -> Iterator[Evidence]:

@@ -41,7 +41,7 @@ def readable(value: Value) -> str:
         case Sequence() | Mapping() | Iteration():
             return _container(value)
         case Union(options=kinds):
-            return " or ".join(readable(kind) for kind in kinds)
+            return " or ".join(dict.fromkeys(map(readable, kinds)))
         case Compiled(inner=inner):
             return f"compiled {readable(inner)}"
     return _plain(value)
