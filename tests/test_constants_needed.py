@@ -39,6 +39,11 @@ class Kind(enum.Enum):
     A = 1
 
 
+def helper():
+    return 1
+
+
+helper.calls = 0
 plain = Plain(1)
 
 
@@ -102,6 +107,15 @@ BREAKING = texts("""
     x = x + torch.randn(3, requires_grad=True)
     x = x + torch.full((3,), 1.0, requires_grad=True)
     x = x + torch.rand_like(x, requires_grad=layer.training)
+    helper.calls = 1
+    helper.calls += 1
+    setattr(helper, "calls", 1)
+    x.squeeze_()
+    x.t_()
+    x.detach_()
+    y = x; y.unsqueeze_(0)
+    layer.requires_grad_(False)
+    layers.requires_grad_(False)
 """)
 TRACED = texts("""
     assert [1]
@@ -136,6 +150,10 @@ TRACED = texts("""
     x = x + torch.zeros(3, requires_grad=False)
     x = x + x.new_zeros(3, requires_grad=True)
     x = x + torch.zeros(3)
+    inner = lambda: 1; inner.calls = 1
+    y = x * 1; y.squeeze_()
+    y = x * 1; y.set_(x)
+    y = x.squeeze()
 """)
 
 

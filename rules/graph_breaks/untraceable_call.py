@@ -16,6 +16,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Class, External, Mapping, Object, Sequence, Tensor, Value
 from tclint.torch_facts import SKIPPED_FUNCTIONS, skipped_by_dynamo
 
+from ..lib.facts.origins import is_made_here
 from ..lib.rewrite.draw_if_needed import draw_if_needed, is_drawn_if_needed
 from ..lib.wording import consequence, loop_ids, renumbered
 
@@ -103,6 +104,11 @@ _COPIES: Final = {"copy.copy": "GB0007", "copy.deepcopy": "GB0179"}
 _COPIES_TRACED: Final = (2, 12)
 
 
+_VIEWING = "as_strided_ detach_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_"
+_ON_INPUTS: Final = frozenset(f"torch.Tensor.{name}" for name in ("set_", *_VIEWING.split()))
+"""What changes a tensor itself, not its data: traced for tensors that the graph makes."""
+
+
 class UntraceableCall(Rule[Call]):
     """Compiled code calls a function that Dynamo does not trace."""
 
@@ -111,15 +117,27 @@ class UntraceableCall(Rule[Call]):
     former_names = ("refused-call",)
     summary = "A call that Dynamo does not trace breaks the graph"
     on = Call
-    called = SKIPPED_FUNCTIONS | {name.rpartition(".")[2] for name in _BY_ARGUMENT}
+    called = SKIPPED_FUNCTIONS | {n.rpartition(".")[2] for n in (*_BY_ARGUMENT, *_ON_INPUTS)}
     effects = (Effect.GRAPH_BREAK,)
-    gb_ids = ("GB0007", "GB0008", "GB0059", "GB0156", "GB0180", "GB0208", "GB4198", "GB7000")
+    gb_ids = (
+        "GB0007",
+        "GB0008",
+        "GB0059",
+        "GB0148",
+        "GB0156",
+        "GB0180",
+        "GB0208",
+        "GB4198",
+        "GB7000",
+    )
 
     def check(self, event: Call) -> Finding | None:
         """Look the function up among those that were measured."""
         name = event.function.removeprefix("builtins.")
         if name in _BY_ARGUMENT:
             return _by_argument(event, name)
+        if name in _ON_INPUTS:
+            return _on_input(event, name)
         found = skipped_by_dynamo(name, event.site.settings.target_torch)
         if found is None or name in _ELSEWHERE or _is_context(event.site, event.call):
             return None
@@ -139,6 +157,21 @@ def _compares_tensors(event: Call, name: str) -> bool:
     """Heaps compare what is in them, which breaks the graph on every release for tensors."""
     given = (kind for value in event.arguments for kind in options(value))
     return name.startswith("heapq.") and any(_deep(kind) for kind in given)
+
+
+def _on_input(event: Call, name: str) -> Finding | None:
+    func = event.call.func
+    tensor = event.owner if isinstance(event.owner, Tensor) else None
+    if tensor is None or not isinstance(func, ast.Attribute):
+        return None
+    if is_made_here(event.site, func.value, tensor):
+        return None
+    return Finding(
+        f"Dynamo does not trace `{_spelt(name)}` of an input{consequence(event.site)}",
+        Decline(_OUTSIDE if name.endswith(".set_") else f"`{_spelt(name)[:-1]}` is traced"),
+        gb_ids=loop_ids(event.site, "GB0148"),
+        confidence=Confidence.MEDIUM if tensor.assumed else None,
+    )
 
 
 def _by_argument(event: Call, name: str) -> Finding | None:

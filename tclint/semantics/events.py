@@ -339,6 +339,13 @@ class ClassWrite(Event):
 
 
 @record(frozen=True, eq=False)
+class FunctionWrite(Event):
+    """An attribute of a function is assigned in a region that did not define the function."""
+
+    attribute: str
+
+
+@record(frozen=True, eq=False)
 class GlobalsDeclared(Event):
     """A ``global`` statement in a region; ``names`` are the variables that it declares."""
 

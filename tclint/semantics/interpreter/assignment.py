@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence as Items
 
 from tclint.semantics.collect import SETTER
-from tclint.semantics.events import ClassWrite, ModuleWrite, TensorWrite
+from tclint.semantics.events import ClassWrite, FunctionWrite, ModuleWrite, TensorWrite
 from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.compiling import note_reordered
 from tclint.semantics.interpreter.containers import hold, report_growth, with_item
@@ -24,6 +24,7 @@ from tclint.semantics.values import (
     UNKNOWN,
     Class,
     External,
+    Function,
     Mapping,
     Object,
     Sequence,
@@ -98,6 +99,7 @@ def _assign_attribute(
         frame.analysis.changes.note_elsewhere(frame, target, owner.cls, target.attr)
     if isinstance(owner, External):
         _note_config(frame, owner.name, target.attr, value)
+    _report_function_write(frame, target, owner, target.attr)
     _report_tensor_write(frame, target, target.value, owner, target.attr)
     if target.attr in CONTENT:
         forget_shapes(frame)
@@ -167,6 +169,15 @@ def write_attribute(
         frame.analysis.changes.note_elsewhere(frame, node, owner.cls, name)
     frame.analysis.changes.note_set(frame, node, subject, name)
     _report_tensor_write(frame, node, subject, owner, name)
+    _report_function_write(frame, node, owner, name)
+
+
+def _report_function_write(frame: Frame, node: ast.expr, owner: Value, name: str) -> None:
+    if not isinstance(owner, Function) or owner.bound is not None or frame.region is None:
+        return
+    around = frame.analysis.closures.get(owner.info.node)
+    if around is None or around.region is None:
+        frame.analysis.emit(frame, FunctionWrite, node, attribute=name)
 
 
 def _report_tensor_write(
