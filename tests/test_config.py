@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tclint.config import (
+    NEWEST_TORCH,
     Config,
     ConfigError,
     VerifyTarget,
@@ -121,8 +122,8 @@ def test_broken_pyproject_of_others_does_no_harm(tmp_path: Path) -> None:
         ("torch-2.11.0+cu128.dist-info", (2, 11)),
         ("torch-2.10.0a0+git1.dist-info", (2, 10)),
         ("torch-2.12.1-py3.11.egg-info", (2, 12)),
-        ("torch-unknown.dist-info", (2, 13)),
-        ("torch_scatter-2.1.2.dist-info", (2, 13)),
+        ("torch-unknown.dist-info", NEWEST_TORCH),
+        ("torch_scatter-2.1.2.dist-info", NEWEST_TORCH),
     ],
 )
 def test_installed_torch_is_the_default_target(

@@ -21,6 +21,8 @@ from benchmarks.models.report import MODES, page, source_of, summary
 from benchmarks.models.runner import measure_all
 from benchmarks.models.static import Predicted, predicted_breaks
 from benchmarks.models.totals import total
+from tclint.config import Config, Settings
+from tclint.torch_bounds.releases import minor_version
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -39,7 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("the records come from different installations:", *sorted(roots), file=sys.stderr)
         return 2
     root = Path(roots.pop())
-    predicted = predicted_breaks(root, {file for one in ran for file in one.executed})
+    config = Config(root, settings=Settings(target_torch=_torch_of(ran)))
+    predicted = predicted_breaks(root, {file for one in ran for file in one.executed}, config)
     joined = _joined(models, records, predicted, root)
     totals = total(joined)
     print(summary(joined, totals))
@@ -49,6 +52,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.json:
         options.json.write_text(json.dumps(_everything(joined), indent=1, default=list) + "\n")
     return 0
+
+
+def _torch_of(ran: Sequence[Measured]) -> tuple[int, int]:
+    """The newest torch that a model ran with."""
+    return max(minor_version(one.versions["torch"]) for one in ran)
 
 
 def _joined(

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tclint.config import Config
+from tclint.config import Config, Settings
 from tclint.diagnostics import Diagnostic, Effect
+from tclint.environment import installed_torch
 from tclint.fix.apply import fix_files
 from tclint.fix.results import AppliedFix
 from tclint.lint.engine import check_files
@@ -50,7 +51,9 @@ def judged(texts: Sequence[str]) -> list[Judged]:
         paths = [root / f"p{number}.py" for number in range(len(texts))]
         for path, text in zip(paths, texts, strict=True):
             path.write_text(text, encoding="utf-8")
-        config = Config(root=root, compiled=("*:f",))
+        there = installed_torch(root, "")  # what the programs run with
+        settings = Settings(target_torch=there[0]) if there else Settings()
+        config = Config(root=root, compiled=("*:f",), settings=settings)
         before = _by_path(r.diagnostic for r in check_files(paths, config).results)
         found = {p: Arm(t, left=before.get(p, ())) for p, t in zip(paths, texts, strict=True)}
         arms = (_fixed(found, config, unsafe=False), _fixed(found, config, unsafe=True))
