@@ -211,6 +211,7 @@ def _join_tensors(tensors: Iterable[Tensor]) -> Tensor:
             first.random or other.random,
             first.from_compiled or other.from_compiled,
             first.why,
+            first.cls if first.cls is other.cls else None,
         )
     return first
 
@@ -219,7 +220,7 @@ def with_dtype(tensor: Tensor, dtype: DType | None) -> Tensor:
     """The tensor with another element type, or none known."""
     return Tensor(
         tensor.rank, dtype, tensor.device, tensor.role, tensor.assumed, tensor.random,
-        tensor.from_compiled, tensor.why,
+        tensor.from_compiled, tensor.why, tensor.cls,
     )  # fmt: skip
 
 
@@ -249,7 +250,7 @@ def as_assumed(tensor: Tensor) -> Tensor:
     """The tensor, believed for lack of better knowledge."""
     return Tensor(
         tensor.rank, tensor.dtype, tensor.device, tensor.role, True, tensor.random,
-        tensor.from_compiled, tensor.why,
+        tensor.from_compiled, tensor.why, tensor.cls,
     )  # fmt: skip
 
 

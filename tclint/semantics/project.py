@@ -267,6 +267,10 @@ class Project:
             )
         return self._asked[cls]
 
+    def is_tensor_class(self, cls: ClassInfo) -> bool:
+        """True for subclasses of ``torch.Tensor``."""
+        return not _TENSORS.isdisjoint(self.ancestry(cls))
+
     def is_module_class(self, cls: ClassInfo) -> bool:
         """True for subclasses of ``torch.nn.Module``, also through bases outside the project.
 
@@ -299,6 +303,7 @@ def _asked_of_first(method: FunctionNode) -> Iterator[str]:
                 yield attribute
 
 
+_TENSORS: Final = frozenset({"torch.Tensor", "torch.nn.Parameter"})
 PLAIN_BASES: Final = frozenset(
     {"object", "abc", "typing", "enum", "dataclasses", "Exception", "dict", "list", "tuple", "str"}
 )

@@ -61,10 +61,13 @@ class Tensor(Value):
     parameters and buffers from other tensors. ``assumed`` marks tensors believed for lack of
     better knowledge (an unannotated parameter of ``forward``); findings on them are less sure.
     ``random`` marks tensors drawn from torch's generator in this region, ``from_compiled`` the
-    outputs of something that the project compiles.
+    outputs of something that the project compiles. ``cls`` is its class where the project has one
+    of its own for it.
     """
 
-    __slots__ = ("assumed", "device", "dtype", "from_compiled", "random", "rank", "role", "why")
+    __slots__ = (
+        "assumed", "cls", "device", "dtype", "from_compiled", "random", "rank", "role", "why",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -76,6 +79,7 @@ class Tensor(Value):
         random: bool = False,
         from_compiled: bool = False,
         why: str = "",
+        cls: ClassInfo | None = None,
     ) -> None:
         self.rank: Final = rank
         self.dtype: Final = dtype
@@ -85,6 +89,7 @@ class Tensor(Value):
         self.random: Final = random
         self.from_compiled: Final = from_compiled
         self.why: Final = why
+        self.cls: Final = cls
 
     def _content(self) -> Fields:
         return (
@@ -95,6 +100,7 @@ class Tensor(Value):
             self.assumed,
             self.random,
             self.from_compiled,
+            self.cls,
         )
 
     def changed(self, **fields: Any) -> Tensor:
@@ -105,6 +111,7 @@ class Tensor(Value):
 
 _FIELDS_OF_TENSOR: Final = (
     "rank", "dtype", "device", "role", "assumed", "random", "from_compiled", "why",
+    "cls",
 )  # fmt: skip
 
 

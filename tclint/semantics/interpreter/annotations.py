@@ -111,6 +111,8 @@ def _named(analysis: Analysis, module: ModuleInfo, name: str, dtype: DType | Non
     if made == name:
         return Object(made)
     found = analysis.project.lookup(name, module) or module.classes.get(name)
+    if isinstance(found, ClassInfo) and analysis.project.is_tensor_class(found):
+        return Tensor(dtype=dtype, why="annotated as a tensor", cls=found)
     if isinstance(found, ClassInfo):
         return Object(found.qualname, found, is_module=analysis.project.is_module_class(found))
     if isinstance(found, tuple):

@@ -100,11 +100,33 @@ def _of_unknown(_frame: Frame, _base: Value, name: str, _node: ast.expr) -> Valu
 
 
 def _of_tensor(frame: Frame, base: Tensor, name: str, node: ast.expr) -> Value:
+    if base.cls is not None:
+        own = _of_tensor_class(frame, base, base.cls, name, node)
+        if own is not None:
+            return own
     if base.assumed and not torch_facts.is_tensor_member(name):
         return UNKNOWN  # then it is none
     if name in ("values", "indices") and not _is_called(frame, node):
         return base if name == "values" else with_dtype(base, None)  # of `x.max(dim=0)`
     return tensor_attribute(base, name)
+
+
+def _of_tensor_class(
+    frame: Frame, base: Tensor, cls: ClassInfo, name: str, node: ast.expr
+) -> Value | None:
+    """What a class of the project adds to tensors; None for what all of them have."""
+    project = frame.analysis.project
+    method = project.method(cls, name)
+    if method is not None:
+        return _bound_to(frame, base, cls, method, node)
+    held = attributes_of(frame.analysis, cls).get(name)
+    if held is not None or torch_facts.is_tensor_member(name):
+        return held
+    missing = project.method(cls, "__getattr__")
+    if missing is None or frame.region is None:
+        return None
+    given = Arguments((Static("str", name, known=True),))
+    return call_function(frame, Function(missing, base), given, node)
 
 
 def _is_called(frame: Frame, node: ast.expr) -> bool:
@@ -273,7 +295,7 @@ def _object_attribute(
             method = analysis.project.method(cls, "forward")  # which `nn.Module.__call__` calls
         return Function(method, receiver) if method else _library_member(receiver, name)
     if method is not None:
-        return _bound_method(frame, base, method, node)
+        return _bound_to(frame, _receiver(base), cls, method, node)
     if name == "__class__":
         return Class(cls)
     held = _held(frame, base, cls, name)
@@ -333,16 +355,19 @@ def _library_member(base: Object, name: str) -> Value:
     return UNKNOWN
 
 
-def _bound_method(frame: Frame, base: Object, method: FunctionInfo, node: ast.expr) -> Value:
+def _bound_to(
+    frame: Frame, receiver: Value, cls: ClassInfo, method: FunctionInfo, node: ast.expr
+) -> Value:
+    """A method of a class, looked up on an object of it."""
     if not method.decorators:
-        return Function(method, _receiver(base))
+        return Function(method, receiver)
     if not PROPERTIES.isdisjoint(method.decorators):
-        return call_function(frame, Function(method, _receiver(base)), Arguments(), node)
+        return call_function(frame, Function(method, receiver), Arguments(), node)
     if "staticmethod" in method.decorators:
         return Function(method)
-    if "classmethod" in method.decorators and base.cls is not None:
-        return Function(method, Class(base.cls))
-    return Function(method, _receiver(base))
+    if "classmethod" in method.decorators:
+        return Function(method, Class(cls))
+    return Function(method, receiver)
 
 
 def _receiver(base: Object) -> Object:

@@ -25,6 +25,7 @@ from tclint.semantics.values import (
     Object,
     Sequence,
     Static,
+    Tensor,
     Value,
     constant,
 )
@@ -49,6 +50,8 @@ MAX_NESTING: Final = 3
 
 def make(frame: Frame, cls: ClassInfo, arguments: Arguments, node: ast.expr) -> Value:
     """An instance of a project class, with its attributes where it is a plain one."""
+    if frame.analysis.project.is_tensor_class(cls):
+        return Tensor(why=f"of the class `{cls.name}`", cls=cls)
     if not _is_in_view(frame, cls):
         return instantiate(frame, cls, arguments, node)
     project = frame.analysis.project

@@ -19,6 +19,7 @@ from tclint.semantics.values import (
     NONE,
     SYMINT,
     UNKNOWN,
+    Class,
     DataScalar,
     DType,
     External,
@@ -48,6 +49,11 @@ _GIVING_TENSORS: Final = ("branch", "copy")
 """Reads whose calls give tensors, not what was read."""
 
 
+def _of_class(tensor: Tensor, cls: Value) -> Tensor:
+    """A tensor as one of a class of the project."""
+    return tensor.changed(cls=cls.info if isinstance(cls, Class) else None)
+
+
 def call_method(
     frame: Frame, node: ast.Call, tensor: Tensor, name: str, arguments: Arguments
 ) -> Value:
@@ -63,6 +69,8 @@ def call_method(
         arguments=tuple(arguments.positional), owner=tensor,
     )  # fmt: skip
     report_dynamic_shape(frame, node, name, tensor, node.func, arguments)
+    if name == "as_subclass" and arguments.positional:
+        return _of_class(tensor, arguments.positional[0])
     if name in _CASTS:
         return _like(tensor, _CASTS[name])
     if name in KEEPING:
