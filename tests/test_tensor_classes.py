@@ -104,6 +104,45 @@ t = torch.ones(3).as_subclass(MyT)
 def f(x):
     return x * 2 if t.big() else x
 
+
+# asked whether it is one
+class MyT(torch.Tensor):
+    pass
+def g(x: MyT):
+    if not isinstance(x, MyT):
+        raise TypeError
+    return x * x.sum().item()
+t = torch.ones(3).as_subclass(MyT)
+def f(x):
+    return x + g(t)
+
+
+# asked whether it is of a class below
+class MyT(torch.Tensor):
+    pass
+class Below(MyT):
+    pass
+def g(x: MyT):
+    if isinstance(x, Below):
+        return x * x.sum().item()
+    return x
+t = torch.ones(3).as_subclass(Below)
+def f(x):
+    return x + g(t)
+
+
+# what the class says of its attributes
+class MyT(torch.Tensor):
+    data_: torch.Tensor
+t = torch.ones(3).as_subclass(MyT)
+t.data_ = torch.ones(3)
+def g(x: MyT):
+    if x.data_.sum() > 1:
+        return x + 1
+    return x
+def f(x):
+    return x + g(t)
+
 """)
 TRACED = programs("""
 # silent: a method that only computes

@@ -119,9 +119,11 @@ def _of_tensor_class(
     method = project.method(cls, name)
     if method is not None:
         return _bound_to(frame, base, cls, method, node)
-    held = attributes_of(frame.analysis, cls).get(name)
-    if held is not None or torch_facts.is_tensor_member(name):
-        return held
+    held = attributes_of(frame.analysis, cls).get(name) or _class_level(frame, cls, name)
+    if held is not UNKNOWN:
+        return _later(frame, cls, name, held)
+    if torch_facts.is_tensor_member(name):
+        return None
     missing = project.method(cls, "__getattr__")
     if missing is None or frame.region is None:
         return None

@@ -153,7 +153,7 @@ def type_test(value: Value | None) -> Callable[[Value], bool] | None:
         case External(name=name):
             return _outside_test(name)
         case Class(info=info):
-            return lambda v: isinstance(v, Object) and v.cls is info
+            return lambda v: isinstance(v, (Object, Tensor)) and v.cls is info
     return None
 
 
@@ -170,7 +170,8 @@ def instance_verdict(value: Value, types: Value | None) -> bool | None:
     hits = {any(test is not None and test(kind) for test in tests) for kind in kinds}
     if hits == {True}:
         return True
-    return False if hits == {False} and all(tests) else None
+    special = any(isinstance(kind, Tensor) and kind.cls is not None for kind in kinds)
+    return False if hits == {False} and all(tests) and not special else None
 
 
 def _outside_test(name: str) -> Callable[[Value], bool] | None:
