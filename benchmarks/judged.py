@@ -1,6 +1,6 @@
 """A sample of findings, chosen at random and shown with their source, for people to judge.
 
-Run: python -m benchmarks.judged ROOT... --select CODES [--sample 100] [--seed 7]
+Run: python -m benchmarks.judged ROOT... --select CODES [--sample 100] [--seed 7] [--stratified]
 
 The findings are ordered by the root's name, the path below it, place and code before the sample is
 drawn, so that a seed means the same findings wherever the roots lie.
@@ -39,20 +39,45 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Print the sample as markdown."""
     options = _options(argv)
     found = sorted(
-        one for root in options.roots for one in findings(root, options.select, options.confidence)
+        one
+        for root in options.roots
+        for one in findings(root, options.select, options.confidence, options.preset)
     )
-    sample = sorted(random.Random(options.seed).sample(found, min(options.sample, len(found))))
+    draw = stratified if options.stratified else drawn
+    sample = sorted(draw(found, min(options.sample, len(found)), options.seed))
     print(heading(found, sample, options.seed))
     for number, one in enumerate(sample, 1):
         print(entry(number, one))
     return 0
 
 
-def findings(root: Path, select: str, confidence: str) -> list[Shown]:
+def drawn(found: Sequence[Shown], count: int, seed: int) -> list[Shown]:
+    """A plain random sample."""
+    return random.Random(seed).sample(found, count)
+
+
+def stratified(found: Sequence[Shown], count: int, seed: int) -> list[Shown]:
+    """A sample with something of each code and confidence, and of each as much as there is.
+
+    Of what has the largest share that is not drawn yet, one is drawn, until there are enough.
+    """
+    chance = random.Random(seed)
+    strata: dict[tuple[str, str], list[Shown]] = {}
+    for one in chance.sample(found, len(found)):
+        strata.setdefault((one.code, one.confidence), []).append(one)
+    taken = dict.fromkeys(sorted(strata), 0)
+    for _ in range(count):
+        open_ = [key for key in taken if taken[key] < len(strata[key])]
+        key = max(open_, key=lambda one: (not taken[one], len(strata[one]) / (taken[one] + 0.5)))
+        taken[key] += 1
+    return [one for key, number in taken.items() for one in strata[key][:number]]
+
+
+def findings(root: Path, select: str, confidence: str, preset: str) -> list[Shown]:
     """What `tclint check` finds below a folder."""
     command = [
         sys.executable, "-m", "tclint", "check", str(root), "--isolated", "--select", select,
-        "--min-confidence", confidence, "--output-format", "json",
+        "--min-confidence", confidence, "--output-format", "json", "--preset", preset,
     ]  # fmt: skip
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     if run.returncode not in (0, 1) or not run.stdout:
@@ -105,6 +130,10 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--select", required=True, help="codes or prefixes, with commas")
     parser.add_argument("--sample", type=int, default=100)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument(
+        "--stratified", action="store_true", help="something of each code and confidence"
+    )
+    parser.add_argument("--preset", default="all", help="as `tclint check` takes it")
     parser.add_argument("--confidence", default="medium", choices=_LEVELS)
     return parser.parse_args(argv)
 

@@ -53,7 +53,7 @@ PLACES: Final = (
     ),
     Place(
         "archives", "archives",
-        frozenset({"archive", "archived", "archives", "records", "runs", "outputs", "logs",
+        frozenset({"archive", "archived", "archives", "records", "runs", "outputs", "log", "logs",
                    "lightning_logs", "mlruns", "wandb"}),
     ),
     Place(

@@ -70,3 +70,15 @@ def test_findings_below_the_level_are_left_out(
     assert "# 0 of 0" in capsys.readouterr().out
     assert main([*arguments, "--confidence", "low"]) == 0
     assert "# 1 of 1" in capsys.readouterr().out
+
+
+def test_a_stratified_sample_has_something_of_each_code_and_confidence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = package(tmp_path, "one", 30)
+    (root / "rare.py").write_text("import torch\ntorch._dynamo.reset()\n", encoding="utf-8")
+    options = ("--select", "TCL4", "--confidence", "low", "--sample", "3", "--stratified")
+    text = shown([root], capsys, *options)
+    assert text == shown([root], capsys, *options)
+    assert "| TCL420 | 30 | 2 |" in text
+    assert "| TCL421 | 1 | 1 |" in text

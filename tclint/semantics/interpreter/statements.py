@@ -40,7 +40,7 @@ from tclint.semantics.interpreter.off_by_default import is_off_by_default
 from tclint.semantics.interpreter.special import augment, entered, leave, special
 from tclint.semantics.interpreter.traced import traced
 from tclint.semantics.interpreter.truth import truth
-from tclint.semantics.lattice import is_tensor, may_be_tensor
+from tclint.semantics.lattice import is_tensor, may_be_tensor, may_be_unknown
 from tclint.semantics.syntax import path_of
 from tclint.semantics.values import (
     NONE,
@@ -152,7 +152,7 @@ def _report_object_assert(frame: Frame, node: ast.Assert) -> None:
         last = last.values[-1]
     literal = node.msg is None or isinstance(node.msg, ast.Constant)
     value = frame.body.values.get(last, UNKNOWN)
-    if literal and not may_be_tensor(value):
+    if literal and not may_be_tensor(value) and not may_be_unknown(value):
         holds = traced(frame, value)
         if holds is not None:
             frame.analysis.emit(frame, ObjectAssert, last, statement=node, holds=holds)
