@@ -9,11 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from tclint.cache.imports import SETTLED, Imports
 from tclint.config import load_config
+from tclint.files import version_of
 from tclint.lint import around, callers, project_files
 from tclint.lint.engine import Run, check_files
 from tclint.report.summary import summary
 from tclint.source.discovery import discover
+from tests.cli_runs import tclint
 
 HELPER = """\
 def helper(x):
@@ -387,3 +390,87 @@ def script(chance: random.Random, names: list[str], places: dict[str, str]) -> s
     line, prefix = imported(chance, name, places)
     target = chance.choice((f"{prefix}f_{name}", f"{prefix}C_{name}()"))
     return f"import torch\n{line}\nstep = torch.compile({target})\nstep(torch.ones(2))\n"
+
+
+def test_standard_input_is_checked_as_the_file_that_it_stands_for(tmp_path: Path) -> None:
+    lay_out(tmp_path, {"base.py": BASE, "sub.py": "", "pyproject.toml": ""})
+    text = SUB.format(base="base").encode()
+    done = tclint("check", "-", "--stdin-filename", "sub.py", cwd=tmp_path, stdin=text)
+    assert "sub.py:6:" in done.stdout
+
+
+def test_what_a_line_is_taken_for_is_explained_with_its_callers(tmp_path: Path) -> None:
+    main = COMPILES.format(imports="from a import helper", target="helper")
+    lay_out(tmp_path, {"a.py": HELPER, "main.py": main, "pyproject.toml": ""})
+    done = tclint("check", "a.py", "--explain-types", "a.py:2", cwd=tmp_path)
+    assert "in region `helper`, compiled at main.py:3" in done.stdout
+
+
+def test_a_remembered_run_looks_for_callers_again(tmp_path: Path) -> None:
+    lay_out(tmp_path, {"a.py": HELPER, "pyproject.toml": "", "main.py": ""})
+
+    def told() -> bool:
+        return "TCL101" in tclint("check", "a.py", cwd=tmp_path).stdout
+
+    assert not told()
+    (tmp_path / "main.py").write_text(
+        COMPILES.format(imports="from a import helper", target="helper")
+    )
+    assert told()
+    assert told()
+    (tmp_path / "main.py").rename(tmp_path / "other.py")
+    assert told()
+    (tmp_path / "other.py").unlink()
+    assert not told()
+
+
+def test_remembered_imports_are_read_again_when_files_change(tmp_path: Path) -> None:
+    lay_out(tmp_path, {"a.py": "import b\n", "b.py": "import c\n"})
+    for name in ("a.py", "b.py"):
+        os.utime(tmp_path / name, ns=(1, 1))
+    paths = [tmp_path / "a.py", tmp_path / "b.py", tmp_path / "gone.py"]
+    first = Imports(None)
+    found = first.of(paths)
+    assert [(path.name, [row.source for row in rows]) for path, rows in found] == [
+        ("a.py", ["b"]),
+        ("b.py", ["c"]),
+    ]
+    rows = first.rows(-SETTLED)
+    again = Imports(rows)
+    assert (again.of(paths), again.is_new) == (found, False)
+    (tmp_path / "b.py").write_text("import d\n")
+    again = Imports(rows)
+    assert again.of(paths)[1][1][0].source == "d"
+    assert again.is_new
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        [],
+        "x",
+        {"a": 1},
+        {"a.py": [[1], 2]},
+        {"a.py": [None, [[1, 2]]]},
+        {"a.py": [None, [["", "b"]]]},
+    ],
+)
+def test_imports_that_somebody_made_up_are_read_anew(tmp_path: Path, planted: object) -> None:
+    lay_out(tmp_path, {"a.py": "import b\n"})
+    if isinstance(planted, dict):
+        version = version_of(tmp_path / "a.py")
+        rows = (row for row in planted.values() if isinstance(row, list))
+        planted = {str(tmp_path / "a.py"): [version, row[1]] for row in rows}
+    imports = Imports(planted)
+    assert imports.of([tmp_path / "a.py"]) == Imports(None).of([tmp_path / "a.py"])
+
+
+def test_a_fix_of_a_named_file_knows_its_callers(tmp_path: Path) -> None:
+    helper = (
+        "def helper(x):\n    y = (x + 1).relu()\n    top = y.max().item()\n    return y / top\n"
+    )
+    main = "import torch\nfrom a import helper\nstep = torch.compile(helper)\nstep(torch.ones(3))\n"
+    lay_out(tmp_path, {"a.py": helper, "main.py": main, "pyproject.toml": ""})
+    whole = tclint("fix", "--diff", ".", cwd=tmp_path).stdout
+    assert "detach" in whole
+    assert tclint("fix", "--diff", "a.py", cwd=tmp_path).stdout == whole

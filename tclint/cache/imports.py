@@ -34,9 +34,9 @@ class Imports:
 
     def of(self, paths: Sequence[Path]) -> list[tuple[Path, tuple[Import, ...]]]:
         """What each of some files imports; those that do not exist import nothing."""
-        found = []
+        found, here = [], os.getcwd()  # noqa: PTH109 (thousands of files)
         for path in paths:
-            name = str(path)
+            name = os.path.join(here, path)  # noqa: PTH118
             version = version_of(name)
             if version is None:
                 continue
@@ -61,7 +61,7 @@ class Imports:
 
 def name_of(paths: Sequence[Path]) -> str:
     """What tells the files of one project from those of another."""
-    return os.path.commonpath([paths[0], paths[-1]]) if paths else ""
+    return os.path.commonpath([Path.cwd() / path for path in (paths[0], paths[-1])])
 
 
 def _encoded(one: Import) -> list[Any]:
@@ -69,7 +69,13 @@ def _encoded(one: Import) -> list[Any]:
 
 
 def _decoded(rows: list[Any]) -> tuple[Import, ...]:
-    return tuple(Import(source, tuple(map(_pair, names))) for source, *names in rows)
+    return tuple(Import(_named(source), tuple(map(_pair, names))) for source, *names in rows)
+
+
+def _named(source: object) -> str:
+    if not isinstance(source, str) or not source:
+        raise TypeError(source)
+    return source
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -8,7 +8,7 @@ too large to be looked through gives way to the next smaller one.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -56,7 +56,10 @@ def other_files(named: Sequence[Path], config: Config) -> Rest:
                 found.update(dict.fromkeys(_governed(listed, place)))
                 break
             unseen = unseen or place
-    return Rest(tuple(_without(named, found)), tuple(folders), unseen)
+    rest = _without(named, found)
+    if not all(path.is_absolute() for path in named):
+        rest = map(_from_here(), rest)
+    return Rest(tuple(rest), tuple(folders), unseen)
 
 
 def _folders(named: Sequence[Path]) -> list[Path]:
@@ -106,6 +109,17 @@ def _configures(folder: str) -> bool:
         return config_in(Path(folder)) is not None
     except ConfigError:
         return True  # whoever checks the files there is told
+
+
+def _from_here() -> Callable[[Path], Path]:
+    """What shows files below the current folder as somebody would name them there."""
+    here = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118 (thousands of files)
+
+    def shown(path: Path) -> Path:
+        text = str(path)
+        return Path(text[len(here) :]) if text.startswith(here) else path
+
+    return shown
 
 
 def _without(named: Sequence[Path], found: dict[Path, None]) -> Iterator[Path]:
