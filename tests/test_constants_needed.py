@@ -10,8 +10,10 @@ from textwrap import indent
 
 import pytest
 
-from tests.dynamo import breaks_in_calls
-from tests.test_rewritten_state import told
+from tclint.config import Config
+from tclint.diagnostics import Effect
+from tclint.lint.engine import check_files
+from tests.dynamo import MEASURED, breaks_in_calls
 
 HEAD = """\
 import enum
@@ -155,6 +157,15 @@ TRACED = texts("""
     y = x * 1; y.set_(x)
     y = x.squeeze()
 """)
+
+
+def told(folder: Path, text: str) -> bool:
+    """Whether `check` names a graph break, for the release that the programs were measured on."""
+    path = folder / "program.py"
+    path.write_text(text, encoding="utf-8")
+    config = Config(root=folder, compiled=("*:f",), settings=MEASURED)
+    results = check_files([path], config).results
+    return any(result.diagnostic.effect is Effect.GRAPH_BREAK for result in results)
 
 
 @pytest.mark.parametrize("text", BREAKING.values(), ids=BREAKING.keys())

@@ -15,7 +15,7 @@ import pytest
 from tclint.config import Config
 from tclint.lint.engine import check_files
 from tclint.lint.registry import load_rules
-from tests.dynamo import breaks
+from tests.dynamo import MEASURED, breaks
 
 HEAD = """\
 import logging
@@ -95,7 +95,7 @@ def findings(folder: Path, text: str, **chosen: tuple[str, ...]) -> Counter[str]
     """The codes of the findings on the line that puts something out."""
     path = folder / "program.py"
     path.write_text(text, encoding="utf-8")
-    config = Config(root=folder, compiled=("*:f",), **chosen)
+    config = Config(root=folder, compiled=("*:f",), settings=MEASURED, **chosen)
     results = (result.diagnostic for result in check_files([path], config).results)
     return Counter(found.code for found in results if found.span.start.row == LINE)
 

@@ -12,7 +12,7 @@ import pytest
 from tclint.config import Config
 from tclint.diagnostics import Effect
 from tclint.lint.engine import check_files
-from tests.dynamo import breaks
+from tests.dynamo import MEASURED, breaks
 from tests.test_plain_objects import programs
 
 HEAD = """\
@@ -188,7 +188,9 @@ def f(x: Tensor):
 def test_a_break_behind_a_value_from_afar_is_told(tmp_path: Path, text: str) -> None:
     path = tmp_path / "program.py"
     path.write_text(text, encoding="utf-8")
-    results = check_files([path], Config(root=tmp_path, compiled=("*:f",))).results
+    results = check_files(
+        [path], Config(root=tmp_path, compiled=("*:f",), settings=MEASURED)
+    ).results
     assert any(result.diagnostic.effect is Effect.GRAPH_BREAK for result in results)
 
 
