@@ -332,3 +332,26 @@ def test_a_receiver_is_no_evidence(tmp_path: Path) -> None:
     code = f"from torch import nn\n\n\n{code}"
     told = {one.text: one.evidence for one in about(tmp_path, "return", code).expressions}
     assert told["self"] == ()
+
+
+def test_an_attribute_that_nothing_sets_says_so(tmp_path: Path) -> None:
+    code = (
+        "from torch import nn\n\n\nclass N(nn.Module):\n    def forward(self, x):\n"
+        "        return self.w.item()\n"
+    )
+    told = {one.text: one.reasons for one in about(tmp_path, "return", code).expressions}
+    assert told["self.w"] == ("nothing that was read sets `w` of `N`",)
+
+
+def test_each_part_of_a_large_project_tells_of_its_own_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "import torch\n\n\n@torch.compile\ndef step(x, tool=None):\n    return tool.helper(x)\n"
+    tool = "class Tool:\n    def helper(self, x):\n        return x.item()\n"
+    files = put(tmp_path, {"net.py": code, "tool.py": tool})
+    monkeypatch.setattr("tclint.lint.why.shards", lambda paths: [(path,) for path in paths])
+    file = tmp_path / "tool.py"
+    answer = why(files, Config(tmp_path), {}, file, 3)
+    assert answer is not None
+    said = "`step` is in a region and calls `tool.helper`, but what that is is not known"
+    assert [*answer.where.reasons(file)][1:] == [f"{tmp_path / 'net.py'}:6: {said}"]

@@ -102,7 +102,7 @@ class _Question:
         analysis = interpret(self.project, walked, self.config, events, self.trace, only)
         module = self.project.module_at(file)
         assert module is not None
-        where = whereabouts(analysis, self.trace, module, self.config, row)
+        where = whereabouts(analysis, self.trace, module, self.config, row, frozenset(self.shard))
         judging = Judging(analysis, module, self.config, frozenset(self.program.paths))
         here = row_of(module.tree, row)
         verdicts = [one for one in judging.verdicts() if _is_at(here, one.span)]

@@ -13,8 +13,17 @@ from tclint.semantics.evidence import Evidence, evidence_of
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.lattice import options
 from tclint.semantics.readable import is_guess, readable
-from tclint.semantics.symbols import ModuleInfo
-from tclint.semantics.values import UNKNOWN, BoundExternal, Class, External, Function, Tensor, Value
+from tclint.semantics.symbols import ClassInfo, ModuleInfo
+from tclint.semantics.values import (
+    UNKNOWN,
+    BoundExternal,
+    Class,
+    External,
+    Function,
+    Object,
+    Tensor,
+    Value,
+)
 
 CALLABLE: Final = (BoundExternal, Class, External, Function)
 LONGEST: Final = 60
@@ -88,17 +97,33 @@ def _explained(analysis: Analysis, body: Body, node: ast.expr) -> Explained:
     span = file.span(node)
     text = " ".join(file.excerpt(span).split())
     text = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
-    reasons, evidence = _reasons(body, node, value), _evidence(analysis, body, node)
+    reasons, evidence = _reasons(analysis, body, node, value), _evidence(analysis, body, node)
     return Explained(span, text, value, tuple(reasons), tuple(evidence))
 
 
-def _reasons(body: Body, node: ast.expr, value: Value) -> Iterator[str]:
+def _reasons(analysis: Analysis, body: Body, node: ast.expr, value: Value) -> Iterator[str]:
     tensors = (option for option in options(value) if isinstance(option, Tensor))
     yield from sorted({t.why for t in tensors if t.why and not is_guess(t)})
     if value is UNKNOWN and isinstance(node, ast.Call):
         callee = body.values.get(node.func, UNKNOWN)
         if isinstance(callee, CALLABLE):
             yield f"not known what {readable(callee)} gives"
+    if value is UNKNOWN and isinstance(node, ast.Attribute):
+        owner = body.values.get(node.value, UNKNOWN)
+        cls = owner.cls if isinstance(owner, Object) else None
+        if cls is not None and _is_set_nowhere(analysis, cls, node.attr):
+            yield f"nothing that was read sets `{node.attr}` of `{cls.qualname}`"
+
+
+def _is_set_nowhere(analysis: Analysis, cls: ClassInfo, name: str) -> bool:
+    """True for an attribute that no class of the program above an object gives a value."""
+    above = [one for one in analysis.project.ancestry(cls) if isinstance(one, ClassInfo)]
+    return not any(
+        name in one.methods
+        or name in analysis.attributes.get(one, {})
+        or name in analysis.class_variables(one)
+        for one in above
+    )
 
 
 def _evidence(analysis: Analysis, body: Body, node: ast.expr) -> Iterator[Evidence]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from pathlib import Path
 from typing import Final
 
 from tclint.records import record
@@ -34,15 +35,20 @@ class Mention:
 
 
 def mentions_of(
-    analysis: Analysis, trace: Trace, function: Function, info: FunctionInfo | None
+    analysis: Analysis,
+    trace: Trace,
+    function: Function,
+    info: FunctionInfo | None,
+    walked: Collection[Path],
 ) -> Iterator[Mention]:
     """The places that name a function, with the reason why each does not make it compiled.
 
-    Without ``info`` it is a function inside of another that was never walked.
+    Only files that were ``walked`` are looked into. Without ``info`` it is a function inside of
+    another that was never walked.
     """
     name = function.name
     for module in analysis.project.loaded:
-        if name not in module.file.text:
+        if module.file.path not in walked or name not in module.file.text:
             continue
         inner = nodes(module.tree)
         called = {node.func for node in inner if isinstance(node, ast.Call)}

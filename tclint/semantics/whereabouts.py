@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -84,16 +84,27 @@ def joined(seen: Sequence[Whereabouts]) -> Whereabouts:
 
 
 def whereabouts(
-    analysis: Analysis, trace: Trace, module: ModuleInfo, config: Config, row: int
+    analysis: Analysis,
+    trace: Trace,
+    module: ModuleInfo,
+    config: Config,
+    row: int,
+    walked: Collection[Path],
 ) -> Whereabouts:
-    """Where a row of a file is."""
-    return _Looking(analysis, trace, module, config).at(row_of(module.tree, row))
+    """Where a row of a file is; ``walked`` are the files that the analysis began with."""
+    return _Looking(analysis, trace, module, config, walked).at(row_of(module.tree, row))
 
 
 class _Looking:
     def __init__(
-        self, analysis: Analysis, trace: Trace, module: ModuleInfo, config: Config
+        self,
+        analysis: Analysis,
+        trace: Trace,
+        module: ModuleInfo,
+        config: Config,
+        walked: Collection[Path],
     ) -> None:
+        self.walked = walked
         self.analysis = analysis
         self.trace = trace
         self.module = module
@@ -115,7 +126,9 @@ class _Looking:
         because = tuple(self.why_not(row, function))
         if because:
             return Whereabouts(name, (), because)
-        named = tuple(mentions_of(self.analysis, self.trace, function, self.known.get(function)))
+        named = tuple(
+            mentions_of(self.analysis, self.trace, function, self.known.get(function), self.walked)
+        )
         return Whereabouts(name, (), (f"no compiled code is seen to call `{name}`",), named)
 
     def ways(self, function: Function) -> tuple[Way, ...]:
