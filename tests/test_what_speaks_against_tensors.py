@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tclint.config import Config
+from tclint.lint.engine import check_files
 from tests.dynamo import breaks
 from tests.test_rewritten_state import told
 
@@ -256,6 +258,14 @@ def f(x, n):
     return x[:m] * x[:n].sum()
 
 """)
+
+
+def test_the_maximum_of_noisy_data_is_not_called_random(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    noisy = "    y = x * torch.rand_like(x)\n    return x if y.max() > 1 else x * 2\n"
+    path.write_text(f"import torch\n\n\ndef f(x: torch.Tensor):\n{noisy}", encoding="utf-8")
+    results = check_files([path], Config(root=tmp_path, compiled=("*:f",))).results
+    assert [result.diagnostic.code for result in results] == ["TCL160"]
 
 
 def _arguments(text: str) -> tuple[object, ...]:

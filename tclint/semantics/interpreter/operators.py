@@ -280,7 +280,10 @@ def _assumed(*values: Value) -> bool:
 
 
 def _random(*values: Value) -> bool:
-    return any(isinstance(v, Tensor) and v.random for v in values)
+    """True for what is made of random numbers alone, or with what a model keeps."""
+    tensors = [value for value in values if isinstance(value, Tensor)]
+    drawn = any(tensor.random for tensor in tensors)
+    return drawn and all(tensor.random or tensor.role is not None for tensor in tensors)
 
 
 def _promoted(op: ast.operator, left: Value, right: Value) -> DType | None:
