@@ -17,6 +17,7 @@ from tclint.semantics.syntax import CONSTANT, NAME
 from tclint.semantics.values import (
     FALSE,
     NONE,
+    STATIC,
     UNKNOWN,
     Class,
     Compiled,
@@ -187,7 +188,7 @@ class Changes:
     def is_rewritten(self, frame: Frame, cls: ClassInfo, name: str) -> bool:
         """True for an attribute that something writes to after its object was made."""
         self.attribute(frame, cls, name, UNKNOWN)
-        return bool(self._of_attributes[cls, name])
+        return not all(store.is_vague for store in self._of_attributes[cls, name])
 
     def variable(self, frame: Frame, module: ModuleInfo, name: str, made: Value) -> Value:
         """What a variable of a file's top level may be."""
@@ -236,6 +237,8 @@ class Changes:
             if store.is_vague and value is not NONE:
                 continue
             later = seen.value if seen.value is not None else _written_out(store, made)
+            if store.is_vague and later is UNKNOWN:
+                later = STATIC  # what is set by names that somebody gives is configuration
             if store.content:
                 value = _holding(value, store.key, later)
             elif _is_asked_for(store, seen, value, later):
@@ -280,8 +283,10 @@ def _attribute_stores(
 
 
 def _reaches(analysis: Analysis, cls: ClassInfo, classes: set[ast.ClassDef], store: Store) -> bool:
+    if store.is_vague:  # settings are constants, whoever gives them
+        return analysis.project.is_module_class(cls)
     if store.constructs and not store.content:
-        return store.is_vague
+        return False
     if store.content and store.method is not None and _is_constructor(store):
         return False
     if store.is_of_self:
