@@ -16,7 +16,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Class, External, Mapping, Object, Sequence, Tensor, Value
 from tclint.torch_facts import SKIPPED_FUNCTIONS, skipped_by_dynamo
 
-from ..lib.facts.origins import is_made_here
+from ..lib.facts.origins import is_input, is_made_here
 from ..lib.rewrite.draw_if_needed import draw_if_needed, is_drawn_if_needed
 from ..lib.wording import consequence, loop_ids, renumbered
 
@@ -164,7 +164,7 @@ def _on_input(event: Call, name: str) -> Finding | None:
     tensor = event.owner if isinstance(event.owner, Tensor) else None
     if tensor is None or not isinstance(func, ast.Attribute):
         return None
-    if is_made_here(event.site, func.value, tensor):
+    if not _comes_from_outside(event.site, func.value, tensor):
         return None
     return Finding(
         f"Dynamo does not trace `{_spelt(name)}` of an input{consequence(event.site)}",
@@ -172,6 +172,18 @@ def _on_input(event: Call, name: str) -> Finding | None:
         gb_ids=loop_ids(event.site, "GB0148"),
         confidence=Confidence.MEDIUM if tensor.assumed else None,
     )
+
+
+def _comes_from_outside(site: Site, node: ast.expr, tensor: Tensor) -> bool:
+    """True for parameters, inputs, and other names of them; what a loop gives may be either."""
+    if is_made_here(site, node, tensor):
+        return False
+    if not isinstance(node, ast.Name):
+        return True
+    stores = site.stores(node.id)
+    if any(not isinstance(site.parent(store), ast.Assign) for store in stores):
+        return False
+    return bool(stores) or is_input(site, node) or any(True for _ in site.given(node.id))
 
 
 def _by_argument(event: Call, name: str) -> Finding | None:
