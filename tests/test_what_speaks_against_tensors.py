@@ -257,6 +257,17 @@ def f(x, n):
     m = n.clamp(max=2)
     return x[:m] * x[:n].sum()
 
+# the first argument of torch.reshape is no size: X
+def f(x):
+    y = torch.reshape(x, (-1,))
+    if y.sum() > 3:
+        return y
+    return x
+
+# nor is that of itertools.repeat: X
+def f(x):
+    import itertools
+    return x * sum(t.sum().item() for t in itertools.repeat(x, 2))
 """)
 
 

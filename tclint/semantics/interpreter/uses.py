@@ -114,7 +114,8 @@ class Uses:
             tell = _TELLING.get(type(inner))
             if tell is not None:
                 for part, sign in tell(inner):
-                    self._note(part, sign)
+                    if sign is not Sign.NUMBER or not self._is_of_module(inner):
+                        self._note(part, sign)
             if isinstance(inner, CALL):
                 self._note_passed(inner)
             elif isinstance(inner, SUBSCRIPT):
@@ -122,6 +123,14 @@ class Uses:
             masks.update(part.id for part in _as_mask(inner) if isinstance(part, NAME))
         # what is bound anew was another kind
         self.masks: Final = frozenset(masks - self._bound.keys())
+
+    def _is_of_module(self, node: ast.AST) -> bool:
+        """True for ``itertools.repeat(x, 2)``: called like a method, and the first is no size."""
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=name)):
+                own = owner in self.parameters or owner in self._bound
+                return name in _SIZED_METHODS and not own
+        return False
 
     def _note(self, part: ast.expr, sign: Sign) -> None:
         use = self.use(part)
@@ -412,7 +421,8 @@ def _in_call_of_name(node: ast.Call, name: str) -> _Told:
 
 def _in_call_of_attribute(node: ast.Call, func: ast.Attribute) -> _Told:
     owner, name = func.value, func.attr
-    if name in _SIZED_METHODS:
+    of_torch = isinstance(owner, NAME) and owner.id in ("torch", "F")
+    if name in _SIZED_METHODS and not of_torch:
         yield from _sizes(node.args)
     elif name in _SIZED_FUNCTIONS and isinstance(owner, NAME):
         yield from _sizes(node.args if name != "full" else node.args[:1])
@@ -427,7 +437,7 @@ def _in_call_of_attribute(node: ast.Call, func: ast.Attribute) -> _Told:
         if owner.value.id == "os" and owner.attr == "path":
             for argument in node.args:
                 yield argument, Sign.TEXT
-    elif isinstance(owner, NAME) and owner.id in ("torch", "F") and node.args:
+    elif of_torch and node.args:
         yield from ((part, Sign.TENSOR) for part in node.args[: torch_facts.is_tensor_member(name)])
 
 
