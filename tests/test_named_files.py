@@ -14,6 +14,7 @@ from tclint.config import load_config
 from tclint.files import version_of
 from tclint.lint import around, callers, project_files
 from tclint.lint.engine import Run, check_files
+from tclint.lint.outlines import imports
 from tclint.report.summary import summary
 from tclint.source.discovery import discover
 from tests.cli_runs import tclint
@@ -474,3 +475,9 @@ def test_a_fix_of_a_named_file_knows_its_callers(tmp_path: Path) -> None:
     whole = tclint("fix", "--diff", ".", cwd=tmp_path).stdout
     assert "detach" in whole
     assert tclint("fix", "--diff", "a.py", cwd=tmp_path).stdout == whole
+
+
+def test_comments_behind_an_open_bracket_are_looked_at_once() -> None:
+    names = "x, # what it is\n" * 2000  # each could end anywhere, for a careless pattern
+    assert len(imports(f"from a import ({names})")[0].names) == 2000
+    assert [one.source for one in imports(f"from a import ({names}")] == ["a"]

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 _IMPORT: Final = re.compile(
     r"\n[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]*"
-    r"(\((?:[^)#]|#[^\n]*)*\)|[^\n;#\\]*(?:\\\r?\n[^\n;#\\]*)*)|import[ \t]+([^\n;#]*))"
+    r"(\((?:[^)#]|#[^\n]*\n)*\)|[^\n;#\\]*(?:\\\r?\n[^\n;#\\]*)*)|import[ \t]+([^\n;#]*))"
 )
 _COMMENT: Final = re.compile(r"#[^\n]*")
 _TOP: Final = re.compile(r"^(?=[^\s)\]}#])", re.M)

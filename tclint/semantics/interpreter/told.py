@@ -85,10 +85,10 @@ def _learn(use: Use, promised: Value) -> None:
 
 
 _DESCRIBED: Final = (
-    re.compile(r"^\s*\*{0,2}(\w+)\s*\((.+?)\)\s*:", re.MULTILINE),  # Google's style
-    re.compile(r"^\s*:type\s+(\w+)\s*:\s*(.+)$", re.MULTILINE),
-    re.compile(r"^\s*:param\s+([\w\[\]., |]+)\s+(\w+)\s*:", re.MULTILINE),
-    re.compile(r"^\s*(\w+)\s*:\s*([\w\[\]|, ]+)$", re.MULTILINE),  # numpy's
+    re.compile(r"^[ \t]*\*{0,2}(\w+)\s*\((.+?)\)\s*:", re.MULTILINE),  # Google's style
+    re.compile(r"^[ \t]*:type\s+(\w+)\s*:\s*(.+)$", re.MULTILINE),
+    re.compile(r"^[ \t]*:param\s+([\w\[\]., |]+)\s+(\w+)\s*:", re.MULTILINE),
+    re.compile(r"^[ \t]*(\w+)\s*:\s*([\w\[\]|, ]+)$", re.MULTILINE),  # numpy's
 )
 
 
