@@ -34,7 +34,7 @@ requires-python = ">=3.10"
 [[package]]
 name = "torch"
 version = "2.5.1+cu124"
-source = { registry = "https://pypi.org/simple" }
+source = { registry = "https://registry.example/simple" }
 
 [[package]]
 name = "torchvision"
