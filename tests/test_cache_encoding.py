@@ -12,7 +12,7 @@ import pytest
 from tclint.cache.encoding import Decoder, encoded
 from tclint.config import Config
 from tclint.lint.examined import examined
-from tclint.lint.execution import IN_PROCESS
+from tclint.lint.execution import IN_PROCESS, Program
 from tclint.lint.outcome import Outcome
 from tclint.lint.registry import load_rules
 from tclint.lint.repair import Action, PlacedRepair
@@ -37,7 +37,7 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 @pytest.fixture(scope="module")
 def outcome(paths: list[Path]) -> Outcome:
     config = Config(paths[0].parent, compiled=("*:f",))
-    [found], _ = examined((paths, config, {}), [tuple(paths)], IN_PROCESS)
+    [found], _ = examined(Program(paths, config, {}), [tuple(paths)], IN_PROCESS)
     repair = PlacedRepair("Import it", imports=(Import("math"), Import("math", "inf")))
     found.findings.append(replace(found.findings[0], repair=repair))
     return found
