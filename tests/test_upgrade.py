@@ -54,7 +54,7 @@ def test_the_sections_say_what_changes(tmp_path: Path) -> None:
         "No problem any more (1)\n"
         "  net.py:8:5: TCL225 `CALLS` is compiled in as a constant: each call with a new value "
         "recompiles\n\n"
-        "From torch 2.13 to 2.15: 2 lines of 1 files change.\n"
+        "From torch 2.13 to 2.15: 2 changes in 1 file.\n"
     )
 
 
@@ -72,7 +72,7 @@ def test_what_stays_as_it_is_is_not_told(tmp_path: Path) -> None:
     found = upgraded(tmp_path, code)
     assert (found.returncode, found.stdout) == (
         0,
-        "From torch 2.13 to 2.15: no lines of 1 files change.\n",
+        "From torch 2.13 to 2.15: no changes in 1 file.\n",
     )
 
 

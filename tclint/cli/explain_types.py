@@ -79,7 +79,8 @@ def lines(answer: Answer, file: Path) -> Iterator[str]:
     yield from (_verdict(one) for one in answer.verdicts if one.judges)
     others = sorted({one.code for one in answer.verdicts if not one.judges})
     if others:
-        yield f"of another kind than {', '.join(others)} look for"
+        look = "looks" if len(others) == 1 else "look"
+        yield f"{', '.join(others)} {look} for another kind of code"
     elif where.is_reached and not answer.verdicts and not answer.quiet:
         yield "no rule looks for what happens on this line"
 

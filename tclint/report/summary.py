@@ -37,7 +37,8 @@ def _not_shown(run: Run, known: int) -> Iterator[str]:
         yield f"{more} of less confidence not shown (`--min-confidence low`)."
     if run.around.left_out:
         more = count(run.around.left_out, "more file")
-        yield f"{more} that may call into this not read: check the whole project to see all."
+        were = "was" if run.around.left_out == 1 else "were"
+        yield f"{more} that may call into this {were} not read: check the whole project."
     if run.around.unseen:
         yield f"{run.around.unseen} is too large to be searched for callers."
 

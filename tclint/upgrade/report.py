@@ -25,15 +25,18 @@ def as_text(found: Upgrade, name: Callable[[Path], str]) -> str:
 
 def _lines(found: Upgrade, name: Callable[[Path], str]) -> Iterator[str]:
     for kind, heading in _HEADINGS.items():
-        changes = [change for change in found.changes if change.kind is kind]
-        if changes:
-            yield f"{heading} ({len(changes)})"
-            yield from (f"  {_line(change, name)}" for change in changes)
+        alike = [change for change in found.changes if change.kind is kind]
+        if alike:
+            yield f"{heading} ({len(alike)})"
+            yield from (f"  {_line(change, name)}" for change in alike)
             yield ""
     old, new = shown(found.step.old), shown(found.step.new)
-    number = len(found.changes)
-    count = f"{number or 'no'} line{'' if number == 1 else 's'}"
-    yield f"From torch {old} to {new}: {count} of {found.files} files change."
+    changes = _count(len(found.changes), "change")
+    yield f"From torch {old} to {new}: {changes} in {_count(found.files, 'file')}."
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
 
 
 def _line(change: Change, name: Callable[[Path], str]) -> str:
