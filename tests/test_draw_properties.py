@@ -88,6 +88,7 @@ def _fixed(code: str, root: Path) -> str:
     return changed[0].after.removeprefix(head) if changed else code
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(code=PROGRAMS)
 def test_eager_code_draws_the_same_numbers(code: str, tmp_path: Path) -> None:

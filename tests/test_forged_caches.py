@@ -138,6 +138,7 @@ def forgeries(memory: Any, each: int) -> Iterator[Any]:
                 yield forged(memory, place, VALUES[(number * each + turn) % len(VALUES)])
 
 
+@pytest.mark.slow
 def test_a_made_up_cache_with_a_right_checksum_makes_nothing_stumble(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -181,6 +181,7 @@ COMMANDS = (
 )
 
 
+@pytest.mark.slow
 @needs_git
 @needs_terminals
 def test_nothing_moves_the_cursor_of_a_terminal(folder: Path) -> None:

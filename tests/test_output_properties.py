@@ -154,6 +154,7 @@ def check(program: tuple[str, str], root: Path) -> None:
     assert_kept(code, CALLED, root, config)
 
 
+@pytest.mark.slow
 @pytest.mark.sample_of("test_eager_code_says_the_same_in_many_programs")
 @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
 @given(program=programs())

@@ -69,6 +69,7 @@ def ask(bot: Bot, *parts: bytes) -> bytes:
         return said(line)
 
 
+@pytest.mark.slow
 def test_headers_and_bodies_that_do_not_come_are_not_waited_for(bot: Bot) -> None:
     assert ask(bot, b"") == b""
     assert ask(bot, b"GET /heal") == b""

@@ -113,6 +113,7 @@ def check(program: tuple[str, str, str], root: Path) -> None:
         assert _fixed(fixed, root, end) == fixed, fixed
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 @given(program=programs())
 def test_eager_code_stays_the_same(program: tuple[str, str, str], tmp_path: Path) -> None:

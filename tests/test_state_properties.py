@@ -176,6 +176,7 @@ def check(code: str, root: Path) -> None:
     assert_kept(code, CALLED, root, config, unsafe=True)
 
 
+@pytest.mark.slow
 @pytest.mark.sample_of("test_results_and_saved_state_stay_the_same_in_many_programs")
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(code=programs())
