@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -138,14 +139,9 @@ class Examiner:
     ) -> list[tuple[Event, list[Answer]]]:
         """What the rules say, by events, without what cedes to a finding that stands."""
         told = [(event, self._answers(event, analysis)) for event in events]
-        standing = {
-            (event.node, effect_of(rule, finding))
-            for event, answers in told
-            for rule, finding in answers
-            if finding.cedes_to is None
-        }
+        held = standing((event, *answer) for event, answers in told for answer in answers)
         return [
-            (event, [a for a in answers if (a[1].cedes_to, effect_of(*a)) not in standing])
+            (event, [a for a in answers if (a[1].cedes_to, effect_of(*a)) not in held])
             for event, answers in told
             if answers
         ]
@@ -192,6 +188,17 @@ def _excerpts(kept: Sequence[Found], files: Mapping[str, SourceFile]) -> dict[st
             nearby = files[str(path)].nearby(found.diagnostic.span.start.row)
             lines[str(path)].update(nearby)
     return {path: list(nearby.items()) for path, nearby in lines.items()}
+
+
+def standing(
+    said: Iterable[tuple[Event, Rule[Any], Finding]],
+) -> dict[tuple[ast.AST | None, Effect], str]:
+    """The findings that others may cede to, by place and effect, and whose they are."""
+    return {
+        (event.node, effect_of(rule, finding)): rule.code
+        for event, rule, finding in said
+        if finding.cedes_to is None
+    }
 
 
 def effect_of(rule: Rule[Any], finding: Finding) -> Effect:

@@ -9,9 +9,9 @@ from typing import Any
 
 from tclint.config import Config
 from tclint.config_places import WORDS
-from tclint.diagnostics import Diagnostic, Effect, Span
+from tclint.diagnostics import Diagnostic, Span
 from tclint.lint.asking import asked
-from tclint.lint.examine import effect_of, found_by
+from tclint.lint.examine import effect_of, found_by, standing
 from tclint.lint.places import left_out, placing
 from tclint.lint.questions import Questions
 from tclint.lint.registry import known_rules, load_rules
@@ -76,7 +76,7 @@ class Judging:
             for event, caller in _events(analysis, module, checked)
             for rule in questions.about(event)
         ]
-        self._standing = dict(self._stand())
+        self._standing = standing(self._asked_for())
 
     def verdicts(self) -> Iterator[Verdict]:
         """What the rules say, in the order of the events."""
@@ -91,15 +91,13 @@ class Judging:
             else:
                 yield self._found(rule, event, said.finding)
 
-    def _stand(self) -> Iterator[tuple[tuple[ast.AST, Effect], str]]:
-        """The findings that others may cede to, by place and effect."""
+    def _asked_for(self) -> Iterator[tuple[Event, Rule[Any], Finding]]:
+        """What a check that asks the selected rules alone would find."""
         for said in self._said:
-            rule, finding = said.rule, said.finding
-            if finding is None or finding.cedes_to is not None:
+            if said.finding is None or not is_selected(said.rule.code, self._config):
                 continue
-            holds = in_range(finding, said.event.site.settings) is not None
-            if holds and is_selected(rule.code, self._config):
-                yield (said.event.node, effect_of(rule, finding)), rule.code
+            if in_range(said.finding, said.event.site.settings) is not None:
+                yield said.event, said.rule, said.finding
 
     def _found(self, rule: Rule[Any], event: Event, finding: Finding) -> Verdict:
         found = found_by(rule, event, outside_script(finding, event, self._scripted)).diagnostic

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from tclint.diagnostics import ChainLink
 from tclint.semantics.collect import local_imports
 from tclint.semantics.symbols import FunctionInfo, ModuleInfo
-from tclint.semantics.syntax import NAME, children, nodes
+from tclint.semantics.syntax import NAME, blocks_of, children, nodes
 from tclint.semantics.values import Value
 
 if TYPE_CHECKING:
@@ -162,19 +162,9 @@ def _around(tree: ast.Module, scope: Scope) -> list[ast.FunctionDef | ast.AsyncF
                 if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
                     found += [] if statement is scope else [statement]
                 if statement is not scope:
-                    inner += _blocks(statement)
+                    inner += [one for part in blocks_of(statement) for one in part]
         block = inner
     return found
-
-
-def _blocks(statement: ast.stmt) -> list[ast.stmt]:
-    handlers = [*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())]
-    return [
-        inner
-        for owner in (statement, *handlers)
-        for field in ("body", "orelse", "finalbody")
-        for inner in getattr(owner, field, ())
-    ]
 
 
 def _parameters(

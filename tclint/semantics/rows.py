@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from tclint.records import record
+from tclint.semantics.syntax import blocks_of
 from tclint.source.rows import first_row
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -73,17 +73,6 @@ def own_rows(statement: ast.stmt) -> range:
     if not inner:
         return rows
     return range(first, max(first_row(inner[0]), statement.lineno + 1))
-
-
-def blocks_of(statement: ast.AST) -> Iterator[list[ast.stmt]]:
-    """The blocks of a compound statement, in order."""
-    for field in ("body", "handlers", "cases", "orelse", "finalbody"):
-        part = getattr(statement, field, None)
-        if field in ("handlers", "cases"):
-            for owner in part or ():
-                yield owner.body
-        elif isinstance(part, list) and part:
-            yield part
 
 
 def _all_rows(statement: ast.stmt) -> range:

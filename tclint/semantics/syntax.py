@@ -7,6 +7,7 @@ is asked of every expression uses these.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Final
 
 NAME: Final = ast.Name
@@ -54,3 +55,14 @@ def path_of(node: ast.expr) -> str | None:
         return None
     owner = path_of(node.value)
     return f"{owner}.{node.attr}" if owner is not None else None
+
+
+def blocks_of(statement: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The blocks of a compound statement, in order."""
+    for field in ("body", "handlers", "cases", "orelse", "finalbody"):
+        part = getattr(statement, field, None)
+        if field in ("handlers", "cases"):
+            for owner in part or ():
+                yield owner.body
+        elif isinstance(part, list) and part:
+            yield part
