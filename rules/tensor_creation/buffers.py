@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import ast
-from typing import Final
 
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Insert, Repair, Replace
+from tclint.semantics.callees import callees
 from tclint.semantics.events import TensorFactory
 from tclint.semantics.lattice import options, tensor_in
+from tclint.semantics.ownership import fate_of
 from tclint.semantics.site import Site
-from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
-from tclint.semantics.values import Function, Object, Tensor
-from tclint.torch_facts.memory import (
-    ALLOCATING_FUNCTIONS,
-    ALLOCATING_METHODS,
-    DESCRIPTIONS,
-    READING_METHODS,
-)
+from tclint.semantics.symbols import ClassInfo, FunctionInfo
+from tclint.semantics.values import Object, Tensor
 
-from ..lib.facts.parameters import parameter_of
 from ..lib.facts.purity import VIEWS
 from ..lib.facts.uses import uses_of
 from ..lib.judge.init_end import (
@@ -40,8 +34,6 @@ _COMPUTED = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.FormattedValue)
 _FACTS = frozenset("shape dtype device ndim is_cuda requires_grad".split())
 _SHARING = frozenset("numpy data_ptr storage untyped_storage set_data register_hook".split())
 _WRITTEN = "the tensor is stored or changed"
-_METHODS: Final = ALLOCATING_METHODS | READING_METHODS | DESCRIPTIONS
-_KEPT_OUT: Final = (None, "out", "inplace")
 
 
 def is_constant_data(event: TensorFactory) -> bool:
@@ -151,65 +143,14 @@ def _why_not_argument(site: Site, node: ast.expr, call: ast.AST | None, keyword:
     layers = list(options(site.value(call.func)))
     if all(isinstance(o, Object) and o.is_module and o.cls is None for o in layers):
         return ""
-    if all(isinstance(o, Function) and _only_reads(o.info, call, node) for o in layers):
-        return ""
-    return f"`{site.text(call.func)}` may change the tensor"
+    fate = fate_of(callees(site, call), call, node)
+    if fate is None:
+        return f"`{site.text(call.func)}` may change the tensor"
+    return _why_not_read(site, call) if fate else ""
 
 
 def _is_tensor(site: Site, node: ast.expr) -> bool:
     return all(isinstance(option, Tensor) for option in options(site.value(node)))
-
-
-def _only_reads(function: FunctionInfo, call: ast.Call, given: ast.expr) -> bool:
-    """True where all that the function does with an argument gives something new."""
-    name, code = parameter_of(function, call, given), function.node
-    if not name or isinstance(code, ast.Lambda) or function.decorators or code.decorator_list:
-        return False
-    around: dict[ast.AST, ast.AST] = {}
-    for outer in ast.walk(code):
-        around |= dict.fromkeys(ast.iter_child_nodes(outer), outer)
-    own = {n.arg for n in ast.walk(code) if isinstance(n, ast.arg)}
-    own |= {n.id for n in ast.walk(code) if isinstance(n, ast.Name) and not _is_load(n)}
-    uses = [n for n in ast.walk(code) if isinstance(n, ast.Name) and n.id == name]
-    return all(_is_load(use) and _uses_up(use, around, function.module, own) for use in uses)
-
-
-def _is_load(name: ast.Name) -> bool:
-    return isinstance(name.ctx, ast.Load)
-
-
-def _uses_up(
-    use: ast.AST, around: dict[ast.AST, ast.AST], module: ModuleInfo, own: set[str]
-) -> bool:
-    outer = around[use]
-    match outer:
-        case ast.BinOp() | ast.UnaryOp():
-            return True
-        case ast.Compare(ops=ops):
-            return not any(isinstance(op, (ast.In, ast.NotIn)) for op in ops)
-        case ast.Attribute(attr=attr, ctx=ast.Load()):
-            return attr in _METHODS
-        case ast.keyword(arg=keyword):
-            call = around[outer]
-            return keyword not in _KEPT_OUT and _allocates(call, module, own)
-        case ast.Call(func=function) if function is not use:
-            return _allocates(outer, module, own)
-    return False
-
-
-def _allocates(call: ast.AST, module: ModuleInfo, own: set[str]) -> bool:
-    """True for a call of a function of torch that gives new memory."""
-    parts: list[str] = []
-    if not isinstance(call, ast.Call) or any(k.arg in _KEPT_OUT for k in call.keywords):
-        return False
-    function = call.func
-    while isinstance(function, ast.Attribute):
-        parts.append(function.attr)
-        function = function.value
-    if not isinstance(function, ast.Name) or function.id in own:
-        return False
-    first = module.imports.get(function.id, "")
-    return ".".join([first, *reversed(parts)]) in ALLOCATING_FUNCTIONS
 
 
 def _why_not_method(site: Site, attribute: ast.Attribute) -> str:

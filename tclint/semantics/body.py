@@ -41,6 +41,8 @@ class Body:
         self.links: dict[int, ChainLink] = {}  # this function at a row
         self.calls: dict[ast.Call, tuple[Site, int]] = {}
         """Calls of it in compiled code: where, and how many parameters they do not pass."""
+        self.called: dict[ast.expr, dict[Body, int]] = {}
+        """What its own calls in compiled code reach, and how many parameters they do not pass."""
         self.answers: dict[tuple[object, ...], object] = {}  # to what is asked `once`
         self._parents: dict[ast.AST, ast.AST] | None = None
         self._names: dict[str, list[ast.Name]] | None = None

@@ -37,7 +37,35 @@ def collect_module(
     module.imported.update(_local_names(module, tree.body))
     module.typed.update(_for_types(module, tree.body))
     module.rebound.update(_rebound(module, tree.body))
+    module.several.update(_several(module))
     return module
+
+
+def _several(module: ModuleInfo) -> Iterator[str]:
+    """The names that more than one statement gives a meaning, or that a function may change."""
+    known: dict[str, object] = {}
+    for node in _statements(module.tree.body):
+        for name, meaning in _meanings(module, node):
+            if known.setdefault(name, meaning) != meaning:
+                yield name
+    if "global " in module.file.text:
+        for inner in ast.walk(module.tree):
+            if isinstance(inner, ast.Global):
+                yield from inner.names
+
+
+def _meanings(module: ModuleInfo, node: ast.stmt) -> Iterator[tuple[str, object]]:
+    match node:
+        case ast.Import() | ast.ImportFrom():
+            yield from local_imports(module, node)
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name, node
+        case ast.Assign(targets=targets):
+            for part in (inner for target in targets for inner in ast.walk(target)):
+                if isinstance(part, ast.Name):
+                    yield part.id, node
+        case ast.AnnAssign(target=ast.Name(id=name)):
+            yield name, node
 
 
 def _add_class(module: ModuleInfo, cls: ClassInfo) -> None:

@@ -4,15 +4,21 @@ An expression is *fresh* where evaluating it allocates the tensor that it gives.
 where it is fresh, or where all that ever happens to its memory is visible in the function and
 nothing of it writes or lets the memory out. Everything else may be written by somebody: through
 another name, a container, a hook, the caller.
+
+Calls of the project's own functions are looked into: what a function does with a parameter, and
+whether it made what it returns, is found out once. A function that is not in sight, or that calls
+itself, may do anything; so may a method, where others can write another one for their class.
 """
 
 from __future__ import annotations
 
 import ast
-from typing import Final
+from typing import Final, cast
 
+from tclint.semantics.callees import Callee, callees
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import nodes
 from tclint.semantics.values import DataScalar, External, Sequence, Static, SymInt, Tensor
 from tclint.torch_facts.memory import (
     ALLOCATING_FUNCTIONS,
@@ -32,6 +38,12 @@ _OPENED: Final = ("eval", "exec", "locals", "vars")
 """Builtins that reach variables by names that nobody can see."""
 _NUMBERS: Final = (None, "bool", "complex", "float", "int")
 _NESTED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_NOBODY: Final[frozenset[str]] = frozenset()
+RETURNED: Final = "return"
+"""Stands for the caller among the variables that get some memory."""
+_BACK: Final = frozenset({RETURNED})
+_FILLS: Final = ALLOCATING_METHODS | {"copy", "fill", "index_copy", "index_fill", "scatter", "zero"}
+"""Methods that write a tensor where a `_` ends their name, and keep nothing of their arguments."""
 
 
 def is_fresh(site: Site, node: ast.expr) -> bool:
@@ -45,7 +57,7 @@ def is_fresh(site: Site, node: ast.expr) -> bool:
         case ast.UnaryOp(op=ast.USub() | ast.Invert(), operand=operand):
             return computes_with(site, operand)
         case ast.Call():
-            return allocates(site, node)
+            return allocates(site, node) or _makes(site, node)
     return False
 
 
@@ -132,7 +144,7 @@ def _is_only_read(site: Site, name: str, blocks: frozenset[ast.AST]) -> bool:
                 shared = _bound_from(site, occurrence) if known else None
             else:
                 shared = read_into(site, occurrence)
-            if shared is None:
+            if shared is None or RETURNED in shared:
                 return False
             pending += shared - seen
             seen |= shared
@@ -142,7 +154,7 @@ def _is_only_read(site: Site, name: str, blocks: frozenset[ast.AST]) -> bool:
 def is_local(site: Site, name: str) -> bool:
     """True for a variable that no caller gives, and that no nested or outer scope shares."""
     parameters = {node.arg for node in ast.walk(site.body.scope) if isinstance(node, ast.arg)}
-    return name not in parameters and is_unshared(site, name)
+    return bool(site.stores(name)) and name not in parameters and is_unshared(site, name)
 
 
 def is_unshared(site: Site, name: str) -> bool:
@@ -161,9 +173,6 @@ def is_nested(site: Site, node: ast.AST) -> bool:
         isinstance(outer, _NESTED) and outer is not site.body.scope
         for outer in site.ancestors(node)
     )
-
-
-_NOBODY: Final[frozenset[str]] = frozenset()
 
 
 def _bound_from(site: Site, target: ast.Name) -> frozenset[str] | None:
@@ -195,7 +204,8 @@ def _unpacked_from(site: Site, targets: ast.Tuple) -> frozenset[str] | None:
 def read_into(site: Site, node: ast.expr) -> frozenset[str] | None:
     """The variables that get the memory of ``node`` where it is used.
 
-    None where it is written or let out, or where that is not known.
+    `RETURNED` is among them where the function returns it. None where the memory is written or let
+    out, or where that is not known.
     """
     parent = site.parent(node)
     match parent:
@@ -205,26 +215,58 @@ def read_into(site: Site, node: ast.expr) -> frozenset[str] | None:
             if inner is node:
                 return read_into(site, parent)
             return _NOBODY if _is_tensor(site, inner) else None
-        case ast.keyword(arg=keyword):
-            call = site.parent(parent)
-            known = keyword not in (None, "out") and isinstance(call, ast.Call)
-            return _argument(site, call) if known and isinstance(call, ast.Call) else None
-        case ast.Call(func=function) if function is not node:
-            return _argument(site, parent)
+        case ast.keyword() | ast.Call():
+            return _passed(site, parent, node)
+        case ast.BoolOp():
+            return read_into(site, parent)
+        case ast.IfExp(test=test) if test is not node:
+            return read_into(site, parent)
+        case ast.BinOp() | ast.Compare() | ast.UnaryOp():
+            return _computed(site, parent)
+    return _bound(site, parent, node)
+
+
+def _passed(site: Site, parent: ast.keyword | ast.Call, node: ast.expr) -> frozenset[str] | None:
+    if isinstance(parent, ast.Call):
+        return None if parent.func is node else _argument(site, parent, node)
+    call = site.parent(parent)
+    known = parent.arg not in (None, "out") and isinstance(call, ast.Call)
+    return _argument(site, call, node) if known and isinstance(call, ast.Call) else None
+
+
+def _computed(site: Site, parent: ast.BinOp | ast.Compare | ast.UnaryOp) -> frozenset[str] | None:
+    match parent:
         case ast.BinOp(left=left, right=right):
             return _NOBODY if computes_with(site, left) and computes_with(site, right) else None
         case ast.Compare(left=left, ops=ops, comparators=others):
             return _compared(site, ops, [left, *others])
-        case ast.UnaryOp(op=ast.USub() | ast.Invert() | ast.Not()):
-            return _NOBODY
+    return None if isinstance(parent.op, ast.UAdd) else _NOBODY
+
+
+def _bound(site: Site, parent: ast.AST | None, node: ast.expr) -> frozenset[str] | None:
+    """Who gets a value by a statement."""
+    match parent:
         case ast.AugAssign(target=target) if target is not node:
             return _NOBODY if computes_with(site, target) else None
         case ast.Assign(targets=[ast.Name(id=name)]):
             return frozenset({name})
+        case ast.Assign(targets=[ast.Subscript(value=owner)]):
+            return _NOBODY if _takes_copies(site, owner) else None
         case ast.FormattedValue() | ast.Expr() | ast.Delete():
             return _NOBODY
+        case ast.Return() | ast.Lambda():
+            return _BACK if _is_end(site, parent) else None
+        case ast.Tuple():
+            return _BACK if isinstance(site.parent(parent), ast.Return) else None
     tested = isinstance(parent, _TESTED) and parent.test is node
     return _NOBODY if tested else None
+
+
+def _is_end(site: Site, parent: ast.Return | ast.Lambda) -> bool:
+    """True where the function itself returns, not one inside of it."""
+    return parent is site.body.scope or (
+        isinstance(parent, ast.Return) and not is_nested(site, parent)
+    )
 
 
 def _attribute(site: Site, attribute: ast.Attribute, name: str) -> frozenset[str] | None:
@@ -242,13 +284,144 @@ def _attribute(site: Site, attribute: ast.Attribute, name: str) -> frozenset[str
     return read_into(site, call) if name in VIEW_METHODS and not call.keywords else None
 
 
-def _argument(site: Site, call: ast.Call) -> frozenset[str] | None:
+def _argument(site: Site, call: ast.Call, given: ast.expr) -> frozenset[str] | None:
     if allocates(site, call):
         return _NOBODY
     function = list(options(site.value(call.func)))
     name = function[0].name if len(function) == 1 and isinstance(function[0], External) else ""
     is_reading = name.startswith("builtins.") and name[9:] in READING_FUNCTIONS
-    return _NOBODY if is_reading else None
+    if is_reading or name:
+        return _NOBODY if is_reading else None
+    reached = callees(site, call)
+    if not reached or any(callee.open for callee in reached):
+        return None
+    fate = fate_of(reached, call, given)
+    return read_into(site, call) if fate else fate
+
+
+def fate_of(reached: list[Callee], call: ast.Call, given: ast.expr) -> frozenset[str] | None:
+    """Who gets the memory of an argument from the functions that a call reaches.
+
+    That is the caller, or nobody; None where one of them may write it or keep it, or none is known.
+    """
+    found = _NOBODY if reached else None
+    for callee in reached:
+        name = callee.parameter(call, given)
+        into = None if name is None else _handed_on(callee.site, name)
+        if into is None or found is None:
+            return None
+        found |= into
+    return found
+
+
+def _handed_on(site: Site, parameter: str) -> frozenset[str] | None:
+    """Who gets the memory of a parameter in the end, found out once for the function."""
+    key, answers = (_handed_on, parameter), site.body.answers
+    if key not in answers:
+        answers[key] = None  # what the function knows of itself while it is looked at
+        answers[key] = _followed(site, parameter)
+    return cast("frozenset[str] | None", answers[key])
+
+
+def _followed(site: Site, parameter: str) -> frozenset[str] | None:
+    if any(map(site.body.names, _OPENED)):
+        return None
+    pending, seen = [parameter], {parameter}
+    while pending:
+        variable = pending.pop()
+        if not is_unshared(site, variable):
+            return None
+        for occurrence in site.body.names(variable):
+            into = _NOBODY if _is_rebound(site, occurrence) else read_into(site, occurrence)
+            if into is None:
+                return None
+            pending += into - seen - _BACK
+            seen |= into
+    return _BACK & seen
+
+
+def _is_rebound(site: Site, name: ast.Name) -> bool:
+    """True for a variable that lets its tensor go; ``x += 1`` writes it."""
+    return not isinstance(name.ctx, ast.Load) and not isinstance(site.parent(name), ast.AugAssign)
+
+
+def _makes(site: Site, call: ast.Call) -> bool:
+    """True for a call of functions that have made all tensors that they return, and keep none."""
+    reached = callees(site, call)
+    return bool(reached) and all(not one.open and _returns_own(one) for one in reached)
+
+
+def _returns_own(callee: Callee) -> bool:
+    key, answers = (_returns_own,), callee.site.body.answers
+    if key not in answers:
+        answers[key] = False
+        answers[key] = _find_returned(callee)
+    return bool(answers[key])
+
+
+def _find_returned(callee: Callee) -> bool:
+    site, parts = callee.site, nodes(callee.site.body.scope)
+    if any(isinstance(part, ast.keyword) and part.arg == "requires_grad" for part in parts):
+        return False
+    return all(_is_own(site, value) for value in callee.returned())
+
+
+def _is_own(site: Site, value: ast.expr) -> bool:
+    """True for tensors that nothing holds once the function has returned them, each its own."""
+    members = value.elts if isinstance(value, ast.Tuple) else [value]
+    roots: list[str] = []
+    for member in members:
+        origin = _origin(site, member)
+        if isinstance(origin, ast.Name):
+            roots.append(origin.id)
+        elif not _is_number(site, member) and not _is_fresh_here(site, origin):
+            return False
+    return len({*roots}) == len(roots) and all(_is_made_here(site, root) for root in roots)
+
+
+def _is_number(site: Site, node: ast.expr) -> bool:
+    kinds = options(site.value(node))
+    return isinstance(node, ast.Constant) or all(isinstance(k, (SymInt, DataScalar)) for k in kinds)
+
+
+def _is_fresh_here(site: Site, node: ast.expr) -> bool:
+    return is_fresh(site, node) and not blocks_around(site, node)
+
+
+def _is_made_here(site: Site, name: str) -> bool:
+    """True for a variable of fresh tensors that are written and returned, and nothing else."""
+    if any(map(site.body.names, _OPENED)) or not is_local(site, name):
+        return False
+    return all(_is_filled(site, one) or _stays(site, one) for one in site.body.names(name))
+
+
+def _stays(site: Site, name: ast.Name) -> bool:
+    """True where a variable gets a fresh tensor, or nothing but the result gets hold of its own."""
+    if isinstance(name.ctx, ast.Load):
+        into = read_into(site, name)
+        return into is not None and all(
+            one == RETURNED or _followed(site, one) == _NOBODY for one in into
+        )
+    if isinstance(site.parent(name), ast.AugAssign):
+        return _takes_copies(site, name)
+    return _bound_from(site, name) == _NOBODY and not blocks_around(site, name)
+
+
+def _takes_copies(site: Site, owner: ast.expr) -> bool:
+    """True for a tensor: what is stored into it is copied. A list would keep it."""
+    return all(isinstance(o, Tensor) and not o.assumed for o in options(site.value(owner)))
+
+
+def _is_filled(site: Site, name: ast.Name) -> bool:
+    """True for ``x[...] = y`` and ``x.add_(y)``."""
+    match site.parent(name):
+        case ast.Subscript(value=owner, ctx=ast.Store()):
+            return owner is name
+        case ast.Attribute(attr=method) as attribute if method.endswith("_"):
+            call = site.parent(attribute)
+            dropped = isinstance(call, ast.Call) and isinstance(site.parent(call), ast.Expr)
+            return dropped and method[:-1] in _FILLS
+    return False
 
 
 def _compared(site: Site, ops: list[ast.cmpop], sides: list[ast.expr]) -> frozenset[str] | None:

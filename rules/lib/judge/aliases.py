@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from tclint.records import record
+from tclint.semantics.callees import callees
 from tclint.semantics.lattice import options
 from tclint.semantics.ownership import allocates, is_fresh, is_local, is_unshared, read_into
-from tclint.semantics.site import Site
+from tclint.semantics.site import Site, once
 from tclint.semantics.syntax import nodes
 from tclint.semantics.values import Tensor
 from tclint.torch_facts.memory import READING_FUNCTIONS, READING_METHODS, VIEW_METHODS
@@ -159,8 +160,12 @@ def _is_consumed(site: Site, node: ast.expr) -> bool:
 
 
 def _asks_which(site: Site, node: ast.expr) -> bool:
-    """True for ``id(x)``, and for what says how a tensor was computed."""
+    """True for ``id(x)``, for what says how a tensor was computed, and for helpers that may ask."""
     match site.parent(node):
+        case ast.Call() as call if callees(site, call):
+            return True
+        case ast.keyword():
+            return True
         case ast.Call(func=ast.Name(id="id")) | ast.Attribute(attr="grad_fn" | "is_leaf"):
             return True
         case ast.Attribute(attr="requires_grad"):
@@ -220,12 +225,22 @@ def _writes_nothing(site: Site, node: ast.AST) -> bool:
 def _only_computes(site: Site, call: ast.Call) -> bool:
     if allocates(site, call):
         return True
+    reached = callees(site, call)
+    if reached:
+        return all(not one.open and _is_quiet(one.site) for one in reached)
     if isinstance(call.func, ast.Name):
         return (site.dotted(call.func) or "") in READING_FUNCTIONS
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     tensors = owner is not None and all(isinstance(k, Tensor) for k in options(site.value(owner)))
     name = getattr(call.func, "attr", "")
     return tensors and name in READING_METHODS | VIEW_METHODS
+
+
+@once
+def _is_quiet(site: Site) -> bool:
+    """True for a function that writes no tensor, nor does what it calls."""
+    site.body.answers[(_is_quiet,)] = False  # where it calls itself
+    return all(_writes_nothing(site, part) for part in nodes(site.body.scope)[1:])
 
 
 def _start(node: ast.AST) -> tuple[int, int]:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from typing import cast
 
+from tclint.semantics.body import Body
+from tclint.semantics.callees import callees, reachable
 from tclint.semantics.lattice import options
-from tclint.semantics.ownership import blocks_around, is_fresh, is_nested, is_private
+from tclint.semantics.ownership import blocks_around, fate_of, is_fresh, is_nested, is_private
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 from tclint.semantics.values import (
@@ -106,10 +109,12 @@ def _may_write(site: Site, part: ast.AST, held: set[str], new: str | None) -> bo
     owners = [*_written(part)]
     if isinstance(part, ast.Call):
         kinds = [*options(site.value(part.func))]
-        if any(_writes_of_its_own(part, kind) for kind in kinds):
+        if any(_writes_of_its_own(site, part, kind) for kind in kinds):
             return True
-        if _is_opaque(part) and any(_may_be_writer(kind) for kind in kinds):
-            owners += [part.func, *part.args, *(keyword.value for keyword in part.keywords)]
+        if _is_opaque(part) and any(_may_be_writer(site, part, kind) for kind in kinds):
+            given = [part.func, *part.args, *(keyword.value for keyword in part.keywords)]
+            reached = callees(site, part)
+            owners += [one for one in given if fate_of(reached, part, one) is None]
     return any(_is_foreign(site, owner, held, new) for owner in owners)
 
 
@@ -146,11 +151,12 @@ def _ends_in_place(method: str) -> bool:
     return method.endswith("_") and not method.endswith("__")
 
 
-def _may_be_writer(called: Value) -> bool:
-    """True for a function that may write what it is given."""
+def _may_be_writer(site: Site, call: ast.Call, called: Value) -> bool:
+    """True for a function that may write what it is given, or give it to one that may."""
     match called:
         case Function() | Class():
-            return any(True for part in nodes(called.info.node) for _ in _written(part))
+            own = any(True for part in nodes(called.info.node) for _ in _written(part))
+            return own or any(_writers(body)[0] for body in reachable(site, call))
         case External(name=name):
             reaches = name.startswith(_OPENING) and name.rpartition(".")[2] not in READING_FUNCTIONS
             return reaches or _ends_in_place(name)
@@ -159,13 +165,29 @@ def _may_be_writer(called: Value) -> bool:
     return False
 
 
-def _writes_of_its_own(call: ast.Call, called: Value) -> bool:
+def _writes_of_its_own(site: Site, call: ast.Call, called: Value) -> bool:
     """True for a function that writes what its arguments do not give it: ``add = x.add_``."""
     if isinstance(called, BoundExternal):
         return isinstance(call.func, ast.Name) and _ends_in_place(called.name)
     if not isinstance(called, Function):
         return False
-    parts = nodes(called.info.node)
+    return _writes_elsewhere(called.info.node) or any(
+        _writers(body)[1] for body in reachable(site, call)
+    )
+
+
+def _writers(body: Body) -> tuple[bool, bool]:
+    """Whether a function writes into anything, and into what no variable of its own holds."""
+    key = (_writers,)
+    if key not in body.answers:
+        some = any(True for part in nodes(body.scope) for _ in _written(part))
+        body.answers[key] = (some, some and _writes_elsewhere(body.scope))
+    return cast("tuple[bool, bool]", body.answers[key])
+
+
+def _writes_elsewhere(scope: ast.AST) -> bool:
+    """True for a function that writes into what no variable of its own holds."""
+    parts = nodes(scope)
     own = {part.arg for part in parts if isinstance(part, ast.arg)}
     own |= {n.id for n in parts if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
     return any(_root(one) not in own for part in parts for one in _written(part))

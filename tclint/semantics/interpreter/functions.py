@@ -152,10 +152,11 @@ def _note_call(frame: Frame, function: Function, env: Env, node: ast.expr) -> No
         return
     if info.name == "forward":
         analysis.observe(info, env)
-    calls = analysis.body(info.module, info, compiled=True).calls
-    if isinstance(node, ast.Call) and node not in calls:
+    body = analysis.body(info.module, info, compiled=True)
+    if isinstance(node, ast.Call) and node not in body.calls:
         hidden = int(function.bound is not None and is_passed(function))
-        calls[node] = (frame.site(), hidden)
+        body.calls[node] = (frame.site(), hidden)
+        frame.body.called.setdefault(node, {})[body] = hidden
 
 
 def walk_wrappers(
