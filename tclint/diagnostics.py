@@ -78,6 +78,13 @@ class Decline:
     reason: str
 
 
+class RemedyKind(str, Enum):
+    """What removes a break where its line stays as it is."""
+
+    SETTING = "setting"
+    HATCH = "hatch"
+
+
 class ChainLink(NamedTuple):
     """One step from a compiled region's root towards the reported line."""
 
@@ -87,12 +94,29 @@ class ChainLink(NamedTuple):
 
 
 @record(frozen=True)
+class Remedy:
+    """What would remove a break, other than rewriting its line.
+
+    ``changes`` says what else it changes or risks. Settings have ``lines``, statements to run
+    before the compiled code is called, and the ``places`` where the project compiles it: none where
+    somebody else does. The edits of an escape hatch are worked out when someone asks for them.
+    """
+
+    kind: RemedyKind
+    message: str
+    changes: str
+    lines: tuple[str, ...] = ()
+    places: tuple[ChainLink, ...] = ()
+
+
+@record(frozen=True)
 class Diagnostic:
     """One reported place.
 
     ``fixable`` says how a fix would be applied, if there is one; its edits are worked out only
     when someone asks for them, because that needs LibCST. ``related`` are other places of the same
     file where the effect shows: the uses of a loop variable, the `wait()` of a collective.
+    ``remedies`` are what removes the effect besides a fix, the least intrusive first.
     """
 
     code: str
@@ -109,3 +133,4 @@ class Diagnostic:
     fix_message: str | None = None
     declined: Decline | None = None
     url: str | None = None
+    remedies: tuple[Remedy, ...] = ()

@@ -65,6 +65,7 @@ def test_json_is_a_list_of_objects_with_stable_keys(monkeypatch: pytest.MonkeyPa
             },
             "declined": None,
             "url": "https://example.org/TCL101",
+            "remedies": [],
         }
     ]
 

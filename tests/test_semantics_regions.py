@@ -305,7 +305,7 @@ def test_regions_know_whether_scalars_are_captured(
     [event] = reads(tmp_path, f"import torch\n{setup}\n{call}\ndef f(x):\n    x.item()\n")
     assert event.site.region is not None
     assert event.site.region.explicit
-    assert event.site.region.capture_scalars is captures
+    assert event.site.has_setting("capture_scalar_outputs") is captures
 
 
 def test_a_compiled_optimizer_step_is_known(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ArrayRead
 from tclint.semantics.site import Site
+from tclint.torch_facts.dynamo_settings import SCALARS
 
 from ..lib.rewrite.written_array import listed, use_tuple, write_list
 from ..lib.wording import consequence, loop_ids, short
@@ -34,8 +35,7 @@ class ReadOfArray(Rule[ArrayRead]):
     def check(self, event: ArrayRead) -> Finding | None:
         """Report the read, unless the region captures single numbers."""
         site = event.site
-        captured = site.region is not None and site.region.capture_scalars
-        if captured and event.via in ("item", "number"):
+        if site.has_setting(SCALARS) and event.via in ("item", "number"):
             return None
         assert isinstance(event.node, ast.expr)
         if _is_drawn(site, event.node):

@@ -12,6 +12,7 @@ from tclint.semantics.events import DynamicShape
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
+from tclint.torch_facts.dynamo_settings import DYNAMIC_SHAPES
 
 from ..lib.facts.compiling import is_compiled_aside
 from ..lib.facts.lists import is_of_integers, known_members, only_value, stays, written_member
@@ -44,14 +45,14 @@ class DynamicShapeOp(Rule[DynamicShape]):
     on = DynamicShape
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0036", "GB0246", "GB7000")
+    settings = (DYNAMIC_SHAPES,)
 
     def check(self, event: DynamicShape) -> Finding | None:
         """Report reads; a mask on the left of an assignment keeps the shape."""
         if event.store and event.via == "mask":
             return None
-        site, region = event.site, event.site.region
-        captured = region is not None and region.capture_dynamic_shapes
-        if captured and event.via not in _NEVER_CAPTURED:
+        site = event.site
+        if site.has_setting(DYNAMIC_SHAPES) and event.via not in _NEVER_CAPTURED:
             return None
         unsure = (event.named and not _is_stored_by(event)) or is_compiled_aside(
             site, site.statement
@@ -63,6 +64,7 @@ class DynamicShapeOp(Rule[DynamicShape]):
             _repair(event),
             gb_ids=loop_ids(site, event.gb_id),
             confidence=Confidence.LOW if unsure else None,
+            goes_with=() if event.via in _NEVER_CAPTURED else (DYNAMIC_SHAPES,),
         )
 
 

@@ -13,6 +13,7 @@ from tclint.semantics.lattice import may_be_tensor, options, tensor_in
 from tclint.semantics.site import Site
 from tclint.semantics.values import Object, Sequence, Tensor
 from tclint.torch_facts import is_tensor_member
+from tclint.torch_facts.dynamo_settings import SCALARS
 
 from ..lib.facts.integers import is_integer
 from ..lib.facts.likely_numbers import is_folded, is_likely_number
@@ -65,6 +66,7 @@ class HiddenHostRead(Rule[HostRead]):
     on = HostRead
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0033", "GB0124", "GB7000")
+    settings = (SCALARS,)
 
     def check(self, event: HostRead) -> Finding | None:
         """Report the ways to read that have no name of their own."""
@@ -89,7 +91,17 @@ class HiddenHostRead(Rule[HostRead]):
             node=source if event.via in _NUMBERS else None,
             gb_ids=loop_ids(site, *ids),
             cedes_to=site.facts.output,
+            goes_with=(SCALARS,) if _goes_when_captured(event, kind) else (),
         )
+
+
+def _goes_when_captured(event: HostRead, kind: str) -> bool:
+    """True for a size, and for a slice that no tensor beside it makes an index of rows."""
+    if kind != "slice":
+        return kind in _TRACED_IF_CAPTURED
+    index = event.site.statement
+    beside = (part for node in ast.walk(index) if isinstance(node, ast.Tuple) for part in node.elts)
+    return not any(may_be_tensor(event.site.value(part)) for part in beside)
 
 
 def _kind_of(event: HostRead) -> str:

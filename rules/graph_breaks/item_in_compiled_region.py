@@ -5,7 +5,9 @@ from __future__ import annotations
 from tclint.diagnostics import Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
+from tclint.torch_facts.dynamo_settings import SCALARS
 
+from ..lib.judge.captured import settings_for
 from ..lib.rewrite.host_read import is_captured, repair_read
 
 
@@ -18,10 +20,16 @@ class ItemInCompiledRegion(Rule[HostRead]):
     on = HostRead
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0124",)
+    settings = (SCALARS,)
 
     def check(self, event: HostRead) -> Finding | None:
         """Report the call unless it is traced or an outer rule judges the statement."""
         if event.via != "item" or is_captured(event):
             return None
         message = f"`{event.site.text(event.node)}` reads a tensor on the host"
-        return Finding(message, repair_read(event), cedes_to=event.site.facts.output)
+        return Finding(
+            message,
+            repair_read(event),
+            cedes_to=event.site.facts.output,
+            goes_with=settings_for(event),
+        )

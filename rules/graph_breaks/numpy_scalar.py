@@ -9,6 +9,7 @@ from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NumberNeeded, NumpyCall
 from tclint.semantics.site import Site
+from tclint.torch_facts.dynamo_settings import SCALARS
 
 from ..lib.facts.number_flow import follow
 from ..lib.rewrite.python_equivalents import (
@@ -61,7 +62,7 @@ class NumpyScalar(Rule[NumpyCall]):
 
 def _is_captured(site: Site, need: NumberNeeded) -> bool:
     """True where the region captures single numbers, and a slice may end at one."""
-    return need.why == "slice" and site.region is not None and site.region.capture_scalars
+    return need.why == "slice" and site.has_setting(SCALARS)
 
 
 def _repair(event: NumpyCall) -> Repair | Decline:

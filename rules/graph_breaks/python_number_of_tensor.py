@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
 from tclint.diagnostics import Decline, Effect
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
 from tclint.semantics.lattice import with_dtype
+from tclint.torch_facts.dynamo_settings import SCALARS
 
+from ..lib.judge.captured import settings_for
 from ..lib.judge.promotion import FLOAT_OF_INTEGER
 from ..lib.judge.verdict import Changes
 from ..lib.rewrite.host_read import is_captured, repair_read
@@ -17,6 +20,7 @@ from ..lib.rewrite.torch_equivalents import CUT, is_whole
 from ..lib.wording import renumbered
 
 _IDS = dict.fromkeys(("float", "int", "bool", "contains"), ("GB0124",))
+_CAPTURED: Final = frozenset({"float", "int", "bool"})
 _IDS |= dict.fromkeys(("complex", "range"), ("GB0059",))
 
 
@@ -29,6 +33,7 @@ class PythonNumberOfTensor(Rule[HostRead]):
     on = HostRead
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0124", "GB0059")
+    settings = (SCALARS,)
 
     def check(self, event: HostRead) -> Finding | None:
         """Report the conversion unless it is traced."""
@@ -37,11 +42,17 @@ class PythonNumberOfTensor(Rule[HostRead]):
             ids = (renumbered(event.site, "GB0059", (2, 14), "GB0124"),)
         if ids is None:
             return None
-        if is_captured(event) and event.via in ("float", "int", "bool"):
+        if is_captured(event) and event.via in _CAPTURED:
             return None
         assert isinstance(event.node, ast.expr)
         message = f"`{event.site.text(event.node)}` reads a tensor on the host"
-        return Finding(message, _repair(event), gb_ids=ids, cedes_to=event.site.facts.output)
+        return Finding(
+            message,
+            _repair(event),
+            gb_ids=ids,
+            cedes_to=event.site.facts.output,
+            goes_with=settings_for(event) if event.via in _CAPTURED else (),
+        )
 
 
 def _repair(event: HostRead) -> Repair | Decline:

@@ -8,6 +8,7 @@ from tclint.diagnostics import Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
+from tclint.torch_facts.dynamo_settings import SCALARS
 
 from ..lib.facts.lists import known_list
 from ..lib.facts.purity import cannot_raise
@@ -24,6 +25,7 @@ class TolistInCompiledRegion(Rule[HostRead]):
     on = HostRead
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0109", "GB0033")
+    settings = (SCALARS,)
 
     def check(self, event: HostRead) -> Finding | None:
         """Report the call unless an integer tensor is traced through."""
@@ -35,7 +37,20 @@ class TolistInCompiledRegion(Rule[HostRead]):
             return None
         ids = {"int": ("GB0033",), None: self.gb_ids}.get(category, ("GB0109",))
         message = f"`{event.site.text(event.node)}` copies a tensor to the host"
-        return Finding(message, _repair(event), gb_ids=ids, cedes_to=event.site.facts.output)
+        return Finding(
+            message,
+            _repair(event),
+            gb_ids=ids,
+            cedes_to=event.site.facts.output,
+            goes_with=(SCALARS,) if category in ("int", None) and _are_lengths(event) else (),
+        )
+
+
+def _are_lengths(event: HostRead) -> bool:
+    """True for the lengths that `split` cuts a tensor into; `view` takes -1, too."""
+    call = event.site.parent(event.node)
+    func = call.func if isinstance(call, ast.Call) and event.node in call.args else None
+    return isinstance(func, ast.Attribute) and func.attr in ("split", "split_with_sizes")
 
 
 def _repair(event: HostRead) -> Repair | Decline:

@@ -11,6 +11,7 @@ from tclint.lint.pages import page_of
 from tclint.lint.rule import Example, Good, Rule, Untouched
 from tclint.printable import json_text
 from tclint.report.page import fix_kinds, page
+from tclint.torch_facts.dynamo_settings import with_needed
 
 
 def pick(rules: Sequence[Rule[Any]], given: str) -> Rule[Any]:
@@ -51,6 +52,7 @@ def _object(rule: Rule[Any]) -> dict[str, object]:
         "effects": [effect.value for effect in rule.effects],
         "gb_ids": list(rule.gb_ids),
         "fix": fix_kinds(rule),
+        "settings": [one.dotted for one in with_needed(rule.settings)],
         "explanation": told.text,
         "examples": [_example(example) for example in told.examples],
     }

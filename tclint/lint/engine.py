@@ -41,12 +41,16 @@ if TYPE_CHECKING:
 
 @record(frozen=True)
 class Result:
-    """A diagnostic with what a fix of it would do, and the text and the place it was found in."""
+    """A diagnostic with what a fix of it would do, and the text and the place it was found in.
+
+    ``hatch`` is what its escape hatch would do.
+    """
 
     diagnostic: Diagnostic
     repair: PlacedRepair | None
     file: SourceFile
     place: str = CODE
+    hatch: PlacedRepair | None = None
 
 
 @record(frozen=True)
@@ -186,7 +190,8 @@ class _Assembly:
         fixable = applicability_of(diagnostic.code, diagnostic.fixable, self._config)
         if fixable is not diagnostic.fixable:
             diagnostic = replace(diagnostic, fixable=fixable)
-        return Result(diagnostic, found.repair, self._file(diagnostic.path), self._place_of(found))
+        file, place = self._file(diagnostic.path), self._place_of(found)
+        return Result(diagnostic, found.repair, file, place, found.hatch)
 
     def _file(self, path: Path) -> SourceFile:
         name = str(path)

@@ -22,6 +22,7 @@ from tclint.lint.outcome import Found, Outcome
 from tclint.lint.questions import Questions
 from tclint.lint.reading import Reader, project_of
 from tclint.lint.registry import known_rules, load_rules
+from tclint.lint.remedies import NOWHERE, CompiledAt, remedies
 from tclint.lint.repair import placed
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
@@ -116,6 +117,7 @@ class Examiner:
         events = analysis.finish()
         scripted = Scripted(analysis, filter(None, map(project.module_at, walked)))
         third_party = ThirdParty(analysis.bodies(), self._checked)
+        compiled_at = CompiledAt(analysis.roots)
         for event, answers in self._answered(events, analysis):
             file, statement = event.site.module.file, event.site.statement
             caller = None
@@ -125,7 +127,8 @@ class Examiner:
                     continue
                 file, statement = caller.file, caller.statement
             for rule, finding in answers:
-                answer = found_by(rule, event, outside_script(finding, event, scripted))
+                told = outside_script(finding, event, scripted)
+                answer = found_by(rule, event, told, compiled_at)
                 found = answer if caller is None else _told(answer, event, caller)
                 if found is not None and not silencer.silences(found.diagnostic, file, statement):
                     self.flagged[str(file.path)] = file
@@ -242,11 +245,15 @@ def no_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def found_by(rule: Rule[Any], event: Event, finding: Finding) -> Found:
+def found_by(
+    rule: Rule[Any], event: Event, finding: Finding, compiled_at: CompiledAt = NOWHERE
+) -> Found:
     """The finding of a rule about an event, as it is reported."""
     site, file = event.site, event.site.module.file
     fix = keeping_comments(for_oldest(finding.fix, site), file)
     repair = fix if isinstance(fix, Repair) else None
+    hatch = keeping_comments(for_oldest(finding.hatch, site), file)
+    hatch = hatch if isinstance(hatch, Repair) else None
     gb_ids = of_releases(rule.gb_ids if finding.gb_ids is None else finding.gb_ids, site.settings)
     diagnostic = Diagnostic(
         code=rule.code,
@@ -263,13 +270,15 @@ def found_by(rule: Rule[Any], event: Event, finding: Finding) -> Found:
         fix_message=repair.message if repair else None,
         declined=fix if isinstance(fix, Decline) else None,
         url=page_of(rule.code, gb_ids),
+        remedies=tuple(remedies(site, finding.goes_with, hatch, compiled_at)),
     )
     explicit = site.region is not None and site.region.explicit
     data = placed(repair) if repair else None
-    return Found(diagnostic, data, not site.facts.default_off, explicit)
+    way_out = placed(hatch) if hatch else None
+    return Found(diagnostic, data, not site.facts.default_off, explicit, way_out)
 
 
 def _told(found: Found, event: Event, caller: Caller) -> Found | None:
     """A finding in an installed package, at the call of the project that runs into it."""
     told = told_at(found.diagnostic, event, caller)
-    return None if told is None else replace(found, diagnostic=told, repair=None)
+    return None if told is None else replace(found, diagnostic=told, repair=None, hatch=None)

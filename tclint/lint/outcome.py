@@ -17,7 +17,7 @@ from tclint.source.stored import Excerpts
 
 @record(frozen=True)
 class Found:
-    """A finding that nothing silences, and its fix.
+    """A finding that nothing silences, its fix, and its escape hatch.
 
     ``sure`` and ``explicit`` say how it was reached: not below a flag that is off by default, and
     in a region that the program compiles itself.
@@ -27,6 +27,7 @@ class Found:
     repair: PlacedRepair | None = None
     sure: bool = True
     explicit: bool = False
+    hatch: PlacedRepair | None = None
 
 
 class Silencing(NamedTuple):

@@ -86,14 +86,17 @@ logger = logging.getLogger(__name__)
 class Finding:
     """What a rule says about an event.
 
-    ``node`` overrides the event's node as the reported place. ``fix`` is the repair, the reason
-    why there is none, or None where the rule never fixes. ``effect`` and ``gb_ids`` default to the
-    rule's first effect and to its ids. A ``confidence`` of None lets the engine derive it: from
-    how sure the analysis is of the values and of the region. ``related`` are other places where
-    the effect shows. ``cedes_to`` is a call around it: where another finding of the same effect
-    stands at that very call, this one is left out. ``since`` is the first torch on which it holds,
-    and ``before`` the first on which it holds no more: the engine compares them with the versions
-    that the project is for.
+    ``node`` overrides the event's node as the reported place. ``fix`` is the repair, the reason why
+    there is none, or None where the rule never fixes. ``effect`` and ``gb_ids`` default to the
+    rule's first effect and to its ids. A ``confidence`` of None lets the engine derive it: from how
+    sure the analysis is of the values and of the region. ``related`` are other places where the
+    effect shows. ``cedes_to`` is a call around it: where another finding of the same effect stands
+    at that very call, this one is left out. ``goes_with`` names the settings of Dynamo
+    (:mod:`tclint.torch_facts.dynamo_settings`) with which the break goes, and breaks nowhere else
+    instead. ``hatch`` keeps what Dynamo cannot trace out of its sight, such as a helper as a custom
+    operator: an unsafe repair for when no other one helps. ``since`` is the first torch on which it
+    holds, and ``before`` the first on which it holds no more: the engine compares them with the
+    versions that the project is for.
     """
 
     message: str
@@ -104,6 +107,8 @@ class Finding:
     confidence: Confidence | None = None
     related: tuple[ast.expr | ast.stmt, ...] = ()
     cedes_to: ast.Call | None = None
+    goes_with: tuple[str, ...] = ()
+    hatch: Repair | None = None
     since: Version | None = None
     before: Version | None = None
 
@@ -115,6 +120,8 @@ class Rule(ABC, Generic[E]):
     sections: ``What it does``, ``Why it hurts``, ``Fix safety``, ``References``, ``Examples``.
     Without such a file the class docstring has the sections, and ``examples`` the examples. Rules
     hold no state: one instance serves all files.
+
+    ``settings`` are those of Dynamo that some of its findings name in ``goes_with``.
 
     ``former_names`` are names that the rule had before: ``tclint rule`` still knows them.
 
@@ -131,6 +138,7 @@ class Rule(ABC, Generic[E]):
     effects: ClassVar[tuple[Effect, ...]]
     gb_ids: ClassVar[tuple[str, ...]] = ()
     called: ClassVar[Collection[str]] = ()
+    settings: ClassVar[Sequence[str]] = ()
     examples: ClassVar[Sequence[Example]] = ()
     outside_regions: ClassVar[bool] = False
     options: ClassVar[Sequence[Option]] = ()

@@ -14,7 +14,14 @@ from math import inf
 from pathlib import Path
 from typing import Final
 
-from tclint.diagnostics import ChainLink, Confidence, Decline, Diagnostic, Effect
+from tclint.diagnostics import (
+    ChainLink,
+    Confidence,
+    Decline,
+    Diagnostic,
+    Effect,
+    RemedyKind,
+)
 from tclint.records import record
 from tclint.semantics.body import Body
 from tclint.semantics.events import Event
@@ -154,6 +161,7 @@ def told_at(found: Diagnostic, event: Event, caller: Caller) -> Diagnostic | Non
         fixable=None,
         fix_message=None,
         declined=Decline(f"the break is in the installed package {package}"),
+        remedies=tuple(one for one in found.remedies if one.kind is RemedyKind.SETTING),
     )
 
 

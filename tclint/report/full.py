@@ -11,6 +11,7 @@ from tclint.report.colour import BLUE, BOLD, Paint
 from tclint.report.excerpt import excerpt
 from tclint.report.head import head
 from tclint.report.places import by_place
+from tclint.report.remedies import remedy_notes
 from tclint.report.view import chain_text, effect_text
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def notes(result: Result, view: View) -> Iterator[tuple[str, str]]:
         yield _fix_note(result, diagnostic.fixable)
     elif diagnostic.declined is not None and view.show_declined:
         yield "not fixed", diagnostic.declined.reason
+    yield from remedy_notes(diagnostic, view)
     if diagnostic.url:
         yield "help", diagnostic.url
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tclint.lint.links import graph_break_page
 from tclint.lint.pages import page_of
 from tclint.lint.rule import Bad, Example, Good, Untouched
+from tclint.torch_facts.dynamo_settings import with_needed
 
 if TYPE_CHECKING:
     from tclint.lint.rule import Rule
@@ -33,6 +34,9 @@ def facts(rule: Rule[Any]) -> str:
         links = (f"[{gb}]({graph_break_page(gb)})" for gb in rule.gb_ids)
         lines.append("- Graph breaks: " + ", ".join(links))
     lines.append(f"- Fix: {fix_kinds(rule)}")
+    if rule.settings:
+        names = ", ".join(f"`{one.dotted}`" for one in with_needed(rule.settings))
+        lines.append(f"- Goes with a setting, in many cases: {names}")
     lines += [
         f"- Option `{o.name}` ({o.type}, `{json.dumps(o.default)}` if not set): {o.doc}"
         for o in rule.options

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tclint.diagnostics import Decline, Diagnostic, Fix, Position
+from tclint.diagnostics import Decline, Diagnostic, Edit, Fix, Position, RemedyKind
 from tclint.report.place import cell_place
-from tclint.report.repairs import fix_of
+from tclint.report.repairs import fix_of, hatch_of
 from tclint.report.view import absolute
 
 if TYPE_CHECKING:
@@ -36,7 +37,25 @@ def record(result: Result) -> dict[str, object]:
         "fix": fix_record(fix) if isinstance(fix, Fix) else None,
         "declined": fix.reason if isinstance(fix, Decline) else None,
         "url": diagnostic.url,
+        "remedies": [*_remedies(result)],
     }
+
+
+def _remedies(result: Result) -> Iterator[dict[str, object]]:
+    for remedy in result.diagnostic.remedies:
+        places = [
+            {"filename": absolute(Path(place.filename)), "row": place.row}
+            for place in remedy.places
+        ]
+        hatch = hatch_of(result) if remedy.kind is RemedyKind.HATCH else None
+        yield {
+            "kind": remedy.kind.value,
+            "message": remedy.message,
+            "changes": remedy.changes,
+            "lines": list(remedy.lines),
+            "places": places,
+            "edits": [*map(_edit, hatch.edits)] if hatch is not None else [],
+        }
 
 
 def location(position: Position) -> dict[str, int]:
@@ -56,12 +75,13 @@ def fix_record(fix: Fix) -> dict[str, object]:
     return {
         "applicability": fix.applicability.value,
         "message": fix.message,
-        "edits": [
-            {
-                "content": edit.content,
-                "location": location(edit.span.start),
-                "end_location": location(edit.span.end),
-            }
-            for edit in fix.edits
-        ],
+        "edits": [*map(_edit, fix.edits)],
+    }
+
+
+def _edit(edit: Edit) -> dict[str, object]:
+    return {
+        "content": edit.content,
+        "location": location(edit.span.start),
+        "end_location": location(edit.span.end),
     }

@@ -23,31 +23,25 @@ class Region(ByContent):
     """A compiled region: what a compiled callable, or a module's ``forward``, reaches.
 
     ``explicit`` is true when a ``torch.compile`` in the project says so; else the region is a
-    ``forward`` that somebody may compile. ``capture_scalars`` is true when ``.item()`` is traced
-    (``fullgraph=True`` or ``capture_scalar_outputs``). ``mode`` is what ``torch.compile`` was asked
-    for.
+    ``forward`` that somebody may compile. ``settings`` are those of Dynamo that are on, by the
+    configuration or by ``fullgraph=True``. ``mode`` is what ``torch.compile`` was asked for.
     """
 
-    __slots__ = (
-        "backend", "capture_dynamic_shapes", "capture_scalars", "explicit", "fullgraph", "mode",
-        "root",
-    )  # fmt: skip
+    __slots__ = ("backend", "explicit", "fullgraph", "mode", "root", "settings")
 
     def __init__(
         self,
         root: str,
         explicit: bool = False,
         fullgraph: bool = False,
-        capture_scalars: bool = False,
-        capture_dynamic_shapes: bool = False,
+        settings: frozenset[str] = frozenset(),
         backend: str | None = None,
         mode: str | None = None,
     ) -> None:
         self.root: Final = root
         self.explicit: Final = explicit
         self.fullgraph: Final = fullgraph
-        self.capture_scalars: Final = capture_scalars
-        self.capture_dynamic_shapes: Final = capture_dynamic_shapes
+        self.settings: Final = settings
         self.backend: Final = backend
         self.mode: Final = mode
 
@@ -55,9 +49,9 @@ class Region(ByContent):
         return (self.root, self.backend, self.mode, *self.behaviour)
 
     @property
-    def behaviour(self) -> tuple[bool, ...]:
+    def behaviour(self) -> tuple[bool, bool, frozenset[str]]:
         """What decides how code inside behaves, whichever root it is reached from."""
-        return (self.explicit, self.fullgraph, self.capture_scalars, self.capture_dynamic_shapes)
+        return (self.explicit, self.fullgraph, self.settings)
 
 
 class Facts:
@@ -133,6 +127,10 @@ class Site:
     def module(self) -> ModuleInfo:
         """The file's module."""
         return self.body.module
+
+    def has_setting(self, name: str) -> bool:
+        """True where code is compiled with a setting of Dynamo on."""
+        return self.region is not None and name in self.region.settings
 
     def value(self, node: ast.AST) -> Value:
         """The value of an expression of this function, joined over all the ways it was reached."""

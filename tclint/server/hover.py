@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from tclint.diagnostics import Position, Span
+from tclint.diagnostics import Position, Remedy, Span
 from tclint.semantics.readable import readable
 from tclint.server.document import Reported
 from tclint.server.engine import Engine
@@ -40,6 +40,11 @@ def value_text(known: Explained) -> str:
     return f"`{known.text}`: {readable(known.value)}" + (f"\n{reasons}" if reasons else "")
 
 
+def _remedy(remedy: Remedy) -> str:
+    head = f"Or {remedy.message[:1].lower()}{remedy.message[1:]}"
+    return f"{head} ({remedy.changes})" if remedy.changes else head
+
+
 def _section(engine: Engine, reported: Reported) -> str:
     diagnostic, repair = reported.result.diagnostic, reported.result.repair
     ids = f" ({', '.join(diagnostic.gb_ids)})" if diagnostic.gb_ids else ""
@@ -49,6 +54,7 @@ def _section(engine: Engine, reported: Reported) -> str:
         diagnostic.message,
         f"The fix may change: {repair.changes}" if repair and repair.changes else "",
         f"No fix: {diagnostic.declined.reason}" if diagnostic.declined else "",
+        *(_remedy(remedy) for remedy in diagnostic.remedies),
         f"[Documentation]({diagnostic.url})" if diagnostic.url else "",
     ]
     return "\n\n".join(p for p in paragraphs if p)

@@ -11,6 +11,7 @@ from tclint.semantics.events import HostRead
 from tclint.semantics.ownership import is_consumed, is_fresh, is_private
 from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
+from tclint.torch_facts.dynamo_settings import SCALARS
 
 from ..facts.purity import cannot_raise, is_ordering
 from ..facts.uses import Uses, uses_of
@@ -126,5 +127,4 @@ def constant_content(site: Site, node: ast.expr) -> int | float | bool | None:
 
 def is_captured(event: HostRead) -> bool:
     """True where Dynamo traces reads of single numbers instead of breaking."""
-    region = event.site.region
-    return region is not None and region.capture_scalars
+    return event.site.has_setting(SCALARS)

@@ -17,6 +17,7 @@ from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import NONE, Tensor
+from tclint.torch_facts.dynamo_settings import SCALARS
 
 from ..facts.compiling import is_compiled_only
 from ..facts.conditions import HOST_FUNCTIONS, host_reads, is_tensor_condition
@@ -85,8 +86,7 @@ class _Test:
         self.apart = False
         self.is_new = False
         reads = host_reads(site, statement.test)
-        region = site.region
-        if region is not None and region.capture_scalars:
+        if site.has_setting(SCALARS):
             reads = (read for read in reads if site.dotted(read.func) in HOST_FUNCTIONS)
         self.reads = [*reads]
 

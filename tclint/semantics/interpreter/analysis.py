@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, cast
@@ -140,7 +140,7 @@ class Analysis:
         self.not_traced: dict[FunctionInfo, frozenset[str]] = {}
         self.ends: dict[FunctionInfo, frozenset[str]] = {}
         self.memory: dict[
-            tuple[FunctionInfo, tuple[bool, ...] | ClassInfo | None], dict[Any, Value]
+            tuple[FunctionInfo, tuple[Hashable, ...] | ClassInfo | None], dict[Any, Value]
         ] = {}
         self.set_ups: dict[FunctionInfo, SetUp] = {}
         self.scripted: list[tuple[Value, ModuleInfo]] = []  # what is given to torch.jit.script

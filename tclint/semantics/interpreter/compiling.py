@@ -32,6 +32,7 @@ from tclint.semantics.values import (
     Value,
 )
 from tclint.torch_facts.compiling import COMPILE, REORDERING
+from tclint.torch_facts.dynamo_settings import FULLGRAPH, SETTINGS
 
 
 def library_setup(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value | None:
@@ -151,16 +152,21 @@ def compile_module(
 def region_of(frame: Frame, target: Value, keywords: dict[str, Value]) -> Region:
     """The region that compiling ``target`` with these keywords makes."""
     fullgraph = keywords.get("fullgraph") == TRUE
-    config = frame.analysis.dynamo_config
     return Region(
         _name_of(target),
         explicit=True,
         fullgraph=fullgraph,
-        capture_scalars=fullgraph or config.get("capture_scalar_outputs", False),
-        capture_dynamic_shapes=fullgraph or config.get("capture_dynamic_output_shape_ops", False),
+        settings=_settings(frame, fullgraph=fullgraph),
         backend=_constant(keywords.get("backend")),
         mode=_constant(keywords.get("mode")),
     )
+
+
+def _settings(frame: Frame, *, fullgraph: bool) -> frozenset[str]:
+    """The settings of Dynamo that are on where ``frame`` compiles."""
+    config = frame.analysis.dynamo_config
+    on = frozenset(name for name in SETTINGS if config.get(name))
+    return on | FULLGRAPH if fullgraph else on
 
 
 def _constant(value: Value | None) -> str | None:
