@@ -22,6 +22,7 @@ from ..lib.judge.range_bounds import judge_torch_arange
 from ..lib.judge.verdict import PROVED, Changes, Verdict, combine
 from ..lib.rewrite.builtin_names import builtin
 from ..lib.rewrite.host_read import is_captured
+from ..lib.rewrite.kept_numbers import keep_numbers
 from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.slice_store import store_by_mask
 from ..lib.wording import consequence, loop_ids, renumbered, short
@@ -122,12 +123,20 @@ def _member(event: HostRead) -> ast.expr:
 
 
 def _repair(event: HostRead) -> Repair | Decline:
+    member = _member(event)
+    kept = keep_numbers(event.site, member) if event.via in ("slice", "number") else None
+    if isinstance(kept, Repair):
+        return kept
     if event.via == "slice":
         stored = store_by_mask(event.site, event.source, event.site.statement)
         if isinstance(stored, Repair):
             return stored
     counted = _count_with_range(event.site, event.source) if event.via == "index" else None
-    return counted or Decline(_WAY_OUT.get(_kind_of(event), "compute it outside of compiled code"))
+    return (
+        kept
+        or counted
+        or Decline(_WAY_OUT.get(_kind_of(event), "compute it outside of compiled code"))
+    )
 
 
 def _count_with_range(site: Site, index: ast.expr) -> Repair | Decline | None:

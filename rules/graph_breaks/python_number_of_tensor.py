@@ -16,6 +16,7 @@ from ..lib.judge.captured import settings_for
 from ..lib.judge.promotion import FLOAT_OF_INTEGER
 from ..lib.judge.verdict import Changes
 from ..lib.rewrite.host_read import is_captured, repair_read
+from ..lib.rewrite.kept_numbers import keep_numbers
 from ..lib.rewrite.torch_equivalents import CUT, is_whole
 from ..lib.wording import renumbered
 
@@ -56,11 +57,15 @@ class PythonNumberOfTensor(Rule[HostRead]):
 
 
 def _repair(event: HostRead) -> Repair | Decline:
+    read = event.via in ("range", "int")
+    kept = keep_numbers(event.site, event.source) if read else None
+    if isinstance(kept, Repair):
+        return kept
     dtype = event.tensor.dtype
     category = dtype.category if dtype else None
     if event.via in ("range", "contains"):
         operation = "in" if event.via == "contains" else event.via
-        return Decline(f"`{operation}` needs Python numbers")
+        return kept or Decline(f"`{operation}` needs Python numbers")
     if event.via == category:
         return repair_read(event)
     if event.via == "float" and category == "int":

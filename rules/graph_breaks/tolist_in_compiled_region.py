@@ -14,6 +14,7 @@ from ..lib.facts.lists import known_list
 from ..lib.facts.purity import cannot_raise
 from ..lib.facts.uses import uses_of
 from ..lib.rewrite.host_read import is_captured, repair_read
+from ..lib.rewrite.range_loop import count_list
 
 
 class TolistInCompiledRegion(Rule[HostRead]):
@@ -62,6 +63,9 @@ def _repair(event: HostRead) -> Repair | Decline:
         return Repair(
             "Use the list that the tensor was created from", (Replace(event.node, known),)
         )
+    counted = count_list(event.site, event.node, event.source)
+    if counted is not None:
+        return counted
     uses = uses_of(event.site, event.node)
     if uses.statement is not None and cannot_raise(event.site, event.source):
         return Repair("Remove the unused list", (Replace(uses.statement, ""),))

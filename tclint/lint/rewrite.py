@@ -62,7 +62,7 @@ class Import:
 
 @record(frozen=True)
 class Splice:
-    """Change text that is no syntax: a comment."""
+    """Change text where no node stands: a comment, the annotation that a parameter lacks."""
 
     edit: Edit
 

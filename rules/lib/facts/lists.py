@@ -8,8 +8,11 @@ from itertools import chain
 from typing import Final
 
 from tclint.semantics.lattice import options
+from tclint.semantics.ownership import is_unshared
 from tclint.semantics.site import Site
 from tclint.semantics.values import Sequence, Static, SymInt, Tensor, Value
+
+from .uses import is_parameter
 
 _MAKES: Final = ("torch.tensor", "torch.as_tensor", "torch.asarray")
 _OF_INTEGERS: Final = ("torch.LongTensor", "torch.IntTensor")
@@ -99,11 +102,20 @@ def _names(site: Site, node: ast.expr) -> Iterator[ast.Name]:
 
 def stays(site: Site, name: ast.Name) -> bool:
     """True for a variable that is bound once, to something that cannot change."""
-    if len(site.stores(name.id)) > 1:
+    if not _is_bound_once(site, name.id):
         return False
     kinds = [*options(site.value(name))]
     fixed = (isinstance(k, Sequence) and k.type in ("tuple", "Size") for k in kinds)
     return all(fixed) or all(map(_is_int, kinds)) or only_value(site, name.id) is not None
+
+
+def _is_bound_once(site: Site, name: str) -> bool:
+    """True for an argument, a variable or a global that nothing gives another value."""
+    bindings = len(site.stores(name)) + is_parameter(site, name)
+    if bindings:
+        return bindings == 1 and is_unshared(site, name)
+    declared = (one for one in ast.walk(site.module.tree) if isinstance(one, ast.Global))
+    return name in site.module.assigned and all(name not in one.names for one in declared)
 
 
 def _along_first(call: ast.Call) -> bool:

@@ -1,4 +1,4 @@
-"""`np.arange` that counts a loop: the `range` in its place."""
+"""`np.arange` that counts a loop, or makes a list: the `range` in its place."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.events import Loop
 from tclint.semantics.site import Site
 
-from ..facts.integers import least
+from ..facts.integers import is_integer, least
 from ..facts.number_flow import follow
 from ..judge.python_numbers import verdict_of
-from ..judge.range_bounds import judge_numpy_arange
+from ..judge.range_bounds import judge_numpy_arange, judge_torch_arange
 from ..judge.verdict import Refused, Verdict, combine
 from .builtin_names import builtin
 from .proved import repair_as_proved
 from .written_array import listed, use_tuple
 
 MESSAGE = "Count with `range`"
+_INT64 = ("torch.int64", "torch.long")
 
 
 def counted(site: Site, loop: Loop) -> ast.Call | None:
@@ -48,6 +49,24 @@ def use_range(loop: Loop) -> Repair | Decline:
     if not isinstance(verdict, Refused):
         verdict = combine([verdict, _variable(site, loop.target, call)])
     return repair_as_proved(verdict, MESSAGE, (Replace(call.func, spelled[0]),))
+
+
+def count_list(site: Site, read: ast.expr, made: ast.expr) -> Repair | Decline | None:
+    """Write ``list(range(...))`` for ``torch.arange(...).tolist()``; None for any other tensor."""
+    if not isinstance(made, ast.Call) or site.dotted(made.func) != "torch.arange":
+        return None
+    own = [keyword for keyword in made.keywords if keyword.arg != "device"]
+    whole = all(k.arg == "dtype" and site.dotted(k.value) in _INT64 for k in own)
+    if not made.args or not whole or not all(is_integer(site, bound) for bound in made.args):
+        return Decline(f"`{site.text(made)}` may give numbers that `range` does not")
+    for name in ("list", "range"):
+        spelled = builtin(site, name)
+        if isinstance(spelled, Decline):
+            return spelled
+    verdict = judge_torch_arange(site, ast.Call(made.func, made.args, []))
+    parts = {f"bound_{place}": bound for place, bound in enumerate(made.args)}
+    text = f"list(range({', '.join(f'${name}' for name in parts)}))"
+    return repair_as_proved(verdict, MESSAGE, (Replace(read, text, parts),))
 
 
 def _variable(site: Site, target: ast.Name, call: ast.Call) -> Verdict:
