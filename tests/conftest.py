@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 
 import pytest
@@ -79,11 +80,21 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.fixture(autouse=True)
-def no_timing_of_guards() -> None:
-    """Dynamo times each guard that it makes, for its own log: that takes longer than compiling."""
-    guards = sys.modules.get("torch._dynamo.guards")
+def nothing_for_the_log_of_dynamo() -> None:
+    """Dynamo prepares for its own log what nobody reads here, and that takes as long as compiling.
+
+    It times each guard, and looks for the columns of every frame above a break: pytest has many.
+    """
+    guards, errors = (sys.modules.get(f"torch._dynamo.{name}") for name in ("guards", "exc"))
     if guards is not None:
         vars(guards)["profile_guard_manager"] = lambda *_: 0.0
+    if errors is not None:
+        vars(errors)["_extract_stack_with_positions"] = _stack
+
+
+def _stack() -> traceback.StackSummary:
+    frames = [*traceback.walk_stack(sys._getframe(1))]
+    return traceback.StackSummary.extract(reversed(frames), lookup_lines=False)
 
 
 @pytest.fixture

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import queue
 import sys
+from logging.handlers import QueueHandler
 from pathlib import Path
 from typing import Any
 
@@ -76,28 +78,33 @@ def test_torch_is_named_where_it_has_been_imported(
 @pytest.mark.parametrize("present", [True, False])
 def test_what_runs_without_torch_still_does(
     imports: str, body: str, _: bool, present: bool, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     if present:
         pytest.importorskip("torch")
     else:
         monkeypatch.setitem(sys.modules, "torch", None)
         monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    caplog.set_level(logging.DEBUG)
+    logger = logging.getLogger("program")
+    logger.setLevel(logging.DEBUG)
     text = HEAD.format(imports=imports) + body
-    assert outcome(fixed(text, tmp_path), caplog) == outcome(text, caplog)
+    assert outcome(fixed(text, tmp_path), logger) == outcome(text, logger)
 
 
-def outcome(text: str, caplog: pytest.LogCaptureFixture) -> tuple[object, ...]:
+def outcome(text: str, logger: logging.Logger) -> tuple[object, ...]:
     """What calling the program's function comes to, and what it logs."""
-    caplog.clear()
-    names: dict[str, Any] = {"__name__": "program"}
+    told: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
+    handler = QueueHandler(told)
+    logger.addHandler(handler)
+    names: dict[str, Any] = {"__name__": logger.name}
     try:
         exec(text, names)
         result: object = names["f"](None)
     except (ImportError, NameError, TypeError, AttributeError) as error:
         result = type(error)
-    return result, [record.message for record in caplog.records]
+    finally:
+        logger.removeHandler(handler)
+    return result, [told.get().message for _ in range(told.qsize())]
 
 
 READ = "def f(x):\n    y = torch.relu(x)\n    if y.any():\n        y = {call}(y)\n    return y\n"

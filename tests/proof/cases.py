@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -33,10 +34,19 @@ def cases(
     ``where`` keeps the examples that a test has something to say about.
     """
     found = []
-    for rule in load_rules():
-        for number, example in enumerate(examples_of(rule), 1):
-            if isinstance(example, kinds) and where(rule, example):
-                kind = type(example).__name__.lower()
-                name = example.title.replace(" ", "-") or str(number)
-                found.append(pytest.param(rule, example, id=f"{rule.code}-{kind}-{name}"))
+    for rule, number, example in _examples():
+        if isinstance(example, kinds) and where(rule, example):
+            kind = type(example).__name__.lower()
+            name = example.title.replace(" ", "-") or str(number)
+            found.append(pytest.param(rule, example, id=f"{rule.code}-{kind}-{name}"))
     return found
+
+
+@functools.cache
+def _examples() -> list[tuple[Rule, int, Example]]:
+    """Every example beside its rule and its number on the page, read once for all tests."""
+    return [
+        (rule, number, example)
+        for rule in load_rules()
+        for number, example in enumerate(examples_of(rule), 1)
+    ]
