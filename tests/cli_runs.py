@@ -45,7 +45,7 @@ def _spawn(
 def _ready() -> Forkable:
     """A process that has imported tclint and its rules, as every command does."""
     names = everything("tclint", "tclint_rules")
-    return Forkable([name for name in names if not name.startswith("tclint.verify")])
+    return Forkable([one for one in names if not one.startswith("tclint.verify")], os.environ)
 
 
 def git(folder: Path, *arguments: str) -> str:

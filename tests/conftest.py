@@ -105,6 +105,14 @@ def copied_children(monkeypatch: pytest.MonkeyPatch) -> None:
     copy_children(monkeypatch)
 
 
+@pytest.fixture
+def copied_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the attack runs are copies; not where it is about what a process imports."""
+    from tests.attack_runs import copy_runs
+
+    copy_runs(monkeypatch)
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """The checkout's root folder."""

@@ -1,20 +1,23 @@
 """Processes that start with their modules imported: copies of one that has nothing else to do.
 
-What a test starts this way has its own process, folder, environment and streams, as if it had been
-spawned, and saves what importing costs: 0.3 seconds for a command of tclint, 4 for a child that
-compiles. Tests of crashes, of limits and of starting itself spawn theirs.
+What a test starts this way has its own process, session, folder, environment and streams, as if it
+had been spawned, and saves what importing costs: 0.3 seconds for a command of tclint, 4 for a child
+that compiles. Tests of what a process imports, and of starting itself, spawn theirs.
 """
 
 from __future__ import annotations
 
 import array
 import contextlib
+import ctypes
 import fcntl
 import gc
 import importlib
+import io
 import json
 import os
 import pkgutil
+import resource
 import runpy
 import select
 import signal
@@ -23,6 +26,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -30,6 +34,10 @@ from typing import IO, Any
 _HEADER = struct.Struct("!I")
 _MOST_DESCRIPTORS = 16
 _ABOVE_ALL_IN_USE = 200
+_DIE_WITH_PARENT = 1
+_ENVIRONMENT_BEGINS = 47
+"""Among the words of ``/proc/self/stat`` after the name; the next one is its end."""
+_ROOM = {"ROOM_FOR_VARIABLES": "x" * 4096}
 _REPOSITORY = Path(__file__).resolve().parent.parent
 
 
@@ -44,6 +52,7 @@ class Forked:
         self.stdin: IO[bytes] | None = None
         self.stdout: IO[bytes] | None = None
         self.stderr: IO[bytes] | None = None
+        self._reading: list[_Reading] | None = None
 
     def poll(self) -> int | None:
         """How the process ended, as soon as it has."""
@@ -65,6 +74,19 @@ class Forked:
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
 
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def communicate(self, timeout: float | None = None) -> tuple[bytes, bytes]:
+        """Read what it prints until it ends."""
+        if self._reading is None:
+            self._reading = [_Reading(self.stdout), _Reading(self.stderr)]
+        self.wait(timeout)
+        out, err = (one.all() for one in self._reading)
+        return out, err
+
     def _told(self) -> bytes:
         line = self._status.read(16)
         if not line:
@@ -72,19 +94,39 @@ class Forked:
         return line
 
 
+class _Reading(threading.Thread):
+    """Reads a stream to its end."""
+
+    def __init__(self, stream: IO[bytes] | None) -> None:
+        super().__init__(daemon=True)
+        self._stream, self._read = stream, b""
+        self.start()
+
+    def run(self) -> None:
+        """Read."""
+        if self._stream is not None:
+            self._read = self._stream.read()
+            self._stream.close()
+
+    def all(self) -> bytes:
+        """What was read, as soon as it is all."""
+        self.join()
+        return self._read
+
+
 class Forkable:
     """A process that has imported some modules, and copies itself on demand."""
 
-    def __init__(self, modules: Sequence[str], **environment: str) -> None:
-        """Import the modules; ``environment`` is what must be set while that happens."""
-        self.environment = {**os.environ, **environment}
+    def __init__(self, modules: Sequence[str], environment: Mapping[str, str]) -> None:
+        """Import the modules in this environment."""
+        self.environment = dict(environment)
         self._socket, theirs = socket.socketpair()
         with theirs:
             code = f"from tests.forks import serve; serve({theirs.fileno()}, {list(modules)})"
             self._process = subprocess.Popen(
                 [sys.executable, "-c", code],
                 cwd=_REPOSITORY,
-                env=self.environment,
+                env=self.environment | _ROOM,
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -102,10 +144,15 @@ class Forkable:
         cwd: Path,
         environment: Mapping[str, str],
         kept: Sequence[int] = (),
+        *,
+        beside: Path | None = None,
+        memory: int = 0,
     ) -> Forked:
         """Run ``python -m module`` with these descriptors as its standard streams.
 
-        It has ``kept`` by the numbers that they have here.
+        It has ``kept`` by the numbers that they have here. ``beside`` is where the script lies
+        that it is the same as: modules are looked for there, and not in the folder that it works
+        in. ``memory`` is the most that it may address.
         """
         told, tells = os.pipe()
         request = {
@@ -114,6 +161,8 @@ class Forkable:
             "cwd": str(cwd),
             "environment": dict(environment),
             "numbers": [0, 1, 2, *kept],
+            "beside": str(beside or cwd),
+            "memory": memory,
         }
         text = json.dumps(request).encode()
         descriptors = array.array("i", [*streams, *kept, tells]).tobytes()
@@ -245,9 +294,39 @@ def _become(request: dict[str, Any], streams: Sequence[int]) -> None:
     for number, one in zip(request["numbers"], aside, strict=True):
         os.dup2(one, number)
         os.close(one)
+    _open_streams()
     os.environ.clear()
     os.environ.update(request["environment"])
+    tempfile.tempdir = None
+    if sys.platform == "linux":
+        _show_environment()
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+    if request["memory"]:
+        resource.setrlimit(resource.RLIMIT_AS, (request["memory"],) * 2)
     os.chdir(request["cwd"])
-    sys.path[0] = request["cwd"]
+    sys.path[0] = request["beside"]
     sys.argv = [request["module"], *request["arguments"]]
     runpy.run_module(request["module"], run_name="__main__", alter_sys=True)
+
+
+def _open_streams() -> None:
+    """Standard streams for what they are now: a pipe, a file or a terminal."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        old: io.TextIOWrapper = getattr(sys, name)
+        new = io.TextIOWrapper(
+            open(number, "wb" if number else "rb", closefd=False),  # noqa: SIM115 (it stays open)
+            old.encoding,
+            old.errors,
+            line_buffering=old.line_buffering or os.isatty(number),
+        )
+        setattr(sys, name, new)
+        setattr(sys, f"__{name}__", new)
+
+
+def _show_environment() -> None:
+    """Let ``/proc`` show the environment that this process has now, as far as there is room."""
+    words = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+    begin, end = map(int, words[_ENVIRONMENT_BEGINS : _ENVIRONMENT_BEGINS + 2])
+    text = b"".join(name + b"=" + value + b"\0" for name, value in os.environb.items())
+    ctypes.memset(begin, 0, end - begin)
+    ctypes.memmove(begin, text, min(len(text), end - begin))

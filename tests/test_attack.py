@@ -55,6 +55,7 @@ def failed(tmp_path: Path, kind: str, first: int, count: int) -> list[str]:
     return [f"{one.number} ({one.what}): {one.failure}" for one in found if one.failure]
 
 
+@pytest.mark.usefixtures("copied_runs")
 @pytest.mark.sample_of("test_nothing_fails_in_a_larger_slice_of_the_attack")
 @pytest.mark.parametrize(("kind", "first", "count"), SLICES)
 def test_nothing_fails_in_a_slice_of_the_attack(
@@ -64,6 +65,7 @@ def test_nothing_fails_in_a_slice_of_the_attack(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("copied_runs")
 @pytest.mark.parametrize(("kind", "first", "count"), SLOW)
 def test_nothing_fails_in_a_larger_slice_of_the_attack(
     tmp_path: Path, kind: str, first: int, count: int

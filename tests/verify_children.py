@@ -34,6 +34,11 @@ def copy_children(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(process, "subprocess", stand_in)
 
 
+def prepare() -> None:
+    """Start what children are copied of, for those that have the settings of this process."""
+    _ready(_settings(process._environment(Path(), None, None)))
+
+
 def _start(command: list[str], **how: Any) -> Forked | subprocess.Popen[bytes]:
     environment = how["env"]
     if command[1:3] != ["-m", "tclint.verify.worker"]:
@@ -57,7 +62,7 @@ def _start(command: list[str], **how: Any) -> Forked | subprocess.Popen[bytes]:
 @functools.cache
 def _ready(settings: tuple[tuple[str, str], ...]) -> Forkable:
     """A process that has imported torch with these settings."""
-    return Forkable(["tests.verify_worker"], **dict(settings))
+    return Forkable(["tests.verify_worker"], os.environ | dict(settings))
 
 
 def _settings(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import tty
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,18 +47,16 @@ def started(
     folder: Path,
     environment: Mapping[str, str] | None = None,
     *,
-    before: Callable[[], None] = lambda: None,
     memory: int = MEMORY,
     stdout: int = subprocess.PIPE,
 ) -> subprocess.Popen[bytes]:
-    """Start ``tclint`` in a session of its own, with little memory; ``before`` runs inside it."""
+    """Start ``tclint`` in a session of its own, with little memory."""
 
     def bounded() -> None:
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
         if memory:
             resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        before()
 
     return subprocess.Popen(
         [TCLINT, *arguments],
@@ -76,12 +74,11 @@ def ran(
     *arguments: str | bytes,
     folder: Path,
     environment: Mapping[str, str] | None = None,
-    before: Callable[[], None] = lambda: None,
     memory: int = MEMORY,
     seconds: float = SECONDS,
 ) -> Done:
     """Run ``tclint``; what takes too long is ended with all that it started in its session."""
-    process = started(arguments, folder, environment, before=before, memory=memory)
+    process = started(arguments, folder, environment, memory=memory)
     try:
         out, err = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
