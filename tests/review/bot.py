@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
 import socket
 import ssl
-import subprocess
-import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -21,13 +20,15 @@ import httpx
 
 from tclint.review.secret import Secret
 from tclint.review.service.signature import sign
+from tests.forks import Forkable, Forked, everything
 from tests.review.github_server import GitHubServer
 
 SECRET = Secret("the webhook's secret")
 EXAMPLES = Path(__file__).parent / "webhooks.json"
 PATIENCE = 120.0
+_BOT = "tests.review.run_bot"
 # The bot speaks plain HTTP here; reading the system's certificates for each request takes long.
-_UNUSED = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+UNUSED = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def payload(number: int = 1, action: str = "opened", full_name: str = "octo/model") -> bytes:
@@ -46,7 +47,7 @@ class Bot:
     """A bot in a process of its own."""
 
     url: str
-    process: subprocess.Popen[bytes]
+    process: Forked
     log: Path
 
     def send(
@@ -65,16 +66,16 @@ class Bot:
         }
         headers = {name: value.encode("latin-1") for name, value in said.items()}
         return httpx.post(
-            f"{self.url}/webhook", content=body, headers=headers, timeout=60, verify=_UNUSED
+            f"{self.url}/webhook", content=body, headers=headers, timeout=60, verify=UNUSED
         )
 
     def jobs(self) -> dict[str, int]:
         """How many jobs there are by state."""
-        return dict(httpx.get(f"{self.url}/healthz", timeout=60, verify=_UNUSED).json()["jobs"])
+        return dict(httpx.get(f"{self.url}/healthz", timeout=60, verify=UNUSED).json()["jobs"])
 
     def metrics(self) -> str:
         """The figures."""
-        return httpx.get(f"{self.url}/metrics", timeout=60, verify=_UNUSED).text
+        return httpx.get(f"{self.url}/metrics", timeout=60, verify=UNUSED).text
 
     def settle(self) -> None:
         """Wait until nothing is queued or running, for as long as something gets done."""
@@ -126,13 +127,10 @@ def running_bot(
         )
     )
     log = folder / "bot.log"
-    with log.open("ab") as stream:
-        process = subprocess.Popen(
-            (sys.executable, "-m", "tests.review.run_bot", str(config)),
-            stderr=stream,
-            stdout=stream,
-            env={k: v for k, v in os.environ.items() if not k.startswith("GIT_")},
-        )
+    with log.open("ab") as stream, Path(os.devnull).open("rb") as nothing:
+        streams = (nothing.fileno(), stream.fileno(), stream.fileno())
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+        process = _ready().start(_BOT, [str(config)], streams, Path.cwd(), environment)
     bot = Bot(f"http://127.0.0.1:{port}", process, log)
     try:
         wait_for(lambda: _answers(bot))
@@ -142,10 +140,16 @@ def running_bot(
             bot.kill()
 
 
+@functools.cache
+def _ready() -> Forkable:
+    """A process that has imported all that a bot needs."""
+    return Forkable([_BOT, "uvicorn.lifespan.on", *everything("tclint_rules")], os.environ)
+
+
 def _answers(bot: Bot) -> bool:
     assert bot.process.poll() is None, bot.log.read_text()
     try:
-        return httpx.get(f"{bot.url}/healthz", timeout=60, verify=_UNUSED).status_code == 200
+        return httpx.get(f"{bot.url}/healthz", timeout=60, verify=UNUSED).status_code == 200
     except httpx.TransportError:
         return False
 
