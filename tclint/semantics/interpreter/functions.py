@@ -135,6 +135,7 @@ def _result(frame: Frame, function: Function, arguments: Arguments, node: ast.ex
         forget_shapes(frame)
     analysis.changes.called(frame, info)
     if frame.region is not None and _is_applied(analysis, function):
+        _emit_apply(frame, node, arguments)
         inputs = Sequence("tuple", items=arguments.positional)
         _walk_with(frame, info, "setup_context", (inputs, result), node, chain)
         _walk_with(frame, info, "backward", None, node, chain)
@@ -205,6 +206,12 @@ def _is_applied(analysis: Analysis, function: Function) -> bool:
     if function.bound is None and info.cls is not None and info.name == "forward":
         return analysis.project.method(info.cls, "setup_context") is not None
     return function.bound == AUTOGRAD_CONTEXT
+
+
+def _emit_apply(frame: Frame, node: ast.expr, arguments: Arguments) -> None:
+    if isinstance(node, ast.Call):
+        name, given = "torch.autograd.Function.apply", arguments.positional
+        frame.analysis.emit(frame, Call, node, function=name, call=node, arguments=given)
 
 
 def _walk_with(

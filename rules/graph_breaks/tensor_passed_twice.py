@@ -1,0 +1,80 @@
+"""TCL194: the same tensor is passed twice to an autograd function."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from tclint.diagnostics import Applicability, Effect
+from tclint.lint.rewrite import Repair, Replace
+from tclint.lint.rule import Finding, Rule
+from tclint.semantics.events import Call
+from tclint.semantics.lattice import tensor_in
+from tclint.semantics.site import Site
+
+from ..lib.wording import at_most_medium, consequence, loop_ids, short
+
+_SINCE: Final = (2, 13)
+"""Older releases trace it."""
+_NO_GRADIENTS: Final = ("torch.no_grad", "torch.inference_mode")
+_CHANGES: Final = "`forward` gets two tensors that share their memory instead of one tensor twice"
+
+
+class TensorPassedTwice(Rule[Call]):
+    """Compiled code passes the same tensor twice to an autograd function."""
+
+    code = "TCL194"
+    name = "tensor-passed-twice"
+    summary = "Passing a tensor twice to an autograd function breaks the graph"
+    on = Call
+    called = ("apply",)
+    effects = (Effect.GRAPH_BREAK,)
+    gb_ids = ("GB6297", "GB7000")
+
+    def check(self, event: Call) -> Finding | None:
+        """Report the call whose arguments name one tensor more than once."""
+        site = event.site
+        if event.function != "torch.autograd.Function.apply" or _without_gradients(site):
+            return None
+        again = _repeated(site, event.call)
+        if not again:
+            return None
+        return Finding(
+            f"`{short(site, again[0])}` is passed twice to `{short(site, event.call.func)}`, which "
+            f"Dynamo does not trace where an input needs a gradient{consequence(site)}",
+            _repair(again),
+            gb_ids=loop_ids(site, "GB6297"),
+            confidence=at_most_medium(event),
+            since=_SINCE,
+        )
+
+
+def _without_gradients(site: Site) -> bool:
+    items = (item.context_expr for block in site.facts.contexts for item in block.items)
+    calls = (item.func for item in items if isinstance(item, ast.Call))
+    return any(site.dotted(call) in _NO_GRADIENTS for call in calls)
+
+
+def _repeated(site: Site, call: ast.Call) -> list[ast.expr]:
+    """The arguments that name a tensor which stands further left already."""
+    seen: set[str] = set()
+    again: list[ast.expr] = []
+    for argument in call.args:
+        if not isinstance(argument, (ast.Name, ast.Attribute)):
+            continue
+        if tensor_in(site.value(argument)) is None:
+            continue
+        text = ast.dump(argument)
+        if text in seen:
+            again.append(argument)
+        seen.add(text)
+    return again
+
+
+def _repair(again: list[ast.expr]) -> Repair:
+    return Repair(
+        "Pass a view of it the second time",
+        tuple(Replace(node, "$x.view_as($x)", {"x": node}) for node in again),
+        Applicability.UNSAFE,
+        _CHANGES,
+    )
