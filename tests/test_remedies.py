@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -132,3 +133,90 @@ def test_settings_that_the_project_s_torch_lacks_are_not_offered(tmp_path: Path)
     (tmp_path / "step.py").write_text(STEP + "\n\nfast = torch.compile(step)\n")
     assert remedies(tmp_path, "--min-torch", "2.0")["TCL101"] == []
     assert remedies(tmp_path, "--min-torch", "2.1")["TCL101"] != []
+
+
+LINES = (f"{SCALARS}\n", f"{SHAPES}\n")
+
+
+def written(folder: Path, train: str) -> str:
+    """What ``--remedies settings`` makes of a file that compiles a step whose breaks go with it."""
+    (folder / "step.py").write_text(STEP)
+    (folder / "train.py").write_text(train)
+    assert tclint("fix", ".", "--remedies", "settings", "--exit-zero", cwd=folder).returncode == 0
+    after = (folder / "train.py").read_text()
+    again = tclint("fix", ".", "--remedies", "settings", "--exit-zero", cwd=folder)
+    assert "Fixed" not in again.stdout
+    return after
+
+
+IMPORTS = "import torch\nfrom step import step\n\n"
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        pytest.param(IMPORTS + "#! \nfast = torch.compile(step)\n", id="a statement"),
+        pytest.param(
+            IMPORTS.replace("torch", "torch as t")
+            + "#! \n@t.compile\ndef f(x):\n    return step(x)\n",
+            id="a decorator",
+        ),
+        pytest.param(
+            IMPORTS.replace("torch", "torch.nn")
+            + "#! \nclass Net(torch.nn.Module):\n    @torch.compile\n    def forward(self, x):\n"
+            "        return step(x)\n",
+            id="a method of a class",
+        ),
+        pytest.param(
+            IMPORTS + "def main(on):\n    if on < 1:\n        f = step\n    elif on > 1:\n"
+            "        #! \n        f = torch.compile(step)\n    return f\n",
+            id="a branch",
+        ),
+        pytest.param(
+            IMPORTS
+            + "#! \nfast = torch.compile(step)\nagain = torch.compile(step, dynamic=True)\n",
+            id="the first of two",
+        ),
+        pytest.param(
+            "from torch import compile\nfrom step import step\n\nfast = compile(step)\n",
+            id="nowhere, for torch has no name there",
+        ),
+    ],
+)
+def test_settings_are_written_before_the_call(train: str, tmp_path: Path) -> None:
+    before = re.sub(r" *#! \n", "", train)
+    name = "t." if " as t" in train else "torch."
+    after = re.sub(
+        r"( *)#! \n",
+        lambda mark: "".join(mark[1] + line.replace("torch.", name, 1) for line in LINES),
+        train,
+    )
+    assert written(tmp_path, before) == after
+
+
+def test_why_a_setting_is_not_written_is_told(tmp_path: Path) -> None:
+    before = "from torch import compile\nfrom step import step\n\nfast = compile(step)\n"
+    assert written(tmp_path, before) == before
+    options = ("--remedies", "settings", "--show-declined", "--diff")
+    (tmp_path / "step.py").write_text(STEP)
+    told = tclint("fix", ".", *options[:3], cwd=tmp_path).stdout
+    assert "train.py, which compiles it, does not import torch by name" in told
+
+
+def test_the_summary_groups_what_goes_with_the_same_settings(tmp_path: Path) -> None:
+    (tmp_path / "step.py").write_text(STEP)
+    (tmp_path / "train.py").write_text(TRAIN)
+    told = tclint("check", ".", cwd=tmp_path).stdout
+    assert (
+        "1 more goes with 2 settings before train.py:5 (`tclint fix --remedies settings`)" in told
+    )
+
+
+def test_a_report_counts_the_findings_that_go_with_a_setting(tmp_path: Path) -> None:
+    (tmp_path / "step.py").write_text(STEP)
+    (tmp_path / "train.py").write_text(TRAIN)
+    run = tclint("fix", ".", "--remedies", "settings", "--output-format", "json", cwd=tmp_path)
+    fixes = {one["code"]: one for one in json.loads(run.stdout)["fixes"]}
+    assert fixes["settings"]["settles"] == 1
+    assert "may fail while compiling" in fixes["settings"]["changes"]
+    assert "Fixed 2 findings" not in run.stdout

@@ -61,7 +61,7 @@ def run_confirmed(
 
 def _fixer(inputs: Inputs, how: FixOptions) -> Fixer:
     make = fixer(inputs, how)
-    return lambda allow: settle(make(allow), inputs)
+    return lambda allow, remedies: settle(make(allow, remedies), inputs)
 
 
 def _failed_to_write(outcome: Outcome) -> bool:

@@ -24,6 +24,14 @@ class Phase(str, Enum):
     STEP = "step"
 
 
+class Remedies(str, Enum):
+    """What to do about findings that no fix removes."""
+
+    SETTINGS = "settings"
+    HATCHES = "hatches"
+    ALL = "all"
+
+
 def fix(
     paths: Annotated[
         list[Path] | None,
@@ -53,6 +61,14 @@ def fix(
         int, typer.Option(min=2, help="With `--verify`: maximum number of compilations.")
     ] = 40,
     unsafe_fixes: options.UnsafeFixes = False,
+    remedies: Annotated[
+        Remedies | None,
+        typer.Option(
+            help="What to do about findings that no fix removes: turn on settings of Dynamo where "
+            "the project compiles, open escape hatches, or both.",
+            show_default=False,
+        ),
+    ] = None,
     diff: options.Diff = False,
     output_format: Annotated[
         Format, typer.Option(help="Format of the report; `json` contains every edit.")
@@ -115,6 +131,8 @@ def fix(
     )
     how = FixOptions(
         unsafe=unsafe_fixes,
+        settings=remedies in (Remedies.SETTINGS, Remedies.ALL),
+        hatches=remedies in (Remedies.HATCHES, Remedies.ALL),
         diff=diff,
         as_json=output_format is Format.JSON,
         statistics=statistics,

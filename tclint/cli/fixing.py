@@ -22,7 +22,7 @@ from tclint.cli.terminal import (
     write_bytes,
 )
 from tclint.fix.recheck import Recheck
-from tclint.fix.results import FixRun, key_of
+from tclint.fix.results import FixRun, Remedies, key_of
 from tclint.lint.engine import in_one
 from tclint.lint.execution import Execution
 from tclint.records import record
@@ -36,6 +36,7 @@ from tclint.report.view import View
 from tclint.source.errors import FileError, SourceError
 from tclint.source.file import SourceFile
 from tclint.source.write import NewText, encoded, sweep, write_all
+from tclint.torch_facts.dynamo_settings import SETTINGS
 
 if TYPE_CHECKING:
     from tclint.diagnostics import Decline, Diagnostic
@@ -51,6 +52,8 @@ class FixOptions:
     """How to fix, and what to say about it."""
 
     unsafe: bool = False
+    settings: bool = False
+    hatches: bool = False
     diff: bool = False
     as_json: bool = False
     statistics: bool = False
@@ -66,7 +69,7 @@ def run_fix(inputs: Inputs, how: FixOptions) -> int:
     """Apply fixes, print what was fixed and what remains, and return the exit code."""
     if not how.diff and inputs.stdin is None:
         sweep_beside(inputs)
-    fixes = settle(fixer(inputs, how)(None), inputs)
+    fixes = settle(fixer(inputs, how)(None, remedies_of(how)), inputs)
     if inputs.stdin is not None and not (how.diff or how.as_json or how.statistics):
         _print_repaired(inputs.stdin, inputs.raw, fixes)
         return exit_code(fixes.remaining, inputs.files, exit_zero=how.exit_zero)
@@ -89,7 +92,14 @@ def without_notebooks(inputs: Inputs) -> Inputs:
     return replace(inputs, files=files, errors=(*inputs.errors, *errors))
 
 
-def fixer(inputs: Inputs, how: FixOptions) -> Callable[[Callable[[FixKey], bool] | None], FixRun]:
+def remedies_of(how: FixOptions) -> Remedies:
+    """What is to be done about findings that no fix removes."""
+    return Remedies(frozenset(SETTINGS) if how.settings else frozenset(), how.hatches)
+
+
+def fixer(
+    inputs: Inputs, how: FixOptions
+) -> Callable[[Callable[[FixKey], bool] | None, Remedies], FixRun]:
     """What makes the fixes of the files, of all or of those that a test allows.
 
     The files of each configuration are fixed by themselves. Fixing again looks again only at what
@@ -100,12 +110,13 @@ def fixer(inputs: Inputs, how: FixOptions) -> Callable[[Callable[[FixKey], bool]
     parts = [(config, files, Recheck(Execution(how.jobs))) for config, files in inputs.parts]
     among = _asked_about(inputs, how.narrowing, [check for _, _, check in parts])
 
-    def fix(allow: Callable[[FixKey], bool] | None) -> FixRun:
+    def fix(allow: Callable[[FixKey], bool] | None, remedies: Remedies) -> FixRun:
         runs = [
             fix_files(
                 files,
                 config,
                 unsafe=how.unsafe,
+                remedies=remedies,
                 overlay=inputs.overlay,
                 check=check,
                 allow=allow,

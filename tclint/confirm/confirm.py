@@ -14,7 +14,7 @@ from tclint.confirm.select import Search
 from tclint.confirm.trials import Fixer, Trials
 from tclint.diagnostics import Applicability, Effect
 from tclint.files import read_bytes
-from tclint.fix.results import FixKey, FixRun
+from tclint.fix.results import NO_REMEDIES, FixKey, FixRun
 from tclint.records import record
 from tclint.report.fixes.outcome import (
     Ground,
@@ -66,10 +66,10 @@ def confirm(plan: Plan, status: Status, show: Show = lambda done, doing: None) -
             show(len(before), f"{bench.job.name}: before")
             before.append(bench.before())
         loaded = {Path(name): _content(name) for probe in before for name in probe.loaded}
-        wanted = plan.fix(lambda key: not plan.loaded_only or real(key.path) in loaded)
+        wanted = plan.fix(lambda key: not plan.loaded_only or real(key.path) in loaded, NO_REMEDIES)
         trials = Trials(plan.fix, benches, before, wanted, plan.most_runs, show)
         choice = _Choice(trials, wanted)
-        final = trials.fixed(choice.kept) if choice.kept else plan.fix(lambda _: False)
+        final = trials.fixed(choice.kept) if choice.kept else plan.fix(lambda _: False, NO_REMEDIES)
         targets = tuple(
             _target(bench.job.name, probe, trials.last(choice.kept, number))
             for number, (bench, probe) in enumerate(zip(benches, before, strict=True))

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from tclint.confirm.bench import Bench
 from tclint.confirm.judge import Judge, Placed, Problems
 from tclint.confirm.rows import Sources, real, rows_of
-from tclint.fix.results import FixKey, FixRun
+from tclint.fix.results import NO_REMEDIES, FixKey, FixRun, Remedies
 from tclint.records import record
 
 if TYPE_CHECKING:
     from tclint.verify.results import Arm, Probe
 
-Fixer = Callable[[Callable[[FixKey], bool]], FixRun]
-"""Makes those of the fixes that a predicate allows; nothing is written."""
+Fixer = Callable[[Callable[[FixKey], bool], Remedies], FixRun]
+"""Makes those of the fixes that a predicate allows, and remedies; nothing is written."""
 
 
 @record(frozen=True)
@@ -108,7 +108,7 @@ class Trials:
         return []
 
     def _run(self, keys: frozenset[FixKey]) -> Trial:
-        fixed = self._fix(keys.__contains__)
+        fixed = self._fix(keys.__contains__, NO_REMEDIES)
         texts = _texts(fixed)
         arms: list[Arm] = []
         problems: Problems = []

@@ -17,7 +17,17 @@ from tclint.fix.importers import Importers
 from tclint.fix.ledger import Ledger
 from tclint.fix.leftovers import leftover_imports
 from tclint.fix.recheck import Recheck
-from tclint.fix.results import AppliedFix, Declined, FixedFile, FixKey, FixRun, key_of
+from tclint.fix.results import (
+    NO_REMEDIES,
+    AppliedFix,
+    Declined,
+    FixedFile,
+    FixKey,
+    FixRun,
+    Remedies,
+    key_of,
+)
+from tclint.fix.settings import switches
 from tclint.lint.selection import applicability_of
 from tclint.records import record
 from tclint.source.errors import FileError, SourceError
@@ -58,6 +68,7 @@ class _File:
         present: SourceFile,
         chosen: Sequence[tuple[Result, Group]],
         known: Collection[FixKey],
+        settles: Mapping[Diagnostic, tuple[Diagnostic, ...]],
     ) -> None:
         """Take over the text that the chosen fixes make of the present one.
 
@@ -69,7 +80,9 @@ class _File:
             for edit in group.edits:
                 makers[edit] |= {len(self._fixes)}
             fix = _applied(result, lambda span: self._origin(span, present))
-            self._fixes.append(replace(fix, follows=fix.key not in known))
+            settled = settles.get(result.diagnostic, ())
+            follows = fix.key not in known and not settled
+            self._fixes.append(replace(fix, follows=follows, settles=settled))
         self._ledger.enter(
             (present.offset(edit.span.start), present.offset(edit.span.end), edit.content, made_by)
             for edit, made_by in makers.items()
@@ -122,7 +135,8 @@ class _File:
 class _Progress:
     """The state between passes: texts so far, and files that are left alone from now on.
 
-    ``known`` are the findings of the first pass.
+    ``known`` are the findings of the first pass. ``settles`` are the findings that go with a
+    switch, by the finding that stands for it.
     """
 
     texts: dict[Path, str]
@@ -131,6 +145,17 @@ class _Progress:
     files: dict[Path, _File] = field(default_factory=dict)
     problems: dict[Path, str] = field(default_factory=dict)
     declined: list[Declined] = field(default_factory=list)
+    settles: dict[Diagnostic, tuple[Diagnostic, ...]] = field(default_factory=dict)
+
+
+@record(frozen=True)
+class _Ask:
+    """What somebody wants to be fixed; ``allow`` says it of each fix."""
+
+    config: Config
+    unsafe: bool
+    remedies: Remedies
+    allow: Callable[[FixKey], bool]
 
 
 def fix_files(
@@ -138,6 +163,7 @@ def fix_files(
     config: Config,
     *,
     unsafe: bool = False,
+    remedies: Remedies = NO_REMEDIES,
     overlay: Mapping[Path, str] | None = None,
     check: Checker | None = None,
     allow: Callable[[FixKey], bool] | None = None,
@@ -152,6 +178,7 @@ def fix_files(
         paths: the files to fix.
         config: says which rules' fixes may be applied.
         unsafe: apply fixes that may change what the program does, too.
+        remedies: what to do about findings that no fix removes.
         overlay: texts to use instead of the files' own.
         check: the function that finds what to fix; the lint engine's by default.
         allow: says of each fix whether it may be applied; all may by default.
@@ -166,7 +193,8 @@ def fix_files(
     while True:
         texts = dict(overlay or {})
         progress = _Progress(texts, Importers(paths, texts))
-        run = _fix_all(paths, config, progress, checker, allowed, among, unsafe=unsafe)
+        ask = _Ask(config, unsafe, remedies, allowed)
+        run = _fix_all(paths, ask, progress, checker, among)
         found = _useless(run, progress)
         if found.keys() <= useless.keys():
             break
@@ -201,22 +229,19 @@ def _surely_breaks(diagnostic: Diagnostic) -> bool:
 
 def _fix_all(
     paths: Sequence[Path],
-    config: Config,
+    ask: _Ask,
     progress: _Progress,
     checker: Checker,
-    allow: Callable[[FixKey], bool],
     among: Collection[FixKey] | None,
-    *,
-    unsafe: bool,
 ) -> Run:
     """Apply what may be applied until nothing is left; the check of the texts that come of it."""
     passes, fewest = 0, None
     while True:
-        everything = checker(paths, config, progress.texts)
+        everything = checker(paths, ask.config, progress.texts)
         run = _among(everything, among, progress)
         if progress.known is None:
             progress.known = frozenset(key_of(result.diagnostic) for result in run.results)
-        wanted = _wanted(run, config, progress, unsafe=unsafe, allow=allow)
+        wanted = _wanted(run, ask, progress)
         number = sum(map(len, wanted.values()))
         passes = 0 if fewest is not None and number < fewest else passes + 1
         fewest = number if fewest is None else min(fewest, number)
@@ -224,10 +249,20 @@ def _fix_all(
             progress.problems.update(dict.fromkeys(wanted, _unsettled(wanted)))
             break
         progress.declined = []
-        changed = [_fix_file(path, results, progress) for path, results in wanted.items()]
-        if not any(changed):
+        # What changes least comes first, and what goes with it needs no more.
+        if not (
+            _apply(wanted, progress)
+            or _apply(_switched(run, paths, ask, progress), progress)
+            or _apply(_hatched(run, ask, progress), progress)
+        ):
             break
     return everything
+
+
+def _apply(wanted: Mapping[Path, Sequence[Result]], progress: _Progress) -> bool:
+    """Carry out repairs, by file; True when a text changed."""
+    changed = [_fix_file(path, results, progress) for path, results in wanted.items()]
+    return any(changed)
 
 
 def _among(run: Run, among: Collection[FixKey] | None, progress: _Progress) -> Run:
@@ -244,23 +279,45 @@ def _engine() -> Checker:
     return Recheck()
 
 
-def _wanted(
-    run: Run,
-    config: Config,
-    progress: _Progress,
-    *,
-    unsafe: bool,
-    allow: Callable[[FixKey], bool],
+def _switched(
+    run: Run, paths: Sequence[Path], ask: _Ask, progress: _Progress
 ) -> dict[Path, list[Result]]:
+    """The calls of `torch.compile` to turn settings on at, by file; each once."""
+    wanted: dict[Path, list[Result]] = {}
+    for one in switches(run, ask.remedies.settings, frozenset(paths), progress.texts):
+        if isinstance(one, Declined):
+            progress.declined.append(one)
+        elif one.result.diagnostic not in progress.settles:
+            progress.settles[one.result.diagnostic] = one.settles
+            wanted[one.result.diagnostic.path] = [one.result]
+    return wanted
+
+
+def _hatched(run: Run, ask: _Ask, progress: _Progress) -> dict[Path, list[Result]]:
+    """The findings to open an escape hatch for, by file."""
+    wanted: dict[Path, list[Result]] = defaultdict(list)
+    if not ask.remedies.hatches:
+        return wanted
+    for result in run.results:
+        path, hatch = result.diagnostic.path, result.hatch
+        if hatch is None or path in progress.problems:
+            continue
+        if ask.allow(replace(_key(result, progress), hatch=True)):
+            told = replace(result.diagnostic, fix_message=hatch.message)
+            wanted[path].append(replace(result, diagnostic=told, repair=hatch))
+    return wanted
+
+
+def _wanted(run: Run, ask: _Ask, progress: _Progress) -> dict[Path, list[Result]]:
     """The findings to fix, by file."""
-    levels = {Applicability.SAFE, Applicability.UNSAFE} if unsafe else {Applicability.SAFE}
+    levels = {Applicability.SAFE, Applicability.UNSAFE} if ask.unsafe else {Applicability.SAFE}
     wanted: dict[Path, list[Result]] = defaultdict(list)
     for result in run.results:
         path, code = result.diagnostic.path, result.diagnostic.code
-        fixable = applicability_of(code, result.diagnostic.fixable, config)
+        fixable = applicability_of(code, result.diagnostic.fixable, ask.config)
         if result.repair is None or fixable not in levels or path in progress.problems:
             continue
-        if allow(_key(result, progress)):
+        if ask.allow(_key(result, progress)):
             wanted[path].append(result)
     return wanted
 
@@ -306,7 +363,7 @@ def _fix_file(path: Path, results: Sequence[Result], progress: _Progress) -> boo
             return False
     progress.files[path] = repaired
     made = [(results[group.number], group) for group in chosen]
-    repaired.enter(text, file, made, progress.known or ())
+    repaired.enter(text, file, made, progress.known or (), progress.settles)
     if file.path.suffix != ".ipynb":  # what looks adjacent there may stand in two cells
         repaired.join_guards()
         repaired.drop_imports(file.text, partial(progress.importers.take, path))
@@ -320,7 +377,8 @@ def _applied(result: Result, origin: Callable[[Span], Span]) -> AppliedFix:
     related = tuple(origin(span) for span in diagnostic.related)
     diagnostic = replace(diagnostic, span=origin(diagnostic.span), related=related)
     message = diagnostic.fix_message or repair.message
-    return AppliedFix(diagnostic, message, repair.applicability, repair.changes)
+    fix = AppliedFix(diagnostic, message, repair.applicability, repair.changes)
+    return replace(fix, hatch=repair is result.hatch)
 
 
 def _with(file: SourceFile, groups: Sequence[Group]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tclint.diagnostics import Applicability, Decline, Diagnostic, Edit, Fix, Span
 from tclint.records import record
@@ -14,16 +14,31 @@ if TYPE_CHECKING:
 
 @record(frozen=True, order=True)
 class FixKey:
-    """Names one fix across passes and runs: where its finding is in the unfixed file."""
+    """Names one fix across passes and runs: where its finding is in the unfixed file.
+
+    ``hatch`` says that it is the finding's escape hatch.
+    """
 
     path: Path
     span: Span
     code: str
+    hatch: bool = False
 
 
-def key_of(diagnostic: Diagnostic) -> FixKey:
-    """The name of the fix of a finding in the unfixed file."""
-    return FixKey(diagnostic.path, diagnostic.span, diagnostic.code)
+def key_of(diagnostic: Diagnostic, *, hatch: bool = False) -> FixKey:
+    """The name of the fix of a finding in the unfixed file, or of its escape hatch."""
+    return FixKey(diagnostic.path, diagnostic.span, diagnostic.code, hatch)
+
+
+@record(frozen=True)
+class Remedies:
+    """What to do about findings that no fix removes: settings to turn on, by name; hatches."""
+
+    settings: frozenset[str] = frozenset()
+    hatches: bool = False
+
+
+NO_REMEDIES: Final = Remedies()
 
 
 @record(frozen=True)
@@ -32,7 +47,8 @@ class AppliedFix:
 
     The spans, those of ``diagnostic`` too, are places in the unfixed file. Where fixes of several
     passes met in one place the edit there is theirs together, and each of them has it. Its finding
-    ``follows`` where no check of the unfixed file shows it: other fixes brought it up.
+    ``follows`` where no check of the unfixed file shows it: other fixes brought it up. What turns
+    settings on ``settles`` several findings; an escape ``hatch`` one.
     """
 
     diagnostic: Diagnostic
@@ -41,11 +57,13 @@ class AppliedFix:
     changes: str = ""
     edits: tuple[Edit, ...] = ()
     follows: bool = False
+    settles: tuple[Diagnostic, ...] = ()
+    hatch: bool = False
 
     @property
     def key(self) -> FixKey:
         """The name of the fix."""
-        return key_of(self.diagnostic)
+        return key_of(self.diagnostic, hatch=self.hatch)
 
     @property
     def fix(self) -> Fix:

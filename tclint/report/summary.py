@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.config_places import PLACE_NAMES
-from tclint.diagnostics import Applicability, Effect
+from tclint.diagnostics import Applicability, ChainLink, Effect, RemedyKind
 from tclint.report.places import listed
 from tclint.report.view import count
 
@@ -24,7 +25,8 @@ def summary(run: Run, known: int = 0) -> str:
     found = _without_findings(run)
     if run.results:
         found = f"Found {count(len(run.results), 'finding')}{_breaks(run)}{_elsewhere(run)}."
-    return " ".join(part for part in (found, _fixable(run), *_not_shown(run, known)) if part)
+    parts = (found, _fixable(run), _settings(run), *_not_shown(run, known))
+    return " ".join(part for part in parts if part)
 
 
 def _not_shown(run: Run, known: int) -> Iterator[str]:
@@ -71,3 +73,23 @@ def _fixable(run: Run) -> str:
     if unsafe:
         return f"{unsafe} fixable with `tclint fix --unsafe-fixes`."
     return ""
+
+
+def _settings(run: Run) -> str:
+    """How many of the findings that no fix removes go with settings, and where to write them."""
+    lines: dict[tuple[ChainLink, ...], dict[str, None]] = {}
+    number: Counter[tuple[ChainLink, ...]] = Counter()
+    for result in run.results:
+        for remedy in result.diagnostic.remedies:
+            if remedy.kind is RemedyKind.SETTING and result.diagnostic.fixable is None:
+                lines.setdefault(remedy.places, {}).update(dict.fromkeys(remedy.lines))
+                number[remedy.places] += 1
+    if not number:
+        return ""
+    places, most = number.most_common(1)[0]
+    go = "goes" if most == 1 else "go"
+    told = f"{most} more {go} with {count(len(lines[places]), 'setting')}"
+    where = f"before {Path(places[0].filename).name}:{places[0].row} " if places else ""
+    how = "(`tclint fix --remedies settings`)" if places else "where you compile"
+    rest = number.total() - most
+    return f"{told} {where}{how}{f', {rest} with settings elsewhere' if rest else ''}."

@@ -38,6 +38,8 @@ def _fix(one: ReportedFix) -> dict[str, object]:
         "fix": fix_record(one.fix.fix),
         "changes": one.fix.changes or None,
         "follows": one.fix.follows,
+        "settles": len(one.fix.settles),
+        "hatch": one.fix.hatch,
         "status": one.status.value,
         "reason": None if reason is None else {"ground": reason.ground.value, "text": reason.text},
     }

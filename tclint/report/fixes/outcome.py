@@ -92,7 +92,9 @@ class Outcome:
     def told(self) -> str:
         """How many findings the fixes are about, in the words of a check of the unfixed files."""
         follow = sum(one.fix.follows for one in self.kept)
-        text = count(len(self.kept) - follow, "finding")
+        settled = {one for kept in self.kept for one in kept.fix.settles}
+        own = sum(not one.fix.settles for one in self.kept) - follow
+        text = count(own + len(settled), "finding")
         return f"{text}, and {follow} that came up by fixing" if follow else text
 
     @property

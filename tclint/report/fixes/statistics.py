@@ -35,6 +35,10 @@ def rows(outcome: Outcome) -> dict[str, Row]:
     """The rows by code, in order."""
     table: dict[str, Row] = {}
     for one in outcome.fixes:
+        if one.fix.settles:
+            for settled in one.fix.settles:
+                table.setdefault(settled.code, Row(settled.name)).fixed += 1
+            continue
         row = table.setdefault(one.fix.diagnostic.code, Row(one.fix.diagnostic.name))
         if one.status is not Status.DROPPED:
             row.fixed += 1

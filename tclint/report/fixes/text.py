@@ -40,11 +40,18 @@ def _by_rule(outcome: Outcome, view: View) -> str:
         return ""
     names = {one.fix.diagnostic.code: one.fix.diagnostic.name for one in fixes}
     by_file: dict[Path, Counter[str]] = defaultdict(Counter)
+    remedies: dict[Path, list[str]] = defaultdict(list)
     for one in fixes:
-        by_file[one.fix.diagnostic.path][one.fix.diagnostic.code] += 1
+        path = one.fix.diagnostic.path
+        if one.fix.settles:
+            remedies[path].append(f"{one.fix.message} for {count(len(one.fix.settles), 'finding')}")
+        else:
+            by_file[path][one.fix.diagnostic.code] += 1
     lines = [f"Fixed {outcome.told}:"]
-    for path, codes in by_file.items():
+    for path in dict.fromkeys(one.fix.diagnostic.path for one in fixes):
+        codes = by_file[path]
         lines.append(f"- {view.path(path)}:")
+        lines += [f"    {remedy}" for remedy in remedies[path]]
         for code, times in sorted(codes.items()):
             lines.append(f"    {times} \N{MULTIPLICATION SIGN} {code} ({names[code]})")
     return "\n".join(lines) + "\n\n"
