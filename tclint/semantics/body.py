@@ -47,7 +47,6 @@ class Body:
         self._parents: dict[ast.AST, ast.AST] | None = None
         self._names: dict[str, list[ast.Name]] | None = None
         self._declared: set[str] = set()
-        self._declares: bool | None = None
         self._bound: set[str] = set()
         self._imports: dict[str, list[ast.stmt]] = {}
         self._around: set[str] = set()
@@ -72,10 +71,7 @@ class Body:
 
     def is_shared(self, name: str) -> bool:
         """True for a variable that the function, or one inside it, calls global or nonlocal."""
-        if self._declares is None:
-            text = self.module.file.text
-            self._declares = "global " in text or "nonlocal " in text
-        return self._declares and self.is_declared(name)
+        return name in self.module.declared and self.is_declared(name)
 
     def binds(self, name: str) -> bool:
         """True where the function, or one around it, gives a name a meaning of its own.
