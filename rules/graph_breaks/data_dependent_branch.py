@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect
+from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorBranch
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
+from tclint.semantics.values import Static, SymInt, Tensor
 
 from ..lib.facts.branch_tests import decided_if, is_guard, is_only_output
 from ..lib.facts.compiling import is_compiled_aside
+from ..lib.facts.conditions import split_at_tensor
 from ..lib.facts.likely_numbers import is_for_one_dtype, is_likely_number
 from ..lib.facts.purity import is_pure
 from ..lib.facts.random_tests import decides_at_random, is_number_of_library
 from ..lib.facts.shapes import same_shape
-from ..lib.judge.aliases import is_own_result
+from ..lib.judge.aliases import is_own_result, judge_copy
 from ..lib.judge.arguments import certain_tensor
 from ..lib.judge.promotion import is_boolean
+from ..lib.judge.saved_for_backward import judge_kept
+from ..lib.judge.verdict import PROVED, Changes, Verdict, combine
 from ..lib.rewrite.buffer_choice import choose_buffer
+from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.where import choose
 from ..lib.wording import at_most_medium, consequence, loop_ids, short
 
@@ -39,8 +46,22 @@ _OUTPUT: Final = (
 _OPERATOR: Final = (
     "Python's operator calls `bool()` on the tensor; `&`, `|` and `torch.logical_not` do not"
 )
-_LIMITS = {"float": 2.0**15, "int": 2.0**7 - 1, "bool": 1.0}
+
+_MESSAGE: Final = "Write always: an empty mask selects nothing"
+_COMPUTE: Final = "Compute always: the result is the same where the test is false"
+_WRITTEN: Final = (
+    "`{0}` is written even for an empty mask: the backward pass then raises if it needs what `{0}` "
+    "held before"
+)
+_LIMITS: Final = {"float": 2.0**15, "int": 2.0**7 - 1, "bool": 1.0}
 """Every dtype of a kind that a mask can be used with holds numbers up to these."""
+_INFINITE: Final = ("math.inf", "math.nan", "torch.inf", "torch.nan", "numpy.inf")
+_RESHAPING: Final = frozenset(
+    "unsqueeze squeeze expand expand_as view reshape flatten to bool contiguous detach".split()
+)
+_ORDERED: Final = {ast.Gt: "max", ast.GtE: "max", ast.Lt: "min", ast.LtE: "min"}
+_Uniform = dict[str, bool]
+"""Masks, as they are written, by what all of their elements are."""
 
 
 class DataDependentBranch(Rule[TensorBranch]):
@@ -96,40 +117,101 @@ def _repair_branch(event: TensorBranch, decided: ast.If | None) -> Repair | Decl
 
 def _drop_guard(site: Site, statement: ast.If) -> Repair | None:
     """Leave out a test whether a mask selects anything; None where that is not what it asks."""
-    if statement.orelse or len(statement.body) != 1:
+    if statement.orelse:
         return None
-    mask = _asked(site, statement.test)
-    kept = statement.body[0]
-    written = _written(kept)
-    if mask is None or written is None or ast.dump(written[1]) != ast.dump(mask):
+    flags, asked = split_at_tensor(site, statement.test)
+    uniform = _if_false(site, asked[0]) if len(asked) == 1 else {}
+    if not uniform:
         return None
-    owner, _, value = written
-    tensor = certain_tensor(site, mask)
-    if tensor is None or not is_boolean(tensor) or not _is_number(site, value):
+    judged = [_judge_idle(site, statement, inner, uniform) for inner in statement.body]
+    verdicts = [verdict for verdict in judged if verdict is not None]
+    if len(verdicts) < len(judged):
         return None
-    if not is_pure(site, mask) or not is_pure(site, owner):
+    written = {target.id for target in _rebound(statement.body)}
+    names = {n.id for n in ast.walk(asked[0]) if isinstance(n, ast.Name)}
+    if len(statement.body) > 1 and written & names:  # the test would not hold any more
         return None
-    target = certain_tensor(site, owner)
-    if target is None or target.role == "parameter":  # a leaf raises where it is written at all
-        return None
-    return Repair(
-        "Write always: an empty mask selects nothing",
-        (Replace(statement, "$kept", {"kept": kept}),),
-        Applicability.UNSAFE,
-        _changes(site, owner, mask, value),
+    message = _COMPUTE if written else _MESSAGE
+    if flags:
+        parts = {f"flag_{i}": flag for i, flag in enumerate(flags)}
+        kept = Replace(statement.test, " and ".join(f"${name}" for name in parts), parts)
+    else:
+        lines = {f"line_{i}": line for i, line in enumerate(statement.body)}
+        kept = Replace(statement, "\n".join(f"${name}" for name in lines), lines)
+    verdicts += [_judge_test(site, asked[0])]
+    repair = repair_as_proved(combine(verdicts), message, (kept,))
+    return repair if isinstance(repair, Repair) else None
+
+
+def _judge_test(site: Site, test: ast.expr) -> Verdict:
+    """Judge that the test itself raises nothing: the greatest of no elements does."""
+    extremes = [
+        call.func.value
+        for call in ast.walk(test)
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr in _ORDERED.values()
+        and not call.args
+    ]
+    return combine(
+        Changes(f"`{site.text(test)}` no longer raises if `{site.text(one)}` is empty")
+        for one in extremes
     )
 
 
-def _asked(site: Site, test: ast.expr) -> ast.expr | None:
-    """The mask of ``mask.any()``, ``torch.any(mask)`` and ``mask.sum() > 0``."""
+def _if_false(site: Site, test: ast.expr) -> _Uniform:
+    """What masks consist of where ``test`` is false; nothing where it does not tell."""
     match test:
-        case ast.Compare(
-            left=counted,
-            ops=[ast.Gt() | ast.NotEq()],
-            comparators=[ast.Constant(value=0)],
+        case ast.BoolOp(op=ast.Or(), values=values):
+            told = [_if_false(site, value) for value in values]
+            return {k: v for one in told for k, v in one.items()} if all(told) else {}
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            every = _reduced(site, operand, "all")
+            return _all_are(site, every, True)
+        case ast.Compare(left=left, ops=[ast.Gt() | ast.NotEq()], comparators=[right]) if (
+            isinstance(right, ast.Constant) and right.value == 0 and _reduced(site, left, "sum")
         ):
-            return _reduced(site, counted, "sum")
-    return _reduced(site, test, "any") or _reduced(site, test, "sum")
+            return _all_are(site, _reduced(site, left, "sum"), False)
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _ORDERED:
+            return _beyond(site, left, op, right)
+    mask = _reduced(site, test, "any") or _reduced(site, test, "sum")
+    return _all_are(site, mask, False)
+
+
+def _all_are(site: Site, mask: ast.expr | None, value: bool) -> _Uniform:
+    """What ``mask`` and the masks that it is computed from consist of."""
+    if mask is None or not is_pure(site, mask):
+        return {}
+    tensor = certain_tensor(site, mask)
+    if tensor is None or not is_boolean(tensor):
+        return {}
+    found = {ast.dump(mask): value}
+    match mask:
+        case ast.UnaryOp(op=ast.Invert(), operand=inner):
+            found |= _all_are(site, inner, not value)
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right) if not value:
+            found |= _all_are(site, left, value) | _all_are(site, right, value)
+        case ast.BinOp(left=left, op=ast.BitAnd(), right=right) if value:
+            found |= _all_are(site, left, value) | _all_are(site, right, value)
+    return found
+
+
+def _beyond(site: Site, left: ast.expr, op: ast.cmpop, right: ast.expr) -> _Uniform:
+    """``x.max() > c`` is false where no element of an integer tensor ``x`` is greater than it.
+
+    The greatest of floats is NaN where one of them is, though others may be greater than ``c``.
+    """
+    data = _reduced(site, left, _ORDERED[type(op)])
+    tensor = certain_tensor(site, data) if data is not None else None
+    if data is None or tensor is None or tensor.dtype is None or not _is_plain(site, right):
+        return {}
+    known = tensor.dtype.category == "int" and is_pure(site, data) and is_pure(site, right)
+    return {ast.dump(ast.Compare(data, [op], [right])): False} if known else {}
+
+
+def _is_plain(site: Site, node: ast.expr) -> bool:
+    """True for a number of Python."""
+    return all(isinstance(kind, (SymInt, Static)) for kind in options(site.value(node)))
 
 
 def _reduced(site: Site, node: ast.expr, name: str) -> ast.expr | None:
@@ -141,23 +223,142 @@ def _reduced(site: Site, node: ast.expr, name: str) -> ast.expr | None:
     return None
 
 
-def _written(statement: ast.stmt) -> tuple[ast.expr, ast.expr, ast.expr] | None:
-    """What ``x[mask] = value`` and ``x.masked_fill_(mask, value)`` write into, where, and what."""
+def _rebound(body: list[ast.stmt]) -> Iterator[ast.Name]:
+    for statement in body:
+        match statement:
+            case ast.Assign(targets=[ast.Name() as target]):
+                yield target
+
+
+def _judge_idle(
+    site: Site, guard: ast.If, statement: ast.stmt, uniform: _Uniform
+) -> Verdict | None:
+    """Judge a statement that changes nothing where masks are ``uniform``."""
     match statement:
-        case ast.Assign(targets=[ast.Subscript(value=owner, slice=mask)], value=value):
-            return owner, mask, value
-        case ast.Expr(
-            value=ast.Call(
-                func=ast.Attribute(value=owner, attr="masked_fill_"),
-                args=[mask, value],
-                keywords=[],
-            )
-        ):
-            return owner, mask, value
+        case ast.Assign(targets=[ast.Subscript(value=owner, slice=index)], value=value) | (
+            ast.AugAssign(target=ast.Subscript(value=owner, slice=index), value=value)
+        ) if mask := _empty(site, index, uniform):
+            added = isinstance(statement, ast.AugAssign)
+            return _judge_store(site, owner, index, mask, value, added=added)
+        case ast.Expr(value=ast.Call() as call):
+            return _judge_fill(site, call, uniform)
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            masks = [*_identity(site, value, name, uniform)]
+            if masks:
+                return _judge_rebound(site, guard, value, name, masks)
     return None
 
 
+def _empty(site: Site, index: ast.expr, uniform: _Uniform) -> ast.expr | None:
+    """The part of an index that selects nothing."""
+    members = index.elts if isinstance(index, ast.Tuple) else [index]
+    if not all(_is_member(site, member) for member in members):
+        return None
+    return next((m for m in members if _value(site, m, uniform) is False), None)
+
+
+def _is_member(site: Site, node: ast.expr) -> bool:
+    bounds = [node.lower, node.upper, node.step] if isinstance(node, ast.Slice) else [node]
+    return all(bound is None or is_pure(site, bound) for bound in bounds)
+
+
+def _value(site: Site, node: ast.expr, uniform: _Uniform) -> bool | None:
+    """What all elements of a mask are; None where that is not known."""
+    known = uniform.get(ast.dump(node))
+    if known is not None:
+        return known
+    match node:
+        case ast.UnaryOp(op=ast.Invert(), operand=operand):
+            value = _value(site, operand, uniform)
+            return None if value is None else not value
+        case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr() as op, right=right):
+            values = [_value(site, side, uniform) for side in (left, right)]
+            decides = isinstance(op, ast.BitOr)
+            return decides if decides in values else (None if None in values else not decides)
+        case ast.Subscript(value=whole, slice=index):
+            members = index.elts if isinstance(index, ast.Tuple) else [index]
+            kept = all(_keeps_all(member) for member in members)
+            return _value(site, whole, uniform) if kept else None
+        case ast.Call(func=ast.Attribute(value=owner, attr=attr)) if attr in _RESHAPING:
+            return _value(site, owner, uniform) if is_pure(site, node) else None
+    return None
+
+
+def _keeps_all(member: ast.expr) -> bool:
+    """True for ``:``, ``...`` and ``None`` in an index."""
+    if isinstance(member, ast.Slice):
+        return member.lower is None and member.upper is None and member.step is None
+    return isinstance(member, ast.Constant) and member.value in (None, ...)
+
+
+def _judge_fill(site: Site, call: ast.Call, uniform: _Uniform) -> Verdict | None:
+    match call:
+        case ast.Call(
+            func=ast.Attribute(value=owner, attr="masked_fill_"), args=[mask, value], keywords=[]
+        ) if _value(site, mask, uniform) is False:
+            return _judge_store(site, owner, mask, mask, value)
+        case ast.Call(func=ast.Attribute(value=ast.Name() as owner, attr="copy_"), args=[value]):
+            masks = [*_identity(site, value, owner.id, uniform)]
+            if masks and all(same_shape(site, mask, owner) for mask in masks):
+                return _judge_copied(site, owner)
+    return None
+
+
+def _judge_store(
+    site: Site,
+    owner: ast.expr,
+    index: ast.expr,
+    mask: ast.expr,
+    value: ast.expr,
+    *,
+    added: bool = False,
+) -> Verdict | None:
+    if not all(is_pure(site, part) for part in (owner, mask)) or not _is_computed(site, value):
+        return None
+    target = certain_tensor(site, owner)
+    if target is None or target.role == "parameter":  # a leaf raises where it is written at all
+        return None
+    name = site.text(owner)
+    raises = []
+    if not _is_writable(site, owner):
+        raises.append(
+            f"`{name}` cannot be written in place (a leaf that requires grad, a part from `unbind`)"
+        )
+    if mask is not index or not same_shape(site, mask, owner):
+        raises.append(f"`{site.text(mask)}` does not fit it")
+    if not _is_number(site, value):
+        raises.append(f"`{site.text(value)}` cannot be stored there")
+    elif added or not _holds(site, owner, value):
+        raises.append(f"its dtype cannot hold `{site.text(value)}`")
+    told = f"; the write raises if {', or '.join(raises)}" if raises else ""
+    return Changes(_WRITTEN.format(name) + told)
+
+
+def _judge_copied(site: Site, owner: ast.Name) -> Verdict | None:
+    """Judge that ``owner`` is written with its own elements."""
+    own = is_own_result(site, owner.id)
+    return Changes(_WRITTEN.format(owner.id)) if own else None
+
+
+def _is_computed(site: Site, value: ast.expr) -> bool:
+    """True for a value that may be computed for nothing, in a shape that is known in advance."""
+    return _is_number(site, value) or (
+        is_pure(site, value)
+        and not any(
+            isinstance(part, ast.Subscript) and _selects(site, part.slice)
+            for part in ast.walk(value)
+        )
+    )
+
+
+def _selects(site: Site, index: ast.expr) -> bool:
+    members = index.elts if isinstance(index, ast.Tuple) else [index]
+    kinds = [kind for member in members for kind in options(site.value(member))]
+    return any(isinstance(kind, Tensor) and is_boolean(kind) for kind in kinds)
+
+
 def _is_number(site: Site, node: ast.expr) -> bool:
+    """True for a number that is written out."""
     match node:
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return _is_number(site, operand)
@@ -165,26 +366,7 @@ def _is_number(site: Site, node: ast.expr) -> bool:
             return True
         case ast.Call(func=ast.Name(id="float"), args=[ast.Constant()], keywords=[]):
             return True
-    return site.dotted(node) in ("math.inf", "math.nan", "torch.inf", "torch.nan", "numpy.inf")
-
-
-def _changes(site: Site, owner: ast.expr, mask: ast.expr, value: ast.expr) -> str:
-    """What an empty mask does now that it does not do under the guard."""
-    name = site.text(owner)
-    raises = []
-    if not _is_writable(site, owner):
-        raises.append(
-            f"`{name}` cannot be written in place (a leaf that requires grad, a part from `unbind`)"
-        )
-    if not same_shape(site, mask, owner):
-        raises.append(f"`{site.text(mask)}` does not fit it")
-    if not _holds(site, owner, value):
-        raises.append(f"its dtype cannot hold `{site.text(value)}`")
-    told = f"; the write raises if {', or '.join(raises)}" if raises else ""
-    return (
-        f"`{name}` is written even for an empty mask: the backward pass then raises if it needs "
-        f"what `{name}` held before{told}"
-    )
+    return site.dotted(node) in _INFINITE
 
 
 def _is_writable(site: Site, owner: ast.expr) -> bool:
@@ -206,6 +388,108 @@ def _holds(site: Site, owner: ast.expr, value: ast.expr) -> bool:
         case ast.Constant(value=int() | float() as size):
             return category in _LIMITS and size <= _LIMITS[category]
     return category == "float"  # infinity, or NaN
+
+
+def _identity(site: Site, node: ast.expr, name: str, uniform: _Uniform) -> Iterator[ast.expr]:
+    """The masks by which ``node`` gives just the elements of ``name``; none where it may not.
+
+    Only what keeps the dtype whatever else goes in: an arm of `torch.where` may not.
+    """
+    match node:
+        case ast.Call(func=ast.Attribute(attr="masked_fill") as function, keywords=[]):
+            whole = site.dotted(function) == "torch.masked_fill"
+            given = node.args if whole else [function.value, *node.args]
+            match given:
+                case [inner, mask, _] if _value(site, mask, uniform) is False:
+                    yield from _around(site, inner, mask, name, uniform)
+        case ast.Call(func=function, args=[mask, left, right], keywords=[]) if (
+            site.dotted(function) == "torch.where"
+        ):
+            value = _value(site, mask, uniform)
+            if value is not None:
+                chosen = left if value else right
+                yield from _around(site, chosen, mask, name, uniform)
+        case ast.BinOp(left=inner, op=ast.BitAnd() | ast.BitOr() as op, right=mask):
+            if _value(site, mask, uniform) is isinstance(op, ast.BitAnd) and _is_mask(site, name):
+                yield from _around(site, inner, mask, name, uniform)
+
+
+def _around(
+    site: Site, inner: ast.expr, mask: ast.expr, name: str, uniform: _Uniform
+) -> Iterator[ast.expr]:
+    if isinstance(inner, ast.Name) and inner.id == name:
+        yield mask
+        return
+    for found in _identity(site, inner, name, uniform):
+        yield found
+        yield mask
+
+
+def _is_mask(site: Site, name: str) -> bool:
+    loads = site.loads(name)
+    tensor = certain_tensor(site, loads[0]) if loads else None
+    return tensor is not None and is_boolean(tensor)
+
+
+def _judge_rebound(
+    site: Site, guard: ast.If, value: ast.expr, name: str, masks: Iterable[ast.expr]
+) -> Verdict | None:
+    """Judge that ``name`` always gets a new tensor with the elements of the old one."""
+    if not is_pure(site, value) and not _only_fills(site, value):
+        return None
+    owner = next(n for n in ast.walk(value) if isinstance(n, ast.Name) and n.id == name)
+    if certain_tensor(site, owner) is None:
+        return None
+    verdicts: list[Verdict] = [judge_copy(site, guard, name, name)]
+    for mask in masks:
+        if not same_shape(site, mask, owner):
+            what = f"`{site.text(mask)}` does not fit `{name}`"
+            verdicts.append(Changes(f"the fix raises, or gives another shape, if {what}"))
+        verdicts.append(judge_kept(site, guard, [mask], name))
+    others = [_judge_other(site, owner, other) for other in _others(site, value, name, masks)]
+    known = [verdict for verdict in others if verdict is not None]
+    return combine([*verdicts, *known]) if len(known) == len(others) else None
+
+
+def _only_fills(site: Site, node: ast.expr) -> bool:
+    """True for ``x.masked_fill(m, v)`` of what only computes."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr="masked_fill"), args=args, keywords=[]):
+            torch = site.dotted(owner) == "torch"
+            parts = args if torch else [owner, *args]
+            return all(is_pure(site, part) or _only_fills(site, part) for part in parts)
+    return False
+
+
+def _others(site: Site, node: ast.expr, name: str, masks: Iterable[ast.expr]) -> Iterator[ast.expr]:
+    """What is chosen where a mask says so."""
+    known = {id(mask) for mask in masks}
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call) and any(id(part) in known for part in call.args):
+            for part in call.args:
+                inner = isinstance(part, ast.Call) and any(
+                    id(p) in known for p in ast.walk(part) if p is not part
+                )
+                own = isinstance(part, ast.Name) and part.id == name
+                if id(part) not in known and not own and not inner:
+                    yield part
+
+
+def _judge_other(site: Site, owner: ast.expr, other: ast.expr) -> Verdict | None:
+    """Judge what a mask chooses for no element: it must fit, and not change the dtype."""
+    if _is_number(site, other):
+        number = Changes(
+            f"the fix raises, or widens the dtype, if it cannot hold `{site.text(other)}`"
+        )
+        return PROVED if _holds(site, owner, other) else number
+    tensor = certain_tensor(site, other)
+    if tensor is None:
+        return None
+    text = site.text(other)
+    return Changes(
+        f"`{text}` is computed even where nothing is chosen from it, and the result takes its "
+        "shape and dtype if they are the larger ones"
+    )
 
 
 def _confidence(event: TensorBranch) -> Confidence | None:

@@ -8,6 +8,8 @@ from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension)
+_LEAVING = (*_LOOPS, ast.Try, ast.With, ast.AsyncWith)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def reads_until_rebound(site: Site, statement: ast.Assign, name: str) -> list[ast.Name] | None:
@@ -45,6 +47,63 @@ def reads_that_may_see(site: Site, statement: ast.stmt, name: str) -> list[ast.N
     later = [n for n in reads if (n.lineno, n.col_offset) >= end]
     arms = _other_arms(site, statement)
     return [n for n in later if not any(outer in arms for outer in site.ancestors(n))]
+
+
+def binding_of(site: Site, read: ast.Name) -> ast.stmt | ast.arg | None:
+    """The assignment, or the parameter, whose value a read certainly finds; None if unknown."""
+    name = read.id
+    if site.body.is_declared(name) or site.body.defines(name):
+        return None
+    inner: ast.AST = read
+    for outer in site.ancestors(read):
+        if isinstance(outer, (ast.Lambda, ast.ClassDef, ast.comprehension, *_COMPREHENSIONS)):
+            return None
+        block = next((b for b in _blocks(outer) if inner in b), None)
+        if block is not None and isinstance(inner, ast.stmt):
+            for before in reversed(block[: block.index(inner)]):
+                if _binds(before, name):
+                    return before if _binds_alone(before, name) else None
+        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return _parameter(outer, name) if outer is site.body.scope else None
+        if isinstance(outer, _LEAVING) and _binds(outer, name):
+            return None
+        if block is None and isinstance(outer, ast.stmt) and _names_inside(outer, name):
+            return None
+        inner = outer
+    return None
+
+
+def _blocks(node: ast.AST) -> list[list[ast.stmt]]:
+    fields = (getattr(node, field, None) for field in ("body", "orelse", "finalbody"))
+    return [block for block in fields if isinstance(block, list)]
+
+
+def _names_inside(statement: ast.stmt, name: str) -> bool:
+    """True for a statement that binds a name with ``:=``."""
+    return any(
+        isinstance(part, ast.NamedExpr) and part.target.id == name for part in ast.walk(statement)
+    )
+
+
+def _binds(node: ast.AST, name: str) -> bool:
+    return any(
+        isinstance(part, ast.Name) and part.id == name and not isinstance(part.ctx, ast.Load)
+        for part in ast.walk(node)
+    )
+
+
+def _binds_alone(statement: ast.AST, name: str) -> bool:
+    """True for ``name = ...``, which binds the name once and nothing else."""
+    match statement:
+        case ast.Assign(targets=[ast.Name()], value=value):
+            return not _binds(value, name)
+    return False
+
+
+def _parameter(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> ast.arg | None:
+    given = function.args
+    plain = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+    return next((one for one in plain if one.arg == name), None)
 
 
 def is_changed(site: Site, name: ast.Name) -> bool:

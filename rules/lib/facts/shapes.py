@@ -11,7 +11,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Static, SymInt, Tensor, Value
 from tclint.torch_facts.elements import RESHAPING_IN_PLACE
 
-from .uses import is_parameter
+from .reaching import binding_of
 
 _LIKE: Final = frozenset(
     "zeros_like ones_like empty_like full_like rand_like randn_like clone detach contiguous".split()
@@ -43,8 +43,8 @@ def same_dtype(site: Site, *tensors: ast.expr) -> bool:
 def _root(site: Site, node: ast.expr, *, like_dtype: bool, inside: bool = False) -> str | None:
     """The variable that a tensor takes its shape, or its element type, from."""
     match node:
-        case ast.Name(id=name):
-            return _root_of_variable(site, name, like_dtype=like_dtype, inside=inside)
+        case ast.Name():
+            return _root_of_variable(site, node, like_dtype=like_dtype, inside=inside)
         case ast.Call(func=ast.Attribute(value=owner, attr=attr), args=arguments):
             if (site.dotted(node.func) or "").startswith("torch."):
                 owner, arguments = (arguments[0], arguments[1:]) if arguments else (owner, [])
@@ -74,22 +74,26 @@ def _operands(site: Site, node: ast.expr) -> list[ast.expr]:
     return []
 
 
-def _root_of_variable(site: Site, name: str, *, like_dtype: bool, inside: bool) -> str | None:
-    """A variable is its own root where nothing more is known; one that changes only in place."""
-    stores = site.stores(name)
+def _root_of_variable(site: Site, node: ast.Name, *, like_dtype: bool, inside: bool) -> str | None:
+    """A variable's root is what it was bound to; it is its own where nothing more is known.
+
+    Within one statement it is one tensor in any case; what was computed before, ``inside``, may
+    have seen another one.
+    """
     if any(
         getattr(site.parent(load), "attr", "") in RESHAPING_IN_PLACE | CONTENT
-        for load in site.loads(name)
+        for load in site.loads(node.id)
     ):
         return None
-    if len(stores) > 1 or (stores and is_parameter(site, name)) or site.facts.loops:
-        return None if inside or site.facts.loops else name
-    if not stores:
-        return name
-    binding = site.parent(stores[0])
-    if not isinstance(binding, ast.Assign) or binding.targets != stores:
-        return name
-    return _root(site, binding.value, like_dtype=like_dtype, inside=True) or name
+    if not site.stores(node.id) and not site.facts.loops:
+        return node.id
+    binding = binding_of(site, node)
+    if binding is None:
+        return None if inside or site.facts.loops else node.id
+    own = f"{node.id}@{binding.lineno}:{binding.col_offset}"
+    if not isinstance(binding, ast.Assign):
+        return own
+    return _root(site, binding.value, like_dtype=like_dtype, inside=True) or own
 
 
 def _may_be_compared(value: Value) -> bool:

@@ -160,8 +160,11 @@ def _is_consumed(site: Site, node: ast.expr) -> bool:
 
 
 def _asks_which(site: Site, node: ast.expr) -> bool:
-    """True for ``id(x)``, for what says how a tensor was computed, and for helpers that may ask."""
+    """True for ``id(x)``, ``x is y``, what says how it was computed, and helpers that may ask."""
     match site.parent(node):
+        case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot()], comparators=[right]):
+            other = right if left is node else left
+            return not (isinstance(other, ast.Constant) and other.value is None)
         case ast.Call() as call if callees(site, call):
             return True
         case ast.keyword():
