@@ -9,10 +9,13 @@ from typing import Final
 from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Replace
 from tclint.records import record
-from tclint.semantics.ownership import blocks_around
+from tclint.semantics.body import Body
+from tclint.semantics.callees import Callee, callees
+from tclint.semantics.ownership import blocks_around, is_unshared
 from tclint.semantics.site import Site
 from tclint.semantics.values import DType, Tensor
 
+from ..facts.parameters import is_number_parameter
 from ..facts.purity import ORDER
 from ..facts.reaching import is_changed, may_be_read_before, reads_that_may_see
 from ..facts.uses import Uses, is_parameter, uses_of
@@ -61,6 +64,7 @@ class Way:
     kept: bool = False
     _seen: dict[ast.AST, list[Number]] = field(default_factory=dict)
     _blocks: frozenset[ast.AST] = frozenset()
+    _inside: frozenset[Body] = frozenset()
 
     def verdict(self) -> Verdict:
         """The weakest verdict on the way."""
@@ -258,6 +262,10 @@ class Way:
         if isinstance(use, ast.Name) and is_changed(self.site, use):
             self.verdicts.append(Refused("the number is changed in place"))
             return
+        handed = self._handed(use, number)
+        if handed is not None:
+            self.verdicts.append(handed)
+            return
         self.kept = self.kept or isinstance(parent, _KEEPING)
         if isinstance(parent, _KEEPING) and self._is_inference():
             self.verdicts.append(Refused(_LEAVES))
@@ -266,6 +274,36 @@ class Way:
             # torch turns the comparison round for a number, and names the turned one.
             self.verdicts.append(self._ordered(parent, number))
         self.verdicts.append(judge(self.site, use, number.tensor))
+
+    def _handed(self, use: ast.expr, number: Number) -> Verdict | None:
+        """What the project's own functions do with a number; None where they need one, or may."""
+        outer = self.site.parent(use)
+        call = self.site.parent(outer) if isinstance(outer, ast.keyword) else outer
+        if not isinstance(call, ast.Call) or call.func is use or self._is_inference():
+            return None
+        verdicts: list[Verdict] = []
+        for callee in callees(self.site, call):
+            name, site = callee.parameter(call, use), callee.site
+            if name is None or not _is_only_parameter(callee, name) or site.body in self._inside:
+                return None
+            inner = Way(site, real=self.real, _inside=self._inside | {self.site.body})
+            for read in site.loads(name):
+                inner.use(read, number)
+            if inner.rewrites or inner.kept or isinstance(inner.verdict(), Refused):
+                return None
+            verdicts.append(inner.verdict())
+            if callee.open:
+                told = self.site.text(call.func)
+                verdicts.append(Changes(f"`{told}` is given a tensor instead of a Python number"))
+        return combine(verdicts) if verdicts else None
+
+
+def _is_only_parameter(callee: Callee, name: str) -> bool:
+    """True for a parameter that may be a tensor, and that holds nothing else later."""
+    site = callee.site
+    node = site.body.scope
+    declared = not isinstance(node, ast.Module) and is_number_parameter(node, name)
+    return not declared and not site.stores(name) and is_unshared(site, name)
 
 
 def _picked(site: Site, use: ast.expr) -> tuple[ast.Subscript, int] | None:
