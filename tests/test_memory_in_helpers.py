@@ -122,6 +122,20 @@ def keyed(*, t):
     t.add_(1)
 
 
+def einsum(t):
+    return torch.einsum("i->i", t)
+
+
+def foreach(t):
+    torch._foreach_add_([t], 1)
+
+
+def taken_over(t):
+    s = torch.zeros(4)
+    s.set_(t)
+    return s
+
+
 def starred(*ts):
     ts[0].add_(1)
 
@@ -448,6 +462,13 @@ _WRITES = {
     "a swap": "swapping(y, x.clone())",
     "an annotation": "aliased(y)",
     "a partial": "functools.partial(write, y)()",
+    "a view by einsum": "einsum(y).add_(1)",
+    "a view by a function of torch": "torch.unsqueeze(y, 0).add_(1)",
+    "a view in a list": "torch.broadcast_tensors(y)[0].add_(1)",
+    "a view of one of several": "torch.meshgrid([y], indexing='ij')[0].add_(1)",
+    "an item of a stack of views": "torch.atleast_1d([y, x])[0].add_(1)",
+    "a foreach function in a helper": "foreach(y)",
+    "a method that takes it over": "taken_over(y).add_(1)",
     "a method": "box = Box()\n    box.put(y)\n    box.t.add_(1)",
     "a property": "Box(y).inner.add_(1)",
     "a class attribute": "Box.share(y)\n    Box.shared.add_(1)",
@@ -536,6 +557,12 @@ _READERS = {
     "two calls": "def inner(t):\n    return t * 2\n\ndef helper(t):\n    return inner(t) + 1",
     "a keyword": "def helper(t, *, k=2):\n    return t * k",
     "a lambda": "helper = lambda t: t.sum()",
+    "functions of torch": (
+        "def helper(t):\n    rows = torch.stack([t, t])\n    return torch.einsum('ij->j', rows)"
+    ),
+    "a view by a function of torch": "def helper(t):\n    return torch.unsqueeze(t, 0).sum()",
+    "methods of another": "def helper(t):\n    out = torch.ones(4)\n    return out.add_(t).sum()",
+    "what another is like": "def helper(t):\n    return torch.zeros(4, dtype=torch.int64).to(t)",
     "a shape": "def helper(t):\n    return t.shape[0]",
     "a branch": "def helper(t):\n    if t.dim() == 1:\n        return t.mean()\n    return t * 2",
     "a store of its elements": (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from tclint.torch_facts.memory import (
     KEEPING_RESULT,
     READING_METHODS,
     VIEW_METHODS,
+    WRITING_NOTHING,
 )
 
 _DTYPES = "float32 float64 float16 bfloat16 int64 uint8 bool complex64".split()
@@ -99,7 +101,17 @@ def test_an_allocating_function_never_shares_memory_with_an_argument(name: str) 
     assert shared + more_shared == []
 
 
-_SPECIAL = {
+def _convolution(kind: str, rank: int) -> Any:
+    image = torch.ones(1, 1, *[2] * rank)
+    return getattr(torch.nn.functional, f"{kind}{rank}d")(image, image[..., :1])
+
+
+def _indexed(name: str, *last: str) -> Any:
+    places = torch.tensor([0, 1])
+    return getattr(torch, name)(torch.ones(3), 0, places, torch.ones(2), *last)
+
+
+_SPECIAL: dict[str, Callable[[], Any]] = {
     "torch.full": lambda: torch.full((2,), 1.0),
     "torch.linspace": lambda: torch.linspace(0, 1, 3),
     "torch.logspace": lambda: torch.logspace(0, 1, 3),
@@ -109,6 +121,23 @@ _SPECIAL = {
     "torch.randint_like": lambda: torch.randint_like(torch.ones(2), 3),
     "torch.normal": lambda: torch.normal(torch.zeros(2), torch.ones(2)),
     "torch.multinomial": lambda: torch.multinomial(torch.ones(3), 1),
+    "torch.index_fill": lambda: torch.index_fill(torch.ones(3), 0, torch.tensor([0, 1]), 2.0),
+    **{
+        f"torch.{name}": partial(_indexed, name, *last)
+        for name, *last in (
+            ("index_add",),
+            ("index_copy",),
+            ("scatter",),
+            ("scatter_add",),
+            ("scatter_reduce", "sum"),
+        )
+    },
+    **{
+        f"torch.nn.functional.{kind}{rank}d": partial(_convolution, kind, rank)
+        for kind in ("conv", "conv_transpose")
+        for rank in (1, 2, 3)
+    },
+    "torch.nn.functional.layer_norm": lambda: torch.nn.functional.layer_norm(torch.ones(3), (3,)),
     "torch.nn.functional.nll_loss": lambda: torch.nn.functional.nll_loss(
         torch.ones(2, 3), torch.zeros(2, dtype=torch.int64)
     ),
@@ -119,6 +148,15 @@ _SPECIAL = {
 def test_a_function_with_arguments_of_its_own_gives_new_memory_each_time(name: str) -> None:
     one, other = _SPECIAL[name](), _SPECIAL[name]()
     assert one.untyped_storage().data_ptr() != other.untyped_storage().data_ptr()
+
+
+@pytest.mark.parametrize("name", sorted(WRITING_NOTHING))
+def test_no_form_of_a_function_writes_its_arguments(name: str) -> None:
+    forms = getattr(torch.ops.aten, name.removeprefix("torch."))
+    for form in forms.overloads():
+        arguments = getattr(forms, form)._schema.arguments
+        written = [a for a in arguments if a.alias_info is not None and a.alias_info.is_write]
+        assert all(a.is_out for a in written), form
 
 
 @pytest.mark.parametrize("name", sorted(VIEW_METHODS | READING_METHODS | DESCRIPTIONS))

@@ -28,6 +28,7 @@ from tclint.torch_facts.memory import (
     READING_METHODS,
     VIEW_ATTRIBUTES,
     VIEW_METHODS,
+    WRITING_NOTHING,
 )
 
 _ONE_OBJECT: Final = (ast.Is, ast.IsNot)
@@ -256,10 +257,20 @@ def _bound(site: Site, parent: ast.AST | None, node: ast.expr) -> frozenset[str]
             return _NOBODY
         case ast.Return() | ast.Lambda():
             return _BACK if _is_end(site, parent) else None
-        case ast.Tuple():
-            return _BACK if isinstance(site.parent(parent), ast.Return) else None
+        case ast.List() | ast.Tuple():
+            return _listed(site, parent)
     tested = isinstance(parent, _TESTED) and parent.test is node
     return _NOBODY if tested else None
+
+
+def _listed(site: Site, members: ast.List | ast.Tuple) -> frozenset[str] | None:
+    """Who gets the members of ``torch.stack([x, y])`` and of ``return x, y``."""
+    match site.parent(members):
+        case ast.Return() if isinstance(members, ast.Tuple):
+            return _BACK
+        case ast.Call() as call if (site.dotted(call.func) or "").startswith("torch."):
+            return _argument(site, call, members)
+    return None
 
 
 def _is_end(site: Site, parent: ast.Return | ast.Lambda) -> bool:
@@ -289,14 +300,32 @@ def _argument(site: Site, call: ast.Call, given: ast.expr) -> frozenset[str] | N
         return _NOBODY
     function = list(options(site.value(call.func)))
     name = function[0].name if len(function) == 1 and isinstance(function[0], External) else ""
-    is_reading = name.startswith("builtins.") and name[9:] in READING_FUNCTIONS
-    if is_reading or name:
+    if name.startswith("torch."):
+        return read_into(site, call) if _writes_nothing(site, call) else None
+    if name:
+        is_reading = name.startswith("builtins.") and name[9:] in READING_FUNCTIONS
         return _NOBODY if is_reading else None
+    if _reads_its_arguments(site, call):
+        return _NOBODY
     reached = callees(site, call)
     if not reached or any(callee.open for callee in reached):
         return None
     fate = fate_of(reached, call, given)
     return read_into(site, call) if fate else fate
+
+
+def _writes_nothing(site: Site, call: ast.Call) -> bool:
+    plain = not any(keyword.arg in (None, "out", "inplace") for keyword in call.keywords)
+    return plain and (site.dotted(call.func) or "") in WRITING_NOTHING
+
+
+def _reads_its_arguments(site: Site, call: ast.Call) -> bool:
+    """True for ``x.to(y)`` and ``x.add_(y)``: what is given is not in what they make."""
+    method = call.func
+    if not isinstance(method, ast.Attribute) or not _takes_copies(site, method.value):
+        return False
+    fills = method.attr.endswith("_") and method.attr[:-1] in _FILLS
+    return fills or method.attr in READING_METHODS | VIEW_METHODS
 
 
 def fate_of(reached: list[Callee], call: ast.Call, given: ast.expr) -> frozenset[str] | None:

@@ -30,20 +30,40 @@ _FACTORIES: Final = (
     "randint randint_like randn randn_like randperm tensor tril_indices triu_indices zeros "
     "zeros_like bernoulli multinomial normal poisson"
 ).split()
+_COMPUTED: Final = (
+    "addcdiv addcmul addmm addr baddbmm bucketize cat cdist copysign cross dist flip "
+    "fliplr flipud gcd hypot index_add index_copy index_fill isclose isin lcm lerp logaddexp "
+    "masked_scatter relu scatter scatter_add scatter_reduce searchsorted stack std_mean "
+    "take_along_dim var_mean"
+).split()
 ALLOCATING_FUNCTIONS: Final = frozenset(
     [
-        *(f"torch.{name}" for name in (*_BOTH, *_FACTORIES, "stack", "std_mean", "var_mean")),
+        *(f"torch.{name}" for name in (*_BOTH, *_FACTORIES, *_COMPUTED)),
         *(
             f"torch.nn.functional.{name}"
             for name in (
-                "binary_cross_entropy binary_cross_entropy_with_logits cosine_similarity "
-                "cross_entropy gelu huber_loss kl_div l1_loss linear log_softmax logsigmoid "
+                "avg_pool1d avg_pool2d binary_cross_entropy "
+                "binary_cross_entropy_with_logits conv1d conv2d conv3d conv_transpose1d "
+                "conv_transpose2d conv_transpose3d cosine_similarity cross_entropy gelu group_norm "
+                "huber_loss kl_div l1_loss layer_norm linear log_softmax logsigmoid "
                 "mse_loss nll_loss one_hot smooth_l1_loss softmax softplus"
             ).split()
         ),
     ]
 )
 """Functions that never share memory with their arguments; none has an ``inplace``."""
+
+WRITING_NOTHING: Final = frozenset(
+    f"torch.{name}"
+    for name in (
+        "atleast_1d atleast_2d atleast_3d broadcast_tensors broadcast_to chunk conj diagonal "
+        "dsplit einsum flatten hsplit meshgrid moveaxis movedim narrow permute ravel "
+        "repeat_interleave reshape roll rot90 select split squeeze swapaxes swapdims t take "
+        "tensor_split tensordot tile transpose unbind unflatten unsqueeze "
+        "view_as_complex view_as_real vsplit"
+    ).split()
+)
+"""Functions that write none of their arguments, and may give the memory of one."""
 
 VIEW_METHODS: Final = frozenset(
     "bfloat16 bool byte chunk conj contiguous cpu cuda detach diagonal double expand expand_as "
