@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, cast
 
 from tclint.semantics.body import Body
+from tclint.semantics.collect import meaning_several
 from tclint.semantics.lattice import options
 from tclint.semantics.records import record
 from tclint.semantics.site import Facts, Site
@@ -104,7 +105,7 @@ def _is_plain(body: Body) -> bool:
         return False
     written = 0 if isinstance(scope, ast.Lambda) else len(scope.decorator_list)
     known = len(function.decorators) == written and _PLAIN.issuperset(function.decorators)
-    known = known and ("." in function.qualname or function.name not in body.module.several)
+    known = known and ("." in function.qualname or function.name not in _several(body))
     return known and not any(isinstance(node, _DELAYED) for node in nodes(scope))
 
 
@@ -112,11 +113,18 @@ def _is_one_thing(body: Body, function: ast.expr) -> bool:
     """False for a name to which the file gives one meaning or another."""
     while isinstance(function, ast.Attribute):
         function = function.value
-    if not isinstance(function, ast.Name) or function.id not in body.module.several:
+    if not isinstance(function, ast.Name) or function.id not in _several(body):
         return True
     return body.binds(function.id) or any(
         not isinstance(one.ctx, ast.Load) for one in body.names(function.id)
     )
+
+
+def _several(body: Body) -> frozenset[str]:
+    key = (_several,)
+    if key not in body.answers:
+        body.answers[key] = meaning_several(body.module)
+    return cast("frozenset[str]", body.answers[key])
 
 
 def _signature(site: Site) -> ast.arguments:

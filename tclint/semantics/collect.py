@@ -37,21 +37,17 @@ def collect_module(
     module.imported.update(_local_names(module, tree.body))
     module.typed.update(_for_types(module, tree.body))
     module.rebound.update(_rebound(module, tree.body))
-    module.several.update(_several(module))
     return module
 
 
-def _several(module: ModuleInfo) -> Iterator[str]:
+def meaning_several(module: ModuleInfo) -> frozenset[str]:
     """The names that more than one statement gives a meaning, or that a function may change."""
-    known: dict[str, object] = {}
+    found, known = {*module.declared}, dict[str, object]()
     for node in _statements(module.tree.body):
         for name, meaning in _meanings(module, node):
             if known.setdefault(name, meaning) != meaning:
-                yield name
-    if "global " in module.file.text:
-        for inner in ast.walk(module.tree):
-            if isinstance(inner, ast.Global):
-                yield from inner.names
+                found.add(name)
+    return frozenset(found)
 
 
 def _meanings(module: ModuleInfo, node: ast.stmt) -> Iterator[tuple[str, object]]:

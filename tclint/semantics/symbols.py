@@ -81,12 +81,11 @@ class ModuleInfo:
     names it takes over. ``installed`` marks a file of a package that the project only uses.
     ``imported`` are the local names that the top level imports whatever happens, ``typed`` those
     that only type checkers see, and ``rebound`` those that it gives another meaning afterwards.
-    ``several`` are the top-level names, imported or not, that may mean one thing or another.
     """
 
     __slots__ = (
         "_declared", "assigned", "classes", "file", "functions", "imported", "imports",
-        "installed", "is_package", "name", "rebound", "several", "stars", "tree", "typed",
+        "installed", "is_package", "name", "rebound", "stars", "tree", "typed",
     )  # fmt: skip
 
     def __init__(
@@ -105,7 +104,6 @@ class ModuleInfo:
         self.imported: Final[set[str]] = set()
         self.typed: Final[set[str]] = set()
         self.rebound: Final[set[str]] = set()
-        self.several: Final[set[str]] = set()
         self._declared: frozenset[str] | None = None
 
     @property
