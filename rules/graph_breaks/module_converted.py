@@ -22,7 +22,7 @@ _DTYPES: Final = {
 }
 _USUAL: Final = ("torch.float32", "torch.float")
 """What a layer has unless somebody asks for another."""
-_ONLY_CHANGES: Final = (2, 13)
+_ONLY_CHANGES: Final = (2, 12)
 """From this release on Dynamo traces a conversion that changes nothing."""
 _WHY_NOT: Final = (
     "convert it once, before the model is compiled; here it is converted in every call"
