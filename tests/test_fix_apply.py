@@ -29,6 +29,7 @@ class Result:
     diagnostic: Diagnostic
     repair: PlacedRepair | None
     file: SourceFile
+    hatch: PlacedRepair | None = None
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -13,13 +13,14 @@ from tclint.config import Config
 from tclint.confirm.confirm import Plan, confirm
 from tclint.diagnostics import Applicability, Confidence, Diagnostic, Effect
 from tclint.fix.apply import fix_files
-from tclint.fix.results import FixKey, FixRun
+from tclint.fix.results import FixKey, FixRun, Remedies
 from tclint.lint.repair import PlacedRepair, placed
 from tclint.lint.rewrite import Repair, Replace
 from tclint.report.fixes.outcome import Outcome, Status
 from tclint.source.decode import read_source
 from tclint.source.errors import FileError
 from tclint.source.file import SourceFile
+from tclint.torch_facts.dynamo_settings import SETTINGS
 from tclint.verify.arms import Options
 from tclint.verify.errors import TargetError
 from tclint.verify.session import jobs_for
@@ -37,6 +38,7 @@ class Result:
     diagnostic: Diagnostic
     repair: PlacedRepair | None
     file: SourceFile
+    hatch: PlacedRepair | None = None
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ class Fake:
     new: str
     applicability: Applicability = Applicability.SAFE
     effect: Effect = Effect.GRAPH_BREAK
+    hatch: bool = False
 
     def results(self, file: SourceFile, tree: ast.Module) -> Iterator[Result]:
         for node in ast.walk(tree):
@@ -63,7 +66,10 @@ class Fake:
                     file.span(node), fixable=self.applicability,
                 )  # fmt: skip
                 repair = Repair("Do it", (Replace(node, self.new),), self.applicability)
-                yield Result(diagnostic, placed(repair), file)
+                if self.hatch:
+                    yield Result(replace(diagnostic, fixable=None), None, file, placed(repair))
+                else:
+                    yield Result(diagnostic, placed(repair), file)
 
 
 def _plan(path: Path, fakes: Sequence[Fake], most_runs: int = 40, *, speed: bool = False) -> Plan:
@@ -78,12 +84,12 @@ def _plan(path: Path, fakes: Sequence[Fake], most_runs: int = 40, *, speed: bool
         found = (r for file in files for fake in fakes for r in _results(fake, file))
         return Run(tuple(found))
 
-    def fix(allow: Callable[[FixKey], bool]) -> FixRun:
+    def fix(allow: Callable[[FixKey], bool], remedies: Remedies) -> FixRun:
         config = Config(path.parent)
-        return fix_files([path], config, unsafe=True, check=check, allow=allow)
+        return fix_files([path], config, unsafe=True, remedies=remedies, check=check, allow=allow)
 
     jobs = jobs_for([f"{path.name}:make"], Config(path.parent), Options(speed=speed))
-    return Plan(fix, jobs, path.parent, most_runs, loaded_only=False)
+    return Plan(fix, jobs, path.parent, most_runs, False, Remedies(frozenset(SETTINGS), True))
 
 
 def _results(fake: Fake, file: SourceFile) -> Iterator[Result]:
@@ -206,11 +212,67 @@ def test_file_that_changes_meanwhile_is_an_error(tmp_path: Path) -> None:
     path.write_text(f"{HEAD}def f(x):\n{BREAK}    return x + 1\n{MAKE}")
     plan = _plan(path, [PRINT])
 
-    def meddle(allow: Callable[[FixKey], bool]) -> FixRun:
-        run = plan.fix(allow)
+    def meddle(allow: Callable[[FixKey], bool], remedies: Remedies) -> FixRun:
+        run = plan.fix(allow, remedies)
         path.write_text(path.read_text() + "# hello\n")
         return run
 
     meddling = Plan(meddle, plan.jobs, plan.root, plan.most_runs, plan.loaded_only)
     with pytest.raises(TargetError, match=r"program\.py has changed"):
         confirm(meddling, Status.APPLIED)
+
+
+SELECTED = "    y = x[x > 1].sum()\n"
+"""What breaks the graph unless Dynamo captures lengths that depend on data."""
+
+
+def _worth(outcome: Outcome) -> list[tuple[str, int, int, tuple[str, ...]]]:
+    assert outcome.verification is not None
+    return [
+        (one.kind, one.breaks_before, one.breaks_after, one.lines)
+        for one in outcome.verification.worth
+    ]
+
+
+def test_the_settings_that_remove_what_fixes_leave_are_told(tmp_path: Path) -> None:
+    outcome = _confirm(tmp_path, f"{SELECTED}{BREAK}    return y + 1\n", PRINT)
+    lines = tuple(
+        f"torch._dynamo.config.{name} = True"
+        for name in ("capture_scalar_outputs", "capture_dynamic_output_shape_ops")
+    )
+    assert _worth(outcome) == [("settings", 1, 0, lines)]
+    assert _grounds(outcome) == {6: ("applied", "confirmed")}
+    assert outcome.verification is not None
+    assert outcome.verification.targets[0].breaks_after == 0
+
+
+def test_settings_with_which_compiling_fails_are_not_kept(tmp_path: Path) -> None:
+    body = "    n = x.argmax().item()\n    return [x, x + 1, x + 2, x + 3][n]\n"
+    outcome = _confirm(tmp_path, body, PRINT)
+    assert outcome.verification is not None
+    assert outcome.verification.runs > 1, "they were tried"
+    assert _worth(outcome) == []
+
+
+def test_a_hatch_is_opened_for_what_no_setting_removes(tmp_path: Path) -> None:
+    hatch = replace(PRINT, hatch=True)
+    outcome = _confirm(tmp_path, f"{SELECTED}{BREAK}    return y + 1\n", hatch)
+    assert [(kind, before, after) for kind, before, after, _ in _worth(outcome)] == [
+        ("settings", 2, 1),
+        ("hatches", 1, 0),
+    ]
+    assert _grounds(outcome) == {6: ("applied", "confirmed")}
+
+
+def test_a_hatch_that_changes_results_is_dropped(tmp_path: Path) -> None:
+    hatch = replace(PRINT, hatch=True, new="x = x + 1")
+    outcome = _confirm(tmp_path, f"{BREAK}    return x + 1\n", hatch)
+    assert _grounds(outcome) == {5: ("dropped", "different")}
+    assert outcome.changed == ()
+
+
+def test_hatches_stay_shut_where_settings_make_it_whole(tmp_path: Path) -> None:
+    hatch = Fake("y = x[x > 1].sum()", "y = torch.where(x > 1, x, 0).sum()", hatch=True)
+    outcome = _confirm(tmp_path, f"{SELECTED}    return y + 1\n", hatch)
+    assert [kind for kind, *_ in _worth(outcome)] == ["settings"]
+    assert outcome.changed == ()

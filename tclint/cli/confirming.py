@@ -11,6 +11,7 @@ from tclint.cli.fixing import (
     FixOptions,
     deliver,
     fixer,
+    remedies_of,
     settle,
     sweep_beside,
     without_notebooks,
@@ -47,7 +48,7 @@ def run_confirmed(
     inputs = without_notebooks(gather(paths, overrides, None))
     try:
         jobs = jobs_for(targets, inputs.config, options)
-        plan = Plan(_fixer(inputs, how), jobs, Path.cwd(), most_runs, loaded_only=not paths)
+        plan = Plan(_fixer(inputs, how), jobs, Path.cwd(), most_runs, not paths, remedies_of(how))
         with orderly_end(), progress_bar(most_runs) as show:
             outcome = confirm(plan, Status.OFFERED if how.diff else Status.APPLIED, show)
     except TargetError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field, replace
 from pathlib import Path
@@ -56,9 +56,10 @@ class Bench:
             )
         return arm.probe
 
-    def trial(self, texts: Mapping[Path, str]) -> Arm:
-        """Compile the target with these texts in the place of files."""
-        return self._run(self._side(f"trial-{self.runs}", texts), follow=True)
+    def trial(self, texts: Mapping[Path, str], settings: Collection[str] = ()) -> Arm:
+        """Compile the target with these texts in the place of files, and with settings on."""
+        side = self._side(f"trial-{self.runs}", texts)
+        return self._run(replace(side, settings=tuple(sorted(settings))), follow=True)
 
     def race(self, texts: Mapping[Path, str]) -> Speedup:
         """Time eager code with these texts against eager code as it is; nothing is compiled."""

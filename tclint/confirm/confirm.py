@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.confirm.bench import open_bench
+from tclint.confirm.remedies import Remedied, with_remedies
 from tclint.confirm.rows import real
 from tclint.confirm.select import Search
-from tclint.confirm.trials import Fixer, Trials
+from tclint.confirm.trials import Fixer, Items, Trials, settings_in
 from tclint.diagnostics import Applicability, Effect
 from tclint.files import read_bytes
-from tclint.fix.results import NO_REMEDIES, FixKey, FixRun
+from tclint.fix.results import NO_REMEDIES, FixKey, FixRun, Remedies
 from tclint.records import record
 from tclint.report.fixes.outcome import (
     Ground,
@@ -41,7 +42,7 @@ class Plan:
     """What to confirm, and how.
 
     ``fix`` makes fixes; where ``loaded_only``, files that no target loads are left out.
-    ``most_runs`` bounds how often targets are compiled.
+    ``most_runs`` bounds how often targets are compiled. ``remedies`` are for what fixes leave.
     """
 
     fix: Fixer
@@ -49,6 +50,7 @@ class Plan:
     root: Path
     most_runs: int
     loaded_only: bool
+    remedies: Remedies = NO_REMEDIES
 
 
 def confirm(plan: Plan, status: Status, show: Show = lambda done, doing: None) -> Outcome:
@@ -66,23 +68,48 @@ def confirm(plan: Plan, status: Status, show: Show = lambda done, doing: None) -
             show(len(before), f"{bench.job.name}: before")
             before.append(bench.before())
         loaded = {Path(name): _content(name) for probe in before for name in probe.loaded}
-        wanted = plan.fix(lambda key: not plan.loaded_only or real(key.path) in loaded, NO_REMEDIES)
+
+        def may(key: FixKey) -> bool:
+            return not plan.loaded_only or real(key.path) in loaded
+
+        def offer(kept: Items) -> tuple[FixRun, Trials]:
+            hatches = plan.fix(
+                lambda key: key in kept or (key.hatch and may(key)), Remedies(hatches=True)
+            )
+            return hatches, Trials(plan.fix, benches, before, hatches, plan.most_runs, show)
+
+        wanted = plan.fix(may, NO_REMEDIES)
         trials = Trials(plan.fix, benches, before, wanted, plan.most_runs, show)
         choice = _Choice(trials, wanted)
         final = trials.fixed(choice.kept) if choice.kept else plan.fix(lambda _: False, NO_REMEDIES)
+        start = Remedied(trials, choice.kept)
+        done = with_remedies(start, plan.remedies, final.remaining, offer)
+        if done.kept != choice.kept:
+            keep = Remedies(settings_in(done.kept), plan.remedies.hatches)
+            final = plan.fix(done.kept.__contains__, keep)
         targets = tuple(
-            _target(bench.job.name, probe, trials.last(choice.kept, number))
+            _target(bench.job.name, probe, done.trials.last(done.kept, number))
             for number, (bench, probe) in enumerate(zip(benches, before, strict=True))
         )
         changed = next((path for path, old in loaded.items() if _content(path) != old), None)
         if changed is not None:
             raise TargetError(f"{changed} has changed while fixes were verified; run tclint again")
         return Outcome(
-            tuple(choice.reported(final, status)),
+            (*choice.reported(final, status), *_remedies_reported(done, final, status)),
             final.changed,
             _within(final.remaining, loaded) if plan.loaded_only else final.remaining,
-            Verification(targets, trials.runs),
+            Verification(targets, trials.runs, done.worth),
         )
+
+
+def _remedies_reported(done: Remedied, final: FixRun, status: Status) -> Iterator[ReportedFix]:
+    """Settings and hatches; those that are kept with their edits."""
+    for fix in final.fixes:
+        if fix.settles or fix.hatch:
+            yield ReportedFix(fix, status, Reason(Ground.CONFIRMED, "breaks are gone with it"))
+    for fix in done.offered.fixes if done.offered else ():
+        if fix.hatch and fix.key not in done.kept:
+            yield ReportedFix(fix, Status.DROPPED, (done.dropped or {}).get(fix.key))
 
 
 class _Choice:

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING
 from tclint.confirm.bench import Bench
 from tclint.confirm.judge import Judge, Placed, Problems
 from tclint.confirm.rows import Sources, real, rows_of
-from tclint.fix.results import NO_REMEDIES, FixKey, FixRun, Remedies
+from tclint.fix.results import FixKey, FixRun, Remedies
 from tclint.records import record
+from tclint.torch_facts.dynamo_settings import DynamoSetting
 
 if TYPE_CHECKING:
     from tclint.verify.results import Arm, Probe
 
+Item = FixKey | DynamoSetting
+"""What a trial tries: a fix, an escape hatch, a setting."""
+Items = frozenset[Item]
 Fixer = Callable[[Callable[[FixKey], bool], Remedies], FixRun]
 """Makes those of the fixes that a predicate allows, and remedies; nothing is written."""
 
@@ -46,10 +50,11 @@ class Trials:
         self.benches, self.findings = benches, findings
         self.judges = [Judge(probe, sources, findings) for probe in before]
         self._fix, self._most, self._show = fix, most_runs, show
-        self._done: dict[frozenset[FixKey], Trial] = {}
-        self._raced: dict[frozenset[FixKey], Problems] = {}
+        self._before = tuple(before)
+        self._done: dict[Items, Trial] = {}
+        self._raced: dict[Items, Problems] = {}
 
-    def attempt(self, keys: frozenset[FixKey]) -> Problems | None:
+    def attempt(self, keys: Items) -> Problems | None:
         """The problems of some fixes; None when the runs are used up."""
         if keys not in self._done:
             if self.runs + len(self.benches) > self._most:
@@ -57,7 +62,7 @@ class Trials:
             self._done[keys] = self._run(keys)
         return self._done[keys].problems
 
-    def race(self, keys: frozenset[FixKey]) -> Problems | None:
+    def race(self, keys: Items) -> Problems | None:
         """The problems of some fixes, what eager code pays for them among these."""
         problems = self.attempt(keys)
         if problems != []:
@@ -66,24 +71,39 @@ class Trials:
             self._raced[keys] = self._time(keys)
         return self._raced[keys]
 
-    def fixed(self, keys: frozenset[FixKey]) -> FixRun:
+    def fixed(self, keys: Items) -> FixRun:
         """What a trial's fixes made of the files."""
         return self._done[keys].fixed
 
-    def last(self, keys: frozenset[FixKey], target: int) -> Probe | None:
+    def last(self, keys: Items, target: int) -> Probe | None:
         """What a target showed in a trial that passed; None where there was no such trial."""
         trial = self._done.get(keys)
         return trial.arms[target].probe if trial else None
 
-    def breaks(self, keys: frozenset[FixKey]) -> list[tuple[Judge, list[Placed]]]:
+    def breaks(self, keys: Items) -> list[tuple[Judge, list[Placed]]]:
         """The breaks that each target met in a trial, by their places in the unfixed files."""
         trial = self._done[keys]
         arms = zip(self.judges, trial.arms, strict=False)  # a trial ends where a target fails
         return [(judge, judge.place(a.probe, trial.fixed)) for judge, a in arms if a.probe]
 
-    def count(self, keys: frozenset[FixKey]) -> int:
+    def count(self, keys: Items) -> int:
         """How many breaks the targets met in a trial."""
-        return sum(len(arm.probe.user_breaks) for arm in self._done[keys].arms if arm.probe)
+        return self.figures(keys)[0]
+
+    def figures(self, keys: Items) -> tuple[int, int]:
+        """How many breaks the targets met in a trial, and how many graphs they compiled to."""
+        probes = self._probes(keys)
+        return sum(len(one.user_breaks) for one in probes), sum(one.graphs for one in probes)
+
+    def settings_named(self, keys: Items) -> frozenset[str]:
+        """The settings that torch says would capture what broke in a trial."""
+        breaks = (one for probe in self._probes(keys) for one in probe.user_breaks)
+        return frozenset(name for one in breaks for name in one.settings)
+
+    def _probes(self, keys: Items) -> tuple[Probe, ...]:
+        if not keys:
+            return self._before
+        return tuple(arm.probe for arm in self._done[keys].arms if arm.probe)
 
     @property
     def runs(self) -> int:
@@ -98,7 +118,7 @@ class Trials:
                 rows[path] = rows.get(path, frozenset()) | more
         return rows
 
-    def _time(self, keys: frozenset[FixKey]) -> Problems:
+    def _time(self, keys: Items) -> Problems:
         texts = _texts(self.fixed(keys))
         for bench, judge in zip(self.benches, self.judges, strict=True):
             self._show(self.runs, f"{bench.job.name}: speed of eager code")
@@ -107,19 +127,26 @@ class Trials:
                 return problems
         return []
 
-    def _run(self, keys: frozenset[FixKey]) -> Trial:
-        fixed = self._fix(keys.__contains__, NO_REMEDIES)
-        texts = _texts(fixed)
+    def _run(self, keys: Items) -> Trial:
+        hatches = any(isinstance(key, FixKey) and key.hatch for key in keys)
+        fixed = self._fix(keys.__contains__, Remedies(hatches=hatches))
+        texts, settings = _texts(fixed), settings_in(keys)
         arms: list[Arm] = []
         problems: Problems = []
         for bench, judge in zip(self.benches, self.judges, strict=True):
             if not problems:
                 count = f"{len(fixed.fixes)} of {len(self.findings)} fixes"
+                count += f", {len(settings)} settings" if settings else ""
                 self._show(self.runs, f"{bench.job.name}: {count}")
-                arms.append(bench.trial(texts))
+                arms.append(bench.trial(texts, settings))
                 problems = judge.problems(arms[-1], fixed)
         return Trial(fixed, tuple(arms), problems)
 
 
 def _texts(fixed: FixRun) -> dict[Path, str]:
     return {file.path: file.after for file in fixed.changed}
+
+
+def settings_in(items: Items) -> frozenset[str]:
+    """The names of the settings among what is tried."""
+    return frozenset(item.name for item in items if isinstance(item, DynamoSetting))

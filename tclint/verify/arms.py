@@ -80,7 +80,7 @@ class Side:
     """One arm to run: ``target`` as written for its own ``root``.
 
     ``overlay`` holds texts to import in the place of files. ``fix`` makes them from the files that
-    the arm before this one turned out to load.
+    the arm before this one turned out to load. ``settings`` of Dynamo are on in it, by name.
     """
 
     name: str
@@ -88,6 +88,7 @@ class Side:
     root: Path
     overlay: Mapping[str, str] = field(default_factory=dict)
     fix: Callable[[Sequence[Path]], Fixing] | None = None
+    settings: tuple[str, ...] = ()
 
 
 def request_for(side: Side, options: Options, desk: Path) -> dict[str, Any]:
@@ -96,6 +97,7 @@ def request_for(side: Side, options: Options, desk: Path) -> dict[str, Any]:
         "target": side.target,
         "root": str(side.root),
         "overlay": dict(side.overlay),
+        "settings": list(side.settings),
         "device": options.device,
         "phase": options.phase,
         "inputs": list(options.inputs),

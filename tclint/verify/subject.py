@@ -6,7 +6,7 @@ import hashlib
 import os
 import random
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -111,6 +111,13 @@ class Subject:
         if self.phase == "step" and self.optimizer is not None and not self.trains:
             return steps.training_step(function, self.optimizer, args, kwargs)
         return function(*args, **kwargs)
+
+
+def turn_on(settings: Sequence[str]) -> None:
+    """Turn on settings of Dynamo for the rest of this process, as far as this torch has them."""
+    for name in settings:
+        if hasattr(torch._dynamo.config, name):
+            setattr(torch._dynamo.config, name, True)
 
 
 class Workshop:

@@ -233,8 +233,9 @@ class Service:
         if request["memory_limit"]:
             _limit_memory(request["memory_limit"])
         overlay.install(request["overlay"])
-        from tclint.verify.subject import Making
+        from tclint.verify.subject import Making, turn_on
 
+        turn_on(request["settings"])
         return Making(
             target=parse_target(request["target"]),
             root=Path(request["root"]),

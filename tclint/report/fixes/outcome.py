@@ -67,11 +67,24 @@ class VerifiedTarget:
 
 
 @record(frozen=True)
+class Worth:
+    """What one kind of remedy did for all targets together; ``lines`` are those of settings."""
+
+    kind: str
+    breaks_before: int
+    graphs_before: int
+    breaks_after: int
+    graphs_after: int
+    lines: tuple[str, ...] = ()
+
+
+@record(frozen=True)
 class Verification:
     """The targets that judged the fixes, and how many times they were compiled for it."""
 
     targets: tuple[VerifiedTarget, ...]
     runs: int
+    worth: tuple[Worth, ...] = ()
 
 
 @record(frozen=True)

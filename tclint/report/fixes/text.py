@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from tclint.report.fixes.outcome import Outcome, ReportedFix, VerifiedTarget
+    from tclint.report.fixes.outcome import Outcome, ReportedFix, VerifiedTarget, Worth
     from tclint.report.view import View
 
 
@@ -29,6 +29,7 @@ def _render(outcome: Outcome, view: View) -> str:
         *_section("Kept", outcome.kept, view),
         *_section("Dropped", outcome.dropped, view),
         *map(_target, outcome.verification.targets),
+        *map(_worth, outcome.verification.worth),
         f"Compiled {count(outcome.verification.runs, 'time')} to find out.",
     ]
     return "\n".join(lines) + "\n\n"
@@ -75,3 +76,11 @@ def _section(head: str, fixes: Sequence[ReportedFix], view: View) -> Iterator[st
 def _target(target: VerifiedTarget) -> str:
     breaks = f"{target.breaks_before} \N{RIGHTWARDS ARROW} {target.breaks_after} graph breaks"
     return f"{target.name}: {breaks}, results {target.results}."
+
+
+def _worth(worth: Worth) -> str:
+    arrow = "\N{RIGHTWARDS ARROW}"
+    breaks = f"{worth.breaks_before} {arrow} {worth.breaks_after} graph breaks"
+    graphs = f"{worth.graphs_before} {arrow} {worth.graphs_after} graphs"
+    told = f"- {worth.kind}: {breaks}, {graphs}"
+    return "\n".join([told, *(f"    {line}" for line in worth.lines)])
