@@ -13,7 +13,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import FALSE, Static, Tensor
 
 from ..lib.facts.origins import is_made_here
-from ..lib.rewrite.eager_gradients import WAY_OUT, switch_in_eager
+from ..lib.rewrite.eager_gradients import WAY_OUT, switch_call_in_eager, switch_in_eager
 from ..lib.wording import consequence, loop_ids, renumbered, short
 
 
@@ -58,6 +58,8 @@ def _switches_off(event: Call) -> bool:
 
 
 def _repair(event: Call, owner: ast.expr, tensor: Tensor | None) -> Repair | Decline:
-    if tensor is None or not isinstance(event.site.parent(event.call), ast.Expr):
+    if tensor is None:
         return Decline(WAY_OUT)
+    if not isinstance(event.site.parent(event.call), ast.Expr):
+        return switch_call_in_eager(event.site, event.call, owner, tensor)
     return switch_in_eager(event.site, owner, tensor)

@@ -6,15 +6,17 @@ import ast
 from typing import Final
 
 from tclint.diagnostics import Applicability, Decline
-from tclint.lint.rewrite import Repair, Replace
+from tclint.lint.rewrite import AddArgument, Repair, Replace, Rewrite
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import External, Function, Object, Tensor, Value
 
 from ..facts.origins import is_made_here
 from ..judge.arguments import certain_tensor
+from ..wording import short
 from .proved import NO_TORCH
 
+_MESSAGE: Final = "Do it in eager code only"
 _CHANGES: Final = (
     "in compiled code the tensor keeps its `requires_grad`: a result requires no gradient where "
     "no parameter or input behind it does"
@@ -46,7 +48,62 @@ def switch_in_eager(site: Site, owner: ast.expr, tensor: Tensor) -> Repair | Dec
     else:
         template = f"if not {spelled}():\n    $statement"
         rewrite = Replace(statement, template, {"statement": statement})
-    return Repair("Do it in eager code only", (rewrite,), Applicability.UNSAFE, _CHANGES)
+    return Repair(_MESSAGE, (rewrite,), Applicability.UNSAFE, _CHANGES)
+
+
+def switch_call_in_eager(
+    site: Site, call: ast.Call, owner: ast.expr, tensor: Tensor
+) -> Repair | Decline:
+    """Make the ``requires_grad_()`` inside an expression ask whether the code is compiled."""
+    if not is_made_here(site, owner, tensor):
+        return Decline(WAY_OUT)
+    if _is_leaf_seen(site, call) or (isinstance(owner, ast.Name) and _is_read_again(site, owner)):
+        return Decline(f"the gradient of `{short(site, call)}` may be used later; {WAY_OUT}")
+    spelled = site.spell("torch.compiler.is_compiling")
+    if spelled is None:
+        return NO_TORCH
+    rewrite: Rewrite
+    match call.args, call.keywords:
+        case [], []:
+            rewrite = AddArgument(call, f"not {spelled}()")
+        case ([ast.Constant(value=True) as on], []) | (
+            [],
+            [ast.keyword(value=ast.Constant(value=True) as on)],
+        ):
+            rewrite = Replace(on, f"not {spelled}()")
+        case _:
+            return Decline(WAY_OUT)
+    return Repair(_MESSAGE, (rewrite,), Applicability.UNSAFE, _CHANGES)
+
+
+def _is_leaf_seen(site: Site, value: ast.expr, depth: int = 4) -> bool:
+    """True where somebody may keep the tensor itself, or ask for its gradient.
+
+    What a function returns is followed to those that call it in compiled code.
+    """
+    parent = site.parent(value)
+    match parent:
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            reads = site.loads(name)
+            return any(_is_asked(site, read) or _is_leaf_seen(site, read, depth) for read in reads)
+        case ast.Return():
+            callers = site.body.calls.items()
+            if not depth or not callers or len(site.chain) == 1:
+                return True
+            return any(_is_leaf_seen(caller, call, depth - 1) for call, (caller, _) in callers)
+        case ast.Call(func=function) if function is not value:
+            return _may_take_gradients(site, function)
+        case ast.keyword():
+            outer = site.parent(parent)
+            return not isinstance(outer, ast.Call) or _may_take_gradients(site, outer.func)
+        case ast.Attribute(attr=attribute):
+            return attribute in _LOOKS
+    return not isinstance(parent, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript))
+
+
+def _is_read_again(site: Site, owner: ast.Name) -> bool:
+    """True where the variable that is switched on has another use: its gradient may be meant."""
+    return len(site.loads(owner.id)) > 1
 
 
 def _is_asked(site: Site, read: ast.expr) -> bool:
