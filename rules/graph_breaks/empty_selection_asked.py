@@ -1,0 +1,42 @@
+"""TCL171: captured code asks whether a mask selects anything."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.diagnostics import Effect
+from tclint.lint.rule import Finding, Rule
+from tclint.semantics.events import DynamicShape
+
+from ..lib.facts.selections import holders_of, tests_of
+from ..lib.rewrite.empty_selection import ask_in_eager
+from ..lib.wording import consequence, loop_ids, short
+
+
+class EmptySelectionAsked(Rule[DynamicShape]):
+    """A test of whether a mask selects anything, where Dynamo captures the selection."""
+
+    code = "TCL171"
+    name = "empty-selection-asked"
+    summary = "Asking whether a mask selects anything breaks the graph even where it is captured"
+    on = DynamicShape
+    effects = (Effect.GRAPH_BREAK,)
+    gb_ids = ("GB0170", "GB7000")
+
+    def check(self, event: DynamicShape) -> Finding | None:
+        """Report the first test; without the capture the selection itself breaks the graph."""
+        site, region = event.site, event.site.region
+        if region is None or not region.capture_dynamic_shapes or event.store:
+            return None
+        assert isinstance(event.node, ast.expr)
+        names = holders_of(site, event.node)
+        test = next(tests_of(site, names), None)
+        if test is None:
+            return None
+        asked = test.statement.test
+        return Finding(
+            f"`{short(site, asked)}` depends on how much is selected{consequence(site)}",
+            ask_in_eager(site, test, names),
+            node=asked,
+            gb_ids=loop_ids(site, "GB0170"),
+        )
