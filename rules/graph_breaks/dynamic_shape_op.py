@@ -16,7 +16,9 @@ from tclint.torch_facts.dynamo_settings import DYNAMIC_SHAPES
 
 from ..lib.facts.compiling import is_compiled_aside
 from ..lib.facts.lists import is_of_integers, known_members, only_value, stays, written_member
+from ..lib.facts.selections import holders_of, tests_of
 from ..lib.facts.uses import is_parameter
+from ..lib.rewrite.empty_selection import ask_in_eager
 from ..lib.rewrite.masked_store import store_where
 from ..lib.wording import consequence, loop_ids, short
 
@@ -57,6 +59,7 @@ class DynamicShapeOp(Rule[DynamicShape]):
         unsure = (event.named and not _is_stored_by(event)) or is_compiled_aside(
             site, site.statement
         )
+        hatch, asked = _hatch(event)
         what = f"the mask `{short(site, event.source)}`" if event.via == "mask" else ""
         what = what or f"`{short(site, event.source)}`"
         return Finding(
@@ -64,7 +67,8 @@ class DynamicShapeOp(Rule[DynamicShape]):
             _repair(event),
             gb_ids=loop_ids(site, event.gb_id),
             confidence=Confidence.LOW if unsure else None,
-            goes_with=() if event.via in _NEVER_CAPTURED else (DYNAMIC_SHAPES,),
+            goes_with=() if asked or event.via in _NEVER_CAPTURED else (DYNAMIC_SHAPES,),
+            hatch=hatch,
         )
 
 
@@ -76,6 +80,19 @@ def _is_stored_by(event: DynamicShape) -> bool:
         case ast.AugAssign(target=ast.Subscript(slice=index)):
             return ast.dump(index) == ast.dump(event.source)
     return False
+
+
+def _hatch(event: DynamicShape) -> tuple[Repair | None, bool]:
+    """What lets Dynamo go on behind a captured selection; and whether it is asked if it is empty.
+
+    Only then: with the setting on, the graph breaks at the test.
+    """
+    names = holders_of(event.site, event.node)
+    test = next(tests_of(event.site, names), None)
+    if test is None or event.via in _NEVER_CAPTURED:
+        return None, test is not None
+    repair = ask_in_eager(event.site, test, names)
+    return repair if isinstance(repair, Repair) else None, True
 
 
 def _repair(event: DynamicShape) -> Repair | Decline:

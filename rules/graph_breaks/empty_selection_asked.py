@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-
 from tclint.diagnostics import Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import DynamicShape
+from tclint.torch_facts.dynamo_settings import DYNAMIC_SHAPES
 
 from ..lib.facts.selections import holders_of, tests_of
 from ..lib.rewrite.empty_selection import ask_in_eager
@@ -25,10 +24,9 @@ class EmptySelectionAsked(Rule[DynamicShape]):
 
     def check(self, event: DynamicShape) -> Finding | None:
         """Report the first test; without the capture the selection itself breaks the graph."""
-        site, region = event.site, event.site.region
-        if region is None or not region.capture_dynamic_shapes or event.store:
+        site = event.site
+        if event.store or not site.has_setting(DYNAMIC_SHAPES):
             return None
-        assert isinstance(event.node, ast.expr)
         names = holders_of(site, event.node)
         test = next(tests_of(site, names), None)
         if test is None:

@@ -21,24 +21,23 @@ class EmptyTest:
     when_empty: bool
 
 
-def holders_of(site: Site, selection: ast.expr) -> frozenset[str]:
+def holders_of(site: Site, selection: ast.AST) -> frozenset[str]:
     """The variables bound to a selection, or to what `torch.where(mask)` gives, and to no more."""
-    value: ast.AST = selection
-    outer = site.parent(value)
-    while _is_taken_from(outer, value) or (
-        isinstance(outer, ast.Attribute) and outer.attr in _STILL_EMPTY
-    ):
-        value, outer = outer, site.parent(outer)  # type: ignore[arg-type, assignment]
+    value, outer = selection, site.parent(selection)
+    while outer is not None and _is_taken_from(outer, value):
+        value, outer = outer, site.parent(outer)
     if not isinstance(outer, ast.Assign) or outer.value is not value or len(outer.targets) > 1:
         return frozenset()
     target = outer.targets[0]
+    if value is selection and _gives_tuple(selection) and isinstance(target, ast.Name):
+        return frozenset()
     names = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
     return frozenset(
         name.id for name in names if isinstance(name, ast.Name) and len(site.stores(name.id)) == 1
     )
 
 
-def _is_taken_from(outer: ast.AST | None, value: ast.AST) -> bool:
+def _is_taken_from(outer: ast.AST, value: ast.AST) -> bool:
     """True for `torch.where(mask)[0]`, for `mask.nonzero()[:, 0]`, and for a method's call."""
     match outer:
         case ast.Subscript(value=owner, slice=ast.Constant()):
@@ -47,6 +46,8 @@ def _is_taken_from(outer: ast.AST | None, value: ast.AST) -> bool:
             value=owner, slice=ast.Tuple(elts=[ast.Slice(lower=None, upper=None), *_])
         ):
             return owner is value
+        case ast.Attribute(attr=method):
+            return method in _STILL_EMPTY
         case ast.Call(func=function):
             return function is value
     return False

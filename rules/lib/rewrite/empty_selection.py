@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from tclint.diagnostics import Applicability, Decline
@@ -13,11 +13,15 @@ from tclint.semantics.site import Site
 from ..facts.selections import EmptyTest
 from .proved import NO_TORCH
 
-_MESSAGE: Final = "Ask in eager code only: compiled code goes on with no rows"
+_MESSAGE: Final = (
+    "Ask in eager code only whether anything is selected: compiled code goes on with no rows"
+)
 _CHANGES: Final = (
     "compiled code also runs what follows where nothing is selected: a parameter that is used "
-    "there gets a gradient of zeros, not None"
+    "there gets a gradient of zeros, not None, and running statistics take in no rows"
 )
+_MORE: Final = "it does more than to compute with the rows, and to write them back"
+_BINDING: Final = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 _INTO_ROWS: Final = frozenset(
     "index_add_ index_copy_ index_fill_ index_put_ index_reduce_ scatter_add_".split()
 )
@@ -67,12 +71,14 @@ def _obstacle(site: Site, body: Sequence[ast.stmt], names: frozenset[str]) -> st
     """Why the code may do something where nothing is selected; empty where it cannot."""
     inside = {id(node) for statement in body for node in ast.walk(statement)}
     for node in (node for statement in body for node in ast.walk(statement)):
+        if isinstance(node, _BINDING):
+            return _MORE
         if isinstance(node, ast.Call) and _last_name(node.func) in _NEEDS_ROWS:
             return f"`{_last_name(node.func)}` of no rows is not a number, or raises"
     for statement in body:
         local = _own_names(site, statement, inside)
         if local is None or not (local or _writes_rows(statement, names)):
-            return "it does more than to compute with the rows, and to write them back"
+            return _MORE
     return ""
 
 
@@ -95,25 +101,28 @@ def _writes_rows(statement: ast.stmt, names: frozenset[str]) -> bool:
     """True for a store into the selected rows, which changes nothing where there are none."""
     match statement:
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr=method)) as call):
-            return method in _INTO_ROWS and _mentions(call.args[1:], names)
+            return method in _INTO_ROWS and _at_rows(call, method, names)
         case ast.Assign(
             targets=[ast.Name(id=name)],
             value=ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=method)) as call,
         ):
-            return name == owner and method in _WITH_ROWS and _mentions(call.args[1:], names)
+            return name == owner and method in _WITH_ROWS and _at_rows(call, method, names)
         case ast.Assign(targets=[ast.Subscript(slice=index)]):
-            return _mentions([index], names)
+            return _mentions(index, names)
         case ast.AugAssign(target=ast.Subscript(slice=index)):
-            return _mentions([index], names)
+            return _mentions(index, names)
     return False
 
 
-def _mentions(nodes: Iterable[ast.expr], names: frozenset[str]) -> bool:
-    return any(
-        isinstance(part, ast.Name) and part.id in names
-        for node in nodes
-        for part in (node.elts if isinstance(node, ast.Tuple) else [node])
-    )
+def _at_rows(call: ast.Call, method: str, names: frozenset[str]) -> bool:
+    """True where a method writes at the selected rows: `index_add_(dim, rows, source)`."""
+    place = 0 if method.startswith("index_put") else 1
+    return len(call.args) > place and _mentions(call.args[place], names)
+
+
+def _mentions(index: ast.expr, names: frozenset[str]) -> bool:
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return any(isinstance(part, ast.Name) and part.id in names for part in parts)
 
 
 def _last_name(function: ast.expr) -> str:
