@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tclint.diagnostics import Applicability, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
@@ -30,6 +30,9 @@ _RATE_FIRST = (
     "breaks as before"
 )
 _FEWER = "at a rate of 0.0 the random number is not drawn, so later ones differ"
+_EAGER_ONLY = "Compare in eager code only: compiled code skips nothing"
+_ALWAYS = "compiled code never skips: LayerDrop drops no layer there, whatever its rate"
+_FEWER_DRAWN = "nor does it draw the number, so later ones differ"
 _WITH_ZERO = (ast.Gt, ast.NotEq)
 
 
@@ -56,6 +59,7 @@ class RandomBranch(Rule[TensorBranch]):
             Decline(_WAY_OUT) if found is None or guarded else _ask_rate_first(site, found),
             gb_ids=loop_ids(site, "GB0170"),
             confidence=Confidence.LOW if guarded else confidence,  # a model may have no rate
+            hatch=None if found is None else _never_skip(site, found),
         )
 
 
@@ -149,15 +153,32 @@ def _ask_rate_first(site: Site, found: _Comparison) -> Repair | Decline:
         return Decline(f"the rate `{site.text(rate)}` is itself a tensor")
     if not _only_asked(site, node):
         return Decline("the result of the comparison is used as more than a condition")
-    outer = site.parent(node)
-    rewrite = Replace(node, "$rate != 0.0 and $test", {"rate": rate, "test": node})
-    if isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.And):
-        parts = {f"flag_{i}": value for i, value in enumerate(outer.values)}
-        flags = (f"$rate != 0.0 and ${n}" if v is node else f"${n}" for n, v in parts.items())
-        rewrite = Replace(outer, " and ".join(flags), {**parts, "rate": rate})
+    rewrite = _ask_first(site, node, "$rate != 0.0", {"rate": rate})
     if found.inline:
         return Repair(_RATE_FIRST, (rewrite,), Applicability.UNSAFE, _FEWER)
     return Repair(_RATE_FIRST, (rewrite,))
+
+
+def _never_skip(site: Site, found: _Comparison) -> Repair | None:
+    """Compare in eager code only: with a rate above zero nothing else keeps the graph whole."""
+    spelled = site.spell("torch.compiler.is_compiling")
+    if spelled is None or not _only_asked(site, found.node):
+        return None
+    rewrite = _ask_first(site, found.node, f"not {spelled}()", {})
+    changes = f"{_ALWAYS}; {_FEWER_DRAWN}" if found.inline else _ALWAYS
+    return Repair(_EAGER_ONLY, (rewrite,), Applicability.UNSAFE, changes)
+
+
+def _ask_first(
+    site: Site, node: ast.expr, question: str, parts: Mapping[str, ast.expr]
+) -> Replace:
+    """Put a question before a test, joined by `and`."""
+    outer = site.parent(node)
+    if not (isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.And)):
+        return Replace(node, f"{question} and $test", {**parts, "test": node})
+    flags = {f"flag_{i}": value for i, value in enumerate(outer.values)}
+    asked = (f"{question} and ${n}" if v is node else f"${n}" for n, v in flags.items())
+    return Replace(outer, " and ".join(asked), {**flags, **parts})
 
 
 def _only_asked(site: Site, node: ast.expr) -> bool:
