@@ -169,9 +169,7 @@ def _never_skip(site: Site, found: _Comparison) -> Repair | None:
     return Repair(_EAGER_ONLY, (rewrite,), Applicability.UNSAFE, changes)
 
 
-def _ask_first(
-    site: Site, node: ast.expr, question: str, parts: Mapping[str, ast.expr]
-) -> Replace:
+def _ask_first(site: Site, node: ast.expr, question: str, parts: Mapping[str, ast.expr]) -> Replace:
     """Put a question before a test, joined by `and`."""
     outer = site.parent(node)
     if not (isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.And)):

@@ -13,6 +13,7 @@ from tclint.torch_facts.dynamo_settings import SCALARS
 from ..lib.facts.lists import known_list
 from ..lib.facts.purity import cannot_raise
 from ..lib.facts.uses import uses_of
+from ..lib.rewrite.every_index import run_for_all
 from ..lib.rewrite.host_read import is_captured, repair_read
 from ..lib.rewrite.range_loop import count_list
 
@@ -37,13 +38,15 @@ class TolistInCompiledRegion(Rule[HostRead]):
         if is_captured(event) and category == "int":
             return None
         ids = {"int": ("GB0033",), None: self.gb_ids}.get(category, ("GB0109",))
+        assert isinstance(event.node, ast.expr)
         message = f"`{event.site.text(event.node)}` copies a tensor to the host"
         return Finding(
             message,
-            _repair(event),
+            _repair(event, event.node),
             gb_ids=ids,
             cedes_to=event.site.facts.output,
             goes_with=(SCALARS,) if category in ("int", None) and _are_lengths(event) else (),
+            hatch=run_for_all(event.site, event.node, event.source),
         )
 
 
@@ -54,19 +57,16 @@ def _are_lengths(event: HostRead) -> bool:
     return isinstance(func, ast.Attribute) and func.attr in ("split", "split_with_sizes")
 
 
-def _repair(event: HostRead) -> Repair | Decline:
+def _repair(event: HostRead, node: ast.expr) -> Repair | Decline:
     if event.tensor.rank == 0:
         return repair_read(event)
-    assert isinstance(event.node, ast.expr)
     known = known_list(event.site, event.source)
     if known is not None:
-        return Repair(
-            "Use the list that the tensor was created from", (Replace(event.node, known),)
-        )
-    counted = count_list(event.site, event.node, event.source)
+        return Repair("Use the list that the tensor was created from", (Replace(node, known),))
+    counted = count_list(event.site, node, event.source)
     if counted is not None:
         return counted
-    uses = uses_of(event.site, event.node)
+    uses = uses_of(event.site, node)
     if uses.statement is not None and cannot_raise(event.site, event.source):
         return Repair("Remove the unused list", (Replace(uses.statement, ""),))
     return Decline("the surrounding code needs Python numbers")

@@ -10,7 +10,7 @@ from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.site import Site
 
-from ..facts.selections import EmptyTest
+from ..facts.selections import EmptyTest, holders_of
 from .proved import NO_TORCH
 
 _MESSAGE: Final = (
@@ -82,6 +82,24 @@ def _obstacle(site: Site, body: Sequence[ast.stmt], names: frozenset[str]) -> st
     return ""
 
 
+def writes_only_rows(site: Site, body: Sequence[ast.stmt], index: str) -> bool:
+    """True where a loop over ``index`` only computes with rows that a mask at it selects."""
+    names = {index}
+    for statement in body:
+        for selection in ast.walk(statement):
+            if _is_selection(site, selection, index):
+                names |= holders_of(site, selection)
+    return not _obstacle(site, body, frozenset(names))
+
+
+def _is_selection(site: Site, node: ast.AST, index: str) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    given = [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
+    named = _last_name(node.func)
+    return index in given and (named == "nonzero" or (named == "where" and len(node.args) == 1))
+
+
 def _own_names(site: Site, statement: ast.stmt, inside: set[int]) -> bool | None:
     """True for a variable that is only read in the code itself; None where others read it."""
     if not isinstance(statement, ast.Assign):
@@ -121,7 +139,10 @@ def _at_rows(call: ast.Call, method: str, names: frozenset[str]) -> bool:
 
 
 def _mentions(index: ast.expr, names: frozenset[str]) -> bool:
+    """True for rows, and for a mask that is taken from another at one: `masks[:, expert]`."""
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    if any(isinstance(part, ast.Subscript) and _mentions(part.slice, names) for part in parts):
+        return True
     return any(isinstance(part, ast.Name) and part.id in names for part in parts)
 
 
