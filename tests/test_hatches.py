@@ -166,7 +166,8 @@ def test_an_expert_without_rows_gets_zeros_as_the_hatch_says(name: str, tmp_path
 
 def test_a_list_of_unknown_length_is_reported_where_numbers_are_captured(tmp_path: Path) -> None:
     captured = "@torch.compile(fullgraph=True)\ndef f(x, y):\n"
-    code = f"{captured}    for i in (x > 0).nonzero()[:, 0].tolist():\n        y[i] = 1\n    return y\n"
+    loop = "    for i in (x > 0).nonzero()[:, 0].tolist():\n        y[i] = 1\n"
+    code = f"{captured}{loop}    return y\n"
     assert len(findings(RULES["TCL103"], code, tmp_path)) == 1
     assert not findings(
         RULES["TCL103"], code.replace("(x > 0).nonzero()[:, 0]", "x.long()"), tmp_path
