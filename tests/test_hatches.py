@@ -78,9 +78,16 @@ for layer in self.experts:
     x = layer(x)
 return x.sum()
 """
+KEPT = """\
+for layer in self.experts:
+    drawn = torch.rand([])
+    if not self.training or (drawn > self.layerdrop):
+        x = layer(x)
+return x.sum()
+"""
 PROGRAMS = {
     "skipped": SKIPPED, "guarded": GUARDED, "listed": LISTED, "masked": MASKED,
-    "dropped": DROPPED, "drawn": DRAWN,
+    "dropped": DROPPED, "drawn": DRAWN, "kept": KEPT,
 }  # fmt: skip
 
 

@@ -59,17 +59,21 @@ class RandomBranch(Rule[TensorBranch]):
             Decline(_WAY_OUT) if found is None or guarded else _ask_rate_first(site, found),
             gb_ids=loop_ids(site, "GB0170"),
             confidence=Confidence.LOW if guarded else confidence,  # a model may have no rate
-            hatch=None if found is None else _never_skip(site, found),
+            hatch=_never_skip(site, found or _find_keeping(site, test)),
         )
 
 
 @record(frozen=True)
 class _Comparison:
-    """``drawn < rate``, where ``drawn`` is between 0 and 1; ``inline`` when it is drawn there."""
+    """``drawn < rate``, where ``drawn`` is between 0 and 1; ``inline`` when it is drawn there.
+
+    ``keeps`` is true for ``drawn > rate``, which is asked of what to keep.
+    """
 
     node: ast.Compare
     rate: ast.expr
     inline: bool
+    keeps: bool
 
 
 def _find_comparison(site: Site, test: ast.expr) -> _Comparison | None:
@@ -78,20 +82,36 @@ def _find_comparison(site: Site, test: ast.expr) -> _Comparison | None:
         test = _computed(site, test.id) or test
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         test = test.values[-1]
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
-        return None
-    drawn, rate = test.left, test.comparators[0]
-    if isinstance(test.ops[0], ast.Gt):
-        drawn, rate = rate, drawn
-    elif not isinstance(test.ops[0], ast.Lt):
-        return None
+    match test:
+        case ast.Compare(left=drawn, ops=[ast.Lt()], comparators=[rate]):
+            return _compared(site, test, drawn, rate)
+        case ast.Compare(left=rate, ops=[ast.Gt()], comparators=[drawn]):
+            return _compared(site, test, drawn, rate)
+    return None
+
+
+def _find_keeping(site: Site, test: ast.expr) -> _Comparison | None:
+    """The opposite, ``drawn > rate``: with a rate of zero it may be false, too."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+        test = test.values[-1]
+    match test:
+        case ast.Compare(left=drawn, ops=[ast.Gt() | ast.GtE()], comparators=[rate]):
+            return _compared(site, test, drawn, rate, keeps=True)
+        case ast.Compare(left=rate, ops=[ast.Lt() | ast.LtE()], comparators=[drawn]):
+            return _compared(site, test, drawn, rate, keeps=True)
+    return None
+
+
+def _compared(
+    site: Site, test: ast.Compare, drawn: ast.expr, rate: ast.expr, *, keeps: bool = False
+) -> _Comparison | None:
     if isinstance(rate, ast.Constant):
         return None  # a rate that is written out is there to be used
     if isinstance(drawn, ast.Call):
-        return _Comparison(test, rate, True) if _is_uniform(site, drawn) else None
+        return _Comparison(test, rate, True, keeps) if _is_uniform(site, drawn) else None
     bound = [site.parent(s) for s in site.stores(drawn.id)] if isinstance(drawn, ast.Name) else []
     if bound and all(isinstance(b, ast.Assign) and _is_uniform(site, b.value) for b in bound):
-        return _Comparison(test, rate, False)
+        return _Comparison(test, rate, False, keeps)
     return None
 
 
@@ -159,24 +179,32 @@ def _ask_rate_first(site: Site, found: _Comparison) -> Repair | Decline:
     return Repair(_RATE_FIRST, (rewrite,))
 
 
-def _never_skip(site: Site, found: _Comparison) -> Repair | None:
+def _never_skip(site: Site, found: _Comparison | None) -> Repair | None:
     """Compare in eager code only: with a rate above zero nothing else keeps the graph whole."""
     spelled = site.spell("torch.compiler.is_compiling")
-    if spelled is None or not _only_asked(site, found.node):
+    if found is None or spelled is None or not _only_asked(site, found.node):
         return None
-    rewrite = _ask_first(site, found.node, f"not {spelled}()", {})
+    question = f"{spelled}()" if found.keeps else f"not {spelled}()"
+    rewrite = _ask_first(site, found.node, question, {}, ast.Or if found.keeps else ast.And)
     changes = f"{_ALWAYS}; {_FEWER_DRAWN}" if found.inline else _ALWAYS
     return Repair(_EAGER_ONLY, (rewrite,), Applicability.UNSAFE, changes)
 
 
-def _ask_first(site: Site, node: ast.expr, question: str, parts: Mapping[str, ast.expr]) -> Replace:
-    """Put a question before a test, joined by `and`."""
+def _ask_first(
+    site: Site,
+    node: ast.expr,
+    question: str,
+    parts: Mapping[str, ast.expr],
+    joined_by: type[ast.boolop] = ast.And,
+) -> Replace:
+    """Put a question before a test."""
+    word = "and" if joined_by is ast.And else "or"
     outer = site.parent(node)
-    if not (isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.And)):
-        return Replace(node, f"{question} and $test", {**parts, "test": node})
+    if not (isinstance(outer, ast.BoolOp) and isinstance(outer.op, joined_by)):
+        return Replace(node, f"{question} {word} $test", {**parts, "test": node})
     flags = {f"flag_{i}": value for i, value in enumerate(outer.values)}
-    asked = (f"{question} and ${n}" if v is node else f"${n}" for n, v in flags.items())
-    return Replace(outer, " and ".join(asked), {**flags, **parts})
+    asked = (f"{question} {word} ${n}" if v is node else f"${n}" for n, v in flags.items())
+    return Replace(outer, f" {word} ".join(asked), {**flags, **parts})
 
 
 def _only_asked(site: Site, node: ast.expr) -> bool:
