@@ -14,6 +14,7 @@ from .proof.fixing import fixed
 from .proof.run import run_eager
 
 _PRELUDE = """
+import contextlib
 import functools
 import torch
 from torch import nn
@@ -134,6 +135,40 @@ def taken_over(t):
     s = torch.zeros(4)
     s.set_(t)
     return s
+
+
+def kept_by_default(t):
+    def inner(a=t):
+        a.add_(1)
+    return inner
+
+
+def kept_by_a_class(t):
+    class Holds:
+        held = t
+    Holds.held.add_(1)
+
+
+def stored_beside(t):
+    t[...], b = 5, 6
+
+
+def bound_twice(t):
+    a = b = t
+    b.add_(1)
+
+
+def bound_by_with(t):
+    with contextlib.nullcontext(3.0) as t[0]:
+        pass
+
+
+def bound_method(t):
+    return t.add_
+
+
+def dunder(t):
+    t.__iadd__(1)
 
 
 def starred(*ts):
@@ -462,6 +497,13 @@ _WRITES = {
     "a swap": "swapping(y, x.clone())",
     "an annotation": "aliased(y)",
     "a partial": "functools.partial(write, y)()",
+    "the default of a nested function": "kept_by_default(y)()",
+    "a class in a function": "kept_by_a_class(y)",
+    "a store beside another": "stored_beside(y)",
+    "two targets": "bound_twice(y)",
+    "the target of with": "bound_by_with(y)",
+    "a bound method": "bound_method(y)(1)",
+    "a special method": "dunder(y)",
     "a view by einsum": "einsum(y).add_(1)",
     "a view by a function of torch": "torch.unsqueeze(y, 0).add_(1)",
     "a view in a list": "torch.broadcast_tensors(y)[0].add_(1)",

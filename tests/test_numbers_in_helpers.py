@@ -160,3 +160,24 @@ def f(x: torch.Tensor):
     text = fixed(code, tmp_path)
     before, after = run_eager(code, _INPUTS), run_eager(text, _INPUTS)
     assert difference(_plain(before), _plain(after)) is None, text
+
+
+_KINDS = ("float", "half", "double", "bfloat16", "short", "byte", "int", "long")
+
+
+@pytest.mark.parametrize("last", _KINDS)
+def test_a_helper_that_is_called_in_many_ways_is_judged_by_each(last: str, tmp_path: Path) -> None:
+    others = [kind for kind in _KINDS if kind != last]
+    calls = "".join(f"    helper(x.{kind}(), 2)\n" for kind in others)
+    code = f"""{_PRELUDE}
+def helper(x, n):
+    return x * n
+
+@torch.compile
+def f(x: torch.Tensor):
+{calls}    n = x.double().sum().item()
+    return helper(x.{last}(), n)
+"""
+    text = fixed(code, tmp_path)
+    before, after = run_eager(code, _INPUTS), run_eager(text, _INPUTS)
+    assert difference(_plain(before), _plain(after)) is None, text

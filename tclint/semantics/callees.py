@@ -12,7 +12,7 @@ from tclint.semantics.lattice import options
 from tclint.semantics.records import record
 from tclint.semantics.site import Facts, Site
 from tclint.semantics.syntax import nodes
-from tclint.semantics.values import Function, Object, Value
+from tclint.semantics.values import Function, Object, Tensor, Value
 
 _PLAIN: Final = frozenset({"staticmethod", "torch.no_grad", "torch.enable_grad"})
 """Decorators that leave to a function what it is given and what it returns."""
@@ -95,7 +95,43 @@ def _reached(site: Site, call: ast.Call, kind: Value) -> Iterator[Callee]:
         if meant:
             at = body.scope.body[0] if isinstance(body.scope, ast.FunctionDef) else site.statement
             inside = Site(body, site.region, at, Facts(), (), site.settings)
-            yield Callee(inside, hidden, function.cls is not None)
+            callee = Callee(inside, hidden, function.cls is not None)
+            if _has_seen(callee, site, call):
+                yield callee
+
+
+def _has_seen(callee: Callee, site: Site, call: ast.Call) -> bool:
+    """True where the values known in a function are those of this call, too.
+
+    A function that is called with much that differs was only looked at with some of it.
+    """
+    for given in (*call.args, *(keyword.value for keyword in call.keywords)):
+        name = callee.parameter(call, given)
+        first = _first_read(callee.site, name) if name is not None else None
+        if first is not None:
+            known = [*options(callee.site.value(first))]
+            if not all(_is_among(kind, known) for kind in options(site.value(given))):
+                return False
+    return True
+
+
+def _first_read(site: Site, name: str) -> ast.Name | None:
+    """Where a parameter is read first, if nothing else was bound to it before."""
+    read = next(iter(site.loads(name)), None)
+    earlier = (store for store in site.stores(name) if read is None or store.lineno < read.lineno)
+    return read if next(earlier, None) is None else None
+
+
+def _is_among(kind: Value, known: list[Value]) -> bool:
+    alike = [one for one in known if type(one) is type(kind)]
+    if not isinstance(kind, Tensor):
+        return bool(alike)
+    return any(
+        isinstance(one, Tensor)
+        and one.dtype in (None, kind.dtype)
+        and one.rank in (None, kind.rank)
+        for one in alike
+    )
 
 
 def _is_plain(body: Body) -> bool:
