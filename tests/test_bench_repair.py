@@ -12,8 +12,8 @@ import pytest
 from benchmarks.models.catalogue import Model
 from benchmarks.repair.__main__ import main
 from benchmarks.repair.names import missing_names
-from benchmarks.repair.record import AFTER, BEFORE, SAME, Measured, Site
-from benchmarks.repair.report import Report, page, summary, text
+from benchmarks.repair.record import AFTER, BEFORE, SAME, SETTINGS, UNSAFE, Measured, Site
+from benchmarks.repair.report import Report, is_better, page, summary, text, tiers_table
 from benchmarks.repair.rows import TABLES, TRAIN, Row, chosen
 from benchmarks.repair.tree import Edited, Fixed, fix, installed
 
@@ -120,3 +120,20 @@ def test_names_that_only_type_checkers_see_are_missing(tmp_path: Path) -> None:
     assert not missing_names(tmp_path)
     file.write_text(f"{head}def f(x):\n    return torch.relu(x), unknown\n", "utf-8")
     assert [text.partition(":")[0] for text in missing_names(tmp_path)] == ["program.py"] * 2
+
+
+def test_a_tier_is_kept_where_it_removes_breaks_and_changes_nothing_else() -> None:
+    safe = measured(AFTER, 3)
+    assert is_better(measured(UNSAFE, 2), safe)
+    assert not is_better(measured(UNSAFE, 3), safe)
+    assert not is_better(measured(SETTINGS, 1, compiled="different: call 0"), safe)
+    assert not is_better(measured(SETTINGS, 1, recompiles=1), safe)
+    assert not is_better(measured(SETTINGS, 0, failure="took too long"), safe)
+
+
+def test_the_tiers_tell_what_is_left_after_each() -> None:
+    safe, unsafe = {"net": measured(AFTER, 3)}, {"net": measured(UNSAFE, 1)}
+    table = tiers_table(report(measured(AFTER, 3)), {AFTER: safe, UNSAFE: unsafe})
+    assert "| as found | 3 | 0 of 1 |" in table
+    assert "| safe fixes | 2 | 0 of 1 |" in table
+    assert "| and unsafe fixes | 0 | 1 of 1 |" in table

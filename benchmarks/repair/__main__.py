@@ -17,13 +17,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.repair.record import AFTER, BEFORE, Measured
-from benchmarks.repair.report import INTRODUCTION, Report, page, text
+from benchmarks.repair.record import AFTER, BEFORE, HATCHES, SETTINGS, TIERS, UNSAFE, Measured
+from benchmarks.repair.report import INTRODUCTION, Report, is_better, page, text, tiers_table
 from benchmarks.repair.rows import TABLES, Row, chosen
 from benchmarks.repair.tree import Fixed, copy, fix, installed
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = "transformers"
+TREES = {SETTINGS: UNSAFE}
+"""The sources that an arm runs, where they are another one's."""
+OPTIONS = {
+    UNSAFE: ("--unsafe-fixes",),
+    HATCHES: ("--unsafe-fixes", "--remedies", "hatches"),
+}
 OUT = ROOT / "benchmarks" / "out" / "repair"
 
 
@@ -51,15 +57,33 @@ def main(argv: Sequence[str] | None = None) -> int:
         ran = [row for row in ran if first[row.name].breaks]
     report = Report(title, ran, first, _measured(ran, AFTER, folder, options), fixed)
     print(text(report))
+    tiers = _tiers(report, folder, options) if options.tiers else ""
+    print(tiers)
     if options.markdown:
         above = options.markdown.read_text() if options.append else INTRODUCTION
-        options.markdown.write_text(f"{above}\n{page(report)}")
+        options.markdown.write_text(f"{above}\n{page(report)}{tiers}")
     return 0 if report.sound else 1
 
 
-def _fixed(folder: Path, options: argparse.Namespace) -> Fixed:
+def _tiers(report: Report, folder: Path, options: argparse.Namespace) -> str:
+    """What more than safe fixes does: to rows that still break, and where it keeps all else."""
+    kept = dict(report.after)
+    arms = {AFTER: kept}
+    for tier in TIERS[1:]:
+        left = [row for row in report.rows if kept[row.name].failure is None]
+        left = [row for row in left if kept[row.name].breaks]
+        if tier != SETTINGS:
+            _fixed(folder, options, tier)
+        more = _measured(left, tier, folder, options) if left else {}
+        kept = kept | {name: one for name, one in more.items() if is_better(one, kept.get(name))}
+        arms[tier] = kept
+    return tiers_table(report, arms)
+
+
+def _fixed(folder: Path, options: argparse.Namespace, tier: str = AFTER) -> Fixed:
     """What fixing came to; done again when tclint or the choice of files has changed."""
-    record, only = folder / "fixed.json", options.files.split(",") if options.files else []
+    name = "fixed.json" if tier == AFTER else f"fixed-{tier}.json"
+    record, only = folder / name, options.files.split(",") if options.files else []
     stamp = hashlib.sha256(repr(only).encode())
     for name in ("tclint", "rules"):
         for file in sorted((ROOT / name).rglob("*.py")):
@@ -67,7 +91,8 @@ def _fixed(folder: Path, options: argparse.Namespace) -> Fixed:
     known = json.loads(record.read_text()) if record.exists() else {}
     if known.get("stamp") == stamp.hexdigest() or (known and options.keep_fixed):
         return Fixed.from_json(known["fixed"])
-    done = fix(folder / BEFORE / PACKAGE, folder / AFTER / PACKAGE, options.python, only)
+    before, after = folder / BEFORE / PACKAGE, folder / tier / PACKAGE
+    done = fix(before, after, options.python, only, OPTIONS.get(tier, ()))
     record.write_text(json.dumps({"stamp": stamp.hexdigest(), "fixed": done.to_json()}))
     return done
 
@@ -79,7 +104,7 @@ def _measured(
 
     Before fixing, a row that failed is left alone: it will not run afterwards either.
     """
-    records, tree = folder / f"{arm}.jsonl", folder / arm
+    records, tree = folder / f"{arm}.jsonl", folder / TREES.get(arm, arm)
     known = _known(records)
     if arm == AFTER:
         known |= _unchanged(_known(folder / f"{BEFORE}.jsonl"), tree)
@@ -141,6 +166,11 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--files", help="fix only these files of the package, comma-separated")
     parser.add_argument("--keep-fixed", action="store_true", help="do not fix again")
     parser.add_argument("--inductor", action="store_true", help="run the default backend too")
+    parser.add_argument(
+        "--tiers",
+        action="store_true",
+        help="also with unsafe fixes, settings of Dynamo and escape hatches",
+    )
     parser.add_argument("--workers", type=int, default=2, help="processes at a time")
     parser.add_argument("--time-limit", type=float, default=300, help="seconds for each process")
     parser.add_argument("--markdown", type=Path, help="write the report")

@@ -23,14 +23,16 @@ import torch._inductor.config
 
 from benchmarks.models.build import build
 from benchmarks.repair.messages import messages_of
-from benchmarks.repair.record import BEFORE, SAME, Measured, Site
+from benchmarks.repair.record import BEFORE, HATCHES, SAME, SETTINGS, Measured, Site
 from benchmarks.repair.rows import TRAIN, Row
+from tclint.torch_facts.dynamo_settings import DYNAMIC_SHAPES, SCALARS
 from tclint.verify.equality import compare
 from tclint.verify.oracles import CountingBackend, Trace, fullgraph, watch
 from tclint.verify.snapshot import Raised, Snapshot, outcome, take
-from tclint.verify.subject import seed
+from tclint.verify.subject import seed, turn_on
 
 CALLS = 2
+CAPTURING = (SCALARS, DYNAMIC_SHAPES)
 Results = dict[str, Snapshot]
 
 
@@ -200,6 +202,8 @@ def answer(row: Row, arm: str, folder: Path, inductor: bool, record: Path, log: 
         os.dup2(sink.fileno(), 1)
         os.dup2(sink.fileno(), 2)
     torch.set_num_threads(1)
+    if arm in (SETTINGS, HATCHES):
+        turn_on(CAPTURING)
     warnings.simplefilter("ignore")
     try:
         measured = measure(row, arm, folder, inductor=inductor)

@@ -9,6 +9,11 @@ from typing import Any
 BEFORE = "before"
 AFTER = "after"
 SAME = "identical"
+UNSAFE = "unsafe"
+SETTINGS = "settings"
+HATCHES = "hatches"
+TIERS = (AFTER, UNSAFE, SETTINGS, HATCHES)
+"""What is done to the package, each more than the one before it; settings edit no file."""
 
 
 @dataclass(frozen=True, slots=True)

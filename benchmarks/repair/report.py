@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.repair.record import SAME, Measured
+from benchmarks.repair.record import AFTER, HATCHES, SAME, SETTINGS, UNSAFE, Measured
 from benchmarks.repair.rows import Row
 from benchmarks.repair.tree import Fixed
 
@@ -15,6 +15,12 @@ HEAD = (
     "seconds",
 )  # fmt: skip
 
+_TIERS = {
+    AFTER: "safe fixes",
+    UNSAFE: "and unsafe fixes",
+    SETTINGS: "and settings",
+    HATCHES: "and escape hatches",
+}
 INTRODUCTION = """\
 # `tclint fix` on real models
 
@@ -32,6 +38,10 @@ eval mode and with them in train mode. Breaks are the graphs of the first call b
 - **recompiles**: those of the second call, before and after.
 - **inductor**: the default backend after fixing compared with eager code, and the largest
   difference.
+
+With `--tiers`, the rows that still break are measured again: with unsafe fixes, then with
+`capture_scalar_outputs` and `capture_dynamic_output_shape_ops` on, then with escape hatches. A row
+keeps what a tier does if it breaks less often and everything is as it was.
 """
 
 
@@ -143,6 +153,30 @@ def _cells(pair: tuple[Measured, Measured]) -> list[str]:
         after.inductor or "-",
         f"{after.seconds:.0f}",
     ]
+
+
+def is_better(one: Measured, kept: Measured | None) -> bool:
+    """True where a row breaks less often, and eager and compiled code do what they did."""
+    if kept is None or one.failure is not None or one.breaks >= kept.breaks:
+        return False
+    ways = ("eager", "compiled", "messages")
+    same = all(getattr(one, way) in (SAME, getattr(kept, way)) for way in ways)
+    return same and one.recompiles <= kept.recompiles
+
+
+def tiers_table(report: Report, arms: Mapping[str, Mapping[str, Measured]]) -> str:
+    """The breaks that each tier leaves, and the rows that it makes whole, as Markdown."""
+    names = [before.row for before, _ in report.pairs() if before.breaks]
+    found = [report.before[name].breaks for name in names]
+    lines = [f"| as found | {sum(found)} | 0 of {len(names)} |"]
+    for tier, measured in arms.items():
+        left = [measured[name].breaks for name in names]
+        lines.append(f"| {_TIERS[tier]} | {sum(left)} | {left.count(0)} of {len(names)} |")
+    left_over = Counter({name: [*arms.values()][-1][name].breaks for name in names})
+    rows = [f"| {name} | {number} |" for name, number in left_over.most_common() if number]
+    head = ["### Tiers", "", "| | breaks | whole |", "| --- | --- | --- |"]
+    last = ["", "| row | breaks left |", "| --- | --- |", *rows] if rows else []
+    return "\n".join([*head, *lines, *last, ""])
 
 
 def _left(report: Report) -> Counter[tuple[str, int, str]]:

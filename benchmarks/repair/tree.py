@@ -93,8 +93,12 @@ def copy(package: Path, tree: Path) -> Path:
     return target
 
 
-def fix(before: Path, after: Path, python: Path, only: Sequence[str]) -> Fixed:
+def fix(
+    before: Path, after: Path, python: Path, only: Sequence[str], more: Sequence[str] = ()
+) -> Fixed:
     """Copy ``before`` to ``after``, apply the safe fixes there, and look at every edited file.
+
+    ``more`` are options of ``tclint fix`` that let it do more.
 
     ``only`` names files relative to the packages' folder; all of them when it is empty.
 
@@ -105,7 +109,7 @@ def fix(before: Path, after: Path, python: Path, only: Sequence[str]) -> Fixed:
     paths = [package.parent / name for name in only] or [package]
     start = time.perf_counter()
     command = [sys.executable, "-m", "tclint", "fix", "--isolated", "--quiet", "--exit-zero"]
-    done = subprocess.run([*command, *paths], capture_output=True, text=True, check=False)
+    done = subprocess.run([*command, *more, *paths], capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"tclint fix ended with {done.returncode}: {done.stderr[-2000:]}")
     seconds = round(time.perf_counter() - start, 1)
