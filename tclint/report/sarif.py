@@ -98,6 +98,7 @@ def _result(result: Result, fingerprint: str, indices: dict[str, int], view: Vie
             "effect": diagnostic.effect.value,
             "confidence": diagnostic.confidence.value,
             "gb_ids": list(diagnostic.gb_ids),
+            **_remedies(diagnostic),
         },
     }
     if diagnostic.chain:
@@ -108,6 +109,11 @@ def _result(result: Result, fingerprint: str, indices: dict[str, int], view: Vie
     if isinstance(fix, Fix) and file_span(result) is diagnostic.span:
         found["fixes"] = [_fix(fix, diagnostic.path, view)]
     return found
+
+
+def _remedies(diagnostic: Diagnostic) -> Object:
+    told = [f"{one.message}: {one.changes}" for one in diagnostic.remedies]
+    return {"remedies": told} if told else {}
 
 
 def _link(number: int, link: ChainLink, view: View) -> Object:
