@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final
+from typing import Final, cast
 
 from tclint.semantics.values import (
     NONE,
@@ -65,19 +65,9 @@ def join(values: Iterable[Value]) -> Value:
     if count == 1:
         return given[0]
     if count == 2:
-        left, right = given
-        if same(left, right):
-            return left
-        if type(left) is Tensor and type(right) is Tensor:
-            return _join_tensors([left, right])
-        if type(left) is Object and type(right) is Object and _is_same_made(left, right):
-            return _join_objects([left, right])
-        if type(left) is Union and right in left.members:
-            return left
-        if type(right) is Union and left in right.members:
-            return right
-        if type(left) is not type(right) and type(left) is not Union and type(right) is not Union:
-            return Union((left, right), frozenset((left, right)))
+        joined = _join_two(given[0], given[1])
+        if joined is not None:
+            return joined
     flat = _flattened(given)
     if len(flat) > 1:
         _merge_objects(flat)
@@ -86,6 +76,27 @@ def join(values: Iterable[Value]) -> Value:
     if not flat or (len(flat) > MAX_OPTIONS and not _is_registry(flat)):
         return UNKNOWN
     return Union(tuple(flat), frozenset(flat))
+
+
+def _join_two(left: Value, right: Value) -> Value | None:
+    """What covers two values, where that is quickly said."""
+    if same(left, right):
+        return left
+    kind, other = type(left), type(right)
+    if kind is Tensor and other is Tensor:
+        return _join_tensors([cast("Tensor", left), cast("Tensor", right)])
+    if type(left) is Object and type(right) is Object and _is_same_made(left, right):
+        return _join_objects([left, right])
+    if type(left) is Union:
+        if right in left.members:
+            return left
+        if len(left.options) > MAX_OPTIONS and _stays_apart(right):
+            return _longer(left, right)
+    if type(right) is Union and left in right.members:
+        return right
+    if kind is not other and kind is not Union and other is not Union:
+        return Union((left, right), frozenset((left, right)))
+    return None
 
 
 def _flattened(given: Iterable[Value]) -> dict[Value, None]:
@@ -121,7 +132,7 @@ def _flattened(given: Iterable[Value]) -> dict[Value, None]:
 
 
 def _merge_objects(flat: dict[Value, None]) -> None:
-    """Put objects of a class together whose making was in view."""
+    """Put objects of a class together whose making was in view, and methods of such."""
     made = [one for one in flat if type(one) is Object and one.fields is not None]
     for one in made if len(made) > 1 else ():
         alike = [other for other in made if other in flat and _is_same_made(one, other)]
@@ -129,6 +140,41 @@ def _merge_objects(flat: dict[Value, None]) -> None:
             for other in alike:
                 del flat[other]
             flat[_join_objects(alike)] = None
+    methods = [one for one in flat if type(one) is Function and not _stays_apart(one)]
+    for method in methods if len(methods) > 1 else ():
+        bound = [one for one in methods if one in flat and _is_same_method(method, one)]
+        if len(bound) > 1:
+            for one_bound in bound:
+                del flat[one_bound]
+            flat[_join_methods(bound)] = None
+
+
+def _stays_apart(value: Value) -> bool:
+    """True for a member of a table that is joined with no other one."""
+    if type(value) is Function:
+        return type(value.bound) is not Object or value.bound.fields is None
+    return type(value) is Class
+
+
+def _longer(table: Union, value: Value) -> Value:
+    """A table with one member more; what is known of the others is not looked at again."""
+    if len(table.options) >= MAX_REGISTRY:
+        return UNKNOWN
+    return Union((*table.options, value), table.members | {value})
+
+
+def _is_same_method(one: Function, other: Function) -> bool:
+    """True for a method of two objects of a class whose making was in view."""
+    made, also = one.bound, other.bound
+    if one.info is not other.info or type(made) is not Object or type(also) is not Object:
+        return False
+    return _is_same_made(made, also)
+
+
+def _join_methods(methods: list[Function]) -> Function:
+    """One method for several that are bound to objects of a class."""
+    owners = [one.bound for one in methods if type(one.bound) is Object]
+    return Function(methods[0].info, _join_objects(owners))
 
 
 def _is_same_made(one: Object, other: Object) -> bool:
