@@ -5,7 +5,8 @@ The built-in rules live in ``rules/`` and are installed as ``tclint_rules``, bec
 
 With ``TCLINT_COMPILE=1`` the analysis is compiled with mypyc, as ``make wheel`` does. Without it
 the same sources are installed as they are: slower, and in need of no C compiler. TCLINT_OPTIMIZE
-is the C compiler's level, from 0 to 3; at 0 the code that mypyc makes checks itself as well.
+is the C compiler's level, from 0 to 3; at 0 the code that mypyc makes checks itself as well, and
+nothing is written for debuggers.
 """
 
 import os
@@ -28,7 +29,8 @@ def extensions() -> list[Extension]:
 
     sources = sorted(Path("tclint/semantics").rglob("*.py"))
     names = [str(path) for path in sources if path.name not in INTERPRETED]
-    return mypycify(names, opt_level=os.environ.get("TCLINT_OPTIMIZE", "3"))
+    level = os.environ.get("TCLINT_OPTIMIZE", "3")
+    return mypycify(names, opt_level=level, debug_level="0" if level == "0" else "1")
 
 
 setup(
