@@ -12,6 +12,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import External, Function, Object, Tensor, Value
 
 from ..facts.origins import is_made_here
+from ..facts.reaching import binding_of, reads_that_may_see
 from ..judge.arguments import certain_tensor
 from ..wording import short
 from .proved import NO_TORCH
@@ -84,7 +85,8 @@ def _is_leaf_seen(site: Site, value: ast.expr, depth: int = 4) -> bool:
     parent = site.parent(value)
     match parent:
         case ast.Assign(targets=[ast.Name(id=name)]):
-            reads = site.loads(name)
+            may_see = reads_that_may_see(site, parent, name)
+            reads = [read for read in may_see if binding_of(site, read) in (None, parent)]
             return any(_is_asked(site, read) or _is_leaf_seen(site, read, depth) for read in reads)
         case ast.Return():
             callers = site.body.calls.items()
