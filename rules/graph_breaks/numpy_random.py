@@ -9,6 +9,7 @@ from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NumpyCall
 
+from ..lib.rewrite.as_operator import as_operator
 from ..lib.rewrite.draw_if_needed import draw_if_needed, is_drawn_if_needed
 from ..lib.wording import consequence, loop_ids
 
@@ -46,6 +47,7 @@ class NumpyRandom(Rule[NumpyCall]):
         return Finding(
             f"`np.random.{name}` cannot be traced{consequence(event.site)}",
             _repair(event, name),
+            hatch=as_operator(event.site),
             gb_ids=loop_ids(event.site, own),
             confidence=Confidence.LOW if is_drawn_if_needed(event.site, event.call) else None,
         )

@@ -16,6 +16,7 @@ from tclint.torch_facts.dynamo_settings import SCALARS
 from ..lib.facts.lists import known_list
 from ..lib.facts.purity import cannot_raise, is_pure
 from ..lib.facts.uses import uses_of
+from ..lib.rewrite.as_operator import as_operator
 from ..lib.rewrite.empty_selection import writes_only_rows
 from ..lib.rewrite.host_read import is_captured, repair_read
 from ..lib.rewrite.range_loop import count_list
@@ -58,7 +59,7 @@ class TolistInCompiledRegion(Rule[HostRead]):
             gb_ids=ids,
             cedes_to=event.site.facts.output,
             goes_with=(SCALARS,) if category in ("int", None) and _are_lengths(event) else (),
-            hatch=_run_for_all(event.site, event.node, event.source),
+            hatch=_run_for_all(event.site, event.node, event.source) or as_operator(event.site),
         )
 
 

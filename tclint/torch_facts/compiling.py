@@ -23,6 +23,8 @@ OPAQUE: Final = frozenset(
     for name in ("assume_constant_result", "allow_in_graph")
 )
 """What lets compiled code call a function that Dynamo does not look into."""
+OPERATOR: Final = "torch.library.custom_op"
+"""What makes a decorator of that kind: it is given a name, not the function."""
 COMPILING: Final = frozenset(
     {
         "torch.compiler.is_compiling", "torch.compiler.is_dynamo_compiling",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from tclint.semantics.collect import dotted_name, is_present, local_imports
 from tclint.semantics.symbols import FunctionInfo, FunctionNode, ModuleInfo
 from tclint.semantics.syntax import children
-from tclint.torch_facts.compiling import DISABLED, OPAQUE
+from tclint.torch_facts.compiling import DISABLED, OPAQUE, OPERATOR
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.analysis import Analysis
@@ -115,7 +115,9 @@ class _Ends:
 
     def _call(self, module: ModuleInfo, node: ast.Call, around: _Around) -> None:
         name = dotted_name(module, node.func)
-        if name in DISABLED or name in OPAQUE:
+        if name == OPERATOR:
+            self.found.add(name)
+        elif name in DISABLED or name in OPAQUE:
             self.found.add(name if _is_given(node, around) else _TRACED)
         elif name == "functools.partial" and node.args:
             self.follow(module, node.args[0], around)
