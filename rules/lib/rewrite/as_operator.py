@@ -114,8 +114,8 @@ def _is_elsewhere_in_file(site: Site, caller: Site) -> bool:
 
 def _changes(name: str) -> str:
     return (
-        f"compiled code runs `{name}` on the host and waits for it; arguments have to be of the types "
-        "that it declares"
+        f"compiled code runs `{name}` on the host and waits for it; arguments have to be of the "
+        "types that it declares"
     )
 
 
