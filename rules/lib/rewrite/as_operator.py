@@ -13,6 +13,7 @@ from typing import Final
 from tclint.diagnostics import Applicability
 from tclint.lint.rewrite import Import, Insert, Repair, Replace, Rewrite
 from tclint.records import record
+from tclint.semantics.collect import meaning_several
 from tclint.semantics.ownership import is_unshared, read_into
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import parameters_of
@@ -44,6 +45,8 @@ _METHODS: Final = frozenset(
 )
 _ORDERED_SINCE: Final = (2, 12)
 """Before, an operator could not say that no call of it may be left out, or made once for two."""
+_HANDING_ON: Final = frozenset({"detach", "cpu", "long", "int"})
+_READS: Final = frozenset({"tolist", "item", "sum"})
 _FITS: Final = 84
 _DELAYED: Final = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal)
 
@@ -126,7 +129,7 @@ def _is_plain(site: Site, node: ast.FunctionDef) -> bool:
     return (
         plain
         and node in site.module.tree.body
-        and node.name not in site.module.several
+        and node.name not in meaning_several(site.module)
         and not any(isinstance(part, _DELAYED) for part in ast.walk(node))
     )
 
@@ -187,10 +190,22 @@ def _is_only_read(site: Site, name: str) -> bool:
         is_unshared(site, name)
         and not site.stores(name)
         and all(
-            _asks_none(outer) or read_into(site, load) == frozenset()
+            _asks_none(outer) or read_into(site, load) == frozenset() or _is_read_out(site, load)
             for outer, load in zip(asked, site.loads(name), strict=True)
         )
     )
+
+
+def _is_read_out(site: Site, tensor: ast.expr) -> bool:
+    """True for ``tensor.detach().sum(-1).tolist()``, also where no walk has come to it."""
+    match site.parent(tensor):
+        case ast.Attribute(attr=name) as attribute if name in _READS | _HANDING_ON:
+            call = site.parent(attribute)
+            called = isinstance(call, ast.Call) and call.func is attribute
+            if not called or not isinstance(call, ast.Call):
+                return False
+            return name in _READS or _is_read_out(site, call)
+    return False
 
 
 def _asks_none(node: ast.AST | None) -> bool:
