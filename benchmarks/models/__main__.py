@@ -1,6 +1,6 @@
 """The benchmark that keeps tclint honest: its findings against what torch.compile really does.
 
-Run: python -m benchmarks.models [--types bert,llama] [--mode eval] [--resume FILE]
+Run: python -m benchmarks.models [--catalogue others] [--types bert,llama] [--mode eval]
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks.models.catalogue import MODELS, Model
+from benchmarks.models.catalogue import CATALOGUES, Model
 from benchmarks.models.join import Joined, join
 from benchmarks.models.record import Measured
 from benchmarks.models.report import MODES, page, source_of, summary
@@ -28,7 +28,7 @@ from tclint.torch_bounds.releases import minor_version
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure, check, join, report."""
     options = _options(argv)
-    models = _chosen(options.types)
+    models = _chosen(CATALOGUES[options.catalogue], options.types)
     modes = [options.mode] if options.mode else list(MODES)
     jobs = [(model, mode) for model in models for mode in modes]
     records = measure_all(jobs, options.jobs, options.time_limit, options.resume)
@@ -74,6 +74,7 @@ def _everything(joined: Sequence[Joined]) -> list[dict[str, Any]]:
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.models", description=__doc__)
+    parser.add_argument("--catalogue", choices=CATALOGUES, default="transformers")
     parser.add_argument("--types", help="model types, comma-separated; all when left out")
     parser.add_argument("--mode", choices=MODES, help="one mode only")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time")
@@ -84,10 +85,10 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def _chosen(types: str | None) -> list[Model]:
+def _chosen(models: Sequence[Model], types: str | None) -> list[Model]:
     if types is None:
-        return list(MODELS)
-    known = {model.name: model for model in MODELS}
+        return list(models)
+    known = {model.name: model for model in models}
     unknown = [name for name in types.split(",") if name not in known]
     if unknown:
         sys.exit(f"unknown model types: {', '.join(unknown)}; known: {', '.join(known)}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from benchmarks.models.catalogue import Input, Model
+from benchmarks.models.catalogue import Input, Made, Model
 from benchmarks.models.shrink import shrink
 
 SEED = 0
@@ -19,7 +19,7 @@ def build(model: Model, mode: str) -> tuple[torch.nn.Module, dict[str, Any]]:
     """The module in ``eval`` or ``train`` mode, and the keyword arguments to call it with."""
     torch.manual_seed(SEED)
     makers = {"transformers": _transformers, "diffusers": _diffusers, "timm": _timm}
-    module = makers[model.library](model)
+    module = makers.get(model.library, _called)(model)
     module.train(mode == "train")
     wanted = {**model.inputs, **(model.labels if mode == "train" else {})}
     generator = torch.Generator().manual_seed(SEED)
@@ -46,6 +46,34 @@ def _timm(model: Model) -> torch.nn.Module:
     return module
 
 
+def _called(model: Model) -> torch.nn.Module:
+    module: torch.nn.Module = _part(Made(model.cls, (), model.config))
+    return module
+
+
+def _part(value: Any) -> Any:
+    """The value with each part that it holds made."""
+    match value:
+        case Made():
+            named = {name: _part(one) for name, one in value.named.items()}
+            return _found(value.path)(*map(_part, value.positional), **named)
+        case list():
+            return [_part(one) for one in value]
+    return value
+
+
+def _found(path: str) -> Any:
+    """What a dotted name means, whose first parts are modules."""
+    package, *names = path.split(".")
+    here, found = package, importlib.import_module(package)
+    for name in names:
+        here = f"{here}.{name}"
+        if not hasattr(found, name):
+            importlib.import_module(here)
+        found = getattr(found, name)
+    return found
+
+
 def _tensor(wanted: Input, generator: torch.Generator) -> Any:
     match wanted.kind:
         case "ids":
@@ -55,6 +83,19 @@ def _tensor(wanted: Input, generator: torch.Generator) -> Any:
             return torch.randn(wanted.shape, generator=generator)
         case "ones":
             return torch.ones(wanted.shape, dtype=torch.long)
+        case "nested":
+            return _nested(wanted.values, generator)
         case "tensor":
             return torch.tensor(wanted.values)
     return wanted.values
+
+
+def _nested(values: Any, generator: torch.Generator) -> Any:
+    match values:
+        case Input():
+            return _tensor(values, generator)
+        case list():
+            return [_nested(one, generator) for one in values]
+        case dict():
+            return {name: _nested(one, generator) for name, one in values.items()}
+    return values

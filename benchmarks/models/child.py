@@ -13,7 +13,10 @@ import time
 import traceback
 import warnings
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -27,6 +30,28 @@ from tclint.verify.oracles import CountingBackend, Trace, watch
 
 QUOTED = re.compile(r": got (\w+\(.*)")
 WHOLE_TRACE = "no tensor operation"
+TORCH = tuple(
+    f"{Path(str(torch.__file__)).parent.parent / name}{os.sep}"
+    for name in ("torch", "torchgen", "functorch")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """The code that counts as the user's: what is installed beside the library, except torch.
+
+    The innermost line of it is where a break is told, though it lie in a package below the model's.
+    """
+
+    root: Path
+
+    def holds(self, file: str) -> bool:
+        """Whether the file is one of those."""
+        return file.startswith(f"{self.root}{os.sep}") and not file.startswith(TORCH)
+
+    def relative(self, file: str) -> str:
+        """The file as records name it."""
+        return str(Path(file).relative_to(self.root))
 
 
 def measure(model: Model, mode: str) -> Measured:
@@ -34,28 +59,32 @@ def measure(model: Model, mode: str) -> Measured:
     start = time.perf_counter()
     module, arguments = build(model, mode)
     library = sys.modules[model.library]
-    package = Path(str(library.__file__)).parent
+    own = Own(Path(str(library.__file__)).parent.parent)
     backend = CountingBackend()
     with watch() as trace:
         compiled = torch.compile(module, backend=backend, dynamic=False)
         _call(compiled, arguments, mode)
     torch._dynamo.reset()
     again, arguments = build(model, mode)
-    rows = executed_lines(lambda: _call(again, arguments, mode), package)
-    root = package.parent
+    rows = executed_lines(lambda: _call(again, arguments, mode), own.holds)
     return Measured(
         model=model.name,
         cls=model.cls,
         mode=mode,
         package=model.library,
-        root=str(root),
-        versions={"torch": torch.__version__, model.library: library.__version__},
+        root=str(own.root),
+        versions={"torch": torch.__version__, model.library: _version(library)},
         seconds=round(time.perf_counter() - start, 1),
         graphs=len(backend.ops),
-        breaks=tuple(_sites(trace.breaks, package)),
-        dropped=tuple(_dropped(trace, package)),
-        executed={str(Path(f).relative_to(root)): tuple(sorted(r)) for f, r in rows.items()},
+        breaks=tuple(_sites(trace.breaks, own)),
+        dropped=tuple(_dropped(trace, own)),
+        executed={own.relative(file): tuple(sorted(ran)) for file, ran in rows.items()},
     )
+
+
+def _version(library: ModuleType) -> str:
+    """What the library says of itself, or what was installed."""
+    return getattr(library, "__version__", None) or version(library.__name__)
 
 
 def _call(module: Any, arguments: dict[str, Any], mode: str) -> None:
@@ -64,22 +93,20 @@ def _call(module: Any, arguments: dict[str, Any], mode: str) -> None:
         module(**arguments)
 
 
-def _sites(breaks: Iterable[Break], package: Path) -> Iterator[BreakSite]:
+def _sites(breaks: Iterable[Break], own: Own) -> Iterator[BreakSite]:
     """Each break once: the frames around it meet it again, with more consequences or fewer."""
     seen = set()
     for one in breaks:
-        own = [frame for frame in one.stack if frame.filename.startswith(str(package))]
-        if own and (key := (one.gb_id, own[-1].filename, own[-1].row)) not in seen:
+        inner = next((frame for frame in reversed(one.stack) if own.holds(frame.filename)), None)
+        if inner and (key := (one.gb_id, inner.filename, inner.row)) not in seen:
             seen.add(key)
-            file = str(Path(own[-1].filename).relative_to(package.parent))
-            yield BreakSite(file, own[-1].row, one.gb_ids, one.reason)
+            yield BreakSite(own.relative(inner.filename), inner.row, one.gb_ids, one.reason)
 
 
-def _dropped(trace: Trace, package: Path) -> Iterator[DroppedFrame]:
+def _dropped(trace: Trace, own: Own) -> Iterator[DroppedFrame]:
     for frame in trace.eager_frames:
-        if frame.reason != WHOLE_TRACE and frame.filename.startswith(str(package)):
-            file = str(Path(frame.filename).relative_to(package.parent))
-            yield DroppedFrame(file, frame.row, frame.function)
+        if frame.reason != WHOLE_TRACE and own.holds(frame.filename):
+            yield DroppedFrame(own.relative(frame.filename), frame.row, frame.function)
 
 
 def answer(model: Model, mode: str, record: Path, log: Path) -> None:

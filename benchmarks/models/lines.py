@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Callable
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
 
-def executed_lines(call: Callable[[], object], package: Path) -> dict[str, set[int]]:
-    """The line numbers by file that run while ``call`` does, of files below ``package``."""
-    prefix = str(package)
+def executed_lines(
+    call: Callable[[], object], counts: Callable[[str], bool]
+) -> dict[str, set[int]]:
+    """The line numbers by file that run while ``call`` does, of files that count."""
     rows: dict[str, set[int]] = defaultdict(set)
 
     def in_frame(frame: FrameType, event: str, _: Any) -> Callable[..., Any]:
@@ -21,7 +21,7 @@ def executed_lines(call: Callable[[], object], package: Path) -> dict[str, set[i
         return in_frame
 
     def on_call(frame: FrameType, event: str, _: Any) -> Callable[..., Any] | None:
-        return in_frame if frame.f_code.co_filename.startswith(prefix) else None
+        return in_frame if counts(frame.f_code.co_filename) else None
 
     before = sys.gettrace()
     sys.settrace(on_call)

@@ -11,8 +11,8 @@ from typing import Any, Final
 class Input:
     """An argument to make.
 
-    ``kind`` is ``ids``, ``floats`` or ``ones`` of a shape, ``tensor`` of the given ``values``, or
-    ``plain`` for the values as they are.
+    ``kind`` is ``ids``, ``floats`` or ``ones`` of a shape, ``tensor`` of the given ``values``,
+    ``nested`` for lists and dicts of such inputs, or ``plain`` for the values as they are.
     """
 
     kind: str
@@ -21,12 +21,21 @@ class Input:
     values: Any = None
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A part of a model that is made first: what to call, by its dotted name, and with what."""
+
+    path: str
+    positional: tuple[Any, ...]
+    named: Mapping[str, Any]
+
+
 Inputs = Mapping[str, Input]
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """One model type.
+    """One model type; ``cls`` has dots where it is not an attribute of the library itself.
 
     ``config`` is laid over the shrunk configuration, ``inputs`` are the forward arguments and
     ``labels`` what training adds to them.
@@ -64,6 +73,16 @@ def tensor(values: Any) -> Input:
 def plain(values: Any) -> Input:
     """An argument that is no tensor."""
     return Input("plain", values=values)
+
+
+def nested(values: Any) -> Input:
+    """Lists and dicts of inputs."""
+    return Input("nested", values=values)
+
+
+def made(path: str, *positional: Any, **named: Any) -> Made:
+    """A part that a model is made of."""
+    return Made(path, positional, named)
 
 
 TOKENS: Final = {"input_ids": ids(2, 16), "attention_mask": ones(2, 16)}
