@@ -20,6 +20,7 @@ from tclint.semantics.values import (
     DataScalar,
     DType,
     External,
+    Guess,
     Iteration,
     Mapping,
     NDArray,
@@ -49,7 +50,7 @@ WORDS = [
     (Tensor(random=True, from_compiled=True), "tensor (random, made by compiled code)"),
     (Tensor(assumed=True, why="arithmetic"), "tensor (assumed)"),
     (
-        Tensor(0, assumed=True, why="parameter `x` of `f`"),
+        Tensor(0, assumed=True, why="parameter `x` of `f`", guess=Guess.UNFOUNDED),
         "tensor (rank 0, assumed: parameter `x` of `f`)",
     ),
     (DataScalar("float"), "float read from a tensor"),

@@ -12,7 +12,7 @@ from tclint.semantics.body import Body
 from tclint.semantics.evidence import Evidence, evidence_of
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.lattice import options
-from tclint.semantics.readable import is_guess, readable
+from tclint.semantics.readable import is_guess, origin, readable
 from tclint.semantics.symbols import ClassInfo, ModuleInfo
 from tclint.semantics.values import (
     UNKNOWN,
@@ -103,7 +103,7 @@ def _explained(analysis: Analysis, body: Body, node: ast.expr) -> Explained:
 
 def _reasons(analysis: Analysis, body: Body, node: ast.expr, value: Value) -> Iterator[str]:
     tensors = (option for option in options(value) if isinstance(option, Tensor))
-    yield from sorted({t.why for t in tensors if t.why and not is_guess(t)})
+    yield from sorted({origin(t) for t in tensors if t.why and not is_guess(t)})
     if value is UNKNOWN and isinstance(node, ast.Call):
         callee = body.values.get(node.func, UNKNOWN)
         if isinstance(callee, CALLABLE):

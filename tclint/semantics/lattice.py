@@ -258,6 +258,7 @@ def _join_tensors(tensors: Iterable[Tensor]) -> Tensor:
             first.from_compiled or other.from_compiled,
             first.why,
             first.cls if first.cls is other.cls else None,
+            first.guess,
         )
     return first
 
@@ -266,7 +267,7 @@ def with_dtype(tensor: Tensor, dtype: DType | None) -> Tensor:
     """The tensor with another element type, or none known."""
     return Tensor(
         tensor.rank, dtype, tensor.device, tensor.role, tensor.assumed, tensor.random,
-        tensor.from_compiled, tensor.why, tensor.cls,
+        tensor.from_compiled, tensor.why, tensor.cls, tensor.guess,
     )  # fmt: skip
 
 
@@ -296,7 +297,7 @@ def as_assumed(tensor: Tensor) -> Tensor:
     """The tensor, believed for lack of better knowledge."""
     return Tensor(
         tensor.rank, tensor.dtype, tensor.device, tensor.role, True, tensor.random,
-        tensor.from_compiled, tensor.why, tensor.cls,
+        tensor.from_compiled, tensor.why, tensor.cls, tensor.guess,
     )  # fmt: skip
 
 

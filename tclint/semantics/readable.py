@@ -15,6 +15,7 @@ from tclint.semantics.values import (
     DType,
     External,
     Function,
+    Guess,
     Iteration,
     Mapping,
     NDArray,
@@ -57,13 +58,18 @@ def _facts(tensor: Tensor) -> list[str]:
     if tensor.from_compiled:
         facts.append("made by compiled code")
     if tensor.assumed:
-        facts.append(f"assumed: {tensor.why}" if is_guess(tensor) else "assumed")
+        facts.append(f"assumed: {origin(tensor)}" if is_guess(tensor) else "assumed")
     return facts
 
 
 def is_guess(tensor: Tensor) -> bool:
     """True for a parameter that is taken for a tensor because nothing says what it is."""
-    return tensor.assumed and tensor.why.startswith("parameter ")
+    return tensor.assumed and tensor.guess is not Guess.NONE
+
+
+def origin(tensor: Tensor) -> str:
+    """Where a tensor comes from, in words."""
+    return f"{tensor.why}, used as one" if tensor.guess is Guess.USED_AS_ONE else tensor.why
 
 
 def _dtype(dtype: DType) -> str | None:

@@ -11,6 +11,7 @@ because mypyc makes those native: their fields are read, and they are compared, 
 from __future__ import annotations
 
 import ast
+from enum import Enum, auto
 from typing import Any, Final
 
 from tclint.semantics.content import ByContent, Fields
@@ -53,6 +54,14 @@ class DType(ByContent):
         return not self.symbol.startswith("~")
 
 
+class Guess(Enum):
+    """Whether a tensor is a parameter of unknown kind, and whether it is used as a tensor."""
+
+    NONE = auto()
+    UNFOUNDED = auto()
+    USED_AS_ONE = auto()
+
+
 class Tensor(Value):
     """A ``torch.Tensor``.
 
@@ -62,11 +71,13 @@ class Tensor(Value):
     better knowledge (an unannotated parameter of ``forward``); findings on them are less sure.
     ``random`` marks tensors drawn from torch's generator in this region, ``from_compiled`` the
     outputs of something that the project compiles. ``cls`` is its class where the project has one
-    of its own for it.
+    of its own for it. ``guess`` tells parameters that are taken for tensors because nothing says
+    what they are, ``why`` in words where a tensor comes from: neither makes it another value.
     """
 
     __slots__ = (
-        "assumed", "cls", "device", "dtype", "from_compiled", "random", "rank", "role", "why",
+        "assumed", "cls", "device", "dtype", "from_compiled", "guess", "random", "rank", "role",
+        "why",
     )  # fmt: skip
 
     def __init__(
@@ -80,6 +91,7 @@ class Tensor(Value):
         from_compiled: bool = False,
         why: str = "",
         cls: ClassInfo | None = None,
+        guess: Guess = Guess.NONE,
     ) -> None:
         self.rank: Final = rank
         self.dtype: Final = dtype
@@ -90,6 +102,7 @@ class Tensor(Value):
         self.from_compiled: Final = from_compiled
         self.why: Final = why
         self.cls: Final = cls
+        self.guess: Final = guess
 
     def _content(self) -> Fields:
         return (
@@ -111,7 +124,7 @@ class Tensor(Value):
 
 _FIELDS_OF_TENSOR: Final = (
     "rank", "dtype", "device", "role", "assumed", "random", "from_compiled", "why",
-    "cls",
+    "cls", "guess",
 )  # fmt: skip
 
 

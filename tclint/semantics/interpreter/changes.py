@@ -22,6 +22,7 @@ from tclint.semantics.values import (
     Class,
     Compiled,
     DataScalar,
+    Guess,
     Mapping,
     NDArray,
     NumpyScalar,
@@ -112,7 +113,7 @@ class Changes:
             return False
         if frame.region is not None and not is_model(frame.region):
             return True  # as far as anybody knows
-        return value.why.startswith("parameter ") and value.why not in self._believed
+        return value.guess is not Guess.NONE and value.why not in self._believed
 
     def note_set(self, frame: Frame, node: ast.Call, owner: ast.expr, name: str) -> None:
         """Remember that ``setattr`` writes to an attribute whose name may be a variable."""

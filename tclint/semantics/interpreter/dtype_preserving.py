@@ -15,7 +15,13 @@ def rearranged(tensor: Tensor, name: str) -> Tensor:
     shift = REARRANGING.get(name)
     rank = None if tensor.rank is None or shift is None else tensor.rank + shift
     return Tensor(
-        rank, tensor.dtype, None, assumed=tensor.assumed, random=tensor.random, why=tensor.why
+        rank,
+        tensor.dtype,
+        None,
+        assumed=tensor.assumed,
+        random=tensor.random,
+        why=tensor.why,
+        guess=tensor.guess,
     )
 
 

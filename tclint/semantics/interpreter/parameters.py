@@ -18,6 +18,7 @@ from tclint.semantics.values import (
     STATIC,
     UNKNOWN,
     DType,
+    Guess,
     Mapping,
     Sequence,
     Static,
@@ -48,8 +49,9 @@ def assumed_value(
         return UNKNOWN
     why = f"parameter `{argument.arg}` of `{info.qualname}`"
     tensor = Tensor(
-        dtype=BOOL if is_mask(analysis, info, argument.arg) else dtype, assumed=True, why=why
-    )
+        dtype=BOOL if is_mask(analysis, info, argument.arg) else dtype, assumed=True, why=why,
+        guess=Guess.UNFOUNDED,
+    )  # fmt: skip
     match default:
         case None:
             if is_given_numbers(analysis, info, argument.arg):

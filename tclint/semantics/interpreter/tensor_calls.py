@@ -215,7 +215,7 @@ def _owner(frame: Frame, node: ast.Call) -> ast.expr:
 
 def _like(tensor: Tensor, dtype: DType | None) -> Tensor:
     return Tensor(tensor.rank, dtype, None, assumed=tensor.assumed, random=tensor.random,
-                  why=tensor.why)  # fmt: skip
+                  why=tensor.why, guess=tensor.guess)  # fmt: skip
 
 
 def _viewed(tensor: Tensor, node: ast.Call, arguments: Arguments) -> Tensor:
@@ -312,15 +312,19 @@ def _tensor_result(
     if len(tensors) == 1 and _is_plain(node, key):
         return _unary_result(key, tensors[0], loose)
     if torch_facts.binary_dtype(key) == "bool" or key == "torch.isin":
-        return Tensor(None, BOOL, assumed=loose.assumed, random=loose.random, why=loose.why)
+        return Tensor(
+            None, BOOL, assumed=loose.assumed, random=loose.random, why=loose.why, guess=loose.guess
+        )
     if len(tensors) == 1 and torch_facts.reduces_along_dim(key):
         return loose.changed(
             rank=_reduced_rank(node, key, tensors[0]), dtype=_reduced_dtype(node, key, tensors[0])
         )
     if torch_facts.reduces_to_scalar(key) and not _has_dim(node, key, max(len(tensors), 1)):
-        return Tensor(0, _dtype_symbol(frame, node), assumed=loose.assumed, why=loose.why)
+        return Tensor(
+            0, _dtype_symbol(frame, node), assumed=loose.assumed, why=loose.why, guess=loose.guess
+        )
     return Tensor(None, _dtype_symbol(frame, node), assumed=loose.assumed, random=loose.random,
-                  why=loose.why)  # fmt: skip
+                  why=loose.why, guess=loose.guess)  # fmt: skip
 
 
 def _reduced_rank(node: ast.Call, key: str, tensor: Tensor) -> int | None:
@@ -361,7 +365,7 @@ def _unary_result(key: str, tensor: Tensor, loose: Tensor) -> Tensor:
     if result.rank.startswith(("-", "+")) and tensor.rank is not None:
         rank = tensor.rank + int(result.rank)
     return Tensor(rank, _result_dtype(result.dtype, tensor.dtype), None, assumed=loose.assumed,
-                  random=loose.random, why=loose.why)  # fmt: skip
+                  random=loose.random, why=loose.why, guess=loose.guess)  # fmt: skip
 
 
 def _result_dtype(rule: str, dtype: DType | None) -> DType | None:

@@ -8,8 +8,7 @@ from typing import Final
 
 from tclint.semantics.interpreter.uses import AGAINST, Sign, Use
 from tclint.semantics.lattice import join
-from tclint.semantics.readable import is_guess
-from tclint.semantics.values import STATIC, UNKNOWN, Mapping, Sequence, Static, Tensor, Value
+from tclint.semantics.values import STATIC, UNKNOWN, Guess, Mapping, Sequence, Static, Tensor, Value
 
 # Names under which an optional tensor is passed around in model code ("mask=None").
 _TENSOR_NAME: Final = re.compile(
@@ -24,12 +23,9 @@ def is_named_like_tensor(name: str) -> bool:
     return _TENSOR_NAME.search(name) is not None
 
 
-_USED: Final = ", used as one"
-
-
 def is_unfounded(tensor: Tensor) -> bool:
     """True for a parameter that is taken for a tensor, though nothing in its function says so."""
-    return is_guess(tensor) and not tensor.why.endswith(_USED)
+    return tensor.assumed and tensor.guess is Guess.UNFOUNDED
 
 
 def value_by_use(use: Use, tensor: Tensor, name: str = "") -> Value:
@@ -39,8 +35,8 @@ def value_by_use(use: Use, tensor: Tensor, name: str = "") -> Value:
     lists and strings, it tells that a value may be either.
     """
     kinds = [*_kinds(use, tensor, name)]
-    if Sign.TENSOR in use.signs and tensor.why:
-        tensor = tensor.changed(why=f"{tensor.why.removesuffix(_USED)}{_USED}")
+    if Sign.TENSOR in use.signs and tensor.guess is Guess.UNFOUNDED:
+        tensor = tensor.changed(guess=Guess.USED_AS_ONE)
     if not kinds:
         return tensor
     if Sign.ASKED not in use.signs and Sign.TENSOR not in use.signs:
