@@ -7,14 +7,18 @@ compiles: each of these lines breaks the graph, so that none of them may go unre
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tclint.config import Config
+from tclint.diagnostics import Confidence
 from tclint.lint.engine import check_files
 from tclint.lint.registry import load_rules
+from tclint.lint.rule import Finding
 from tests.dynamo import MEASURED, breaks
 
 HEAD = """\
@@ -91,7 +95,7 @@ PROGRAMS = {
 LINE = HEAD.count("\n") + 2
 
 
-def findings(folder: Path, text: str, **chosen: tuple[str, ...]) -> Counter[str]:
+def findings(folder: Path, text: str, **chosen: Any) -> Counter[str]:
     """The codes of the findings on the line that puts something out."""
     path = folder / "program.py"
     path.write_text(text, encoding="utf-8")
@@ -120,9 +124,33 @@ def test_a_rule_that_is_left_out_takes_no_read_with_it(tmp_path: Path) -> None:
         assert findings(tmp_path, text, select=tuple(codes - {told})) == {"TCL101": 1}, sink
 
 
-def test_an_allowed_output_keeps_its_reads_to_itself(tmp_path: Path) -> None:
+def test_a_read_does_not_cede_to_output_that_a_comment_allows(tmp_path: Path) -> None:
     text = f"{HEAD}def f(x):\n    print(x.sum().item())  # tclint: ignore[TCL120]\n    return x\n"
-    assert not findings(tmp_path, text)
+    assert findings(tmp_path, text) == {"TCL101": 1}
+    both = text.replace("[TCL120]", "[TCL120, TCL101]")
+    assert not findings(tmp_path, both)
+
+
+def test_a_read_does_not_cede_to_output_in_a_file_that_may_hold_it(tmp_path: Path) -> None:
+    text = f"{HEAD}def f(x):\n    print(x.sum().item())\n    return x\n"
+    ignores = (("program.py", ("TCL120",)),)
+    assert findings(tmp_path, text, per_file_ignores=ignores) == {"TCL101": 1}
+
+
+def test_a_read_does_not_cede_to_a_finding_that_is_too_unsure_to_be_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = f"{HEAD}def f(x):\n    print(x.sum().item())\n    return x\n"
+    rule = next(one for one in load_rules() if one.code == "TCL120")
+    check = rule.check
+
+    def unsure(event: object) -> Finding | None:
+        found = check(event)
+        return found and replace(found, confidence=Confidence.LOW)
+
+    monkeypatch.setattr(type(rule), "check", staticmethod(unsure))
+    assert findings(tmp_path, text, min_confidence="low") == {"TCL120": 1}
+    assert findings(tmp_path, text) == {"TCL101": 1}
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import gc
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +28,7 @@ from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.lint.scripts import outside_script
 from tclint.lint.searches import packed
-from tclint.lint.selection import is_selected, selected_rules
+from tclint.lint.selection import is_selected, is_shown, selected_rules
 from tclint.lint.shards import Shard
 from tclint.lint.silence import Silencer
 from tclint.lint.third_party import Caller, ThirdParty, told_at
@@ -45,6 +45,7 @@ from tclint.source.nesting import nested_deeply
 from tclint.source.stored import Excerpts
 
 Answer = tuple[Rule[Any], Finding]
+Said = tuple[Event, list[Answer]]
 
 DEEP: Final = 100
 """Levels of syntax that code which people write never has."""
@@ -118,7 +119,8 @@ class Examiner:
         scripted = Scripted(analysis, filter(None, map(project.module_at, walked)))
         third_party = ThirdParty(analysis.bodies(), self._checked)
         compiled_at = CompiledAt(analysis.roots)
-        for event, answers in self._answered(events, analysis):
+        said = [(event, self._answers(event, analysis)) for event in events]
+        for event, answers in self._without_ceded(said, scripted, silencer):
             file, statement = event.site.module.file, event.site.statement
             caller = None
             if file.path not in self._checked:
@@ -137,15 +139,23 @@ class Examiner:
         # Frames and their analysis refer to each other, and no garbage collector runs.
         analysis.release()
 
-    def _answered(
-        self, events: Iterable[Event], analysis: Analysis
-    ) -> list[tuple[Event, list[Answer]]]:
-        """What the rules say, by events, without what cedes to a finding that stands."""
-        told = [(event, self._answers(event, analysis)) for event in events]
-        held = standing((event, *answer) for event, answers in told for answer in answers)
+    def _without_ceded(
+        self, said: Sequence[Said], scripted: Scripted, silencer: Silencer
+    ) -> list[Said]:
+        """What the rules say, by events, without what cedes to a finding that is shown."""
+
+        def is_seen(rule: Rule[Any], event: Event, finding: Finding) -> bool:
+            told = found_by(rule, event, outside_script(finding, event, scripted)).diagnostic
+            file, statement = event.site.module.file, event.site.statement
+            if file.path in self._checked and silencer.silences(told, file, statement):
+                return False
+            return is_shown(told.code, told.confidence, self._config)
+
+        each = [(rule, event, found) for event, answers in said for rule, found in answers]
+        held = standing(each, is_seen)
         return [
             (event, [a for a in answers if (a[1].cedes_to, effect_of(*a)) not in held])
-            for event, answers in told
+            for event, answers in said
             if answers
         ]
 
@@ -194,13 +204,18 @@ def _excerpts(kept: Sequence[Found], files: Mapping[str, SourceFile]) -> dict[st
 
 
 def standing(
-    said: Iterable[tuple[Event, Rule[Any], Finding]],
+    said: Sequence[tuple[Rule[Any], Event, Finding]],
+    is_seen: Callable[[Rule[Any], Event, Finding], bool],
 ) -> dict[tuple[ast.AST | None, Effect], str]:
-    """The findings that others may cede to, by place and effect, and whose they are."""
+    """The findings that others cede to, by place and effect, and whose they are.
+
+    What nobody sees is none of them: what cedes to it would vanish.
+    """
+    wanted = {finding.cedes_to for _, _, finding in said} - {None}
     return {
         (event.node, effect_of(rule, finding)): rule.code
-        for event, rule, finding in said
-        if finding.cedes_to is None
+        for rule, event, finding in said
+        if finding.cedes_to is None and event.node in wanted and is_seen(rule, event, finding)
     }
 
 

@@ -76,7 +76,7 @@ class Judging:
             for event, caller in _events(analysis, module, checked)
             for rule in questions.about(event)
         ]
-        self._standing = standing(self._asked_for())
+        self._standing = standing([*self._asked_for()], self._is_seen)
 
     def verdicts(self) -> Iterator[Verdict]:
         """What the rules say, in the order of the events."""
@@ -91,13 +91,16 @@ class Judging:
             else:
                 yield self._found(rule, event, said.finding)
 
-    def _asked_for(self) -> Iterator[tuple[Event, Rule[Any], Finding]]:
+    def _is_seen(self, rule: Rule[Any], event: Event, finding: Finding) -> bool:
+        return not self._found(rule, event, finding).silent
+
+    def _asked_for(self) -> Iterator[tuple[Rule[Any], Event, Finding]]:
         """What a check that asks the selected rules alone would find."""
         for said in self._said:
             if said.finding is None or not is_selected(said.rule.code, self._config):
                 continue
             if in_range(said.finding, said.event.site.settings) is not None:
-                yield said.event, said.rule, said.finding
+                yield said.rule, said.event, said.finding
 
     def _found(self, rule: Rule[Any], event: Event, finding: Finding) -> Verdict:
         found = found_by(rule, event, outside_script(finding, event, self._scripted)).diagnostic
