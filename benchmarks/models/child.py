@@ -59,14 +59,14 @@ def measure(model: Model, mode: str) -> Measured:
     start = time.perf_counter()
     module, arguments = build(model, mode)
     library = sys.modules[model.library]
-    own = Own(Path(str(library.__file__)).parent.parent)
+    own = Own(Path(library.__path__[0]).parent)
     backend = CountingBackend()
     with watch() as trace:
         compiled = torch.compile(module, backend=backend, dynamic=False)
         _call(compiled, arguments, mode)
     torch._dynamo.reset()
     again, arguments = build(model, mode)
-    rows = executed_lines(lambda: _call(again, arguments, mode), own.holds)
+    ran = executed_lines(lambda: _call(again, arguments, mode), own.holds)
     return Measured(
         model=model.name,
         cls=model.cls,
@@ -78,7 +78,8 @@ def measure(model: Model, mode: str) -> Measured:
         graphs=len(backend.ops),
         breaks=tuple(_sites(trace.breaks, own)),
         dropped=tuple(_dropped(trace, own)),
-        executed={own.relative(file): tuple(sorted(ran)) for file, ran in rows.items()},
+        executed={own.relative(file): here.rows for file, here in ran.items()},
+        unreached={own.relative(file): here.unreached for file, here in ran.items()},
     )
 
 

@@ -14,24 +14,26 @@ from benchmarks.models.static import Predicted, function_rows
 # break made the function around it run eagerly: the line is innocent. So is `super().__init__()` in
 # a module whose `__init__` broke further down (GB0119): without that break it is traced.
 CONSEQUENCES = frozenset({"GB0119", "GB4347", "GB7000"})
+# What Dynamo refuses to make (the handle of a hook, a sparse tensor), it refuses once more wherever
+# the code that follows gets it.
+REFUSED_AGAIN = {"GB0013": {"GB0467"}, "GB0015": {"GB0277", "GB0374"}}
 
 Line = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class BreakLine:
-    """A line where the graph broke; ``by`` are the findings that say so."""
+    """A line where the graph broke; ``by`` are the findings that say so.
+
+    ``consequence`` is true where it breaks only because another line did.
+    """
 
     file: str
     row: int
     gb_ids: tuple[str, ...]
     reason: str
     by: tuple[Predicted, ...]
-
-    @property
-    def consequence(self) -> bool:
-        """Whether the line breaks only because another one did."""
-        return self.gb_ids[:1] != () and set(self.gb_ids) <= CONSEQUENCES
+    consequence: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ def _lines(modes: Sequence[Measured], findings: Sequence[Predicted]) -> list[Bre
     for measured in modes:
         for one in measured.breaks:
             sites[one.file, one.row].append(one)
+    all_ids = {gb_id for measured in modes for one in measured.breaks for gb_id in one.gb_ids}
     return [
         BreakLine(
             file,
@@ -92,15 +95,22 @@ def _lines(modes: Sequence[Measured], findings: Sequence[Predicted]) -> list[Bre
             tuple(dict.fromkeys(gb_id for one in here for gb_id in one.gb_ids)),
             here[0].reason,
             tuple(f for f in findings if f.file == file and row in f.rows),
+            all(_is_consequence(one, all_ids) for one in here),
         )
         for (file, row), here in sorted(sites.items())
     ]
 
 
+def _is_consequence(site: BreakSite, all_ids: set[str]) -> bool:
+    ids = set(site.gb_ids)
+    again = any(not REFUSED_AGAIN.get(gb_id, set()).isdisjoint(all_ids) for gb_id in ids)
+    return again or (bool(ids) and ids <= CONSEQUENCES)
+
+
 def _verdict(
     finding: Predicted, modes: Sequence[Measured], broken: set[Line], root: Path
 ) -> Verdict | None:
-    """None for a finding at a line that did not run."""
+    """None for a finding at an expression that did not run."""
     if any((finding.file, row) in broken for row in finding.rows):
         return Verdict(finding, "confirmed")
     ran = [one for one in modes if _executes(one, finding)]
@@ -112,7 +122,8 @@ def _verdict(
 
 def _executes(measured: Measured, finding: Predicted) -> bool:
     rows = measured.executed.get(finding.file, ())
-    return not set(finding.rows).isdisjoint(rows)
+    unreached = measured.unreached.get(finding.file, ())
+    return finding.place not in unreached and not set(finding.rows).isdisjoint(rows)
 
 
 def _dropped(measured: Measured, finding: Predicted, root: Path) -> bool:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
+
+Place = tuple[int, int, int, int]
+"""The line and column where an expression begins, and those where it ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,10 @@ class DroppedFrame:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A model's first compiled call, and the lines of the package that an eager call executes."""
+    """A model's first compiled call, and the lines of the package that an eager call executes.
+
+    ``unreached`` are expressions at those lines that it does not execute.
+    """
 
     model: str
     cls: str
@@ -46,6 +52,7 @@ class Measured:
     dropped: tuple[DroppedFrame, ...]
     executed: Mapping[str, tuple[int, ...]]
     failure: str | None = None
+    unreached: Mapping[str, tuple[Place, ...]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """As plain types."""
@@ -60,6 +67,10 @@ class Measured:
         )
         values["dropped"] = tuple(DroppedFrame(**one) for one in data["dropped"])
         values["executed"] = {file: tuple(rows) for file, rows in data["executed"].items()}
+        values["unreached"] = {
+            file: tuple((a, b, c, d) for a, b, c, d in places)
+            for file, places in data.get("unreached", {}).items()
+        }
         return cls(**values)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+from benchmarks.models.record import Place
 from tclint.config import Config
 from tclint.diagnostics import Diagnostic, Effect
 from tclint.lint.engine import check_files
@@ -19,7 +20,10 @@ from tclint.source.suppress import statement_span
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
-    """A graph-break finding: ``rows`` are the lines of its statement, of a block the header's."""
+    """A graph-break finding: ``rows`` are the lines of its statement, of a block the header's.
+
+    ``place`` is what the finding points at.
+    """
 
     file: str
     row: int
@@ -28,6 +32,7 @@ class Predicted:
     confidence: str
     message: str
     gb_ids: tuple[str, ...]
+    place: Place = (0, 0, 0, 0)
 
 
 def predicted_breaks(
@@ -46,8 +51,9 @@ def _predicted(root: Path, found: Diagnostic) -> Predicted:
     row = found.span.start.row
     rows = statement_rows(found.path, row)
     return Predicted(
-        file, row, rows, found.code, found.confidence.value, found.message, found.gb_ids
-    )
+        file, row, rows, found.code, found.confidence.value, found.message, found.gb_ids,
+        (row, found.span.start.column - 1, found.span.end.row, found.span.end.column - 1),
+    )  # fmt: skip
 
 
 def statement_rows(path: Path, row: int) -> range:

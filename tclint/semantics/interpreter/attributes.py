@@ -96,6 +96,9 @@ def _of_unknown(_frame: Frame, _base: Value, name: str, _node: ast.expr) -> Valu
         return _TENSOR_KINDS[name]
     if torch_facts.is_only_of_tensors(name):
         return tensor_attribute(Tensor(assumed=True, why=f"has the method `{name}`"), name)
+    if name in HOOKS:
+        module = Object("torch.nn.Module", is_module=True)
+        return BoundExternal(f"torch.nn.Module.{name}", module)
     return UNKNOWN
 
 

@@ -170,7 +170,7 @@ def report_dynamic_shape(
         "always": True,
         "one-argument": len(node.args) == 1 and not node.keywords,
         "no-num-classes": len(node.args) < 2 and "num_classes" not in given,
-        "tensor-repeats": "output_size" not in given
+        "tensor-repeats": arguments.keywords.get("output_size", NONE) is NONE
         and is_tensor(arguments.keywords.get("repeats", repeats)),
     }
     if applies[condition]:
