@@ -107,6 +107,18 @@ bench-models: $(INSTALLED) ## recall, precision and silence on real models
 	$(BIN)/pip install transformers==5.23.0 diffusers==0.42.1 scipy
 	$(BIN)/python -m benchmarks.models --markdown docs/benchmark-models.md
 
+OTHERS := torch_geometric==2.8.1 monai==1.6.1 timm==1.0.31 vit-pytorch==1.26.11 \
+	x-transformers==2.31.10 kornia==0.9.0 speechbrain==1.1.2 segmentation-models-pytorch==0.6.0 \
+	vector-quantize-pytorch==1.32.0 mixture-of-experts st-moe-pytorch soft-moe-pytorch \
+	local-attention routing-transformer reformer-pytorch perceiver-pytorch CoLT5-attention \
+	pytorch-tabnet denoising-diffusion-pytorch nflows e3nn torchvision==0.28.0 torchaudio==2.11.0
+
+bench-models-others: $(INSTALLED) ## the same on models of packages that no rule was written against
+	$(PYTHON) -m venv benchmarks/out/others
+	benchmarks/out/others/bin/pip install $(TORCH) $(OTHERS) -e .
+	benchmarks/out/others/bin/python -m benchmarks.models --catalogue others \
+		--markdown docs/benchmark-models-others.md
+
 bench-speed: compiled ## time the compiled tclint beside its peers on the sources of real packages
 	$(BIN)/python -m benchmarks.speed --tclint benchmarks/out/compiled/bin/tclint \
 		--markdown docs/benchmark-speed.md

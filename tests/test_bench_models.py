@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from benchmarks.models import runner
 from benchmarks.models.__main__ import main
-from benchmarks.models.catalogue import MODELS, Model
+from benchmarks.models.catalogue import CATALOGUES, MODELS, Model
 from benchmarks.models.join import Joined, join
 from benchmarks.models.lines import executed_lines
 from benchmarks.models.record import BreakSite, DroppedFrame, Measured, failed
@@ -167,6 +168,29 @@ def test_executed_lines_are_those_of_the_files_that_count(package: Path) -> None
     assert 4 not in ran.rows
 
 
+def test_a_finding_behind_an_operand_that_decides_is_not_judged(package: Path) -> None:
+    file = package / FILE
+    file.write_text(
+        "def choose(a, b):\n    if (\n        a\n        and b > 0\n    ):\n        return 1\n"
+    )
+    names: dict[str, Any] = {}
+    exec(compile(file.read_text(), str(file), "exec"), names)
+    (ran,) = executed_lines(lambda: names["choose"](0, 1), str(file).__eq__).values()
+    assert (4, 12, 4, 17) in ran.unreached
+    one = replace(measured(), unreached={FILE: ran.unreached})
+    found = replace(finding(8), place=(4, 12, 4, 17))
+    assert outcomes(join("tiny", [measured()], [found], package)) == {8: "false-alarm"}
+    assert not outcomes(join("tiny", [one], [found], package))
+
+
+def test_what_was_refused_before_is_a_consequence_where_it_comes_again(package: Path) -> None:
+    made = BreakSite(FILE, 8, ("GB0374",), "Sparse tensor creation not supported")
+    again = BreakSite(FILE, 11, ("GB0015",), "Attempted to wrap sparse Tensor")
+    for sites, told in (((made, again), [False, True]), ((again,), [False])):
+        joined = join("tiny", [measured(*sites)], [], package)
+        assert [line.consequence for line in joined.lines] == told
+
+
 def test_records_survive_the_file_and_failures_are_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,8 +218,9 @@ def test_types_that_are_not_in_the_catalogue_are_refused() -> None:
 
 
 def test_the_catalogue_names_each_model_once_and_covers_the_families() -> None:
-    names = [model.name for model in MODELS]
-    assert len(names) == len(set(names)) >= 40
+    for models in CATALOGUES.values():
+        names = [model.name for model in models]
+        assert len(names) == len(set(names)) >= 40
     wanted = {
         "encoder", "decoder", "encoder-decoder", "mixture of experts", "vision", "audio",
         "multimodal",

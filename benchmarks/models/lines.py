@@ -17,7 +17,7 @@ UNIT = 2
 
 @dataclass(frozen=True, slots=True)
 class Executed:
-    """The lines of a file that ran, and the expressions there that did not.
+    """The lines of a file that ran, and the expressions of the same functions that did not.
 
     What stands behind an ``and`` that was decided before it is such an expression.
     """
@@ -64,11 +64,7 @@ def _by_file(ran: Mapping[CodeType, set[int]]) -> dict[str, Executed]:
 
 
 def _executed(reached: set[Place], known: set[Place]) -> Executed:
-    rows = {place[0] for place in reached}
-    return Executed(
-        tuple(sorted(rows)),
-        tuple(sorted(place for place in known - reached if place[0] in rows)),
-    )
+    return Executed(tuple(sorted({place[0] for place in reached})), tuple(sorted(known - reached)))
 
 
 def _places(code: CodeType) -> Iterator[tuple[int, Place]]:

@@ -37,7 +37,7 @@ class DroppedFrame:
 class Measured:
     """A model's first compiled call, and the lines of the package that an eager call executes.
 
-    ``unreached`` are expressions at those lines that it does not execute.
+    ``unreached`` are expressions of the same functions that it does not execute.
     """
 
     model: str
