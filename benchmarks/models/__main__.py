@@ -24,6 +24,8 @@ from benchmarks.models.totals import total
 from tclint.config import Config, Settings
 from tclint.torch_bounds.releases import minor_version
 
+TITLES = {"transformers": "real models", "others": "models of other packages"}
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure, check, join, report."""
@@ -48,7 +50,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(summary(joined, totals))
     if options.markdown:
         versions = {name: version for one in ran for name, version in one.versions.items()}
-        options.markdown.write_text(page(joined, totals, versions, source_of(root)))
+        report = page(joined, totals, versions, source_of(root), TITLES[options.catalogue])
+        options.markdown.write_text(report)
     if options.json:
         options.json.write_text(json.dumps(_everything(joined), indent=1, default=list) + "\n")
     return 0

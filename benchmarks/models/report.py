@@ -16,7 +16,7 @@ MODES = ("eval", "train")
 NAMED_MODELS = 3
 
 INTRODUCTION = """\
-# tclint against real models
+# tclint against {models}
 
 <!-- Written by `python -m benchmarks.models --markdown`; do not edit. -->
 
@@ -62,10 +62,18 @@ def summary(joined: Sequence[Joined], totals: Totals) -> str:
 
 
 def page(
-    joined: Sequence[Joined], totals: Totals, versions: Mapping[str, str], source: Source
+    joined: Sequence[Joined],
+    totals: Totals,
+    versions: Mapping[str, str],
+    source: Source,
+    models: str = "real models",
 ) -> str:
     """The whole report in Markdown."""
-    parts = [INTRODUCTION, _versions(versions), *_figures(joined, totals)]
+    parts = [
+        INTRODUCTION.replace("{models}", models),
+        _versions(versions),
+        *_figures(joined, totals),
+    ]
     parts += _section("Missed lines", _misses(totals.missed, source))
     parts += _section("False alarms", _alarms(totals.judged("false-alarm"), source))
     low = totals.judged("false-alarm", low=True)
