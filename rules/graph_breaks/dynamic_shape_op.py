@@ -19,7 +19,9 @@ from ..lib.facts.lists import is_of_integers, known_members, only_value, stays, 
 from ..lib.facts.selections import holders_of, tests_of
 from ..lib.facts.uses import is_parameter
 from ..lib.rewrite.empty_selection import ask_in_eager
+from ..lib.rewrite.all_indices import loop_over_all
 from ..lib.rewrite.masked_store import store_where
+from ..lib.rewrite.selected_rows import compute_all_rows
 from ..lib.wording import consequence, loop_ids, short
 
 _INSTEAD = {
@@ -99,6 +101,8 @@ def _repair(event: DynamicShape) -> Repair | Decline:
     fix: Repair | Decline | None = None
     if event.via == "mask":
         fix = store_where(event.site, event.node)
+    elif event.via in ("nonzero", "where") and isinstance(event.node, ast.Call):
+        fix = compute_all_rows(event.site, event.node) or loop_over_all(event.site, event.node)
     elif event.via == "repeat_interleave" and isinstance(event.node, ast.Call):
         fix = _tell_total(event.site, event.node)
     return fix or Decline(_INSTEAD.get(event.via, _CAPTURE))
