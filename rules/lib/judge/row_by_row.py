@@ -19,6 +19,7 @@ _POINTWISE: Final = frozenset(
 )
 _LAST: Final = frozenset("chunk log_softmax mean norm normalize softmax sum unsqueeze var".split())
 """Functions that stay within a row where they are told the last dimension."""
+_ENDS: Final = ("-1", "(-1,)", "[-1]")
 _LINEAR: Final = frozenset("layer_norm linear matmul rms_norm".split())
 _RANDOM: Final = frozenset("alpha_dropout dropout feature_alpha_dropout".split())
 _MODULES: Final = frozenset(
@@ -98,21 +99,16 @@ def _judge_named(
     is_row: Callable[[ast.expr], bool],
 ) -> Verdict:
     """Judge a function or a method of torch by its name and what else it is given."""
-    named = {k.arg: k.value for k in call.keywords}
     if name in _RANDOM:
         return Changes(_DRAWN.format(site.text(call.func)))
-    if name in _LINEAR:
-        alone = not any(_has(one, is_row) for one in rest)
-        return PROVED if alone else Refused(_MIXED.format(site.text(call)))
-    if name in _LAST:
-        told = named.get("dim", rest[-1] if rest else None)
-        last = told is not None and ast.unparse(told) in ("-1", "(-1,)", "[-1]")
-        return PROVED if last else Refused(_MIXED.format(site.text(call)))
-    if name in ("reshape", "view"):
-        first = rest[0] if len(rest) == 2 else None
-        rows = first is not None and ast.unparse(first) == "-1"
-        return PROVED if rows else Refused(_MIXED.format(site.text(call)))
-    return PROVED if name in _POINTWISE else Refused(_MIXED.format(site.text(call)))
+    last = {k.arg: k.value for k in call.keywords}.get("dim", rest[-1] if rest else None)
+    within = (
+        name in _POINTWISE
+        or (name in _LINEAR and not any(_has(one, is_row) for one in rest))
+        or (name in _LAST and last is not None and ast.unparse(last) in _ENDS)
+        or (name in ("reshape", "view") and len(rest) == 2 and ast.unparse(rest[0]) == "-1")
+    )
+    return PROVED if within else Refused(_MIXED.format(site.text(call)))
 
 
 def _judge_called(site: Site, call: ast.Call, kind: object) -> Verdict:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from collections.abc import Iterator
 from dataclasses import field
 from textwrap import indent
 from typing import Final
@@ -19,11 +20,12 @@ from ..facts.compiling import is_compiled_aside, is_compiled_only
 from ..facts.purity import is_pure
 from ..facts.shapes import same_dtype, same_shape
 from ..facts.uses import is_parameter
-from ..judge.aliases import is_own_result
+from ..judge.aliases import is_let_go, is_own_result
 from ..judge.arguments import certain_tensor
 from ..judge.arms import judge_arm, keeps
 from ..judge.certainty import is_certainly_tensor
 from ..judge.promotion import is_boolean
+from ..judge.row_by_row import judge_rows
 from ..judge.saved_for_backward import judge_kept
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .proved import NO_TORCH, repair_as_proved
@@ -34,6 +36,12 @@ _FLOATS: Final = (
     "eager code stays as it is"
 )
 _SUMMED: Final = "the gradient of `{}` is summed over all elements, so its last bits may differ"
+_ALL: Final = (
+    "all elements are computed, not only those that `{}` selects: it takes longer where they are "
+    "few, infinity or NaN in another one makes gradients NaN, dtypes that do not fit no longer "
+    "raise, and last bits may differ"
+)
+_PLACES: Final = "the fix assumes that `{0}` has a place for each row of `{1}`"
 _REDUCTIONS: Final = frozenset("all amax amin any argmax argmin mean prod sum".split())
 _NUMBERS: Final = ("bool", "float", "int")
 _POINTWISE: Final = frozenset("abs isfinite isinf isnan logical_not sigmoid sqrt square".split())
@@ -46,9 +54,18 @@ class _Reads:
     mask: str
     found: list[ast.expr] = field(default_factory=list)
 
+    def reads(self, node: ast.AST) -> bool:
+        """True for ``x[mask]``, ``x[mask, :]`` and ``x[mask, ...]``."""
+        match node:
+            case ast.Subscript(slice=ast.Tuple(elts=[mask, rest])) if is_whole(rest):
+                return ast.dump(mask) == self.mask
+            case ast.Subscript(slice=mask):
+                return ast.dump(mask) == self.mask
+        return False
+
     def unmasked(self, node: ast.expr) -> ast.expr:
         """The expression on all elements; its leaves are the nodes of the program."""
-        if isinstance(node, ast.Subscript) and ast.dump(node.slice) == self.mask:
+        if isinstance(node, ast.Subscript) and self.reads(node):
             self.found.append(node.value)
             return node.value
         changed = copy.copy(node)
@@ -57,7 +74,17 @@ class _Reads:
                 setattr(changed, name, self.unmasked(child))
             elif isinstance(child, list) and name == "args":
                 setattr(changed, name, [self.unmasked(part) for part in child])
+            elif isinstance(child, list) and name == "keywords":
+                given = [ast.keyword(arg=k.arg, value=self.unmasked(k.value)) for k in child]
+                setattr(changed, name, given)
         return changed if list(ast.iter_child_nodes(node)) else node
+
+
+def is_whole(node: ast.expr) -> bool:
+    """True for ``:`` and ``...`` in an index."""
+    if isinstance(node, ast.Slice):
+        return node.lower is None and node.upper is None and node.step is None
+    return isinstance(node, ast.Constant) and node.value is ...
 
 
 def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
@@ -75,17 +102,112 @@ def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
     reads = _Reads(ast.dump(target.slice))
     whole = reads.unmasked(value)
     if operator is not None:
-        whole = ast.BinOp(reads.unmasked(target), operator, whole)
+        joined = ast.BinOp(reads.unmasked(target), operator, whole)
+        whole = ast.copy_location(joined, statement)
     if not reads.found:
         return None
     cover = _cover_of(site, target.slice, target.value)
     obstacle = _obstacle(site, target, reads, cover)
     if obstacle or cover is None:
-        return Decline(obstacle)
+        return _store_rows(site, statement, whole, reads, cover) or Decline(obstacle)
     name = site.text(target.value)
     mask, text = _spread(site, target.slice, cover.left), ast.unparse(whole)
     store = f"{name}.copy_({spelled}({mask}, {text}, {name}))"
-    return _repair(site, statement, store, whole, reads.found[0], cover)
+    repair = _repair(site, statement, store, whole, reads.found[0], cover)
+    if isinstance(repair, Repair):
+        return repair
+    return _store_rows(site, statement, whole, reads, cover) or repair
+
+
+def _store_rows(
+    site: Site, statement: ast.stmt, whole: ast.expr, reads: _Reads, cover: _Cover | None
+) -> Repair | None:
+    """Compute what is stored for all rows, where each row is certainly computed by itself.
+
+    Not where the store is into memory that others may see and the backward pass needs: the rows
+    that the mask selects were copies.
+    """
+    stored = _stored(statement)
+    if stored is None or not _is_mask(site, stored[0].slice) or not is_pure(site, stored[0].value):
+        return None
+    target, value, _ = stored
+    told = cover or _cover_of_rows(site, target, value)
+    spelled = site.spell("torch.where")
+    if told is None or not _broadcasts(site, value, reads, told.left):
+        return None
+    name, mask = site.text(target.value), _spread(site, target.slice, told.left)
+    chosen = f"{spelled}({mask}, {ast.unparse(whole)}, {name})"
+    verdicts = [judge_rows(site, value, reads.reads), told.verdict, *_judge_stored(site, target)]
+    own = isinstance(target.value, ast.Name) and is_own_result(site, target.value.id)
+    line = f"{name}.copy_({chosen})"
+    if any(ast.unparse(one) == name for one in reads.found) and not _keeps_none(site, statement):
+        if not own or not is_let_go(site, statement, name, name):
+            return None
+        line = f"{name} = {chosen}"
+    for one in reads.found:
+        if not same_shape(site, target.value, one):
+            verdicts.append(Changes(_PLACES.format(site.text(target.slice), site.text(one))))
+    verdicts.append(Changes(_ALL.format(site.text(target.slice))))
+    repair = repair_as_proved(combine(verdicts), _MESSAGE, (Replace(statement, line),))
+    return repair if isinstance(repair, Repair) else None
+
+
+def _keeps_none(site: Site, statement: ast.stmt) -> bool:
+    """True for a sum, and a product with a number: the backward pass needs no operand of them."""
+    match statement:
+        case ast.AugAssign(op=ast.Add() | ast.Sub()):
+            return True
+        case ast.AugAssign(op=ast.Mult() | ast.Div(), value=value):
+            return _is_number(site, value)
+    return False
+
+
+def _is_mask(site: Site, node: ast.expr) -> bool:
+    tensor = certain_tensor(site, node)
+    return tensor is not None and is_boolean(tensor) and is_pure(site, node)
+
+
+def _judge_stored(site: Site, target: ast.Subscript) -> Iterator[Verdict]:
+    name = target.value.id if isinstance(target.value, ast.Name) else ""
+    if not name or not is_own_result(site, name):
+        yield Changes(
+            f"`{site.text(target.value)}` is written as a whole, which raises if it is "
+            "expanded, or a leaf that requires grad"
+        )
+
+
+def _cover_of_rows(site: Site, target: ast.Subscript, value: ast.expr) -> _Cover | None:
+    """Layers compute along the last dimension, so a mask of rows leaves that one out."""
+    mask, owner = certain_tensor(site, target.slice), certain_tensor(site, target.value)
+    called = any(isinstance(part, ast.Call) for part in ast.walk(value))
+    if mask is None or not mask.rank or owner is None or owner.rank is not None or not called:
+        return None
+    text, name = site.text(target.slice), site.text(target.value)
+    return _Cover(
+        1, Changes(f"the fix assumes that `{text}` leaves out the last dimension of `{name}`")
+    )
+
+
+def _broadcasts(site: Site, node: ast.expr, reads: _Reads, left: int) -> bool:
+    """True where what the rows are computed with is a number, or fits each row."""
+    for part in ast.walk(node):
+        if isinstance(part, (ast.BinOp, ast.Compare)):
+            sides = [
+                part.left,
+                *([part.right] if isinstance(part, ast.BinOp) else part.comparators),
+            ]
+            if not all(_fits(site, side, reads, left) for side in sides):
+                return False
+    return _fits(site, node, reads, left)
+
+
+def _fits(site: Site, node: ast.expr, reads: _Reads, left: int) -> bool:
+    if any(reads.reads(part) for part in ast.walk(node)) or _is_number(site, node):
+        return True
+    tensor = certain_tensor(site, node)
+    if tensor is None or not is_pure(site, node):
+        return False
+    return tensor.rank is not None and tensor.rank <= left
 
 
 def _stored(statement: ast.stmt) -> tuple[ast.Subscript, ast.expr, ast.operator | None] | None:
@@ -205,7 +327,7 @@ def _spread(site: Site, mask: ast.expr, left: int) -> str:
 
 def _repair(
     site: Site, statement: ast.stmt, store: str, computed: ast.expr, root: ast.expr, cover: _Cover
-) -> Repair | Decline:
+) -> Repair | Decline | None:
     assert isinstance(root, ast.Name)
     if isinstance(computed, ast.Name):  # only moved: no arithmetic that could change the dtype
         return repair_as_proved(cover.verdict, _MESSAGE, (Replace(statement, store),))
@@ -225,7 +347,7 @@ def _repair(
     if not is_float:
         spelled = site.spell("torch.compiler.is_compiling")
         if spelled is None or is_compiled_only(site, statement):
-            return Decline(f"`{root.id}` is not known to be a floating-point tensor")
+            return None
         test = f"{spelled}() and {root.id}.is_floating_point()"
         split = f"if {test}:\n{indent(store, '    ')}\nelse:\n    $kept"
         rewrite, message = Replace(statement, split, {"kept": statement}), _FLOATS
