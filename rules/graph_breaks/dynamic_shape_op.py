@@ -6,7 +6,7 @@ import ast
 from typing import Final
 
 from tclint.diagnostics import Confidence, Decline, Effect
-from tclint.lint.rewrite import AddArgument, Repair
+from tclint.lint.rewrite import AddArgument, Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import DynamicShape
 from tclint.semantics.lattice import options
@@ -16,11 +16,17 @@ from tclint.torch_facts.dynamo_settings import DYNAMIC_SHAPES
 
 from ..lib.facts.compiling import is_compiled_aside
 from ..lib.facts.lists import is_of_integers, known_members, only_value, stays, written_member
+from ..lib.facts.purity import is_pure
 from ..lib.facts.selections import holders_of, tests_of
+from ..lib.facts.shapes import same_shape
 from ..lib.facts.uses import is_parameter
-from ..lib.rewrite.empty_selection import ask_in_eager
+from ..lib.judge.arguments import certain_tensor
+from ..lib.judge.promotion import is_boolean
+from ..lib.judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from ..lib.rewrite.all_indices import loop_over_all
+from ..lib.rewrite.empty_selection import ask_in_eager
 from ..lib.rewrite.masked_store import store_where
+from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.selected_rows import compute_all_rows
 from ..lib.wording import consequence, loop_ids, short
 
@@ -37,6 +43,11 @@ _INSTEAD = {
 _CAPTURE = "`torch._dynamo.config.capture_dynamic_output_shape_ops` traces it"
 _NEVER_CAPTURED = frozenset({"one_hot", "combinations", "lstsq"})
 _TELL_LENGTH: Final = "Give the length in advance, so that it is not read from the tensor"
+_REDUCE: Final = "Reduce all elements, those left out as what changes nothing"
+_NEUTRAL: Final = {"sum": "0", "mean": "0", "any": "False", "all": "True"}
+_REDUCED: Final = {"mean": "sum"}
+_ROUNDS: Final = "it adds in another order, so last bits may differ"
+_MEANS: Final = "the sum of half-precision numbers may overflow, and integers no longer raise"
 _Repeated = tuple[ast.expr | None, ast.expr | None]
 
 
@@ -100,12 +111,83 @@ def _hatch(event: DynamicShape) -> tuple[Repair | None, bool]:
 def _repair(event: DynamicShape) -> Repair | Decline:
     fix: Repair | Decline | None = None
     if event.via == "mask":
-        fix = store_where(event.site, event.node)
+        fix = store_where(event.site, event.node) or _reduce(event.site, event.node)
+    elif event.via == "masked_select":
+        fix = _reduce(event.site, event.node)
     elif event.via in ("nonzero", "where") and isinstance(event.node, ast.Call):
         fix = compute_all_rows(event.site, event.node) or loop_over_all(event.site, event.node)
     elif event.via == "repeat_interleave" and isinstance(event.node, ast.Call):
         fix = _tell_total(event.site, event.node)
     return fix or Decline(_INSTEAD.get(event.via, _CAPTURE))
+
+
+def _reduce(site: Site, node: ast.expr | ast.stmt) -> Repair | Decline | None:
+    """Reduce all elements, those left out as what changes nothing; None for other uses."""
+    found, call = _selected(site, node), _reduction(site, node)
+    spelled = site.spell("torch.where")
+    if found is None or call is None or spelled is None:
+        return None
+    data, mask = found
+    tensor, by = certain_tensor(site, data), certain_tensor(site, mask)
+    if tensor is None or by is None or not is_boolean(by):
+        return None
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    is_call = isinstance(node, ast.Call)
+    verdicts = [_judge_shape(site, data, mask, alone=is_call and name != "mean")]
+    verdicts.append(_judge_order(name, tensor))
+    parts: dict[str, ast.expr | ast.stmt] = {"mask": mask, "data": data}
+    text = f"{spelled}($mask, $data, {_NEUTRAL[name]}).{_REDUCED.get(name, name)}()"
+    if name == "mean":
+        text = f"{text} / {'$mask' if _is_plain(mask) else '($mask)'}.sum()"
+    return repair_as_proved(combine(verdicts), _REDUCE, (Replace(call, text, parts),))
+
+
+def _selected(site: Site, node: ast.expr | ast.stmt) -> tuple[ast.expr, ast.expr] | None:
+    """The data and the mask of ``x[m]`` and ``x.masked_select(m)``."""
+    match node:
+        case ast.Subscript(value=data, slice=mask):
+            return (data, mask) if is_pure(site, mask) and is_pure(site, data) else None
+        case ast.Call(func=ast.Attribute(value=owner), args=[mask], keywords=[]):
+            return owner, mask
+        case ast.Call(func=function, args=[data, mask], keywords=[]):
+            return (data, mask) if site.dotted(function) == "torch.masked_select" else None
+    return None
+
+
+def _reduction(site: Site, node: ast.expr | ast.stmt) -> ast.Call | None:
+    """The call of ``x[m].sum()`` or ``torch.sum(x[m])``, to one number."""
+    outer = site.parent(node)
+    call = site.parent(outer) if isinstance(outer, ast.Attribute) else outer
+    match call:
+        case ast.Call(func=ast.Attribute(attr=name) as method, args=[], keywords=[]):
+            return call if method is outer and name in _NEUTRAL else None
+        case ast.Call(func=ast.Attribute(attr=name) as function, args=[given], keywords=[]):
+            torch = site.dotted(function) == f"torch.{name}" and given is node
+            return call if torch and name in _NEUTRAL else None
+    return None
+
+
+def _judge_shape(site: Site, data: ast.expr, mask: ast.expr, *, alone: bool) -> Verdict:
+    """Judge that the mask has a place for each element; `masked_select` spreads it as well."""
+    if alone or same_shape(site, data, mask):
+        return PROVED
+    one, other = certain_tensor(site, data), certain_tensor(site, mask)
+    if one is None or other is None or one.rank is None or one.rank != other.rank:
+        text = f"`{site.text(mask)}` may not have the shape of `{site.text(data)}`"
+        return Refused(text)
+    return Changes(f"the fix assumes that `{site.text(mask)}` fits `{site.text(data)}`")
+
+
+def _judge_order(name: str, tensor: Tensor) -> Verdict:
+    """Judge that the order of the elements does not matter."""
+    exact = tensor.dtype is not None and tensor.dtype.category in ("int", "bool")
+    if name in ("any", "all") or (name == "sum" and exact):
+        return PROVED
+    return Changes(_ROUNDS if name == "sum" else f"{_ROUNDS}; {_MEANS}")
+
+
+def _is_plain(node: ast.expr) -> bool:
+    return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
 
 
 def _tell_total(site: Site, call: ast.Call) -> Repair | Decline | None:

@@ -30,7 +30,10 @@ _MIXING: Final = (
     "BatchNorm", "SyncBatchNorm", "InstanceNorm", "GroupNorm", "Multihead", "Transformer", "LSTM",
     "GRU", "RNN", "Conv", "AvgPool", "MaxPool",
 )  # fmt: skip
-_ASSUMED: Final = "the fix assumes that `{}` computes each row by itself, and does not write to it"
+_ASSUMED: Final = (
+    "the fix assumes that `{}` computes each row by itself, draws no random numbers and writes to "
+    "no row"
+)
 _DRAWN: Final = "`{}` draws other random numbers, because it draws them for all rows"
 _WRITES: Final = "`{}` may write to the rows"
 _MIXED: Final = "`{}` may compute a row from other rows"

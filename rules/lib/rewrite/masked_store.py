@@ -180,7 +180,9 @@ def _cover_of_rows(site: Site, target: ast.Subscript, value: ast.expr) -> _Cover
     """Layers compute along the last dimension, so a mask of rows leaves that one out."""
     mask, owner = certain_tensor(site, target.slice), certain_tensor(site, target.value)
     called = any(isinstance(part, ast.Call) for part in ast.walk(value))
-    if mask is None or not mask.rank or owner is None or owner.rank is not None or not called:
+    if mask is None or owner is None or mask.rank == 0 or not called:
+        return None
+    if mask.rank is not None and owner.rank is not None:
         return None
     text, name = site.text(target.slice), site.text(target.value)
     return _Cover(
