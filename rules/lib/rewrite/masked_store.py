@@ -182,12 +182,24 @@ def _cover_of_rows(site: Site, target: ast.Subscript, value: ast.expr) -> _Cover
     called = any(isinstance(part, ast.Call) for part in ast.walk(value))
     if mask is None or owner is None or mask.rank == 0 or not called:
         return None
-    if mask.rank is not None and owner.rank is not None:
+    if owner.rank is not None and (mask.rank is not None or owner.rank < 2):
+        return None
+    if any(_drops_dimension(part) for part in ast.walk(value)):
         return None
     text, name = site.text(target.slice), site.text(target.value)
     return _Cover(
         1, Changes(f"the fix assumes that `{text}` leaves out the last dimension of `{name}`")
     )
+
+
+def _drops_dimension(node: ast.AST) -> bool:
+    """True for ``y.norm(dim=-1)`` and ``y[m][..., 0]``, which have no last dimension any more."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="mean" | "norm" | "sum" | "var")):
+            return True
+        case ast.Subscript(slice=ast.Tuple(elts=[ast.Constant(value=first), _])):
+            return first is ...
+    return False
 
 
 def _broadcasts(site: Site, node: ast.expr, reads: _Reads, left: int) -> bool:
