@@ -80,7 +80,7 @@ class DynamicShapeOp(Rule[DynamicShape]):
             _repair(event),
             gb_ids=loop_ids(site, event.gb_id),
             confidence=Confidence.LOW if unsure else None,
-            goes_with=() if asked or event.via in _NEVER_CAPTURED else (DYNAMIC_SHAPES,),
+            goes_with=() if asked or _is_never_captured(event) else (DYNAMIC_SHAPES,),
             hatch=hatch,
         )
 
@@ -93,6 +93,20 @@ def _is_stored_by(event: DynamicShape) -> bool:
         case ast.AugAssign(target=ast.Subscript(slice=index)):
             return ast.dump(index) == ast.dump(event.source)
     return False
+
+
+def _is_never_captured(event: DynamicShape) -> bool:
+    """True also where a loop goes through the result: it has no length to unroll by."""
+    site, node = event.site, event.node
+    if event.via in _NEVER_CAPTURED:
+        return True
+    outer = site.parent(node)
+    if isinstance(outer, ast.Assign) and isinstance(outer.targets[0], ast.Name):
+        loads: list[ast.AST] = [*site.loads(outer.targets[0].id)]
+    else:
+        loads = [node]
+    around = ((site.parent(load), load) for load in loads)
+    return any(isinstance(loop, ast.For) and loop.iter is load for loop, load in around)
 
 
 def _hatch(event: DynamicShape) -> tuple[Repair | None, bool]:

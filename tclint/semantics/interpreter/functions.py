@@ -135,10 +135,10 @@ def _result(frame: Frame, function: Function, arguments: Arguments, node: ast.ex
         forget_shapes(frame)
     analysis.changes.called(frame, info)
     if frame.region is not None and _is_applied(analysis, function):
-        _emit_apply(frame, node, arguments)
         inputs = Sequence("tuple", items=arguments.positional)
         _walk_with(frame, info, "setup_context", (inputs, result), node, chain)
         _walk_with(frame, info, "backward", None, node, chain)
+        _emit_apply(frame, node, arguments)
     if info.decorators and frame.region is not None:
         walk_wrappers(frame, function, arguments, chain, result)
     return result
