@@ -11,13 +11,12 @@ from tclint.semantics.collect import meaning_several
 from tclint.semantics.lattice import options
 from tclint.semantics.records import record
 from tclint.semantics.site import Facts, Site
-from tclint.semantics.syntax import nodes
+from tclint.semantics.syntax import nodes, own_nodes
 from tclint.semantics.values import Function, Object, Tensor, Value
 
 _PLAIN: Final = frozenset({"staticmethod", "torch.no_grad", "torch.enable_grad"})
 """Decorators that leave to a function what it is given and what it returns."""
 _DELAYED: Final = (ast.Yield, ast.YieldFrom, ast.Await)
-_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 @record(frozen=True)
@@ -54,7 +53,8 @@ class Callee:
         scope = self.site.body.scope
         if isinstance(scope, ast.Lambda):
             return [scope.body]
-        return [node.value for node in _own(scope) if isinstance(node, ast.Return) and node.value]
+        inside = own_nodes(scope)
+        return [one.value for one in inside if isinstance(one, ast.Return) and one.value]
 
 
 def callees(site: Site, call: ast.Call) -> list[Callee]:
@@ -167,13 +167,3 @@ def _signature(site: Site) -> ast.arguments:
     scope = site.body.scope
     assert not isinstance(scope, ast.Module)
     return scope.args
-
-
-def _own(scope: ast.AST) -> Iterator[ast.AST]:
-    """What stands in a function, but not in those inside of it."""
-    pending: list[ast.AST] = [*ast.iter_child_nodes(scope)]
-    while pending:
-        node = pending.pop()
-        yield node
-        if not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
-            pending += ast.iter_child_nodes(node)

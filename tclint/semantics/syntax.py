@@ -21,6 +21,7 @@ SUBSCRIPT: Final = ast.Subscript
 PLAIN: Final = frozenset({ast.Name, ast.Attribute, ast.Constant})
 """Expressions that call nothing."""
 _AST: Final = ast.AST
+_SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _LEAVES: Final = frozenset({int, str, type(None), ast.Load, ast.Store, ast.Del})
 
 
@@ -45,6 +46,17 @@ def children(node: ast.AST) -> list[ast.AST]:
         elif kind not in _LEAVES and isinstance(value, _AST):
             found.append(value)
     return found
+
+
+def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
+    """What a function's body holds, without what is inside of the functions and classes there."""
+    body = getattr(scope, "body", [])
+    pending: list[ast.AST] = [*body] if isinstance(body, list) else []
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, _SCOPES):
+            pending += children(node)
 
 
 def path_of(node: ast.expr) -> str | None:

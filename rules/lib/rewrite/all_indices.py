@@ -14,7 +14,7 @@ from ..facts.uses import is_parameter
 from ..judge.arguments import certain_tensor
 from ..judge.promotion import is_boolean
 from .builtin_names import builtin
-from .selected_rows import counts_rows, selected_by
+from .selected_rows import counts_rows, selected_by, targets_of
 
 _MESSAGE: Final = "Loop over all indices: what selects nothing changes nothing"
 _SAME: Final = frozenset("flatten squeeze tolist view".split())
@@ -181,7 +181,7 @@ def _is_idle(site: Site, loop: ast.For, index: str) -> bool:
                 if not _is_certain_mask(site, mask):
                     return False
             case ast.Assign(targets=targets):
-                names = [t for one in targets for t in _targets(one)]
+                names = [t for one in targets for t in targets_of(one)]
                 if not all(_is_local(site, name, inside) for name in names):
                     return False
             case ast.Expr(
@@ -230,10 +230,6 @@ def _is_of(mask: ast.expr, index: str) -> bool:
 def _is_certain_mask(site: Site, mask: ast.expr) -> bool:
     tensor = certain_tensor(site, mask)
     return tensor is not None and is_boolean(tensor)
-
-
-def _targets(node: ast.expr) -> list[ast.expr]:
-    return node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node]
 
 
 def _is_local(site: Site, target: ast.expr, inside: set[int]) -> bool:

@@ -17,6 +17,7 @@ from tclint.semantics.collect import meaning_several
 from tclint.semantics.ownership import is_unshared, read_into
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import parameters_of
+from tclint.semantics.syntax import own_nodes
 
 from ..facts.uses import is_parameter
 from .builtin_names import is_taken
@@ -214,7 +215,7 @@ def _asks_none(node: ast.AST | None) -> bool:
 
 def _result(site: Site, node: ast.FunctionDef) -> _Result | None:
     """The array that every way through the helper returns, which makes it of sizes it is given."""
-    returned = [part for part in _own(node) if isinstance(part, ast.Return)]
+    returned = [part for part in own_nodes(node) if isinstance(part, ast.Return)]
     names = {one.value.id if isinstance(one.value, ast.Name) else "" for one in returned}
     if len(names) != 1 or not isinstance(node.body[-1], ast.Return):
         return None
@@ -234,16 +235,6 @@ def _result(site: Site, node: ast.FunctionDef) -> _Result | None:
             if dtype is not None and unpacked is not None:
                 return _Result(site.text(shape), unpacked, dtype)
     return None
-
-
-def _own(node: ast.FunctionDef) -> Iterator[ast.AST]:
-    """What stands in the helper, but not in functions inside of it."""
-    pending: list[ast.AST] = [*node.body]
-    while pending:
-        part = pending.pop()
-        yield part
-        if not isinstance(part, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
-            pending += ast.iter_child_nodes(part)
 
 
 def _is_filled(site: Site, load: ast.Name) -> bool:

@@ -223,11 +223,12 @@ def _is_plain(statement: ast.stmt) -> bool:
     """True for what gives values to local variables, and no more."""
     if not isinstance(statement, ast.Assign):
         return False
-    targets = [t for one in statement.targets for t in _targets(one)]
+    targets = [t for one in statement.targets for t in targets_of(one)]
     return all(isinstance(target, ast.Name) for target in targets)
 
 
-def _targets(node: ast.expr) -> list[ast.expr]:
+def targets_of(node: ast.expr) -> list[ast.expr]:
+    """What an assignment gives a value: the members of a tuple, or the one target."""
     return node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node]
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.semantics.collect import dotted_name, is_present, local_imports
 from tclint.semantics.symbols import FunctionInfo, FunctionNode, ModuleInfo
-from tclint.semantics.syntax import children
+from tclint.semantics.syntax import own_nodes
 from tclint.torch_facts.compiling import DISABLED, OPAQUE, OPERATOR
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class _Ends:
         bound = name in _parameters(around[-1])
         if bound:
             self.found.add(_TRACED)
-        for node in _own(around[-1]):
+        for node in own_nodes(around[-1]):
             match node:
                 case ast.FunctionDef() | ast.AsyncFunctionDef() if node.name == name:
                     self._nested(module, node, around)
@@ -195,7 +195,7 @@ class _Ends:
 
     def returned(self, module: ModuleInfo, node: FunctionNode, around: _Around) -> None:
         """Follow what a function returns."""
-        for inner in _own(node):
+        for inner in own_nodes(node):
             if isinstance(inner, ast.Return) and inner.value is not None:
                 self.follow(module, inner.value, (*around, node))
 
@@ -259,14 +259,4 @@ def _parameters(node: FunctionNode) -> set[str]:
 
 
 def _defined(node: FunctionNode) -> set[str]:
-    return {inner.name for inner in _own(node) if isinstance(inner, NESTED)}
-
-
-def _own(node: FunctionNode) -> Iterator[ast.AST]:
-    """What a function's body holds, without what is inside of the functions defined there."""
-    pending: list[ast.AST] = [] if isinstance(node, ast.Lambda) else [*node.body]
-    while pending:
-        inner = pending.pop()
-        yield inner
-        if not isinstance(inner, (*NESTED, ast.Lambda, ast.ClassDef)):
-            pending += children(inner)
+    return {inner.name for inner in own_nodes(node) if isinstance(inner, NESTED)}
