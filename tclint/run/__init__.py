@@ -1,0 +1,1 @@
+"""``tclint run``: the user's own command, recorded, priced, and proved."""

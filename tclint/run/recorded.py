@@ -1,0 +1,208 @@
+"""What the recorder wrote about one process of the command, as frozen records.
+
+A process writes JSON lines to a file of its own, ``process-<pid>-<n>.jsonl``: one object a line,
+whose ``kind`` names the record and whose other keys are its fields. A line is written as soon as
+it is known, so that a process that is killed leaves all but its last moments. All times are
+nanoseconds of ``time.time_ns()``, which the profiler's trace uses as well.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tclint.records import record
+
+
+@record(frozen=True)
+class Place:
+    """A line of a file, in a function."""
+
+    filename: str
+    row: int
+    function: str = "?"
+
+
+@record(frozen=True)
+class Process:
+    """One Python process of the command, and what it runs on.
+
+    ``rank`` and ``world_size`` are those of ``torch.distributed``'s environment. ``libraries`` are
+    the folders whose code is not the user's: the standard library, site-packages.
+    """
+
+    pid: int
+    parent: int
+    started: int
+    arguments: tuple[str, ...]
+    folder: str
+    executable: str
+    python: str
+    libraries: tuple[str, ...]
+    torch: str | None = None
+    cuda: str | None = None
+    device: str | None = None
+    rank: int | None = None
+    local_rank: int | None = None
+    world_size: int | None = None
+    seed: int | None = None
+    forked: bool = False
+
+
+@record(frozen=True)
+class BreakText:
+    """Dynamo's own text about one graph break, with the user's stack in it."""
+
+    at: int
+    compile_id: str
+    text: str
+
+
+@record(frozen=True)
+class Compiled:
+    """One compilation of one frame, or the attempt; times in seconds, each with what it holds.
+
+    ``compile_id`` is ``frame/version``: ``0/1`` is the second time that frame 0 was compiled.
+    """
+
+    at: int
+    compile_id: str
+    function: str
+    filename: str
+    row: int
+    seconds: float
+    backward: bool = False
+    dynamo_seconds: float = 0.0
+    aot_seconds: float = 0.0
+    inductor_seconds: float = 0.0
+    code_seconds: float = 0.0
+    graph_ops: int = 0
+    guards: int = 0
+    recompile_reason: str = ""
+    fail_type: str = ""
+    fail_reason: str = ""
+    cache: str = ""
+    """``hit``, ``miss`` or ``bypass`` of Inductor's cache of graphs; empty where not asked."""
+
+
+@record(frozen=True)
+class CudagraphSkip:
+    """Why Inductor leaves a CUDA graph out."""
+
+    at: int
+    reason: str
+
+
+@record(frozen=True)
+class Steps:
+    """The steps of one loop: where one ends, and when each ended.
+
+    ``marker`` is what tells the steps apart: ``optimizer.step``, ``backward``, or the place that
+    ``--step-marker`` names. The first ``warm_up`` of them are not counted; those from ``watched``
+    (first, last) were slowed by a window.
+    """
+
+    marker: str
+    place: Place
+    ends: tuple[int, ...]
+    warm_up: int
+    watched: tuple[tuple[int, int], ...] = ()
+
+
+@record(frozen=True)
+class Loss:
+    """The number on which ``backward`` was called in a step, as ``float.hex()``."""
+
+    step: int
+    value: str
+    place: Place
+
+
+@record(frozen=True)
+class Samples:
+    """Where the main thread was, looked up every ``interval`` nanoseconds in some steps.
+
+    ``stacks`` are outermost first; ``hits`` are (time, number of a stack).
+    """
+
+    interval: int
+    first: int
+    last: int
+    stacks: tuple[tuple[Place, ...], ...]
+    hits: tuple[tuple[int, int], ...]
+
+
+@record(frozen=True)
+class Syncs:
+    """Operations that made the CPU wait for the GPU, in order: (step, number of a stack)."""
+
+    first: int
+    last: int
+    stacks: tuple[tuple[Place, ...], ...]
+    events: tuple[tuple[int, int], ...]
+
+
+@record(frozen=True)
+class Profile:
+    """A trace of ``torch.profiler`` over some steps: a file beside this one, Chrome's format."""
+
+    first: int
+    last: int
+    file: str
+
+
+@record(frozen=True)
+class Memory:
+    """The most memory that the process held on its GPU, in bytes."""
+
+    peak: int
+
+
+@record(frozen=True)
+class Note:
+    """What the recorder could not do, and why; the command went on."""
+
+    what: str
+    reason: str
+
+
+@record(frozen=True)
+class End:
+    """The process came to its own end: ``exit``, or the exception that ended it."""
+
+    at: int
+    how: str
+
+
+KINDS: dict[str, type] = {
+    "process": Process,
+    "break": BreakText,
+    "compiled": Compiled,
+    "cudagraph-skip": CudagraphSkip,
+    "steps": Steps,
+    "loss": Loss,
+    "samples": Samples,
+    "syncs": Syncs,
+    "profile": Profile,
+    "memory": Memory,
+    "note": Note,
+    "end": End,
+}
+
+
+@record(frozen=True)
+class Recorded:
+    """All that one process wrote; ``end`` is None where it was killed."""
+
+    file: Path
+    process: Process
+    breaks: tuple[BreakText, ...] = ()
+    compiled: tuple[Compiled, ...] = ()
+    skips: tuple[CudagraphSkip, ...] = ()
+    steps: Steps | None = None
+    losses: tuple[Loss, ...] = ()
+    samples: tuple[Samples, ...] = ()
+    syncs: tuple[Syncs, ...] = ()
+    profiles: tuple[Profile, ...] = ()
+    memory: Memory | None = None
+    notes: tuple[Note, ...] = ()
+    end: End | None = None
