@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Final
 
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import AddArgument, Repair, Replace, Rewrite
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import External, Function, Object, Tensor, Value
+from tclint.semantics.values import External, Function, Object, Tensor, Unknown, Value
 
 from ..facts.origins import is_made_here
 from ..facts.reaching import binding_of, reads_that_may_see
@@ -24,6 +25,7 @@ _CHANGES: Final = (
 )
 _KEEPING: Final = (ast.Return, ast.Tuple, ast.List, ast.Dict, ast.Yield, ast.Lambda)
 _LOOKS: Final = frozenset({"grad", "requires_grad", "retain_grad", "register_hook", "backward"})
+_ASSUMED: Final = "the fix assumes that `{}` neither keeps `{}` nor takes gradients of it"
 WAY_OUT: Final = (
     "set it before compiled code is called; inside, use `.detach()` to stop gradients, or "
     "`torch.func.grad` to take them with respect to any tensor"
@@ -49,7 +51,9 @@ def switch_in_eager(site: Site, owner: ast.expr, tensor: Tensor) -> Repair | Dec
     else:
         template = f"if not {spelled}():\n    $statement"
         rewrite = Replace(statement, template, {"statement": statement})
-    return Repair(_MESSAGE, (rewrite,), Applicability.UNSAFE, _CHANGES)
+    trusted = sorted({site.text(function) for function in _trusted(site, owner.id)})
+    told = [_ASSUMED.format(function, owner.id) for function in trusted]
+    return Repair(_MESSAGE, (rewrite,), Applicability.UNSAFE, "; ".join([_CHANGES, *told]))
 
 
 def switch_call_in_eager(
@@ -117,11 +121,40 @@ def _is_asked(site: Site, read: ast.expr) -> bool:
     return any((site.dotted(call.func) or "").startswith("torch.autograd.") for call in calls)
 
 
+def _trusted(site: Site, name: str) -> Iterator[ast.expr]:
+    """The functions that get the tensor and whose code nobody knows."""
+    for read in site.loads(name):
+        function = _given_to(site, read)
+        if function is not None and _is_unknown(site, function):
+            yield function
+
+
+def _given_to(site: Site, read: ast.expr) -> ast.expr | None:
+    """The function that is called with the tensor."""
+    outer = site.parent(read)
+    call = site.parent(outer) if isinstance(outer, ast.keyword) else outer
+    return call.func if isinstance(call, ast.Call) and call.func is not read else None
+
+
+def _is_unknown(site: Site, function: ast.expr) -> bool:
+    """True for a function that is an argument or an attribute of `self`: not `kept.append`."""
+    match function:
+        case ast.Name() | ast.Attribute(value=ast.Name(id="self")):
+            called = options(site.value(function))
+            return _may_take_gradients(site, function) and all(
+                isinstance(one, Unknown) for one in called
+            )
+    return False
+
+
 def _gets_out(site: Site, read: ast.expr, *, rebound: bool) -> bool:
     """True where somebody may keep the tensor, or take gradients with respect to it.
 
     A variable that is bound again may hold another tensor where it is returned or named anew.
     """
+    function = _given_to(site, read)
+    if function is not None:
+        return _may_take_gradients(site, function) and not _is_unknown(site, function)
     parent = site.parent(read)
     match parent:
         case ast.Assign(targets=[ast.Subscript(value=owner)]):
@@ -130,11 +163,8 @@ def _gets_out(site: Site, read: ast.expr, *, rebound: bool) -> bool:
             return True
         case ast.Assign():
             return not rebound
-        case ast.Call(func=function) if function is not read:
-            return _may_take_gradients(site, function)
         case ast.keyword():
-            call = site.parent(parent)
-            return not isinstance(call, ast.Call) or _may_take_gradients(site, call.func)
+            return True
     return isinstance(parent, _KEEPING) and not rebound
 
 
