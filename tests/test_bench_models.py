@@ -20,6 +20,7 @@ from benchmarks.models.report import page, source_of, summary
 from benchmarks.models.shrink import shrink
 from benchmarks.models.static import Predicted, function_rows, predicted_breaks, statement_rows
 from benchmarks.models.totals import total
+from benchmarks.models.upgrade import differences, unseen
 
 CODE = """\
 import torch
@@ -238,3 +239,20 @@ def test_a_model_is_measured_checked_and_reported(tmp_path: Path) -> None:
     assert joined["lines"]
     assert all(line["by"] for line in joined["lines"])
     assert "longformer (`LongformerForMaskedLM`)" in report.read_text()
+
+
+def test_a_line_differs_that_breaks_with_one_release_and_not_as_a_consequence(
+    package: Path,
+) -> None:
+    predicted = {((f"{package}/{FILE}", 8), "solved"): "TCL160"}
+    old = [measured(BRANCH, replace(COMPREHENSION, gb_ids=("GB0156",)))]
+    [found] = differences(old, [measured(COMPREHENSION)], predicted)
+    assert (found.line, found.kind, found.by) == ((FILE, 8), "solved", ("TCL160",))
+    assert not differences([measured()], [measured(COMPREHENSION)], predicted)
+
+
+def test_what_was_predicted_and_does_not_differ_is_told_where_it_ran(package: Path) -> None:
+    predicted = {((f"{package}/{FILE}", row), "solved"): "TCL101" for row in (8, 11)}
+    runs = [measured(BRANCH, READ)], [measured(READ)]
+    assert unseen(*runs, predicted) == [((FILE, 11), "solved", "TCL101")]
+    assert unseen([measured(ran=(10,))], [measured(ran=(10,))], predicted) == []

@@ -73,7 +73,11 @@ def measure(model: Model, mode: str) -> Measured:
         mode=mode,
         package=model.library,
         root=str(own.root),
-        versions={"torch": torch.__version__, model.library: _version(library)},
+        versions={
+            "python": f"{sys.version_info.major}.{sys.version_info.minor}",
+            "torch": torch.__version__,
+            model.library: _version(library),
+        },
         seconds=round(time.perf_counter() - start, 1),
         graphs=len(backend.ops),
         breaks=tuple(_sites(trace.breaks, own)),
