@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any
 
 import torch
@@ -14,9 +13,10 @@ import torch._dynamo
 import torch._dynamo.utils as dynamo_utils
 
 from tclint.records import record
-from tclint.verify.breaks import merge_breaks, read_break, read_stack, user_frame
+from tclint.verify.break_text import merge_breaks, placed
+from tclint.verify.breaks import read_break, read_recompile
 from tclint.verify.compile_time import compile_phases
-from tclint.verify.events import Break, EagerFrame, Recompile
+from tclint.verify.events import Break, EagerFrame, Frame, Recompile
 from tclint.verify.speed import CompilePhase
 
 _METRICS_KEPT = 100_000
@@ -100,7 +100,7 @@ def watch() -> Iterator[Trace]:
     def refresh() -> None:
         metrics = dynamo_utils.get_compilation_metrics()
         trace.breaks = merge_breaks(map(read_break, sink.payloads))
-        trace.recompiles = _placed(map(_recompile, filter(_is_recompile, metrics)))
+        trace.recompiles = placed(map(_recompile, filter(_is_recompile, metrics)))
         trace.eager_frames = tuple(map(_eager_frame, filter(_gave_up, metrics)))
         trace.compiled_frames = sum(bool(m.has_guarded_code) for m in metrics)
         trace.phases = compile_phases(metrics)
@@ -151,37 +151,10 @@ def _is_recompile(metric: Any) -> bool:
 
 
 def _recompile(metric: Any) -> Recompile:
-    reason = metric.recompile_reason.split("\n")[0].split(": ", 1)[-1]
-    guard, _, where = reason.partition("  # ")
-    place = re.search(r"(\S+\.py):(\d+) in ", where)
-    failed = metric.fail_reason or ""
-    file, row = metric.co_filename or "?", metric.co_firstlineno or 0
-    if stack := read_stack(metric.recompile_reason):
-        at = user_frame(stack)
-        file, row = at.filename, at.row
-    elif place:
-        file, row = metric.co_filename or place[1], int(place[2])
-    return Recompile(
-        compile_id=str(metric.compile_id),
-        reason=guard.strip(),
-        filename=file,
-        row=row,
-        limit_reached="limit" in failed.split("\n")[0],
+    at = Frame(metric.co_filename or "?", metric.co_firstlineno or 0, metric.co_name or "?")
+    return read_recompile(
+        str(metric.compile_id), metric.recompile_reason, metric.fail_reason or "", at
     )
-
-
-def _placed(recompiles: Iterator[Recompile]) -> tuple[Recompile, ...]:
-    """Older torch does not say where the limit was reached: where the frame was last compiled."""
-    known: dict[str, Recompile] = {}
-    placed = []
-    for again in recompiles:
-        frame = again.compile_id.split("/", maxsplit=1)[0]
-        last = known.get(frame)
-        if again.row == 0 and last is not None:
-            again = replace(again, filename=last.filename, row=last.row)  # noqa: PLW2901
-        known[frame] = again
-        placed.append(again)
-    return tuple(placed)
 
 
 def _skips(reasons: list[str], count: int) -> tuple[str, ...]:

@@ -1,0 +1,127 @@
+"""Join what happened to what the static side finds at the same lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from tclint.config import Config
+from tclint.diagnostics import Diagnostic, Effect
+from tclint.lint.engine import Result, check_files
+from tclint.records import record
+from tclint.run.events import Event, Kind, libraries_of
+from tclint.run.recorded import Recorded
+
+_EFFECTS: Mapping[Kind, frozenset[Effect]] = {
+    Kind.BREAK: frozenset({Effect.GRAPH_BREAK}),
+    Kind.RECOMPILE: frozenset({Effect.RECOMPILE, Effect.GRAPH_BREAK}),
+    Kind.SYNC: frozenset({Effect.HOST_SYNC, Effect.GRAPH_BREAK, Effect.DEVICE_COPY}),
+    Kind.EAGER: frozenset({Effect.GRAPH_BREAK, Effect.INVALID}),
+    Kind.CUDAGRAPHS: frozenset(),
+}
+"""Which findings explain an event: a read in compiled code breaks the graph and waits as well."""
+
+
+@record(frozen=True)
+class Line:
+    """One line of the user's: what happened there, and what the static side says of it.
+
+    ``result`` is None where no rule knows what happened; ``events`` is empty where the finding is
+    in a file that ran, and nothing was recorded at its line.
+    """
+
+    filename: str
+    row: int
+    events: tuple[Event, ...]
+    result: Result | None = None
+
+    @property
+    def finding(self) -> Diagnostic | None:
+        """The finding at this line."""
+        return self.result.diagnostic if self.result else None
+
+
+@record(frozen=True)
+class Joined:
+    """All lines, and the files that were checked."""
+
+    lines: tuple[Line, ...]
+    files: tuple[Path, ...]
+
+    @property
+    def explained(self) -> tuple[int, int]:
+        """How many breaks that torch did not ask for itself a rule explains, and of how many."""
+        asked = [
+            (line, event)
+            for line in self.lines
+            for event in line.events
+            if event.kind is Kind.BREAK and not event.by_torch
+        ]
+        return sum(line.finding is not None for line, _ in asked), len(asked)
+
+
+def join(
+    recorded: Sequence[Recorded],
+    events: Sequence[Event],
+    config: Config,
+    overlay: Mapping[Path, str] | None = None,
+) -> Joined:
+    """Check the user's files that ran, and match the findings with the events."""
+    files = tuple(sorted(files_that_ran(recorded, events)))
+    run = check_files(files, config, overlay)
+    return Joined(match(events, run.results), files)
+
+
+def match(events: Sequence[Event], results: Sequence[Result]) -> tuple[Line, ...]:
+    """Each event at its line with the finding that explains it, then the findings that are left."""
+    by_line: dict[tuple[str, int], list[Event]] = {}
+    for event in events:
+        by_line.setdefault((event.filename, event.row), []).append(event)
+    met: set[int] = set()
+    lines: list[Line] = []
+    for (filename, row), here in by_line.items():
+        at = [n for n, result in enumerate(results) if _explains(result.diagnostic, here)]
+        met.update(at)
+        lines.append(Line(filename, row, tuple(here), results[at[0]] if at else None))
+    for n, result in enumerate(results):
+        if n not in met:
+            found = result.diagnostic
+            lines.append(Line(str(found.path), found.span.start.row, (), result))
+    return tuple(lines)
+
+
+def files_that_ran(recorded: Sequence[Recorded], events: Iterable[Event]) -> set[Path]:
+    """The user's own Python files that some process is known to have run."""
+    found: set[Path] = set()
+    for one in recorded:
+        libraries = libraries_of(one.process)
+        found |= {Path(name) for name in _named(one) if not libraries.holds(name)}
+    found |= {Path(event.filename) for event in events}
+    return {path.resolve() for path in found if path.suffix == ".py" and path.is_file()}
+
+
+def _named(one: Recorded) -> Iterator[str]:
+    yield from (entry.filename for entry in one.compiled)
+    for samples in one.samples:
+        yield from (place.filename for stack in samples.stacks for place in stack)
+    for syncs in one.syncs:
+        yield from (place.filename for stack in syncs.stacks for place in stack)
+    if one.steps is not None:
+        yield one.steps.place.filename
+
+
+def _explains(found: Diagnostic, here: Sequence[Event]) -> bool:
+    spans = (found.span, *found.related)
+    rows = {row for span in spans for row in range(span.start.row, span.end.row + 1)}
+    path = found.path.resolve()
+    return any(
+        found.effect in _EFFECTS[event.kind]
+        and any(row in rows and Path(file).resolve() == path for file, row in _places(event))
+        for event in here
+    )
+
+
+def _places(event: Event) -> Iterator[tuple[str, int]]:
+    yield event.filename, event.row
+    if event.stack:
+        yield event.stack[-1].filename, event.stack[-1].row

@@ -1,0 +1,173 @@
+"""What each line costs in a step, as far as a recording can tell.
+
+Where a GPU worked, nothing is gained by host work that the GPU does not wait for: a line can give
+back at most the time in which the GPU idles because of it. After an operation that waits for the
+GPU that is the time until its next kernel starts; else it is the line's share of the host's time,
+as often as the GPU was idle. Without a GPU a line costs the time that the host spends there.
+No time is counted for two lines.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tclint.diagnostics import Effect
+from tclint.records import record
+from tclint.run.events import frames, libraries_of
+from tclint.run.gpu import Activity
+from tclint.run.intervals import NOTHING, Interval, of_median, of_share
+from tclint.run.lines import Line
+from tclint.run.recorded import Recorded, Steps
+from tclint.verify.break_text import user_frame
+
+_NS_PER_MS = 1e6
+Key = tuple[str, int]
+"""A line: its file and its row."""
+
+
+@record(frozen=True)
+class Price:
+    """Milliseconds of a step that a line costs at most; ``host`` and ``waits`` are its parts."""
+
+    total: Interval
+    host: Interval = NOTHING
+    waits: Interval = NOTHING
+
+    def worth(self, step: Interval) -> bool:
+        """Whether it is more than the step's own spread, so that a remedy could be noticed."""
+        spread = max(step.high - step.value, step.value - step.low)
+        return self.total.low > 0 and self.total.value > max(spread, _LEAST * step.value)
+
+
+_LEAST = 0.005
+"""The share of a step below which nobody could measure a difference."""
+FREE = Price(NOTHING)
+
+
+def step_times(steps: Steps) -> Interval:
+    """Milliseconds of a step: the median of those after the warm-up that no window slowed."""
+    return of_median(quiet_steps(steps))
+
+
+def quiet_steps(steps: Steps) -> list[float]:
+    """Milliseconds of each step after the warm-up that no window slowed; of all if none is left."""
+    ends = steps.ends
+    slowed = {n for first, last in steps.watched for n in range(first, last + 1)}
+    all_of_them = [(b - a) / _NS_PER_MS for a, b in zip(ends, ends[1:], strict=False)]
+    kept = [
+        ms for n, ms in enumerate(all_of_them, start=1) if n >= steps.warm_up and n not in slowed
+    ]
+    return kept or all_of_them
+
+
+def prices(
+    one: Recorded, lines: Sequence[Line], activity: Activity | None, step: Interval
+) -> Mapping[Key, Price]:
+    """The price of each of the lines in one process."""
+    keys = _rows(lines)
+    host = host_times(one, keys, step)
+    waits = _waits(one, activity, keys)
+    factor = 1.0 if activity is None else _idle_without_waits(activity)
+    found = {}
+    for line in lines:
+        key = line.filename, line.row
+        mine = (host.get(key, NOTHING) * factor).at_most(step.value)
+        waited = waits.get(key, NOTHING)
+        found[key] = Price((mine + waited).at_most(step.value), mine, waited)
+    return found
+
+
+def host_times(one: Recorded, keys: Mapping[Key, Key], step: Interval) -> dict[Key, Interval]:
+    """Milliseconds of a step that the host spends at each line, or in what the line calls.
+
+    ``keys`` says which line each row belongs to. Where one calls the other, the inner has it.
+    """
+    hits: Counter[Key] = Counter()
+    total = 0
+    for samples in one.samples:
+        owners = [_owner([(p.filename, p.row) for p in stack], keys) for stack in samples.stacks]
+        for _, number in samples.hits:
+            total += 1
+            owner = owners[number]
+            if owner is not None:
+                hits[owner] += 1
+    return {key: of_share(number, total) * step.value for key, number in hits.items()}
+
+
+def _owner(stack: Sequence[Key], keys: Mapping[Key, Key]) -> Key | None:
+    return next((keys[place] for place in reversed(stack) if place in keys), None)
+
+
+def _idle_without_waits(activity: Activity) -> float:
+    """The share of the time in which the GPU idles, but for what follows a wait."""
+    after = sum(wait.idle_after for wait in activity.waits)
+    return max(0.0, activity.idle_share - after / activity.wall) if activity.wall else 0.0
+
+
+def _waits(
+    one: Recorded, activity: Activity | None, keys: Mapping[Key, Key]
+) -> dict[Key, Interval]:
+    """Milliseconds of a step that the GPU idles after each line waited for it.
+
+    The steps in which stacks were taken and those that were profiled do the same, in one order:
+    the waits of a step are matched one by one, and by their share where their numbers differ.
+    """
+    if activity is None or not one.syncs:
+        return {}
+    libraries = libraries_of(one.process)
+    syncs = one.syncs[-1]
+    places = []
+    for _, number in syncs.events:
+        at = user_frame(frames(syncs.stacks[number]), libraries)
+        places.append((at.filename, at.row))
+    steps = max(1, syncs.last - syncs.first)
+    each = len(places) // steps
+    idle: dict[Key, list[float]] = {}
+    if each and len(activity.waits) == each * activity.steps:
+        for n, wait in enumerate(activity.waits):
+            key = keys.get(places[n % each], places[n % each])
+            idle.setdefault(key, []).append(wait.idle_after)
+        return {key: _per_step(ms, activity.steps) for key, ms in idle.items()}
+    whole = sum(wait.idle_after for wait in activity.waits) / activity.steps
+    counts = Counter(keys.get(place, place) for place in places)
+    return {key: of_share(n, len(places)) * whole for key, n in counts.items()}
+
+
+def _per_step(milliseconds: Sequence[float], steps: int) -> Interval:
+    one = of_median(milliseconds)
+    return one * (len(milliseconds) / steps)
+
+
+def _rows(lines: Sequence[Line]) -> dict[Key, Key]:
+    """Which line each row belongs to: its own, and all of a loop's that a finding is about."""
+    rows: dict[Key, Key] = {}
+    loops: dict[str, dict[int, int]] = {}
+    for line in lines:
+        key = line.filename, line.row
+        if line.finding is not None and line.finding.effect is Effect.LAUNCH_OVERHEAD:
+            ends = loops.setdefault(line.filename, _loops(Path(line.filename)))
+            for row in range(line.row, ends.get(line.row, line.row) + 1):
+                rows.setdefault((line.filename, row), key)
+    for line in lines:
+        rows[line.filename, line.row] = line.filename, line.row
+        if line.finding is not None:
+            span = line.finding.span
+            for row in range(span.start.row, span.end.row + 1):
+                rows[line.filename, row] = line.filename, line.row
+    return rows
+
+
+def _loops(file: Path) -> dict[int, int]:
+    """The first row of each loop of a file, and its last."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return {}
+    return {
+        node.lineno: node.end_lineno or node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.For | ast.While)
+    }

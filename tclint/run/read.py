@@ -1,0 +1,93 @@
+"""Read what the recorder wrote: JSON lines into records, whatever else stands between them."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tclint.records import record
+from tclint.run.recorded import KINDS, Process, Recorded
+from tclint.verify.wire import WireError, rebuild
+
+_PATTERN = "process-*.jsonl"
+_LISTS = {
+    "break": "breaks",
+    "compiled": "compiled",
+    "cudagraph-skip": "skips",
+    "loss": "losses",
+    "samples": "samples",
+    "syncs": "syncs",
+    "profile": "profiles",
+    "note": "notes",
+}
+"""Kinds of which a process writes several, and the field that holds them."""
+
+
+@record(frozen=True)
+class Reading:
+    """The processes of one command in the order in which they began.
+
+    ``damaged`` counts the lines that could not be read: the last one of a process that was killed
+    while it wrote, or what somebody else put there.
+    """
+
+    processes: tuple[Recorded, ...]
+    damaged: int = 0
+
+
+def read_folder(folder: Path) -> Reading:
+    """All that the recorder left in a folder; a process that never named itself is left out."""
+    found, damaged = [], 0
+    for file in sorted(folder.glob(_PATTERN)):
+        one, wrong = read_process(file)
+        damaged += wrong
+        if one is not None:
+            found.append(one)
+    return Reading(tuple(sorted(found, key=lambda one: one.process.started)), damaged)
+
+
+def read_process(file: Path) -> tuple[Recorded | None, int]:
+    """One process, and how many of its lines were damaged."""
+    kept: dict[str, list[Any]] = defaultdict(list)
+    damaged = 0
+    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            kind, entry = _entry(line)
+        except (ValueError, RecursionError):
+            damaged += 1
+        else:
+            kept[kind].append(entry)
+    if not kept["process"]:
+        return None, damaged
+    fields: dict[str, Any] = {name: tuple(kept[kind]) for kind, name in _LISTS.items()}
+    fields |= {kind: entries[-1] for kind, entries in _single(kept)}
+    return Recorded(file, **fields), damaged
+
+
+def _single(kept: dict[str, list[Any]]) -> Iterator[tuple[str, list[Any]]]:
+    for kind, entries in kept.items():
+        if kind not in _LISTS and entries:
+            yield kind, entries
+
+
+def _entry(line: str) -> tuple[str, Any]:
+    data = json.loads(line)
+    if not isinstance(data, dict) or data.get("kind") not in KINDS:
+        raise WireError("no line of the recorder's")
+    kind = data.pop("kind")
+    return kind, rebuild(KINDS[kind], data)
+
+
+def training(reading: Reading) -> tuple[Recorded, ...]:
+    """The processes that made steps: one, or one for each rank; else those that compiled."""
+    stepping = [one for one in reading.processes if one.steps is not None]
+    compiling = [one for one in reading.processes if one.compiled]
+    chosen = stepping or compiling
+    return tuple(sorted(chosen, key=lambda one: _rank(one.process)))
+
+
+def _rank(process: Process) -> int:
+    return -1 if process.rank is None else process.rank
