@@ -17,6 +17,8 @@ COMMANDS = {
     "check": "Report graph breaks, recompiles, host syncs and slow starts.",
     "fix": "Apply the fixes that are proved safe.",
     "verify": "Compile, run and measure programs, before and after fixes.",
+    "run": "Run a command, and rank its lines by what they cost in a step.",
+    "trace": "Report what a recording of a command tells.",
     "upgrade": "Report what another release of torch changes.",
     "rule": "Explain a rule, or list all rules.",
     "config": "Explain the configuration.",

@@ -10,6 +10,7 @@ No time is counted for two lines.
 from __future__ import annotations
 
 import ast
+import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -56,7 +57,7 @@ def quiet_steps(steps: Steps) -> list[float]:
     """Milliseconds of each step after the warm-up that no window slowed; of all if none is left."""
     ends = steps.ends
     slowed = {n for first, last in steps.watched for n in range(first, last + 1)}
-    all_of_them = [(b - a) / _NS_PER_MS for a, b in zip(ends, ends[1:], strict=False)]
+    all_of_them = [(b - a) / _NS_PER_MS for a, b in itertools.pairwise(ends)]
     kept = [
         ms for n, ms in enumerate(all_of_them, start=1) if n >= steps.warm_up and n not in slowed
     ]

@@ -1,0 +1,1 @@
+"""The answer of a recorded run, in each format."""

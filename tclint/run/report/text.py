@@ -1,0 +1,177 @@
+"""The answer for a terminal: the step, the lines by price, and what is worth nothing."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tclint.diagnostics import Applicability, RemedyKind
+from tclint.run.events import Event, Kind
+from tclint.run.lines import Line
+from tclint.run.price import quiet_steps
+from tclint.run.session import Answer, Rank, Ranked
+
+_SHOWN = 20
+_NAMED = 3
+_WHAT = {
+    Kind.BREAK: "breaks the graph",
+    Kind.RECOMPILE: "recompiles",
+    Kind.SYNC: "waits for the GPU",
+    Kind.EAGER: "runs eagerly",
+    Kind.CUDAGRAPHS: "no CUDA graphs",
+}
+_FIXES = {
+    Applicability.SAFE: "fix",
+    Applicability.UNSAFE: "unsafe fix",
+    Applicability.DISPLAY: "see the rule",
+}
+
+
+def render(answer: Answer, root: Path) -> str:
+    """The report."""
+    return "\n".join(_lines(answer, root)) + "\n"
+
+
+def _lines(answer: Answer, root: Path) -> Iterator[str]:
+    if answer.command:
+        yield f"{shlex.join(answer.command)}{_ended(answer)}"
+    for rank in answer.ranks:
+        yield _head(rank, named=len(answer.ranks) > 1)
+    yield from _table(answer, root)
+    yield from _nothing("worth nothing here", answer.cheap, root)
+    yield from _unknown(answer, root)
+    if answer.idle:
+        yield f"    did not happen: {_count(len(answer.idle), 'finding')} in files that ran"
+    yield from _once(answer)
+    yield from _apart(answer)
+    for note in answer.notes:
+        yield f"note: {note}"
+
+
+def _ended(answer: Answer) -> str:
+    ended = answer.ended
+    return "" if ended is None else f" · status {ended.status} · {ended.seconds:.1f} s"
+
+
+def _head(rank: Rank, *, named: bool) -> str:
+    parts = []
+    steps = rank.recorded.steps
+    if steps is not None:
+        step = rank.step
+        count = _count(len(quiet_steps(steps)), "step")
+        parts.append(f"step {step.value:.4g} ms ({step.low:.4g} to {step.high:.4g}, {count})")
+    compiled = rank.recorded.compiled
+    if compiled:
+        frames = {one.compile_id.split("/", maxsplit=1)[0] for one in compiled}
+        parts.append(f"{_count(len(frames), 'function')} compiled")
+        breaks = sum(event.kind is Kind.BREAK for event in rank.events)
+        parts.append(_count(breaks, "graph break"))
+    else:
+        parts.append("nothing compiled")
+    if rank.activity is not None:
+        parts.append(f"GPU idle {rank.activity.idle_share:.0%}")
+        parts.append(f"{rank.activity.launches / rank.activity.steps:.0f} launches a step")
+    name = f"rank {rank.number}: " if named else ""
+    return name + " · ".join(parts)
+
+
+def _table(answer: Answer, root: Path) -> Iterator[str]:
+    rows = [_row(n, one, answer, root) for n, one in enumerate(answer.dear[:_SHOWN], start=1)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = zip(row, widths, strict=True)
+        yield "  ".join(
+            cell.rjust(width) if n < _NUMBERS else cell.ljust(width)
+            for n, (cell, width) in enumerate(cells)
+        ).rstrip()
+    if more := answer.dear[_SHOWN:]:
+        yield f"    and {_count(len(more), 'line')} more"
+    if answer.first is not None and answer.first.recorded.steps is not None and not answer.dear:
+        yield "    nothing here is worth a change: no line costs what could be measured"
+
+
+_NUMBERS = 3
+
+
+def _row(number: int, one: Ranked, answer: Answer, root: Path) -> tuple[str, ...]:
+    step = answer.first.step.value if answer.first else 0.0
+    ms = one.price.total
+    return (
+        f"{number}.",
+        f"{ms.value:.2g} ms",
+        f"{ms.value / step:.0%}" if step else "",
+        f"{_shown(one.line.filename, root)}:{one.line.row}",
+        _says(one.line),
+        _remedy(one.line),
+    )
+
+
+def _says(line: Line) -> str:
+    happened = dict.fromkeys(_WHAT[event.kind] for event in line.events)
+    found = line.finding
+    words = found.message.split("\n", maxsplit=1)[0] if found else line.events[0].what
+    return " · ".join([*happened, words])
+
+
+def _remedy(line: Line) -> str:
+    found = line.finding
+    if found is None:
+        return "no rule knows this"
+    if found.fixable is not None:
+        return f"{found.code} {_FIXES[found.fixable]}"
+    kinds = {remedy.kind for remedy in found.remedies}
+    if RemedyKind.SETTING in kinds:
+        return f"{found.code} setting"
+    return f"{found.code} escape hatch" if kinds else found.code
+
+
+def _nothing(words: str, ranked: Sequence[Ranked], root: Path) -> Iterator[str]:
+    if not ranked:
+        return
+    places = [f"{_shown(one.line.filename, root)}:{one.line.row}" for one in ranked]
+    more = ", ..." if len(places) > _NAMED else ""
+    yield f"    {words}: {_count(len(ranked), 'line')} ({', '.join(places[:_NAMED])}{more})"
+
+
+def _unknown(answer: Answer, root: Path) -> Iterator[str]:
+    for one in answer.unknown[:_SHOWN]:
+        event = next(event for event in one.line.events if not event.by_torch)
+        where = f"{_shown(event.filename, root)}:{event.row}"
+        yield f"    no rule knows: {where}  {_WHAT[event.kind]}: {event.what}"
+
+
+def _once(answer: Answer) -> Iterator[str]:
+    first = answer.first
+    if first is None or not first.recorded.compiled:
+        return
+    compiled = first.recorded.compiled
+    again = [one for one in compiled if one.recompile_reason]
+    cold = sum(one.seconds for one in compiled if not one.recompile_reason)
+    parts = [f"cold start {cold:.3g} s"]
+    if again:
+        seconds = sum(one.seconds for one in again)
+        parts.append(f"{_count(len(again), 'recompile')} {seconds:.3g} s")
+    yield f"    once: {', '.join(parts)}"
+
+
+def _apart(answer: Answer) -> Iterator[str]:
+    """What only some ranks ran into."""
+    ranks = {rank.number for rank in answer.ranks if rank.number is not None}
+    for event in answer.events:
+        if event.ranks and set(event.ranks) != ranks:
+            named = ", ".join(map(str, event.ranks))
+            yield f"    only rank {named}: {_place(event)} {_WHAT[event.kind]}"
+
+
+def _place(event: Event) -> str:
+    return f"{event.filename}:{event.row}"
+
+
+def _shown(filename: str, root: Path) -> str:
+    path = Path(filename)
+    return str(path.relative_to(root)) if path.is_relative_to(root) else filename
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,161 @@
+"""From what the recorder wrote to the answer that reports print."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from pathlib import Path
+
+from tclint.config import Config
+from tclint.records import record
+from tclint.run.events import Event, events_of, together
+from tclint.run.gpu import Activity, read_trace
+from tclint.run.intervals import NOTHING, Interval
+from tclint.run.launch import Ended
+from tclint.run.lines import Joined, Line, join
+from tclint.run.price import FREE, Key, Price, prices, step_times
+from tclint.run.read import Reading, training
+from tclint.run.recorded import Recorded
+
+
+@record(frozen=True)
+class Ranked:
+    """A line with its price in a step."""
+
+    line: Line
+    price: Price
+
+
+@record(frozen=True)
+class Rank:
+    """One process that trained: its step, its GPU, and what it ran into."""
+
+    recorded: Recorded
+    events: tuple[Event, ...]
+    step: Interval = NOTHING
+    activity: Activity | None = None
+
+    @property
+    def number(self) -> int | None:
+        """Its rank among the processes of a distributed run."""
+        return self.recorded.process.rank
+
+
+@record(frozen=True)
+class Answer:
+    """What a run of the command told.
+
+    ``dear`` are the lines worth something in a step, the dearest first; ``cheap`` are worth
+    nothing here; ``unknown`` are events that no rule explains; ``idle`` are findings in files that
+    ran at whose lines nothing happened. ``notes`` say what could not be told, and why.
+    """
+
+    command: tuple[str, ...]
+    ended: Ended | None
+    ranks: tuple[Rank, ...]
+    events: tuple[Event, ...]
+    joined: Joined
+    dear: tuple[Ranked, ...] = ()
+    cheap: tuple[Ranked, ...] = ()
+    unknown: tuple[Ranked, ...] = ()
+    idle: tuple[Line, ...] = ()
+    notes: tuple[str, ...] = ()
+    processes: int = 0
+    by_key: Mapping[Key, Price] = field(default_factory=dict)
+
+    @property
+    def first(self) -> Rank | None:
+        """The rank whose times the report tells: the lowest."""
+        return self.ranks[0] if self.ranks else None
+
+
+def answer(
+    command: Sequence[str], ended: Ended | None, reading: Reading, folder: Path, config: Config
+) -> Answer:
+    """Join and price what was recorded in a folder."""
+    chosen = training(reading)
+    notes = [*_notes(reading, chosen, ended)]
+    ranks = []
+    for one in chosen:
+        activity, trouble = _activity(one, folder)
+        notes += trouble
+        step = step_times(one.steps) if one.steps is not None else NOTHING
+        ranks.append(Rank(one, events_of(one), step, activity))
+    events = together([rank.events for rank in ranks]) if ranks else ()
+    joined = join([rank.recorded for rank in ranks], events, config)
+    table: Mapping[Key, Price] = {}
+    if ranks:
+        first = ranks[0]
+        table = prices(first.recorded, joined.lines, first.activity, first.step)
+    return _ranked(
+        Answer(
+            tuple(command),
+            ended,
+            tuple(ranks),
+            events,
+            joined,
+            notes=tuple(dict.fromkeys(notes)),
+            processes=len(reading.processes),
+            by_key=table,
+        )
+    )
+
+
+def _ranked(answer: Answer) -> Answer:
+    step = answer.first.step if answer.first else NOTHING
+    dear, cheap, unknown, idle = [], [], [], []
+    for line in answer.joined.lines:
+        price = answer.by_key.get((line.filename, line.row), FREE)
+        one = Ranked(line, price)
+        told = [event for event in line.events if not event.by_torch]
+        if line.finding is None and not told:
+            continue
+        if price.worth(step):
+            dear.append(one)
+        elif line.events:
+            cheap.append(one)
+        else:
+            idle.append(line)
+        if line.finding is None:
+            unknown.append(one)
+    dear.sort(key=lambda one: -one.price.total.value)
+    return replace(
+        answer, dear=tuple(dear), cheap=tuple(cheap), unknown=tuple(unknown), idle=tuple(idle)
+    )
+
+
+def _activity(one: Recorded, folder: Path) -> tuple[Activity | None, list[str]]:
+    for profile in reversed(one.profiles):
+        try:
+            return read_trace(folder / profile.file, profile.last - profile.first), []
+        except (OSError, ValueError) as error:
+            return None, [f"the profiler's trace cannot be read: {error}"]
+    return None, []
+
+
+def _notes(reading: Reading, chosen: Sequence[Recorded], ended: Ended | None) -> list[str]:
+    """Why some of the answer is missing, worst first."""
+    notes = []
+    if not reading.processes:
+        notes.append(
+            "no Python process of the command loaded the recorder: a command that is no Python, "
+            "or a Python that ignores its environment (`-I`, `-E`, `-S`)"
+        )
+    elif all(one.process.torch is None for one in reading.processes):
+        notes.append("no process of the command imported torch")
+    elif not chosen:
+        notes.append("torch was imported, but nothing was compiled and no step was made")
+    elif all(one.steps is None for one in chosen):
+        notes.append(
+            "no step was found: nothing called `backward()` or an optimizer's `step()` often "
+            "enough; name a line of your loop with --step-marker FILE:LINE"
+        )
+    if ended is not None and ended.status:
+        notes.append(f"the command ended with status {ended.status}")
+    for one in chosen:
+        if one.end is None:
+            notes.append(f"process {one.process.pid} was killed; what it wrote until then is told")
+        notes += [f"{note.what}: {note.reason}" for note in one.notes]
+    if reading.damaged:
+        notes.append(f"{reading.damaged} lines of the recording could not be read")
+    return notes
