@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -123,11 +123,5 @@ def _merged(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
 
 def _idle_after(moment: float, gpu: Sequence[tuple[float, float]]) -> float:
     """How long the GPU does nothing from a moment on; not at all where it is at work."""
-    for start, end in _from(moment, gpu):
-        return max(0.0, start - moment) if end > moment else 0.0
-    return 0.0
-
-
-def _from(moment: float, gpu: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
-    at = bisect_left([end for _, end in gpu], moment)
-    yield from gpu[at : at + 1]
+    at = bisect_right([end for _, end in gpu], moment)
+    return max(0.0, gpu[at][0] - moment) if at < len(gpu) else 0.0

@@ -1,0 +1,258 @@
+"""What a recording comes to: read, joined to findings, priced, told. No torch is needed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tclint.config import Config
+from tclint.run.events import Kind
+from tclint.run.gpu import activity, read_trace
+from tclint.run.intervals import of_median, of_share
+from tclint.run.price import quiet_steps
+from tclint.run.read import read_folder
+from tclint.run.report.text import render
+from tclint.run.session import Answer, answer
+
+START = 1_700_000_000_000_000_000
+MS = 1_000_000
+SCRIPT = """\
+import torch
+
+
+def step(model, x):
+    loss = model(x).sum()
+    loss.backward()
+    return loss.item()
+
+
+@torch.compile
+def masked(x, mask):
+    x[mask] += 1
+    return x
+
+
+for _ in range(100):
+    step(masked, torch.ones(3))
+"""
+BREAK = """\
+Graph break in user code at {file}:12
+Graph Break Reason: Dynamic shape operator
+  Explanation: its output shape depends on input Tensor data.
+ For more details about this graph break, please visit: https://x.org/gb/gb0036.html
+User code traceback:
+  File "{file}", line 17, in <module>
+    step(masked, torch.ones(3))
+  File "{file}", line 12, in masked
+    x[mask] += 1
+"""
+
+
+class Recording:
+    """A folder as the recorder leaves it, line by line."""
+
+    def __init__(self, folder: Path) -> None:
+        self.script = folder / "train.py"
+        self.script.write_text(SCRIPT)
+        self.folder = folder / "recording"
+        self.folder.mkdir()
+
+    def process(self, *lines: dict[str, Any], pid: int = 1, **more: Any) -> None:
+        head = {
+            "kind": "process", "pid": pid, "parent": 0, "started": START + pid,
+            "arguments": ["python", "train.py"], "folder": str(self.script.parent),
+            "executable": "python", "python": "3.11", "torch": "2.13.0",
+            "libraries": ["/usr/lib/python3.11", "/env/lib/site-packages"], **more,
+        }  # fmt: skip
+        text = "".join(json.dumps(line) + "\n" for line in (head, *lines))
+        (self.folder / f"process-{pid}-0.jsonl").write_text(text)
+
+    def place(self, row: int, function: str = "step") -> dict[str, Any]:
+        return {"filename": str(self.script), "row": row, "function": function}
+
+    def break_line(self) -> dict[str, Any]:
+        text = BREAK.format(file=self.script)
+        return {"kind": "break", "at": START, "compile_id": "0/0", "text": text}
+
+    def compiled(self, compile_id: str = "0/0", **more: Any) -> dict[str, Any]:
+        place = {**self.place(11, "masked"), "compile_id": compile_id, "seconds": 0.5}
+        return {"kind": "compiled", "at": START, **place, **more}
+
+    def steps(self, milliseconds: float = 10, watched: list[list[int]] | None = None) -> Any:
+        ends = [START + int(n * milliseconds * MS) for n in range(61)]
+        return {
+            "kind": "steps", "marker": "backward", "place": self.place(6), "ends": ends,
+            "warm_up": 10, "watched": watched or [],
+        }  # fmt: skip
+
+    def samples(self, hits: dict[int, int]) -> dict[str, Any]:
+        rows = list(hits)
+        stacks = [[self.place(17, "<module>"), self.place(row)] for row in rows]
+        found = [[START, n] for n, row in enumerate(rows) for _ in range(hits[row])]
+        return {
+            "kind": "samples", "interval": MS, "first": 20, "last": 40, "stacks": stacks,
+            "hits": found,
+        }  # fmt: skip
+
+    def end(self) -> dict[str, Any]:
+        return {"kind": "end", "at": START, "how": "exit"}
+
+    def answer(self) -> Answer:
+        config = Config(self.script.parent)
+        return answer(("python", "train.py"), None, read_folder(self.folder), self.folder, config)
+
+    def told(self) -> str:
+        return render(self.answer(), self.script.parent)
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Recording:
+    return Recording(tmp_path)
+
+
+def test_a_break_is_told_at_its_line_with_the_rule_that_explains_it(recording: Recording) -> None:
+    recording.process(recording.break_line(), recording.compiled(), recording.end())
+    (line,) = [line for line in recording.answer().joined.lines if line.events]
+    assert line.row == 12
+    assert line.events[0].kind is Kind.BREAK
+    assert line.finding is not None
+    assert line.finding.code == "TCL170"
+    assert recording.answer().joined.explained == (1, 1)
+
+
+def test_a_break_that_no_rule_explains_is_kept(recording: Recording) -> None:
+    text = BREAK.format(file=recording.script).replace("line 12", "line 13")
+    entry = {**recording.break_line(), "text": text}
+    recording.process(entry, recording.compiled(), recording.end())
+    assert "no rule knows: train.py:13  breaks the graph: Dynamic shape" in recording.told()
+
+
+def test_the_step_is_the_median_of_those_that_no_window_slowed(recording: Recording) -> None:
+    steps = recording.steps(10, watched=[[20, 40]])
+    steps["ends"] = [end + (n >= 30) * 50 * MS for n, end in enumerate(steps["ends"])]
+    recording.process(steps, recording.end())
+    first = recording.answer().first
+    assert first is not None
+    assert first.step.value == 10
+    assert first.recorded.steps is not None
+    assert len(quiet_steps(first.recorded.steps)) == 60 - 9 - 21
+
+
+def test_lines_are_ranked_by_the_time_that_the_host_spends_there(recording: Recording) -> None:
+    lines = (recording.break_line(), recording.compiled(), recording.steps())
+    recording.process(*lines, recording.samples({12: 60, 5: 40}), recording.end())
+    (dear,) = recording.answer().dear
+    assert dear.line.row == 12
+    assert dear.price.total.value == pytest.approx(6)
+    assert dear.price.total.low < 6 < dear.price.total.high
+    assert "1.  6 ms  60%  train.py:12  breaks the graph" in recording.told()
+
+
+def test_what_costs_less_than_could_be_measured_is_worth_nothing_here(recording: Recording) -> None:
+    lines = (recording.break_line(), recording.compiled(), recording.steps())
+    recording.process(*lines, recording.samples({12: 1, 5: 999}), recording.end())
+    assert not recording.answer().dear
+    assert "worth nothing here: 1 line (train.py:12)" in recording.told()
+    assert "nothing here is worth a change" in recording.told()
+
+
+def test_a_recompile_is_told_with_its_guard_and_counted_once(recording: Recording) -> None:
+    reason = f"0/0: tensor 'x' size mismatch at index 0  # {recording.script}:12 in masked"
+    again = recording.compiled("0/1", recompile_reason=reason)
+    recording.process(recording.compiled(), again, recording.end())
+    (event,) = recording.answer().events
+    assert (event.kind, event.row) == (Kind.RECOMPILE, 12)
+    assert event.what == "tensor 'x' size mismatch at index 0"
+    assert "once: cold start 0.5 s, 1 recompile 0.5 s" in recording.told()
+
+
+def test_lines_that_cannot_be_read_are_counted_and_the_rest_is_told(recording: Recording) -> None:
+    recording.process(recording.steps(), recording.end())
+    file = recording.folder / "process-1-0.jsonl"
+    file.write_text(file.read_text() + '{"kind": "loss", "st')
+    (recording.folder / "process-9-0.jsonl").write_text("\0\n[1]\n")
+    assert "note: 3 lines of the recording could not be read" in recording.told()
+    assert "step 10 ms" in recording.told()
+
+
+def test_each_rank_is_told_and_what_only_some_ran_into_is_named(recording: Recording) -> None:
+    recording.process(recording.steps(10), recording.end(), pid=1, rank=0, world_size=2)
+    broken = (recording.break_line(), recording.compiled(), recording.steps(12))
+    recording.process(*broken, recording.end(), pid=2, rank=1, world_size=2)
+    told = recording.told()
+    assert "rank 0: step 10 ms" in told
+    assert "rank 1: step 12 ms" in told
+    assert f"only rank 1: {recording.script}:12 breaks the graph" in told
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"torch": None}, "no process of the command imported torch"),
+        ({}, "nothing was compiled and no step was made"),
+    ],
+)
+def test_what_is_missing_is_told_with_its_reason(
+    recording: Recording, given: dict[str, Any], words: str
+) -> None:
+    recording.process(recording.end(), **given)
+    assert words in recording.told()
+
+
+def test_a_command_without_python_is_told(recording: Recording) -> None:
+    assert "no Python process of the command loaded the recorder" in recording.told()
+
+
+def test_a_process_that_was_killed_is_told_with_what_it_wrote(recording: Recording) -> None:
+    recording.process(recording.steps())
+    assert "process 1 was killed" in recording.told()
+    assert "step 10 ms" in recording.told()
+
+
+def span(name: str, start: float, length: float, category: str) -> dict[str, Any]:
+    return {"ph": "X", "name": name, "ts": start, "dur": length, "cat": category}
+
+
+def test_the_gpu_idles_after_a_wait_until_its_next_kernel_starts() -> None:
+    found = activity(
+        [
+            span("cudaLaunchKernel", 0, 10, "cuda_runtime"),
+            span("add", 10, 90, "kernel"),
+            span("cudaStreamSynchronize", 20, 80, "cuda_runtime"),
+            span("cudaLaunchKernel", 140, 10, "cuda_runtime"),
+            span("mul", 150, 50, "kernel"),
+        ],
+        1,
+    )
+    assert found is not None
+    assert [(wait.waited, wait.idle_after) for wait in found.waits] == [(0.08, 0.05)]
+    assert found.launches == 2
+    assert found.idle_share == pytest.approx(60 / 200)
+
+
+def test_work_that_overlaps_on_the_gpu_is_counted_once() -> None:
+    kernels = [span("a", 0, 100, "kernel"), span("b", 50, 100, "kernel")]
+    found = activity(kernels, 1)
+    assert found is not None
+    assert found.busy == pytest.approx(0.15)
+
+
+def test_a_trace_without_a_gpu_says_nothing_of_one(tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    file.write_text(json.dumps({"traceEvents": [span("aten::add", 0, 1, "cpu_op")]}))
+    assert read_trace(file, 3) is None
+    file.write_text("[]")
+    with pytest.raises(ValueError, match="no trace"):
+        read_trace(file, 3)
+
+
+def test_intervals_hold_the_value_and_narrow_with_more_of_it() -> None:
+    few, many = of_share(6, 10), of_share(600, 1000)
+    assert few.low < many.low < 0.6 < many.high < few.high
+    assert of_share(0, 100).low == 0
+    assert of_share(0, 100).high > 0
+    assert of_median([3.0, 1.0, 2.0]).value == 2
+    assert of_median([]).value == 0
