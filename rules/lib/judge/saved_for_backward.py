@@ -23,6 +23,7 @@ from tclint.semantics.values import (
     External,
     Function,
     Object,
+    Sequence,
     Static,
     SymInt,
     Value,
@@ -106,7 +107,9 @@ def _is_bound_later(site: Site, node: ast.AST, name: str) -> bool:
 
 def _may_write(site: Site, part: ast.AST, held: set[str], new: str | None) -> bool:
     """True for what may write into the memory of ``held``, as far as it shows."""
-    owners = [*_written(part)]
+    owners = (
+        [] if isinstance(part, ast.AugAssign) and _is_members(site, part) else [*_written(part)]
+    )
     if isinstance(part, ast.Call):
         kinds = [*options(site.value(part.func))]
         if any(_writes_of_its_own(site, part, kind) for kind in kinds):
@@ -116,6 +119,11 @@ def _may_write(site: Site, part: ast.AST, held: set[str], new: str | None) -> bo
             reached = callees(site, part)
             owners += [one for one in given if fate_of(reached, part, one) is None]
     return any(_is_foreign(site, owner, held, new) for owner in owners)
+
+
+def _is_members(site: Site, statement: ast.AugAssign) -> bool:
+    """True for ``outputs += (weights,)``: a tuple or list grows, and no member changes."""
+    return all(isinstance(kind, Sequence) for kind in options(site.value(statement.target)))
 
 
 def _written(part: ast.AST) -> Iterator[ast.expr]:
