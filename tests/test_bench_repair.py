@@ -12,7 +12,7 @@ import pytest
 from benchmarks.models.catalogue import Model
 from benchmarks.repair.__main__ import main
 from benchmarks.repair.names import missing_names
-from benchmarks.repair.record import AFTER, BEFORE, SAME, SETTINGS, UNSAFE, Measured, Site
+from benchmarks.repair.record import AFTER, BEFORE, ROUNDED, SAME, SETTINGS, UNSAFE, Measured, Site
 from benchmarks.repair.report import Report, is_better, page, summary, text, tiers_table
 from benchmarks.repair.rows import TABLES, TRAIN, Row, chosen
 from benchmarks.repair.tree import Edited, Fixed, fix, installed
@@ -129,6 +129,8 @@ def test_a_tier_is_kept_where_it_removes_breaks_and_changes_nothing_else() -> No
     assert not is_better(measured(SETTINGS, 1, compiled="different: call 0"), safe)
     assert not is_better(measured(SETTINGS, 1, recompiles=1), safe)
     assert not is_better(measured(SETTINGS, 0, failure="took too long"), safe)
+    rounded = f"{ROUNDED}: 3.1e-07"
+    assert is_better(measured(UNSAFE, 2, eager=rounded, compiled=rounded), safe)
 
 
 def test_the_tiers_tell_what_is_left_after_each() -> None:
@@ -137,3 +139,4 @@ def test_the_tiers_tell_what_is_left_after_each() -> None:
     assert "| as found | 3 | 0 of 1 |" in table
     assert "| safe fixes | 2 | 0 of 1 |" in table
     assert "| and unsafe fixes | 0 | 1 of 1 |" in table
+    assert "| net | 3 | 2 | 0 | identical |" in table

@@ -207,6 +207,19 @@ def test_errors_are_measured_against_float64() -> None:
     assert (judged(good), judged(bad)) == ("close", "different")
 
 
+def test_float64_of_changed_code_excuses_no_change() -> None:
+    old = torch.rand(1000, dtype=torch.float64)
+    rounding = 1 + 1e-6 * torch.rand(1000)
+
+    def judged(truth: torch.Tensor, error: torch.Tensor = rounding) -> str:
+        runs = [take(old.float() * rounding), take((truth * error).float()), take(truth)]
+        expected, actual, true = ({"call 1": value} for value in runs)
+        return compare(expected, actual, true, changed=True).verdict
+
+    assert judged(old, 1 - 2e-6 * torch.rand(1000)) == "close"
+    assert judged(old * 1.03) == judged(old + 1e-3) == "different"
+
+
 def test_rounding_errors_around_zero_are_no_difference() -> None:
     truth = torch.zeros(1000, dtype=torch.float64)
     eager, compiled, wrong = (torch.rand(1000) * size for size in (1e-9, 9e-9, 1e-3))

@@ -17,18 +17,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.repair.record import AFTER, BEFORE, HATCHES, SETTINGS, TIERS, UNSAFE, Measured
+from benchmarks.repair.record import (
+    AFTER,
+    BEFORE,
+    HATCHES,
+    NAMED,
+    SAFE_HATCHES,
+    TIERS,
+    UNSAFE,
+    WAYS,
+    Measured,
+)
 from benchmarks.repair.report import INTRODUCTION, Report, is_better, page, text, tiers_table
 from benchmarks.repair.rows import TABLES, Row, chosen
 from benchmarks.repair.tree import Fixed, copy, fix, installed
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = "transformers"
-TREES = {SETTINGS: UNSAFE}
-"""The sources that an arm runs, where they are another one's."""
+# What is not sure to break is worth a hatch here: each row is compiled, and keeps what helps.
+OPENED = ("--remedies", "hatches", "--min-confidence", "low")
 OPTIONS = {
     UNSAFE: ("--unsafe-fixes",),
-    HATCHES: ("--unsafe-fixes", "--remedies", "hatches"),
+    SAFE_HATCHES: OPENED,
+    HATCHES: ("--unsafe-fixes", *OPENED),
 }
 OUT = ROOT / "benchmarks" / "out" / "repair"
 
@@ -70,13 +81,14 @@ def _tiers(report: Report, folder: Path, options: argparse.Namespace) -> str:
     kept = dict(report.after)
     arms = {AFTER: kept}
     for tier in TIERS[1:]:
-        left = [row for row in report.rows if kept[row.name].failure is None]
-        left = [row for row in left if kept[row.name].breaks]
-        if tier != SETTINGS:
-            _fixed(folder, options, tier)
-        more = _measured(left, tier, folder, options) if left else {}
-        kept = kept | {name: one for name, one in more.items() if is_better(one, kept.get(name))}
-        arms[tier] = kept
+        for way in (way for way in WAYS if way.tier == tier):
+            left = [row for row in report.rows if kept[row.name].failure is None]
+            left = [row for row in left if kept[row.name].breaks]
+            if left:
+                _fixed(folder, options, way.tree)
+                more = _measured(left, way.name, folder, options)
+                kept |= {name: one for name, one in more.items() if is_better(one, kept.get(name))}
+        arms[tier] = dict(kept)
     return tiers_table(report, arms)
 
 
@@ -104,10 +116,12 @@ def _measured(
 
     Before fixing, a row that failed is left alone: it will not run afterwards either.
     """
-    records, tree = folder / f"{arm}.jsonl", folder / TREES.get(arm, arm)
+    way = NAMED[arm]
+    records, tree = folder / f"{arm}.jsonl", folder / way.tree
     known = _known(records)
-    if arm == AFTER:
-        known |= _unchanged(_known(folder / f"{BEFORE}.jsonl"), tree)
+    for other in WAYS[: WAYS.index(way)]:
+        if other.settings == way.settings:
+            known |= _unchanged(_known(folder / f"{other.name}.jsonl"), arm, tree)
     due = [row for row in rows if not _is_valid(row, known.get(row.name), tree, options)]
     if due:
         limits = ["--workers", str(options.workers), "--time-limit", str(options.time_limit)]
@@ -123,10 +137,10 @@ def _measured(
     return known | {row.name: now[row.name] for row in due}
 
 
-def _unchanged(before: Mapping[str, Measured], tree: Path) -> dict[str, Measured]:
-    """Rows none of whose files were fixed: measured before is measured afterwards."""
+def _unchanged(before: Mapping[str, Measured], arm: str, tree: Path) -> dict[str, Measured]:
+    """Rows none of whose files differ: measured before is measured afterwards."""
     return {
-        name: replace(one, arm=AFTER)
+        name: replace(one, arm=arm)
         for name, one in before.items()
         if one.failure is None and _is_same(one, tree)
     }

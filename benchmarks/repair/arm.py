@@ -11,14 +11,14 @@ import sys
 from pathlib import Path
 
 from benchmarks.repair.pool import Limits, measure_rows
-from benchmarks.repair.record import BEFORE, TIERS
+from benchmarks.repair.record import NAMED
 from benchmarks.repair.rows import TABLES, chosen
 
 
 def main() -> int:
     """Append one JSON line for each row to ``--records``."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.repair.arm", description=__doc__)
-    parser.add_argument("arm", choices=(BEFORE, *TIERS))
+    parser.add_argument("arm", choices=NAMED)
     parser.add_argument("rows", nargs="+")
     parser.add_argument("--table", choices=TABLES, required=True)
     parser.add_argument("--folder", type=Path, required=True, help="weights, results and logs")

@@ -23,7 +23,7 @@ import torch._inductor.config
 
 from benchmarks.models.build import build
 from benchmarks.repair.messages import messages_of
-from benchmarks.repair.record import BEFORE, HATCHES, SAME, SETTINGS, Measured, Site
+from benchmarks.repair.record import BEFORE, NAMED, ROUNDED, SAME, Measured, Site
 from benchmarks.repair.rows import TRAIN, Row
 from tclint.torch_facts.dynamo_settings import DYNAMIC_SHAPES, SCALARS
 from tclint.verify.equality import compare
@@ -118,7 +118,8 @@ def measure(row: Row, arm: str, folder: Path, *, inductor: bool) -> Measured:
     }
     found["breaks"] = counted.graphs[0] > 1
     if arm == BEFORE:
-        torch.save(found, subject.reference)
+        truth = subject.run(double=True).results
+        torch.save({**found, "float64": truth}, subject.reference)
         # What differs from one eager run to the next is not asked of another arm.
         found["eager"] = subject.run().results
     known = torch.load(subject.reference, weights_only=False)
@@ -143,14 +144,20 @@ def measure(row: Row, arm: str, folder: Path, *, inductor: bool) -> Measured:
 def _compared(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, str]:
     same = before["messages"] == after["messages"]
     told = SAME if same else f"{before['messages']}, then {after['messages']}"[:300]
-    eager, compiled = (_verdict(before["eager"], after[way]) for way in ("eager", "compiled"))
+    truth = before["float64"]
+    eager, compiled = (
+        _verdict(before["eager"], after[way], truth) for way in ("eager", "compiled")
+    )
     return {"eager": eager, "compiled": compiled, "messages": told}
 
 
-def _verdict(one: Results, other: Results) -> str:
-    answer = compare(one, other)
-    if answer.verdict == SAME:
+def _verdict(one: Results, other: Results, truth: Results) -> str:
+    """The same, equal within rounding, or what differs; ``truth`` is code before fixing."""
+    if compare(one, other).verdict == SAME:
         return SAME
+    answer = compare(one, other, truth)
+    if answer.verdict == "close":
+        return f"{ROUNDED}: {answer.max_rel:.1e}"
     return f"{answer.verdict}: {answer.detail or f'off by {answer.max_rel:.1e}'}"
 
 
@@ -202,7 +209,7 @@ def answer(row: Row, arm: str, folder: Path, inductor: bool, record: Path, log: 
         os.dup2(sink.fileno(), 1)
         os.dup2(sink.fileno(), 2)
     torch.set_num_threads(1)
-    if arm in (SETTINGS, HATCHES):
+    if NAMED[arm].settings:
         turn_on(CAPTURING)
     warnings.simplefilter("ignore")
     try:

@@ -9,11 +9,41 @@ from typing import Any
 BEFORE = "before"
 AFTER = "after"
 SAME = "identical"
+ROUNDED = "equal within rounding"
+"""Not the same bits, but no further from float64 than eager code before fixing is."""
 UNSAFE = "unsafe"
 SETTINGS = "settings"
 HATCHES = "hatches"
 TIERS = (AFTER, UNSAFE, SETTINGS, HATCHES)
 """What is done to the package, each more than the one before it; settings edit no file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to measure a row: with the sources of a ``tree``, and with settings of Dynamo or not.
+
+    Where unsafe fixes change a row, what comes after them is tried on the safe ones.
+    """
+
+    name: str
+    tier: str
+    tree: str
+    settings: bool = False
+
+
+SAFE_HATCHES = "safe-hatches"
+WAYS = (
+    Way(BEFORE, BEFORE, BEFORE),
+    Way(AFTER, AFTER, AFTER),
+    Way(UNSAFE, UNSAFE, UNSAFE),
+    Way("safe-settings", SETTINGS, AFTER, settings=True),
+    Way(SETTINGS, SETTINGS, UNSAFE, settings=True),
+    Way(SAFE_HATCHES, HATCHES, SAFE_HATCHES),
+    Way(HATCHES, HATCHES, HATCHES),
+    Way("safe-hatches-settings", HATCHES, SAFE_HATCHES, settings=True),
+    Way("hatches-settings", HATCHES, HATCHES, settings=True),
+)
+NAMED = {way.name: way for way in WAYS}
 
 
 @dataclass(frozen=True, slots=True)

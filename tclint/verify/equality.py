@@ -18,19 +18,21 @@ def compare(
     tolerance: float | None = None,
     *,
     same_draws: bool = False,
+    changed: bool = False,
 ) -> Equality:
     """Compare two runs: what each call gave, and whatever else has a name.
 
     ``truth`` is a run in float64 to measure errors against; a ``tolerance`` stated by the target,
     relative to the largest value of a tensor, comes before it. ``same_draws``: no run draws random
-    numbers, so that float64 is the truth about them however far away it ends up.
+    numbers, so that float64 is the truth about them however far away it ends up. ``changed``: the
+    code in float64 is that of the actual run, which may compute something else than the expected.
     """
-    found = Findings(stated=tolerance, same_draws=same_draws)
+    found = Findings(stated=tolerance, same_draws=same_draws, changed=changed)
     if expected.keys() != actual.keys():
         found.differences.append(f"{', '.join(expected)}, then {', '.join(actual)}")
     for name in (name for name in expected if name in actual):
         found.part = name
-        found.top, found.errors = _top(expected[name]) if truth else 0.0, Errors()
+        found.top, found.errors = _top(expected[name]) if truth else 0.0, Errors(changed=changed)
         _compare(expected[name], actual[name], (truth or {}).get(name), name, found)
         found.differences += found.errors.unexcused
     return _verdict(found)

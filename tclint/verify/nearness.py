@@ -40,11 +40,13 @@ class Errors:
     """What the tensors of one snapshot err by against float64, together.
 
     ``own`` and ``other`` are sums of squares; ``wild``: eager code itself ends up far away.
+    ``changed``: it is other code, which may not be further away than the code in float64 either.
     """
 
     own: float = 0.0
     other: float = 0.0
     wild: bool = False
+    changed: bool = False
     beyond: list[str] = field(default_factory=list)
 
     @property
@@ -55,13 +57,18 @@ class Errors:
         moves its weight by the whole learning rate, this way or that. Which weights those are is
         chance; how far all of them are off together is not.
         """
-        return [] if self.wild and self.other <= ERROR_FACTOR**2 * self.own else self.beyond
+        most = ERROR_FACTOR**2
+        alike = self.other <= most * self.own and (
+            not self.changed or self.own <= most * self.other
+        )
+        return [] if self.wild and alike else self.beyond
 
 
 @record()
 class Findings:
     """What a comparison has come to so far.
 
+    ``changed``: float64 is the truth about the actual run's code alone.
     ``stated`` is the target's own tolerance, ``top`` the largest magnitude in the snapshot at hand,
     which ``part`` names. ``moved`` is what changed nothing but its device, and may.
     """
@@ -79,6 +86,7 @@ class Findings:
     stated: float | None = None
     top: float = 0.0
     same_draws: bool = False
+    changed: bool = False
     errors: Errors = field(default_factory=Errors)
 
 
@@ -123,6 +131,8 @@ def compare_values(
             found.errors.wild |= wild
             factor = NOISE_FACTOR if noise else ERROR_FACTOR
             _against_truth(one, other, true, expected.dtype, factor, path, found)
+            if found.changed and not noise and relative > tolerance:
+                _against_other_code(one, other, true, path, found)
             return
     if found.basis == "largest":
         found.tolerance = max(found.tolerance, tolerance)
@@ -165,6 +175,18 @@ def _against_truth(
         found.errors.beyond.append(
             f"{path}: off by {error:.3g} from float64, {times} the expected run's own {own:.3g} "
             f"(allowed: {factor:g} times)"
+        )
+
+
+def _against_other_code(
+    one: torch.Tensor, other: torch.Tensor, true: torch.Tensor, path: str, found: Findings
+) -> None:
+    """A run that is much further from other code in float64 than that code is: another result."""
+    own, error = _rms(one - true), _rms(other - true)
+    if own > ERROR_FACTOR * error:
+        found.errors.beyond.append(
+            f"{path}: the expected run is off by {own:.3g} from the changed code in float64, which "
+            f"itself errs by {error:.3g} (allowed: {ERROR_FACTOR:g} times)"
         )
 
 

@@ -239,7 +239,14 @@ class Judge:
         if not _inexact(plain):
             return self._excuse(plain)
         truth = self.in_float64()
-        close = compare(wanted, actual, truth, tolerance, same_draws=self._same_draws)
+        close = compare(
+            wanted,
+            actual,
+            truth,
+            tolerance,
+            same_draws=self._same_draws,
+            changed=expected is not None,
+        )
         return self._excuse(close)
 
     def needs_float64(self, actual: Run) -> bool:
