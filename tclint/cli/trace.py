@@ -11,24 +11,37 @@ from tclint.cli.terminal import fail, write
 
 
 def trace(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A recording that `tclint run --keep` left.")
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PATH",
+            help="A recording that `tclint run --keep` left, a folder that TORCH_TRACE named, or "
+            "a file of logs with TORCH_LOGS=graph_breaks,recompiles.",
+        ),
     ],
 ) -> None:
-    """Report what a recording tells, as `tclint run` does after its command."""
+    """Report what a recording tells, as `tclint run` does after its command.
+
+    The files that it names are looked for where they were, then below this folder.
+    """
     from tclint.config import ConfigError, load_config
     from tclint.printable import printable
-    from tclint.run.read import read_folder
+    from tclint.run.moved import moved
+    from tclint.run.read import Reading, read_folder
     from tclint.run.report.text import render
     from tclint.run.session import answer
+    from tclint.run.torch_trace import read_torch
 
-    if not folder.is_dir():
-        fail(f"{folder}: no such folder")
+    if not path.exists():
+        fail(f"{path}: no such file or folder")
     try:
-        reading = read_folder(folder)
+        reading = read_folder(path) if path.is_dir() else Reading(())
         if not reading.processes:
-            fail(f"{folder}: no recording; `tclint run --keep DIR -- COMMAND` makes one")
+            reading = moved(read_torch(path), Path.cwd())
+        folder = path if path.is_dir() else path.parent
         told = answer((), None, reading, folder, load_config(Path.cwd()))
+    except ValueError as error:
+        fail(f"{path}: {error}; `tclint run --keep DIR -- COMMAND` makes a recording")
     except (ConfigError, OSError) as error:
         fail(str(error))
     write(printable(render(told, Path.cwd()), styled=True))

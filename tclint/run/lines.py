@@ -14,7 +14,7 @@ from tclint.run.recorded import Recorded
 
 _EFFECTS: Mapping[Kind, frozenset[Effect]] = {
     Kind.BREAK: frozenset({Effect.GRAPH_BREAK}),
-    Kind.RECOMPILE: frozenset({Effect.RECOMPILE, Effect.GRAPH_BREAK}),
+    Kind.RECOMPILE: frozenset({Effect.RECOMPILE}),
     Kind.SYNC: frozenset({Effect.HOST_SYNC, Effect.GRAPH_BREAK, Effect.DEVICE_COPY}),
     Kind.EAGER: frozenset({Effect.GRAPH_BREAK, Effect.INVALID}),
     Kind.CUDAGRAPHS: frozenset(),

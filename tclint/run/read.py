@@ -31,11 +31,13 @@ class Reading:
     """The processes of one command in the order in which they began.
 
     ``damaged`` counts the lines that could not be read: the last one of a process that was killed
-    while it wrote, or what somebody else put there.
+    while it wrote, or what somebody else put there. ``timed`` is false for logs of torch's own,
+    which tell of no steps.
     """
 
     processes: tuple[Recorded, ...]
     damaged: int = 0
+    timed: bool = True
 
 
 def read_folder(folder: Path) -> Reading:

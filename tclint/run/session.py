@@ -64,6 +64,11 @@ class Answer:
     by_key: Mapping[Key, Price] = field(default_factory=dict)
 
     @property
+    def priced(self) -> bool:
+        """Whether there were steps, so that lines have prices."""
+        return self.first is not None and self.first.recorded.steps is not None
+
+    @property
     def first(self) -> Rank | None:
         """The rank whose times the report tells: the lowest."""
         return self.ranks[0] if self.ranks else None
@@ -141,6 +146,8 @@ def _notes(reading: Reading, chosen: Sequence[Recorded], ended: Ended | None) ->
             "no Python process of the command loaded the recorder: a command that is no Python, "
             "or a Python that ignores its environment (`-I`, `-E`, `-S`)"
         )
+    elif not reading.timed:
+        notes.append("torch's own logs tell of no steps, so that no line has a price")
     elif all(one.process.torch is None for one in reading.processes):
         notes.append("no process of the command imported torch")
     elif not chosen:
@@ -153,7 +160,7 @@ def _notes(reading: Reading, chosen: Sequence[Recorded], ended: Ended | None) ->
     if ended is not None and ended.status:
         notes.append(f"the command ended with status {ended.status}")
     for one in chosen:
-        if one.end is None:
+        if one.end is None and reading.timed:
             notes.append(f"process {one.process.pid} was killed; what it wrote until then is told")
         notes += [f"{note.what}: {note.reason}" for note in one.notes]
     if reading.damaged:

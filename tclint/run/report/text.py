@@ -14,6 +14,8 @@ from tclint.run.session import Answer, Rank, Ranked
 
 _SHOWN = 20
 _NAMED = 3
+_NUMBERS = 3
+"""Columns that stand at the right: the number, the milliseconds, the share."""
 _WHAT = {
     Kind.BREAK: "breaks the graph",
     Kind.RECOMPILE: "recompiles",
@@ -38,8 +40,11 @@ def _lines(answer: Answer, root: Path) -> Iterator[str]:
         yield f"{shlex.join(answer.command)}{_ended(answer)}"
     for rank in answer.ranks:
         yield _head(rank, named=len(answer.ranks) > 1)
-    yield from _table(answer, root)
-    yield from _nothing("worth nothing here", answer.cheap, root)
+    if answer.priced:
+        yield from _table(answer, answer.dear, root)
+        yield from _nothing("worth nothing here", answer.cheap, root)
+    else:
+        yield from _table(answer, answer.cheap, root)
     yield from _unknown(answer, root)
     if answer.idle:
         yield f"    did not happen: {_count(len(answer.idle), 'finding')} in files that ran"
@@ -76,22 +81,20 @@ def _head(rank: Rank, *, named: bool) -> str:
     return name + " · ".join(parts)
 
 
-def _table(answer: Answer, root: Path) -> Iterator[str]:
-    rows = [_row(n, one, answer, root) for n, one in enumerate(answer.dear[:_SHOWN], start=1)]
+def _table(answer: Answer, ranked: Sequence[Ranked], root: Path) -> Iterator[str]:
+    rows = [_row(n, one, answer, root) for n, one in enumerate(ranked[:_SHOWN], start=1)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = zip(row, widths, strict=True)
         yield "  ".join(
             cell.rjust(width) if n < _NUMBERS else cell.ljust(width)
             for n, (cell, width) in enumerate(cells)
+            if width
         ).rstrip()
-    if more := answer.dear[_SHOWN:]:
+    if more := ranked[_SHOWN:]:
         yield f"    and {_count(len(more), 'line')} more"
-    if answer.first is not None and answer.first.recorded.steps is not None and not answer.dear:
+    if answer.priced and not ranked:
         yield "    nothing here is worth a change: no line costs what could be measured"
-
-
-_NUMBERS = 3
 
 
 def _row(number: int, one: Ranked, answer: Answer, root: Path) -> tuple[str, ...]:
@@ -99,7 +102,7 @@ def _row(number: int, one: Ranked, answer: Answer, root: Path) -> tuple[str, ...
     ms = one.price.total
     return (
         f"{number}.",
-        f"{ms.value:.2g} ms",
+        f"{ms.value:.2g} ms" if step else "",
         f"{ms.value / step:.0%}" if step else "",
         f"{_shown(one.line.filename, root)}:{one.line.row}",
         _says(one.line),

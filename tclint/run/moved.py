@@ -1,0 +1,68 @@
+"""Find the files of a recording that was made elsewhere: another folder, another machine."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+from tclint.run.read import Reading
+from tclint.run.recorded import Recorded
+
+_NAMED = re.compile(r'File "(.+?)", line')
+
+
+def moved(reading: Reading, root: Path) -> Reading:
+    """The same with the names of files that are not here replaced by those below ``root``.
+
+    A file is the one with the longest end of its path in common: `/home/you/net/model.py` is
+    `net/model.py` here, or else `model.py`.
+    """
+    places = {}
+    for name in dict.fromkeys(name for one in reading.processes for name in _names(one)):
+        found = None if Path(name).exists() else _below(root, name)
+        if found is not None:
+            places[name] = str(found)
+    if not places:
+        return reading
+    processes = tuple(_moved(one, places) for one in reading.processes)
+    return replace(reading, processes=processes)
+
+
+def _names(one: Recorded) -> Iterator[str]:
+    for entry in one.breaks:
+        yield from _NAMED.findall(entry.text)
+    for compiled in one.compiled:
+        yield compiled.filename
+
+
+def _below(root: Path, name: str) -> Path | None:
+    pure = PureWindowsPath(name) if "\\" in name else PurePosixPath(name)
+    parts = pure.parts[1:] if pure.is_absolute() else pure.parts
+    for first in range(len(parts)):
+        path = root.joinpath(*parts[first:])
+        if os.pardir not in parts and path.is_file():
+            return path
+    return None
+
+
+def _moved(one: Recorded, places: Mapping[str, str]) -> Recorded:
+    def text(given: str) -> str:
+        for old, new in places.items():
+            given = given.replace(f'"{old}"', f'"{new}"').replace(f"{old}:", f"{new}:")
+        return given
+
+    return replace(
+        one,
+        breaks=tuple(replace(entry, text=text(entry.text)) for entry in one.breaks),
+        compiled=tuple(
+            replace(
+                entry,
+                filename=places.get(entry.filename, entry.filename),
+                recompile_reason=text(entry.recompile_reason),
+            )
+            for entry in one.compiled
+        ),
+    )
