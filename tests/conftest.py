@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import fcntl
 import gc
+import itertools
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import traceback
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import settings
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+NUMBERS = itertools.count()
+DEVICES = ("torch.cuda", "torch.mtia", "torch.xpu")
 INSTALLABLE = ("pyproject.toml", "setup.py", "README.md", "LICENSE", ".pre-commit-hooks.yaml")
 
 settings.register_profile("tclint", deadline=None, derandomize=True)
@@ -70,26 +75,48 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the test's own: pytest's, without a link to the newest folder of each name."""
+    name = re.sub(r"\W", "_", request.node.name)[:28]
+    return tmp_path_factory.mktemp(f"{name}{next(NUMBERS)}", numbered=False)
+
+
 @pytest.fixture(autouse=True)
-def plain_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Make output independent of the terminal, and keep caches inside the test's folder."""
+def plain_environment(
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Make output independent of the terminal, and keep caches inside the test's folder.
+
+    Most tests have none, and cache nothing: a folder for each would take longer than the test.
+    """
+    if "tmp_path" in request.fixturenames:
+        cache = request.getfixturevalue("tmp_path") / "cache"
+    else:
+        cache = tmp_path_factory.getbasetemp() / f"cache{next(NUMBERS)}"
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("FORCE_COLOR", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
 
 
 @pytest.fixture(autouse=True)
-def nothing_for_the_log_of_dynamo() -> None:
-    """Dynamo prepares for its own log what nobody reads here, and that takes as long as compiling.
+def nothing_for_the_logs_of_torch() -> None:
+    """Torch prepares for its logs what nobody reads here, and that takes as long as computing.
 
-    It times each guard, and looks for the columns of every frame above a break: pytest has many.
+    Dynamo times each guard, and looks for the columns of every frame above a break: pytest has
+    many. Seeding writes down all frames for each kind of device that is not there.
     """
     guards, errors = (sys.modules.get(f"torch._dynamo.{name}") for name in ("guards", "exc"))
     if guards is not None:
         vars(guards)["profile_guard_manager"] = lambda *_: 0.0
     if errors is not None:
         vars(errors)["_extract_stack_with_positions"] = _stack
+    for device in map(sys.modules.get, DEVICES):
+        if device is not None:
+            vars(device)["traceback"] = SimpleNamespace(format_stack=list)
 
 
 def _stack() -> traceback.StackSummary:

@@ -140,9 +140,10 @@ def _toml(file: Path) -> dict[str, Any] | None:
 
 
 def _ini(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    parser = configparser.RawConfigParser()
     try:
-        parser.read_string(read_text(file))
+        text = read_text(file)
+        parser = configparser.RawConfigParser()
+        parser.read_string(text)
     except (OSError, ValueError, configparser.Error):
         return
     for section in parser.sections():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,10 +26,17 @@ def selected_rules(rules: Iterable[Rule[Any]], config: Config) -> tuple[Rule[Any
 
 def is_selected(code: str, config: Config) -> bool:
     """Whether a code runs: the longest prefix that names it decides, ``ignore`` wins a draw."""
-    wanted = longest_prefix(code, (*config.select, *config.extend_select))
-    if not config.select:
+    return _is_selected(code, config.select, config.extend_select, config.ignore)
+
+
+@lru_cache(maxsize=4096)
+def _is_selected(
+    code: str, select: tuple[str, ...], more: tuple[str, ...], ignore: tuple[str, ...]
+) -> bool:
+    wanted = longest_prefix(code, (*select, *more))
+    if not select:
         wanted = max(wanted, 0)
-    return wanted > longest_prefix(code, config.ignore)
+    return wanted > longest_prefix(code, ignore)
 
 
 def is_shown(code: str, confidence: Confidence, config: Config) -> bool:
