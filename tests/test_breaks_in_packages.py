@@ -50,6 +50,15 @@ PROGRAMS = {
             state = x.new_zeros(rnn.num_layers, 3)  # X
             return rnn(x[None], (state, state))[0]
         """,
+    "a recurrent layer that is asked before a loop": """
+        rnn = torch.nn.LSTM(3, 3)
+
+        def f(x):
+            x = x[None].repeat(rnn.num_layers, 1, 1)  # X
+            for _ in range(2):
+                x, _ = rnn(x)
+            return x
+        """,
 }
 WHOLE = {
     "repeats whose length is told": """

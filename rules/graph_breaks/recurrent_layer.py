@@ -12,7 +12,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.syntax import blocks_of
 from tclint.torch_facts.dynamo_settings import RECURRENT
 
-from ..lib.wording import consequence, loop_ids, renumbered
+from ..lib.wording import consequence, dropped, loop_ids
 
 _LAYERS: Final = {
     f"{package}.{name}.__call__": name
@@ -21,6 +21,8 @@ _LAYERS: Final = {
 }
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SIMPLE: Final = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
+_SPLITS_SINCE: Final = (2, 15)
+"""Up to then the whole function runs in eager, whatever is before the layer."""
 _WAY_OUT = "outside of compiled code cuDNN runs it as fast as ever"
 
 
@@ -33,7 +35,7 @@ class RecurrentLayer(Rule[Call]):
     on = Call
     called = ("__call__",)
     effects = (Effect.GRAPH_BREAK,)
-    gb_ids = ("GB0014", "GB0148", "GB7000")
+    gb_ids = ("GB0014", "GB0148", "GB4841", "GB7000")
     settings = (RECURRENT,)
 
     def check(self, event: Call) -> Finding | None:
@@ -42,12 +44,20 @@ class RecurrentLayer(Rule[Call]):
         if name is None or event.site.has_setting(RECURRENT):
             return None
         touched = _touched_before(event.site, event.call)
+        what = f"Dynamo does not trace `nn.{name}`"
+        ids: tuple[str, ...] = ("GB0014",)
+        if event.site.settings.target_torch < _SPLITS_SINCE:
+            message = f"{what}{dropped(event.site)}"
+        elif touched is not None:
+            message, ids = f"{what}, and stops where it is touched first", ("GB4841", "GB0148")
+        else:
+            message, ids = f"{what}{consequence(event.site)}", loop_ids(event.site, "GB0148")
         return Finding(
-            f"Dynamo does not trace `nn.{name}`{consequence(event.site)}",
+            message,
             Decline(_WAY_OUT),
             node=touched,
             related=(event.call,) if touched is not None else (),
-            gb_ids=loop_ids(event.site, renumbered(event.site, "GB0014", (2, 15), "GB0148")),
+            gb_ids=ids,
             goes_with=(RECURRENT,),
         )
 

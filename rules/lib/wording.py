@@ -18,20 +18,36 @@ def short(site: Site, node: ast.expr) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
+_REFUSED = ", which `fullgraph=True` does not allow"
+
+
 def consequence(site: Site, around: ast.stmt | None = None, *, always: bool = False) -> str:
     """The end of a message: that compiling fails, or that more than a piece runs in eager.
 
     ``around`` is a statement whose own loop or `try` does not count; ``always`` says that Dynamo
     cannot go on behind the break wherever it is.
     """
-    if site.region is not None and site.region.fullgraph:
-        return ", which `fullgraph=True` does not allow"
-    function = f"`{site.function.name}`" if site.function else "the function"
+    if _is_whole(site):
+        return _REFUSED
+    function = _function(site)
     loops = [loop for loop in site.facts.loops if loop is not around]
     if loops or site.facts.tries:
         return f" inside {'a loop' if loops else 'a `try`'}, so all of {function} runs in eager"
     rest = f", and the rest of {function} runs in eager" if always else ""
     return f": the graph breaks{rest}"
+
+
+def dropped(site: Site) -> str:
+    """The end of a message about what Dynamo cannot split a function at, in a loop or not."""
+    return _REFUSED if _is_whole(site) else f", so all of {_function(site)} runs in eager"
+
+
+def _is_whole(site: Site) -> bool:
+    return site.region is not None and site.region.fullgraph
+
+
+def _function(site: Site) -> str:
+    return f"`{site.function.name}`" if site.function else "the function"
 
 
 def loop_ids(site: Site, *ids: str) -> tuple[str, ...]:
