@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import ast
-from typing import Final
 
-from tclint.diagnostics import Applicability, Decline, Effect
+from tclint.diagnostics import Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
-from tclint.semantics.lattice import tensor_in
-from tclint.semantics.site import Site
 from tclint.torch_facts.dynamo_settings import SCALARS
 
 from ..lib.facts.lists import known_list
-from ..lib.facts.purity import cannot_raise, is_pure
+from ..lib.facts.purity import cannot_raise
+from ..lib.facts.selections import selection_below
 from ..lib.facts.uses import uses_of
+from ..lib.rewrite.all_indices import loop_over_all_in_compiled
 from ..lib.rewrite.as_operator import as_operator
-from ..lib.rewrite.empty_selection import writes_only_rows
 from ..lib.rewrite.host_read import is_captured, repair_read
 from ..lib.rewrite.range_loop import count_list
-
-_FOR_ALL: Final = "Run the loop for every index in compiled code"
-_ALSO_UNUSED: Final = (
-    "compiled code also runs the loop for indices that are not selected: it is right where these "
-    "select no rows inside; a parameter that is used for none gets a gradient of zeros, not None"
-)
-_ONCE: Final = "each index is taken once, as in a tensor of one dimension"
-_SAME_LENGTH: Final = frozenset({"bool", "int", "long", "abs", "detach"})
-_FUNCTIONS: Final = ("torch.nonzero", "torch.where")
 
 
 class TolistInCompiledRegion(Rule[HostRead]):
@@ -48,7 +37,7 @@ class TolistInCompiledRegion(Rule[HostRead]):
             return None
         dtype = event.tensor.dtype
         category = dtype.category if dtype else None
-        if is_captured(event) and category == "int" and _asked(event.site, event.source) is None:
+        if is_captured(event) and category == "int" and _is_known_length(event):
             return None
         ids = {"int": ("GB0033",), None: self.gb_ids}.get(category, ("GB0109",))
         assert isinstance(event.node, ast.expr)
@@ -59,8 +48,13 @@ class TolistInCompiledRegion(Rule[HostRead]):
             gb_ids=ids,
             cedes_to=event.site.facts.output,
             goes_with=(SCALARS,) if category in ("int", None) and _are_lengths(event) else (),
-            hatch=_run_for_all(event.site, event.node, event.source) or as_operator(event.site),
+            hatch=loop_over_all_in_compiled(event.site, event.node) or as_operator(event.site),
         )
+
+
+def _is_known_length(event: HostRead) -> bool:
+    """True where the list has a length that does not depend on how much a mask selects."""
+    return not isinstance(event.node, ast.expr) or selection_below(event.site, event.node) is None
 
 
 def _are_lengths(event: HostRead) -> bool:
@@ -83,98 +77,3 @@ def _repair(event: HostRead, node: ast.expr) -> Repair | Decline:
     if uses.statement is not None and cannot_raise(event.site, event.source):
         return Repair("Remove the unused list", (Replace(uses.statement, ""),))
     return Decline("the surrounding code needs Python numbers")
-
-
-def _run_for_all(site: Site, node: ast.expr, source: ast.expr) -> Repair | None:
-    """Count over the length of `t` for ``for i in t.nonzero(as_tuple=True)[0].tolist():``."""
-    asked = _asked(site, source)
-    loop = _loop_over(site, node)
-    if asked is None or loop is None or not is_pure(site, asked):
-        return None
-    tensor = tensor_in(site.value(asked))
-    known = (1,) if isinstance(source, ast.Call) else (1, None)  # all indices in one: `flatten()`
-    if tensor is None or tensor.rank not in known:
-        return None
-    if not _only_writes_rows(site, loop):
-        return None
-    spelled = site.spell("torch.compiler.is_compiling")
-    if spelled is None:
-        return None
-    template = f"range(len($asked)) if {spelled}() else $node"
-    rewrite = Replace(node, template, {"asked": _as_long(asked), "node": node})
-    changes = _ALSO_UNUSED if tensor.rank == 1 else f"{_ALSO_UNUSED}; {_ONCE}"
-    return Repair(_FOR_ALL, (rewrite,), Applicability.UNSAFE, changes)
-
-
-def _asked(site: Site, source: ast.expr) -> ast.expr | None:
-    """The tensor of one dimension whose indices are selected."""
-    match source:
-        case ast.Subscript(value=ast.Call() as call, slice=ast.Constant(value=0)):
-            return _selected(site, call, as_tuple=True)
-        case ast.Call(func=ast.Attribute(value=ast.Call() as call, attr="flatten"), args=[]):
-            return _selected(site, call, as_tuple=False)
-        case ast.Subscript(
-            value=ast.Call() as call,
-            slice=ast.Tuple(elts=[ast.Slice(lower=None, upper=None), ast.Constant(value=0)]),
-        ):
-            return _selected(site, call, as_tuple=False)
-    return None
-
-
-def _selected(site: Site, call: ast.Call, *, as_tuple: bool) -> ast.expr | None:
-    dotted = site.dotted(call.func)
-    of = call.args[0] if dotted in _FUNCTIONS and len(call.args) == 1 else None
-    if of is None and isinstance(call.func, ast.Attribute) and not call.args:
-        of = call.func.value if call.func.attr == "nonzero" else None
-    pairs = any(
-        keyword.arg == "as_tuple" and getattr(keyword.value, "value", None) is True
-        for keyword in call.keywords
-    )
-    return of if (dotted == "torch.where" or pairs) is as_tuple else None
-
-
-def _as_long(asked: ast.expr) -> ast.expr:
-    """The shortest expression that is as long: what is compared, or converted."""
-    match asked:
-        case ast.Compare(left=left, comparators=[ast.Constant()]):
-            return _as_long(left)
-        case ast.Call(func=ast.Attribute(value=owner, attr=method), args=[]) if (
-            method in _SAME_LENGTH
-        ):
-            return _as_long(owner)
-        case ast.Call(
-            func=ast.Attribute(value=owner), args=[], keywords=[ast.keyword("dim", dims)]
-        ):
-            return owner if _are_all_others(dims) else asked
-    return asked
-
-
-def _are_all_others(dims: ast.expr) -> bool:
-    """True for what leaves the first dimension where it leaves one: `(-1, -2)`, or `-1`."""
-    try:
-        given = ast.literal_eval(dims)
-    except ValueError:
-        return False
-    numbers = {given} if isinstance(given, int) else set(given)
-    count = len(numbers)
-    return numbers in (set(range(-count, 0)), set(range(1, count + 1)))
-
-
-def _only_writes_rows(site: Site, loop: ast.For) -> bool:
-    """True where a round for an index that selects nothing leaves no trace."""
-    if loop.orelse or not isinstance(loop.target, ast.Name):
-        return False
-    inside = {id(node) for statement in loop.body for node in ast.walk(statement)}
-    index = loop.target.id
-    if len(site.stores(index)) > 1 or any(id(read) not in inside for read in site.loads(index)):
-        return False
-    return writes_only_rows(site, loop.body, index)
-
-
-def _loop_over(site: Site, node: ast.expr) -> ast.For | None:
-    """The one loop that reads the list, if nothing else does."""
-    uses = uses_of(site, node)
-    if uses.lost or len(uses.nodes) != 1:
-        return None
-    loop = site.parent(uses.nodes[0])
-    return loop if isinstance(loop, ast.For) and loop.iter is uses.nodes[0] else None

@@ -226,20 +226,32 @@ class _Rewriter(Parenthesizer):
         if isinstance(part, cst.BaseExpression):
             return part
         if isinstance(part, cst.BaseCompoundStatement):
-            return part.with_changes(leading_lines=[])
+            return part.with_changes(leading_lines=[]) if moved else part
         if not isinstance(part, cst.BaseSmallStatement):
             raise ObstacleError("a statement that the fix moves is rewritten as well")
-        return self._whole_line(found, part)
+        return self._whole_line(found, part, moved=moved)
 
     def _whole_line(
-        self, found: cst.BaseExpression | CstStatement, moved: cst.BaseSmallStatement
+        self,
+        found: cst.BaseExpression | CstStatement,
+        part: cst.BaseSmallStatement,
+        *,
+        moved: bool,
     ) -> Statement:
-        """A small statement as a line, with the comment at its end."""
+        """A small statement as a line, with the comment at its end.
+
+        The lines above it come along, unless they stay where the replaced statement was.
+        """
         line = self._plan.snippet.line(found)
-        moved = moved.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
-        if line is None or line.body[-1] is not found:
-            return cst.SimpleStatementLine([moved])
-        return cst.SimpleStatementLine([moved], trailing_whitespace=line.trailing_whitespace)
+        part = part.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
+        whole = cst.SimpleStatementLine([part])
+        if line is None:
+            return whole
+        if not moved and line.body[0] is found and isinstance(line, cst.SimpleStatementLine):
+            whole = whole.with_changes(leading_lines=line.leading_lines)
+        if line.body[-1] is not found:
+            return whole
+        return whole.with_changes(trailing_whitespace=line.trailing_whitespace)
 
 
 def _add(block: Block, statement: Statement, change: Change | None) -> None:

@@ -1,4 +1,4 @@
-"""Which variables hold what a mask selects, and which tests ask whether that is nothing."""
+"""What selects rows by a mask: which variables hold them, who counts them, what loops over them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,35 @@ from collections.abc import Iterator
 from tclint.records import record
 from tclint.semantics.site import Site
 
+from .uses import uses_of
+
 _COUNTS = ("numel", "nelement")
 _STILL_EMPTY = ("long", "int", "flatten", "contiguous", "detach")
+_SAME_LENGTH = frozenset({"bool", "int", "long", "abs", "detach"})
+
+
+@record(frozen=True)
+class Selection:
+    """``call`` gives the places where ``mask`` is not zero: one tensor for each dimension, or rows.
+
+    ``pairs`` is true for the former, as `torch.where(mask)` gives them.
+    """
+
+    call: ast.Call
+    mask: ast.expr
+    pairs: bool
+
+
+@record(frozen=True)
+class Indices:
+    """An expression for the selected indices: numbers, or rows of one number each.
+
+    ``flat`` is true where rows were joined: those of several numbers would be mixed.
+    """
+
+    value: ast.expr
+    rows: bool
+    flat: bool
 
 
 @record(frozen=True)
@@ -19,6 +46,136 @@ class EmptyTest:
     statement: ast.If
     name: str
     when_empty: bool
+
+
+def selection_in(site: Site, call: ast.AST) -> Selection | None:
+    """What ``torch.where(mask)``, ``torch.nonzero(mask)`` and ``mask.nonzero()`` select by."""
+    if not isinstance(call, ast.Call):
+        return None
+    pairs = _asks_for_pairs(call)
+    match call, site.dotted(call.func):
+        case ast.Call(args=[mask], keywords=[]), "torch.where":
+            return Selection(call, mask, pairs=True)
+        case ast.Call(args=[mask]), "torch.nonzero":
+            return None if pairs is None else Selection(call, mask, pairs)
+        case ast.Call(func=ast.Attribute(value=mask, attr="nonzero"), args=[]), _:
+            return None if pairs is None else Selection(call, mask, pairs)
+    return None
+
+
+def _asks_for_pairs(call: ast.Call) -> bool | None:
+    """The value of ``as_tuple``; None where it is not known."""
+    match call.keywords:
+        case []:
+            return False
+        case [ast.keyword(arg="as_tuple", value=ast.Constant(value=bool() as told))]:
+            return told
+    return None
+
+
+def selection_below(site: Site, value: ast.expr) -> Selection | None:
+    """The selection whose indices an expression holds: ``torch.where(mask)[0].tolist()``."""
+    node = value
+    while True:
+        found = selection_in(site, node)
+        if found is not None:
+            return found if indices_of(site, found).value is value else None
+        match node:
+            case ast.Subscript(value=inner) | ast.Call(func=ast.Attribute(value=inner)):
+                node = inner
+            case _:
+                return None
+
+
+def indices_of(site: Site, selection: Selection) -> Indices:
+    """The largest expression that still holds all of the indices, one by one."""
+    node: ast.expr = selection.call
+    rows, flat = not selection.pairs, False
+    while True:
+        outer = site.parent(node)
+        match outer:
+            case ast.Subscript(value=inner, slice=ast.Constant(value=0)) if inner is node:
+                if not selection.pairs or node is not selection.call:
+                    return Indices(node, rows, flat)
+                node = outer
+            case ast.Subscript(
+                value=inner,
+                slice=ast.Tuple(
+                    elts=[
+                        ast.Slice(lower=None, upper=None, step=None),
+                        ast.Constant(value=0),
+                    ]
+                ),
+            ) if inner is node and rows:
+                node, rows = outer, False
+            case ast.Attribute(value=inner, attr=method) if inner is node:
+                call = site.parent(outer)
+                called = isinstance(call, ast.Call) and call.func is outer
+                if not called or not isinstance(call, ast.Call) or not _keeps_all(method, call):
+                    return Indices(node, rows, flat)
+                flat = flat or (rows and method != "tolist")
+                node, rows = call, rows and method == "tolist"
+            case _:
+                return Indices(node, rows, flat)
+
+
+def _keeps_all(method: str, call: ast.Call) -> bool:
+    """True for methods that leave the indices, in one dimension where there were two."""
+    given = [ast.unparse(one) for one in call.args]
+    if method in ("view", "reshape"):
+        return given in (["-1"], ["(-1,)"]) and not call.keywords
+    if method == "squeeze":
+        return given in ([], ["-1"], ["1"]) and not call.keywords
+    return method in ("flatten", "tolist", *_SAME_LENGTH) and not given and not call.keywords
+
+
+def loop_over(site: Site, value: ast.expr) -> ast.For | None:
+    """The one loop that goes over a value, if nothing else does anything with it."""
+    uses = uses_of(site, value)
+    if uses.lost or len(uses.nodes) != 1:
+        return None
+    loop = site.parent(uses.nodes[0])
+    whole = isinstance(loop, ast.For) and loop.iter is uses.nodes[0] and not loop.orelse
+    return loop if whole and isinstance(loop, ast.For) else None
+
+
+def one_for_each(site: Site, mask: ast.expr) -> ast.expr:
+    """The shortest expression with one element for each index: what is counted, or converted."""
+    match mask:
+        case ast.Compare(
+            left=counted,
+            ops=[ast.Gt() | ast.NotEq()],
+            comparators=[ast.Constant(value=0)],
+        ):
+            return one_for_each(site, counted)
+        case ast.Compare(left=counted, ops=[ast.GtE()], comparators=[ast.Constant(value=1)]):
+            return one_for_each(site, counted)
+        case ast.Call(args=[counted, ast.Constant(value=0)]) if site.dotted(mask.func) in (
+            "torch.greater", "torch.gt", "torch.ne", "torch.not_equal",
+        ):  # fmt: skip
+            return one_for_each(site, counted)
+        case ast.Call(func=ast.Attribute(value=counted, attr=method), args=[], keywords=[]) if (
+            method in _SAME_LENGTH
+        ):
+            return one_for_each(site, counted)
+        case ast.Call(
+            func=ast.Attribute(value=whole, attr="sum" | "any"),
+            args=[],
+            keywords=[ast.keyword(arg="dim", value=dims)],
+        ) if _are_all_others(dims):
+            return whole
+    return mask
+
+
+def _are_all_others(dims: ast.expr) -> bool:
+    """True for what leaves the first dimension where it leaves one: `(-1, -2)`, or `-1`."""
+    try:
+        given = ast.literal_eval(dims)
+    except ValueError:
+        return False
+    numbers = {given} if isinstance(given, int) else set(given)
+    count = len(numbers)
+    return numbers in (set(range(-count, 0)), set(range(1, count + 1)))
 
 
 def holders_of(site: Site, selection: ast.AST) -> frozenset[str]:
@@ -69,6 +226,13 @@ def tests_of(site: Site, names: frozenset[str]) -> Iterator[EmptyTest]:
                 asked = _asked(statement.test)
                 if asked is not None and asked[0] is read:
                     yield EmptyTest(statement, name, asked[1])
+
+
+def asks_whether_empty(test: ast.expr, names: frozenset[str]) -> bool | None:
+    """True for ``rows.numel() == 0``, False for ``len(rows) > 0``, None for other tests."""
+    found = _asked(test)
+    known = found is not None and isinstance(found[0], ast.Name) and found[0].id in names
+    return found[1] if found is not None and known else None
 
 
 def _asked(test: ast.expr) -> tuple[ast.expr, bool] | None:

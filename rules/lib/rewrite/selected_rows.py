@@ -19,7 +19,9 @@ from tclint.semantics.site import Site
 
 from ..facts.compiling import is_compiled_aside
 from ..facts.reaching import block_of
+from ..facts.selections import asks_whether_empty, selection_in
 from ..judge.arguments import certain_tensor
+from ..judge.no_rows import members_of
 from ..judge.promotion import is_boolean
 from ..judge.row_by_row import judge_rows
 from ..judge.verdict import Changes, Refused, Verdict, combine
@@ -84,7 +86,7 @@ def compute_all_rows(site: Site, call: ast.expr) -> Repair | Decline | None:
         return Decline(_SEVERAL)
     verdicts = [*_judge(selection)]
     if selection.guard is not None:
-        verdicts.append(Changes(_RUNS.format(selection.rows)))
+        verdicts.append(Changes(_RUNS.format(site.text(selection.sink.args[1]))))
     verdicts.append(Changes(_COST.format(site.text(selection.mask))))
     verdict = combine([*verdicts, Changes(_SPREADS)])
     return repair_as_proved(verdict, _MESSAGE, tuple(_rewrites(selection)))
@@ -92,13 +94,15 @@ def compute_all_rows(site: Site, call: ast.expr) -> Repair | Decline | None:
 
 def _selection(site: Site, call: ast.expr) -> _Selection | None:
     made = site.parent(call)
-    mask = selected_by(site, call)
+    found = selection_in(site, call)
     match made:
         case ast.Assign(targets=[ast.Tuple(elts=[ast.Name(id=one), ast.Name(id=two)])]):
             pass
         case _:
             return None
-    if mask is None or len(site.stores(one)) != 1 or len(site.stores(two)) != 1:
+    if found is None or not found.pairs:
+        return None
+    if len(site.stores(one)) != 1 or len(site.stores(two)) != 1:
         return None
     block = block_of(site, made)
     body, guard = _unguarded(block[block.index(made) + 1 :], (one, two))
@@ -113,7 +117,9 @@ def _selection(site: Site, call: ast.expr) -> _Selection | None:
             ) if rows in (one, two):
                 kept = body[: place + 1]
                 held, slots = ({*_called(kept, name)} for name in _in_order(rows, one, two))
-                return _Selection(site, made, mask, held, slots, rows == one, kept, sink, guard)
+                return _Selection(
+                    site, made, found.mask, held, slots, rows == one, kept, sink, guard
+                )
     return None
 
 
@@ -131,57 +137,18 @@ def _called(body: list[ast.stmt], name: str) -> Iterator[str]:
                     yield other
 
 
-def selected_by(site: Site, call: ast.expr) -> ast.expr | None:
-    """The mask of ``torch.where(mask)`` and ``mask.nonzero(as_tuple=True)``."""
-    match call:
-        case ast.Call(func=function, args=[mask], keywords=[]):
-            return mask if site.dotted(function) == "torch.where" else None
-        case ast.Call(func=function, args=args, keywords=[ast.keyword(arg="as_tuple", value=told)]):
-            if not (isinstance(told, ast.Constant) and told.value is True):
-                return None
-            if site.dotted(function) == "torch.nonzero":
-                return args[0] if len(args) == 1 else None
-            if isinstance(function, ast.Attribute) and function.attr == "nonzero" and not args:
-                return function.value
-    return None
-
-
 def _unguarded(
     body: list[ast.stmt], names: tuple[str, str]
 ) -> tuple[list[ast.stmt], ast.If | None]:
     """The statements without a test whether anything is selected."""
     match body:
         case [ast.If(test=test, body=[ast.Continue()], orelse=[]) as guard, *rest]:
-            return (rest, guard) if counts_rows(test, {*names}, ast.Eq) else (body, None)
+            empty = asks_whether_empty(test, frozenset(names))
+            return (rest, guard) if empty is True else (body, None)
         case [ast.If(test=test, body=inner, orelse=[]) as guard, *_]:
-            return (inner, guard) if counts_rows(test, {*names}, ast.Gt) else (body, None)
+            empty = asks_whether_empty(test, frozenset(names))
+            return (inner, guard) if empty is False else (body, None)
     return body, None
-
-
-def counts_rows(test: ast.expr, names: set[str], wanted: type[ast.cmpop]) -> bool:
-    """True for ``rows.numel() > 0``, ``rows.shape[0] == 0`` and ``len(rows) != 0``."""
-    match test:
-        case ast.Compare(left=left, ops=[op], comparators=[ast.Constant(value=0)]):
-            kinds = (ast.Gt, ast.NotEq) if wanted is ast.Gt else (wanted,)
-            return isinstance(op, kinds) and _count_of(left) in names
-    return False
-
-
-def _count_of(node: ast.expr) -> str:
-    match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="numel"), args=[]):
-            return name
-        case ast.Subscript(
-            value=ast.Attribute(value=ast.Name(id=name), attr="shape"), slice=ast.Constant(value=0)
-        ):
-            return name
-        case ast.Call(
-            func=ast.Attribute(value=ast.Name(id=name), attr="size"), args=[ast.Constant(value=0)]
-        ):
-            return name
-        case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]):
-            return name
-    return ""
 
 
 def _is_followed(selection: _Selection) -> bool:
@@ -223,13 +190,8 @@ def _is_plain(statement: ast.stmt) -> bool:
     """True for what gives values to local variables, and no more."""
     if not isinstance(statement, ast.Assign):
         return False
-    targets = [t for one in statement.targets for t in targets_of(one)]
+    targets = [t for one in statement.targets for t in members_of(one)]
     return all(isinstance(target, ast.Name) for target in targets)
-
-
-def targets_of(node: ast.expr) -> list[ast.expr]:
-    """What an assignment gives a value: the members of a tuple, or the one target."""
-    return node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node]
 
 
 def _given(statement: ast.stmt) -> Iterator[str]:
@@ -294,8 +256,9 @@ def _rewrites(selection: _Selection) -> Iterator[Rewrite]:
     text = "$mask" if plain or not (cast or turned) else "($mask)"
     line = f"{chosen} = {text}{cast}{turned}"
     yield Replace(selection.made, line, {"mask": selection.mask})
+    inside = selection.guard.body if selection.guard is not None else []
     for statement in selection.body:
-        if _is_another_name(selection, statement):
+        if _is_another_name(selection, statement) and statement not in inside:
             yield Replace(statement, "")
         for part in ast.walk(statement):
             if isinstance(part, ast.Subscript) and selection.is_read(part):
@@ -305,14 +268,15 @@ def _rewrites(selection: _Selection) -> Iterator[Rewrite]:
     parts: dict[str, ast.expr | ast.stmt] = {"owner": owner.value, "added": selection.sink.args[2]}
     yield Replace(selection.sink, "$owner.add_($added)", parts)
     if selection.guard is not None:
-        yield _opened(selection.guard)
+        yield _opened(selection, selection.guard)
 
 
-def _opened(guard: ast.If) -> Rewrite:
+def _opened(selection: _Selection, guard: ast.If) -> Rewrite:
     """Leave out ``if rows.numel() > 0:``: adding nothing changes nothing."""
     if isinstance(guard.body[0], ast.Continue):
         return Replace(guard, "")
-    lines = {f"line_{i}": line for i, line in enumerate(guard.body)}
+    kept = [line for line in guard.body if not _is_another_name(selection, line)]
+    lines = {f"line_{i}": line for i, line in enumerate(kept)}
     return Replace(guard, "\n".join(f"${name}" for name in lines), lines)
 
 
