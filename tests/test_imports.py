@@ -21,9 +21,9 @@ CONFIG = frozenset(
     "config config_keys config_nested config_places config_schema config_verify environment".split()
 )  # fmt: skip
 FLOORS = (
-    GROUND, {"torch_facts"}, {"source"}, {"torch_bounds"}, CONFIG, {"semantics"}, {"lint"},
-    {"cache"}, {"git"}, {"fix"}, {"report"}, {"verify"}, {"confirm"}, {"run"}, {"upgrade"},
-    {"review"}, {"server"}, {"testing"}, {"cli", "__main__"},
+    {"recorder"}, GROUND, {"torch_facts"}, {"source"}, {"torch_bounds"}, CONFIG, {"semantics"},
+    {"lint"}, {"cache"}, {"git"}, {"fix"}, {"report"}, {"verify"}, {"confirm"}, {"run"},
+    {"upgrade"}, {"review"}, {"server"}, {"testing"}, {"cli", "__main__"},
 )  # fmt: skip
 """The folders of `tclint/` from the lowest to the highest: each may import the ones below it."""
 BELOW_RULES = (GROUND, {"torch_facts"}, {"source"}, {"torch_bounds"}, {"semantics"}, {"lint"})
@@ -78,6 +78,9 @@ LATE: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("tclint.verify.contract", "tclint.verify.inputs"),
         ("tclint.verify.share", "torch"),
         ("tclint.verify.worker", "tclint.verify"),
+    ),
+    "what records a program loads nothing that the program has not loaded": (
+        ("tclint.recorder", "tclint.recorder"),
     ),
     "not on every system": (
         ("tclint.scratch", "fcntl"),

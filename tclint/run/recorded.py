@@ -2,8 +2,10 @@
 
 A process writes JSON lines to a file of its own, ``process-<pid>-<n>.jsonl``: one object a line,
 whose ``kind`` names the record and whose other keys are its fields. A line is written as soon as
-it is known, so that a process that is killed leaves all but its last moments. All times are
-nanoseconds of ``time.time_ns()``, which the profiler's trace uses as well.
+it is known, so that a process that is killed leaves all but its last moments. Of ``process``,
+``steps``, ``memory`` and ``end``, of which a process has one, the last line holds: they are written
+again with what is known by then. All times are nanoseconds of ``time.time_ns()``, which the
+profiler's trace uses as well.
 """
 
 from __future__ import annotations
@@ -82,6 +84,8 @@ class Compiled:
     fail_reason: str = ""
     cache: str = ""
     """``hit``, ``miss`` or ``bypass`` of Inductor's cache of graphs; empty where not asked."""
+    has_code: bool = True
+    """False where nothing was compiled: no tensor operation, or a failure."""
 
 
 @record(frozen=True)
@@ -96,6 +100,8 @@ class CudagraphSkip:
 class Steps:
     """The steps of one loop: where one ends, and when each ended.
 
+    Step ``i`` is what lies between the ends ``i - 1`` and ``i``; step 0 began with the process.
+    Where ``backward`` tells them apart, a step ends where ``backward`` begins.
     ``marker`` is what tells the steps apart: ``optimizer.step``, ``backward``, or the place that
     ``--step-marker`` names. The first ``warm_up`` of them are not counted; those from ``watched``
     (first, last) were slowed by a window.

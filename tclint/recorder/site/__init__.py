@@ -1,0 +1,1 @@
+"""The folder that a recorded command has first on its PYTHONPATH."""

@@ -1,0 +1,65 @@
+"""The numbers on which ``backward`` was called, read when nobody waits for them."""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Any
+
+from .lines import place, user_frame
+from .recording import Recording
+
+
+class Losses:
+    """Copies of the first losses, on their own device until the last one is taken."""
+
+    def __init__(self, torch: Any, recording: Recording, wanted: int) -> None:
+        self._torch = torch
+        self._recording = recording
+        self._wanted = wanted
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, as after a fork."""
+        self._taken: list[tuple[int, dict[str, Any]]] = []
+        self._kept: Any = None
+        self.ends: Sequence[int] = ()
+        """When the steps ended, which tells the step of each."""
+        self.open = self._wanted > 0
+
+    def take(self, outputs: Any, now: int) -> None:
+        """Keep a copy of what ``backward`` is called on, where it is one number."""
+        torch = self._torch
+        (loss, *others) = outputs
+        if others or type(loss) is not torch.Tensor:
+            return
+        # Neither a mode nor a class of the program's hears of the copy.
+        with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch(), torch.no_grad():
+            if loss.numel() != 1 or loss.layout != torch.strided or self._captured(loss):
+                return
+            if self._kept is None:
+                self._kept = torch.empty(self._wanted, dtype=loss.dtype, device=loss.device)
+            if (loss.dtype, loss.device) != (self._kept.dtype, self._kept.device):
+                return
+            self._kept[len(self._taken)].copy_(loss.detach().reshape(()))
+        frame = user_frame(sys._getframe(), self._recording.libraries())
+        self._taken.append((now, place(frame)))
+        self.open = len(self._taken) < self._wanted
+
+    def write(self) -> None:
+        """Write what was taken; waits for the device."""
+        self.open = False
+        if self._kept is None:
+            return
+        torch = self._torch
+        with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch(), torch.no_grad():
+            values = self._kept[: len(self._taken)].tolist()
+        self._kept = None
+        for value, (at, where) in zip(values, self._taken, strict=True):
+            # Where a `backward` ends the step, the loss is of the step that it ends.
+            step = bisect_left(self.ends, at)
+            self._recording.lines.write("loss", step=step, value=float(value).hex(), place=where)
+
+    def _captured(self, loss: Any) -> bool:
+        return bool(loss.is_cuda and self._torch.cuda.is_current_stream_capturing())

@@ -1,0 +1,95 @@
+"""Stretches of steps that are looked at closely, one after the other."""
+
+from __future__ import annotations
+
+import os
+from _thread import get_ident
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from .recording import Recording
+
+_SIZES = "3,20,3"
+
+
+class Window(Protocol):
+    """Something that is looked at during some steps."""
+
+    def open(self) -> bool:
+        """Begin to look; false where there is nothing to see."""
+
+    def close(self, first: int, last: int) -> None:
+        """Look no more, and write what was seen from the first to the last step."""
+
+    def drop(self) -> None:
+        """Look no more, and write nothing."""
+
+
+class Windows:
+    """Opens and closes windows as the steps go by; a step lies between any two."""
+
+    def __init__(self, recording: Recording, plan: Sequence[tuple[Window, int]]) -> None:
+        self._recording = recording
+        self._whole = tuple(plan)
+        self._open: Window | None = None
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, as after a fork: an open window was the parent's."""
+        self._open = None
+        self._left = list(self._whole)
+        self._first = self._due = self._count = self._thread = 0
+        self.watched: list[tuple[int, int]] = []
+        """The steps, first and last, that were slowed."""
+        self.begun = False
+
+    def step_over(self, count: int, warm_up: int) -> None:
+        """So many steps are over."""
+        self._count = count
+        if count < self._due or (self._open is not None and get_ident() != self._thread):
+            return
+        if self._open is not None:
+            self._close()
+            self._due = count + 1
+        elif self._left:
+            self.begun = True
+            self._open_next()
+
+    def finish(self) -> None:
+        """Close what is open: the program ends."""
+        self._left = []
+        if self._open is None:
+            return
+        if self._count > self._first and get_ident() == self._thread:
+            self._close()
+        else:
+            self._open.drop()
+            self._open = None
+
+    def _open_next(self) -> None:
+        while self._left:
+            window, size = self._left.pop(0)
+            self._first, self._thread = self._count, get_ident()
+            opened = self._recording.lines.guarded("a window", window.open)
+            if size and opened():
+                self._open = window
+                self._due = self._count + size
+                return
+
+    def _close(self) -> None:
+        window, self._open = self._open, None
+        first, last = self._first, self._count - 1
+        # What is written at its end is part of the step after it.
+        self.watched.append((first, last + 1))
+        if window is not None:
+            self._recording.lines.guarded("a window", window.close)(first, last)
+
+
+def planned(torch: Any, recording: Recording) -> list[tuple[Window, int]]:
+    """The windows in their order, each with its number of steps."""
+    text = os.environ.get("TCLINT_RECORD_WINDOW", _SIZES)
+    sizes = [int(size) for size in text.split(",") if size.strip().isdecimal()]
+    if len(sizes) != 3:
+        recording.lines.note("windows", f"not three numbers: {text}")
+        return []
+    return []

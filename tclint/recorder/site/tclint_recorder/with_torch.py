@@ -1,0 +1,95 @@
+"""What is recorded once the program has imported torch."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from . import dynamo
+from .backward import on_backward, skip_code
+from .losses import Losses
+from .recording import Recording
+from .steps import Loop
+from .windows import Windows, planned
+
+
+def attach(torch: Any, recording: Recording) -> None:
+    """Listen to torch; a part that this torch does not have leaves a note."""
+    lines = recording.lines
+    hear = _outside_dynamo(torch, recording)
+    losses = Losses(torch, recording, _number("TCLINT_RECORD_LOSSES", 100))
+    windows = Windows(recording, planned(torch, recording))
+    loop = Loop(
+        recording,
+        windows,
+        losses,
+        about=lambda: recording.tell(**_machine(torch)),
+        warm_up=_number("TCLINT_RECORD_WARM_UP", 10),
+        limit=_number("TCLINT_RECORD_STEPS", 0),
+    )
+    lines.guarded("what Dynamo does", dynamo.listen)(lines, hear)
+    lines.guarded("optimizer steps", _on_optimizers)(torch, hear("a step", loop.optimizer_stepped))
+    lines.guarded("backward", on_backward)(torch, hear("a backward", loop.backward_began))
+    recording.at_end += [
+        lines.guarded("windows", windows.finish),
+        lines.guarded("steps", loop.write),
+        lines.guarded("losses", losses.write),
+        lines.guarded("memory", lambda: _memory(torch, recording)),
+    ]
+    recording.at_fork += [windows.forget, loop.forget, losses.forget]
+
+
+def _on_optimizers(torch: Any, hear: Callable[..., None]) -> None:
+    compiling = torch.compiler.is_compiling
+
+    def stepped(optimizer: Any, args: Any, kwargs: Any) -> None:
+        # Where Dynamo traces the step, this is all that it sees of it.
+        if not compiling():
+            hear(optimizer)
+
+    sys.modules["torch.optim.optimizer"].register_optimizer_step_post_hook(stepped)
+
+
+def _outside_dynamo(
+    torch: Any, recording: Recording
+) -> Callable[[str, Callable[..., Any]], Callable[..., None]]:
+    """Makes what torch may call: failures are notes, and Dynamo does not look into it."""
+    callback = torch._C._dynamo.eval_frame.set_eval_frame
+
+    def hear(what: str, function: Callable[..., Any]) -> Callable[..., None]:
+        safe = recording.lines.guarded(what, function)
+
+        def heard(*args: Any) -> None:
+            before = callback(None)
+            try:
+                safe(*args)
+            finally:
+                callback(before)
+
+        skip_code(torch, heard.__code__)
+        return heard
+
+    return hear
+
+
+def _machine(torch: Any) -> dict[str, Any]:
+    """What the program runs on, as far as it has been asked for: asking would change it."""
+    known: dict[str, Any] = {"cuda": torch.version.cuda, "seed": torch.initial_seed()}
+    if torch.cuda.is_initialized():
+        known["device"] = torch.cuda.get_device_name()
+    groups = torch.distributed
+    if groups.is_available() and groups.is_initialized():
+        known |= {"rank": groups.get_rank(), "world_size": groups.get_world_size()}
+    return known
+
+
+def _memory(torch: Any, recording: Recording) -> None:
+    if torch.cuda.is_initialized():
+        recording.lines.write("memory", peak=torch.cuda.max_memory_allocated())
+
+
+def _number(name: str, otherwise: int) -> int:
+    text = os.environ.get(name, "")
+    return int(text) if text.isdecimal() else otherwise
