@@ -110,7 +110,8 @@ class Loop:
         """Another optimizer takes over where the one that ended the steps has stopped."""
         self._others += 1
         if self._others > 3 * self._most_others + 3:
-            self._ends[key] = self._ends[self._marker] + self._ends[key][-1:]
+            ends = self._ends[self._marker]
+            self._ends[key] = ends + [at for at in self._ends[key] if at > ends[-1]]
             self._marker = key
             self._others = 0
             self._step_over(self._ends[key])
