@@ -24,6 +24,7 @@ from ..lib.judge.arguments import certain_tensor
 from ..lib.judge.promotion import is_boolean
 from ..lib.judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from ..lib.rewrite.all_indices import loop_over_all
+from ..lib.rewrite.ctc_operator import ctc_as_operator
 from ..lib.rewrite.empty_selection import ask_in_eager
 from ..lib.rewrite.masked_store import store_where
 from ..lib.rewrite.proved import repair_as_proved
@@ -117,7 +118,7 @@ def _hatch(event: DynamicShape) -> tuple[Repair | None, bool]:
     names = holders_of(event.site, event.node)
     test = next(tests_of(event.site, names), None)
     if test is None or event.via in _NEVER_CAPTURED:
-        return None, test is not None
+        return ctc_as_operator(event.site, event.node), test is not None
     repair = ask_in_eager(event.site, test, names)
     return repair if isinstance(repair, Repair) else None, True
 

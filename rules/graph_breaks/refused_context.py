@@ -9,6 +9,7 @@ from tclint.diagnostics import Decline, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ContextEntered
 
+from ..lib.rewrite.ctc_operator import ctc_as_operator, ctc_in
 from ..lib.wording import consequence
 
 _STACK = "contextlib.ExitStack"
@@ -75,7 +76,9 @@ class RefusedContext(Rule[ContextEntered]):
         end = consequence(site, always=True)
         ids = ("GB0066",) if stacked else ("GB0142", *((gb_id,) if gb_id else ()))
         message = f"Dynamo cannot enter `{name.removeprefix('builtins.')}`{end}"
-        return Finding(message, Decline(_INSTEAD.get(name, _OUTSIDE)), gb_ids=ids)
+        instead = Decline(_INSTEAD.get(name, _OUTSIDE))
+        hatch = ctc_as_operator(site, ctc_in(event.statement))
+        return Finding(message, instead, gb_ids=ids, hatch=hatch)
 
 
 def _is_filled(statement: ast.With | ast.AsyncWith) -> bool:

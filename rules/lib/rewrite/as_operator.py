@@ -7,7 +7,6 @@ that helper too, so that numpy draws the numbers that it draws in eager code.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
 from typing import Final
 
 from tclint.diagnostics import Applicability
@@ -21,6 +20,7 @@ from tclint.semantics.syntax import own_nodes
 
 from ..facts.uses import is_parameter
 from .builtin_names import is_taken
+from .written_operator import Parameter, call_of, indented, registered
 
 _MESSAGE: Final = "Call the helper as a custom operator"
 _ARRAYS: Final = frozenset({"numpy.zeros", "numpy.ones", "numpy.empty"})
@@ -48,7 +48,6 @@ _ORDERED_SINCE: Final = (2, 12)
 """Before, an operator could not say that no call of it may be left out, or made once for two."""
 _HANDING_ON: Final = frozenset({"detach", "cpu", "long", "int"})
 _READS: Final = frozenset({"tolist", "item", "sum"})
-_FITS: Final = 84
 _DELAYED: Final = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal)
 
 
@@ -59,26 +58,6 @@ class _Result:
     shape: str
     unpacked: tuple[ast.Assign, ...]
     dtype: str
-
-
-@record(frozen=True)
-class _Parameter:
-    """A parameter of the operator: how it is declared, and how the helper gets it."""
-
-    name: str
-    kind: str
-    default: str
-    passed: str
-
-    @property
-    def declared(self) -> str:
-        """As in the operator's signature."""
-        return f"{self.name}: {self.kind}" + (f" = {self.default}" if self.default else "")
-
-    @property
-    def bare(self) -> str:
-        """As in the signature of what tells the shape."""
-        return self.name + (f"={self.default}" if self.default else "")
 
 
 def as_operator(site: Site) -> Repair | None:
@@ -135,8 +114,8 @@ def _is_plain(site: Site, node: ast.FunctionDef) -> bool:
     )
 
 
-def _parameters(site: Site, node: ast.FunctionDef) -> list[_Parameter] | None:
-    found: list[_Parameter] = []
+def _parameters(site: Site, node: ast.FunctionDef) -> list[Parameter] | None:
+    found: list[Parameter] = []
     for parameter, default in parameters_of(node):
         kind = _kind(site, parameter.annotation)
         fits = default is None or isinstance(default, ast.Constant)
@@ -147,7 +126,7 @@ def _parameters(site: Site, node: ast.FunctionDef) -> list[_Parameter] | None:
         pair = _is_pair(site, parameter.annotation)
         passed = f"tuple({parameter.arg})" if pair else parameter.arg
         text = site.text(default) if default is not None else ""
-        found.append(_Parameter(parameter.arg, kind, text, passed))
+        found.append(Parameter(parameter.arg, kind, text, passed))
     return found
 
 
@@ -314,45 +293,26 @@ def _only_computes(site: Site, function: ast.expr, inside: set[str]) -> bool:
 
 
 def _written(
-    site: Site, helper: str, parameters: list[_Parameter], result: _Result, *, ordered: bool
+    site: Site, helper: str, parameters: list[Parameter], result: _Result, *, ordered: bool
 ) -> str:
     torch = (site.spell("torch.Tensor") or "").removesuffix(".Tensor")
     name = f"{helper}_op"
     names = [one.passed for one in parameters]
-    registered = f'"{_registered(site, helper)}"'
+    named = f'"{registered(site, helper)}"'
     lines = [
         "",
         "",
-        *_call(f"@{torch}.library.custom_op(", [registered, "mutates_args=()"], ")"),
-        *_call(f"def {name}(", [one.declared for one in parameters], f") -> {torch}.Tensor:"),
-        *_indented(_call(f"array = {helper}(", names, ")")),
+        *call_of(f"@{torch}.library.custom_op(", [named, "mutates_args=()"], ")"),
+        *call_of(f"def {name}(", [one.declared for one in parameters], f") -> {torch}.Tensor:"),
+        *indented(call_of(f"array = {helper}(", names, ")")),
         f"    return {torch}.from_numpy(array)",
         "",
         "",
         f"@{name}.register_fake",
-        *_call(f"def {name}_shape(", [one.bare for one in parameters], "):"),
-        *_indented(site.text(statement) for statement in result.unpacked),
+        *call_of(f"def {name}_shape(", [one.bare for one in parameters], "):"),
+        *indented(site.text(statement) for statement in result.unpacked),
         f"    return {torch}.empty({result.shape}, dtype={torch}.{result.dtype})",
     ]
     if ordered:
         lines += ["", "", f"{name}.register_effect(EffectType.ORDERED)"]
     return "\n".join(lines)
-
-
-def _call(start: str, parts: list[str], end: str) -> list[str]:
-    """A call or a signature, on one line where it fits."""
-    line = f"{start}{', '.join(parts)}{end}"
-    if len(line) <= _FITS:
-        return [line]
-    return [start, *(f"    {part}," for part in parts), end]
-
-
-def _indented(lines: Iterable[str]) -> Iterator[str]:
-    return (f"    {line}" for line in lines)
-
-
-def _registered(site: Site, helper: str) -> str:
-    """A name that no other operator has: a file of each model may have a copy of the helper."""
-    package, _, rest = site.module.name.partition(".")
-    parts = [*filter(None, rest.split(".")), helper.strip("_")]
-    return f"{package}::{'_'.join(parts)}"
