@@ -26,6 +26,7 @@ from ..lib.judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from ..lib.rewrite.all_indices import loop_over_all
 from ..lib.rewrite.ctc_operator import ctc_as_operator
 from ..lib.rewrite.empty_selection import ask_in_eager
+from ..lib.rewrite.mask_itself import ask_mask, store_by_mask
 from ..lib.rewrite.masked_store import store_where
 from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.selected_rows import compute_all_rows
@@ -130,7 +131,9 @@ def _repair(event: DynamicShape) -> Repair | Decline:
     elif event.via == "masked_select":
         fix = _reduce(event.site, event.node)
     elif event.via in ("nonzero", "where") and isinstance(event.node, ast.Call):
-        fix = compute_all_rows(event.site, event.node) or loop_over_all(event.site, event.node)
+        fix = store_by_mask(event.site, event.node) or ask_mask(event.site, event.node)
+        fix = fix or compute_all_rows(event.site, event.node)
+        fix = fix or loop_over_all(event.site, event.node)
     elif event.via == "repeat_interleave" and isinstance(event.node, ast.Call):
         fix = _tell_total(event.site, event.node)
     return fix or Decline(_INSTEAD.get(event.via, _CAPTURE))

@@ -223,23 +223,23 @@ def tests_of(site: Site, names: frozenset[str]) -> Iterator[EmptyTest]:
         for read in site.loads(name):
             statement = next((o for o in site.ancestors(read) if isinstance(o, ast.stmt)), None)
             if isinstance(statement, ast.If):
-                asked = _asked(statement.test)
+                asked = asked_empty(statement.test)
                 if asked is not None and asked[0] is read:
                     yield EmptyTest(statement, name, asked[1])
 
 
 def asks_whether_empty(test: ast.expr, names: frozenset[str]) -> bool | None:
     """True for ``rows.numel() == 0``, False for ``len(rows) > 0``, None for other tests."""
-    found = _asked(test)
+    found = asked_empty(test)
     known = found is not None and isinstance(found[0], ast.Name) and found[0].id in names
     return found[1] if found is not None and known else None
 
 
-def _asked(test: ast.expr) -> tuple[ast.expr, bool] | None:
+def asked_empty(test: ast.expr) -> tuple[ast.expr, bool] | None:
     """What a test asks for elements, and whether it is true where there are none."""
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            found = _asked(operand)
+            found = asked_empty(operand)
             return None if found is None else (found[0], not found[1])
         case ast.Compare(left=size, ops=[ast.Eq()], comparators=[ast.Constant(value=0)]):
             return _with(_counted(size), True)

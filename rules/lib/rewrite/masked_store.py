@@ -106,7 +106,7 @@ def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
         whole = ast.copy_location(joined, statement)
     if not reads.found:
         return None
-    cover = _cover_of(site, target.slice, target.value)
+    cover = cover_of(site, target.slice, target.value)
     obstacle = _obstacle(site, target, reads, cover)
     if obstacle or cover is None:
         return _store_rows(site, statement, whole, reads, cover) or Decline(obstacle)
@@ -120,7 +120,7 @@ def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
 
 
 def _store_rows(
-    site: Site, statement: ast.stmt, whole: ast.expr, reads: _Reads, cover: _Cover | None
+    site: Site, statement: ast.stmt, whole: ast.expr, reads: _Reads, cover: Cover | None
 ) -> Repair | None:
     """Compute what is stored for all rows, where each row is certainly computed by itself.
 
@@ -176,7 +176,7 @@ def _judge_stored(site: Site, target: ast.Subscript) -> Iterator[Verdict]:
         )
 
 
-def _cover_of_rows(site: Site, target: ast.Subscript, value: ast.expr) -> _Cover | None:
+def _cover_of_rows(site: Site, target: ast.Subscript, value: ast.expr) -> Cover | None:
     """Layers compute along the last dimension, so a mask of rows leaves that one out."""
     mask, owner = certain_tensor(site, target.slice), certain_tensor(site, target.value)
     called = any(isinstance(part, ast.Call) for part in ast.walk(value))
@@ -187,7 +187,7 @@ def _cover_of_rows(site: Site, target: ast.Subscript, value: ast.expr) -> _Cover
     if any(_drops_dimension(part) for part in ast.walk(value)):
         return None
     text, name = site.text(target.slice), site.text(target.value)
-    return _Cover(
+    return Cover(
         1, Changes(f"the fix assumes that `{text}` leaves out the last dimension of `{name}`")
     )
 
@@ -235,22 +235,22 @@ def _stored(statement: ast.stmt) -> tuple[ast.Subscript, ast.expr, ast.operator 
 
 
 @record(frozen=True)
-class _Cover:
+class Cover:
     """How many of the last dimensions a mask leaves out, and how far it is proved to fit."""
 
     left: int
     verdict: Verdict
 
 
-def _cover_of(site: Site, mask: ast.expr, owner: ast.expr) -> _Cover | None:
+def cover_of(site: Site, mask: ast.expr, owner: ast.expr) -> Cover | None:
     """How a mask covers a tensor; None where that is not known.
 
     Where the mask does not fit, indexing by it raises; `torch.where` spreads a single element.
     """
     if same_shape(site, mask, owner):
-        return _Cover(0, PROVED)
+        return Cover(0, PROVED)
     if _is_row_each(site, mask, owner):
-        return _Cover(1, PROVED)
+        return Cover(1, PROVED)
     found, tensor = certain_tensor(site, mask), certain_tensor(site, owner)
     if found is None or tensor is None or not found.rank or tensor.rank is None:
         return None
@@ -259,7 +259,7 @@ def _cover_of(site: Site, mask: ast.expr, owner: ast.expr) -> _Cover | None:
         f"if `{site.text(mask)}` does not fit `{site.text(owner)}`, the error differs, and a "
         "dimension of size 1 in it is broadcast"
     )
-    return _Cover(left, Changes(what)) if left >= 0 else None
+    return Cover(left, Changes(what)) if left >= 0 else None
 
 
 def _is_row_each(site: Site, node: ast.expr, owner: ast.expr) -> bool:
@@ -313,7 +313,7 @@ def _is_same(site: Site, whole: ast.expr, owner: ast.expr) -> bool:
     return once and same_shape(site, whole, owner)
 
 
-def _obstacle(site: Site, target: ast.Subscript, reads: _Reads, cover: _Cover | None) -> str:
+def _obstacle(site: Site, target: ast.Subscript, reads: _Reads, cover: Cover | None) -> str:
     tensors = [target.value, *reads.found]
     names = [tensor.id for tensor in tensors if isinstance(tensor, ast.Name)]
     mask = certain_tensor(site, target.slice)
@@ -340,7 +340,7 @@ def _spread(site: Site, mask: ast.expr, left: int) -> str:
 
 
 def _repair(
-    site: Site, statement: ast.stmt, store: str, computed: ast.expr, root: ast.expr, cover: _Cover
+    site: Site, statement: ast.stmt, store: str, computed: ast.expr, root: ast.expr, cover: Cover
 ) -> Repair | Decline | None:
     assert isinstance(root, ast.Name)
     if isinstance(computed, ast.Name):  # only moved: no arithmetic that could change the dtype
