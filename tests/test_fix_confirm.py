@@ -30,6 +30,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("copied_children")]
 
 HEAD = "import torch\n\n\n"
 MAKE = "\n\ndef make():\n    return f, (torch.arange(4.0),), {}\n"
+LOW = Confidence.LOW
 BREAK = "    print('', end='')\n"
 
 
@@ -57,12 +58,13 @@ class Fake:
     applicability: Applicability = Applicability.SAFE
     effect: Effect = Effect.GRAPH_BREAK
     hatch: bool = False
+    confidence: Confidence = Confidence.HIGH
 
     def results(self, file: SourceFile, tree: ast.Module) -> Iterator[Result]:
         for node in ast.walk(tree):
             if isinstance(node, ast.stmt) and ast.unparse(node) == self.old:
                 diagnostic = Diagnostic(
-                    "XYZ100", "fake", "message", self.effect, Confidence.HIGH, file.path,
+                    "XYZ100", "fake", "message", self.effect, self.confidence, file.path,
                     file.span(node), fixable=self.applicability,
                 )  # fmt: skip
                 repair = Repair("Do it", (Replace(node, self.new),), self.applicability)
@@ -76,13 +78,13 @@ def _plan(path: Path, fakes: Sequence[Fake], most_runs: int = 40, *, speed: bool
     def check(
         paths: Sequence[Path], config: Config, texts: Mapping[Path, str] | None = None
     ) -> Run:
-        del config
         files = [
             SourceFile.from_text(one, texts[one]) if texts and one in texts else read_source(one)
             for one in paths
         ]
         found = (r for file in files for fake in fakes for r in _results(fake, file))
-        return Run(tuple(found))
+        unsure = config.min_confidence == "low"
+        return Run(tuple(r for r in found if unsure or r.diagnostic.confidence is not LOW))
 
     def fix(allow: Callable[[FixKey], bool], remedies: Remedies) -> FixRun:
         config = Config(path.parent)
@@ -240,7 +242,7 @@ def test_the_settings_that_remove_what_fixes_leave_are_told(tmp_path: Path) -> N
         f"torch._dynamo.config.{name} = True"
         for name in ("capture_scalar_outputs", "capture_dynamic_output_shape_ops")
     )
-    assert _worth(outcome) == [("settings", 1, 0, lines)]
+    assert _worth(outcome) == [("safe fixes", 2, 1, ()), ("settings", 1, 0, lines)]
     assert _grounds(outcome) == {6: ("applied", "confirmed")}
     assert outcome.verification is not None
     assert outcome.verification.targets[0].breaks_after == 0
@@ -269,6 +271,50 @@ def test_a_hatch_that_changes_results_is_dropped(tmp_path: Path) -> None:
     outcome = _confirm(tmp_path, f"{BREAK}    return x + 1\n", hatch)
     assert _grounds(outcome) == {5: ("dropped", "different")}
     assert outcome.changed == ()
+
+
+def test_an_unsafe_fix_is_kept_for_what_safe_ones_leave(tmp_path: Path) -> None:
+    unsafe = Fake("y = x.sum().item()", "y = x.sum()", Applicability.UNSAFE)
+    body = f"{BREAK}    y = x.sum().item()\n    return x + y\n"
+    outcome = _confirm(tmp_path, body, PRINT, unsafe)
+    assert [(kind, before, after) for kind, before, after, _ in _worth(outcome)] == [
+        ("safe fixes", 2, 1),
+        ("unsafe fixes", 1, 0),
+    ]
+    assert _grounds(outcome) == {5: ("applied", "confirmed"), 6: ("applied", "confirmed")}
+
+
+def test_an_unsafe_fix_is_left_out_where_safe_ones_make_it_whole(tmp_path: Path) -> None:
+    body = "    n = x.sum().item()\n    y = n if n > 0 else 0.0\n    return x + y\n"
+    safe = Fake("n = x.sum().item()", "n = x.sum()")
+    choosing = Fake("y = n if n > 0 else 0.0", "y = torch.where(x.sum() > 0, x.sum(), 0.0)")
+    unsafe = Fake("return x + y", "return y + x", Applicability.UNSAFE)
+    outcome = _confirm(tmp_path, body, safe, choosing, unsafe)
+    assert _grounds(outcome)[7] == ("dropped", "no-break")
+    assert _worth(outcome) == []
+
+
+def test_an_unsure_finding_s_hatch_is_tried_and_proved(tmp_path: Path) -> None:
+    hatch = replace(PRINT, hatch=True, confidence=LOW)
+    outcome = _confirm(tmp_path, f"{BREAK}    return x + 1\n", hatch)
+    assert [kind for kind, *_ in _worth(outcome)] == ["hatches"]
+    assert _grounds(outcome) == {5: ("applied", "confirmed")}
+
+
+def test_a_hatch_stays_shut_where_the_target_does_not_run_or_break(tmp_path: Path) -> None:
+    idle = Fake("x = x + 1", "x = 1 + x", hatch=True)
+    body = f"    if x is None:\n    {BREAK}    x = x + 1\n{BREAK}    return x\n"
+    outcome = _confirm(tmp_path, body, replace(PRINT, hatch=True), idle)
+    assert _grounds(outcome) == {7: ("dropped", "no-break"), 8: ("applied", "confirmed")}
+
+
+def test_a_hatch_may_need_what_settings_capture(tmp_path: Path) -> None:
+    old = "n = [0, 1, 2, 3][x.argmax().item()]"
+    hatch = Fake(old, "n = x.argmax().item()", hatch=True)
+    outcome = _confirm(tmp_path, f"    {old}\n    return x + n\n", hatch)
+    ((kind, before, after, lines),) = _worth(outcome)
+    assert (kind, before, after) == ("hatches", 1, 0)
+    assert lines == ("torch._dynamo.config.capture_scalar_outputs = True",)
 
 
 def test_hatches_stay_shut_where_settings_make_it_whole(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ class Bench:
     runs: int = 0
     _options: Options = field(init=False)
     _races: int = 0
+    _executed: dict[Path, frozenset[int]] | None = None
 
     def __post_init__(self) -> None:
         """How fast compiled code is, is none of our business; eager code may not get slower."""
@@ -75,6 +76,11 @@ class Bench:
 
     def executed(self) -> dict[Path, frozenset[int]]:
         """The rows that the target executes, by file."""
+        if self._executed is None:
+            self._executed = self._covered()
+        return self._executed
+
+    def _covered(self) -> dict[Path, frozenset[int]]:
         side = Side("rows", self.job.text, self.root)
         cache = new_cache(self.desk, side, "cover")
         with self._options.start(cache) as child:

@@ -25,6 +25,7 @@ from tclint.report.fixes.outcome import (
     Status,
     Verification,
     VerifiedTarget,
+    Worth,
 )
 from tclint.verify.errors import TargetError
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from tclint.verify.session import Job
 
 Keys = frozenset[FixKey]
+SAFE, UNSAFE, FIXES = "safe fixes", "unsafe fixes", "safe and unsafe fixes"
 Show = Callable[[int, str], None]
 
 
@@ -74,7 +76,8 @@ def confirm(plan: Plan, status: Status, show: Show = lambda done, doing: None) -
 
         def offer(kept: Items) -> tuple[FixRun, Trials]:
             hatches = plan.fix(
-                lambda key: key in kept or (key.hatch and may(key)), Remedies(hatches=True)
+                lambda key: key in kept or (key.hatch and may(key)),
+                Remedies(hatches=True, unsure=True),
             )
             return hatches, Trials(plan.fix, benches, before, hatches, plan.most_runs, show)
 
@@ -82,10 +85,11 @@ def confirm(plan: Plan, status: Status, show: Show = lambda done, doing: None) -
         trials = Trials(plan.fix, benches, before, wanted, plan.most_runs, show)
         choice = _Choice(trials, wanted)
         final = trials.fixed(choice.kept) if choice.kept else plan.fix(lambda _: False, NO_REMEDIES)
-        start = Remedied(trials, choice.kept)
+        start = Remedied(trials, choice.kept, choice.worth)
         done = with_remedies(start, plan.remedies, final.remaining, offer)
         if done.kept != choice.kept:
-            keep = Remedies(settings_in(done.kept), plan.remedies.hatches)
+            hatches = plan.remedies.hatches
+            keep = Remedies(settings_in(done.kept), hatches, unsure=hatches)
             final = plan.fix(done.kept.__contains__, keep)
         targets = tuple(
             _target(bench.job.name, probe, done.trials.last(done.kept, number))
@@ -98,7 +102,7 @@ def confirm(plan: Plan, status: Status, show: Show = lambda done, doing: None) -
             (*choice.reported(final, status), *_remedies_reported(done, final, status)),
             final.changed,
             _within(final.remaining, loaded) if plan.loaded_only else final.remaining,
-            Verification(targets, trials.runs, done.worth),
+            Verification(targets, trials.runs, _worth_telling(done.worth)),
         )
 
 
@@ -107,9 +111,15 @@ def _remedies_reported(done: Remedied, final: FixRun, status: Status) -> Iterato
     for fix in final.fixes:
         if fix.settles or fix.hatch:
             yield ReportedFix(fix, status, Reason(Ground.CONFIRMED, "breaks are gone with it"))
+    dropped = done.dropped or {}
     for fix in done.offered.fixes if done.offered else ():
-        if fix.hatch and fix.key not in done.kept:
-            yield ReportedFix(fix, Status.DROPPED, (done.dropped or {}).get(fix.key))
+        if fix.key not in done.kept and fix.key in dropped:
+            yield ReportedFix(fix, Status.DROPPED, dropped[fix.key])
+
+
+def _worth_telling(worth: tuple[Worth, ...]) -> tuple[Worth, ...]:
+    """Nothing where safe fixes are all there is: the targets tell what became of them."""
+    return worth if any(one.kind != SAFE for one in worth) else ()
 
 
 class _Choice:
@@ -118,10 +128,11 @@ class _Choice:
     def __init__(self, trials: Trials, wanted: FixRun) -> None:
         self._trials = trials
         self._fixes = {fix.key: fix for fix in wanted.fixes}
-        self._executed = trials.executed() if self._fixes else {}
         self._dropped: dict[FixKey, Reason] = {}
         self._needed: dict[FixKey, str] = {}
+        self._left = trials.breaks(frozenset())
         self.kept = self._choose()
+        self.worth = tuple(self._worth())
 
     def reported(self, final: FixRun, status: Status) -> list[ReportedFix]:
         """Every fix with its reason; those that are kept with their edits among each other."""
@@ -138,17 +149,51 @@ class _Choice:
 
     def _choose(self) -> Keys:
         for key, fix in self._fixes.items():
-            if fix.applicability is not Applicability.SAFE and not self._ran(key):
+            if fix.applicability is not Applicability.SAFE and not self._trials.ran(key):
                 text = "not executed by the target, and not safe"
                 self._dropped[key] = Reason(Ground.NOT_EXECUTED, text)
-        search = Search(self._trials.attempt)
-        kept = search.keep([key for key in sorted(self._fixes) if key not in self._dropped])
-        self._dropped |= search.dropped
+        kept = self._pass([key for key in sorted(self._fixes) if key not in self._dropped])
         return self._without_slow(self._without_idle(kept))
+
+    def _pass(self, keys: Sequence[FixKey]) -> Keys:
+        """The fixes that pass together; unsafe ones are for the breaks that safe ones leave."""
+        unsafe = [key for key in keys if self._is_last_resort(key)]
+        safe = frozenset(keys).difference(unsafe)
+        if not unsafe or (safe and self._trials.attempt(safe) != []):
+            return self._keep(keys, frozenset())
+        if self._trials.count(safe):
+            self._left = self._trials.breaks(safe)
+            return safe | self._keep(unsafe, safe)
+        text = "the graph does not break without it"
+        self._dropped |= dict.fromkeys(unsafe, Reason(Ground.NO_BREAK, text))
+        return safe
+
+    def _keep(self, keys: Sequence[FixKey], beside: Keys) -> Keys:
+        search = Search[FixKey](lambda some: self._trials.attempt(beside | some))
+        kept = search.keep(keys)
+        self._dropped |= search.dropped
+        return kept
+
+    def _is_last_resort(self, key: FixKey) -> bool:
+        fix = self._fixes[key]
+        breaks = fix.diagnostic.effect is Effect.GRAPH_BREAK
+        return breaks and fix.applicability is not Applicability.SAFE
+
+    def _worth(self) -> Iterator[Worth]:
+        """What safe fixes were worth, and unsafe ones beyond them."""
+        safe = frozenset(key for key in self.kept if not self._is_last_resort(key))
+        was = self._trials.figures(frozenset())
+        steps = [(SAFE, safe)] if safe and self._trials.attempt(safe) == [] else []
+        steps += [(UNSAFE if steps else FIXES, self.kept)] if self.kept - safe else []
+        for kind, some in steps:
+            now = self._trials.figures(some)
+            if now != was:
+                yield Worth(kind, *was, *now)
+            was = now
 
     def _without_slow(self, kept: Keys) -> Keys:
         """Leave out the fixes that eager code pays for; mostly there are none, and one race."""
-        if not any(map(self._ran, kept)) or not self._trials.race(kept):
+        if not any(map(self._trials.ran, kept)) or not self._trials.race(kept):
             return kept
         search = Search(self._trials.race)
         rest = search.keep(sorted(kept))
@@ -190,11 +235,13 @@ class _Choice:
 
     def _is_idle(self, key: FixKey) -> bool:
         breaks = self._fixes[key].diagnostic.effect is Effect.GRAPH_BREAK
-        return breaks and self._ran(key) and not self._gone(key)
+        return breaks and self._trials.ran(key) and not self._met(key)
 
-    def _ran(self, key: FixKey) -> bool:
-        rows = self._executed.get(real(key.path), frozenset())
-        return any(row in rows for row in self._trials.findings[key][0])
+    def _met(self, key: FixKey) -> bool:
+        """Whether the graph broke at a fix's line; for an unsafe one, after the safe ones."""
+        if not self._is_last_resort(key):
+            return bool(self._gone(key))
+        return any(judge.at(key, breaks) for judge, breaks in self._left)
 
     def _gone(self, key: FixKey) -> list[str]:
         """The breaks that were at the fix's statement before."""
@@ -208,7 +255,7 @@ class _Choice:
             return Reason(Ground.CONFIRMED, f"{', '.join(gone)} is gone")
         if key in self._needed:
             return Reason(Ground.CONFIRMED, f"{self._needed[key]} without it")
-        if not self._ran(key):
+        if not self._trials.ran(key):
             return Reason(
                 Ground.NOT_EXECUTED, "not executed by the target; kept because it is safe"
             )

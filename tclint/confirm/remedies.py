@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING
 
 from tclint.confirm.select import Search
@@ -13,9 +13,13 @@ from tclint.report.fixes.outcome import Ground, Reason, Worth
 from tclint.torch_facts.dynamo_settings import SETTINGS, DynamoSetting, with_needed
 
 if TYPE_CHECKING:
+    from tclint.confirm.judge import Problems
     from tclint.lint.engine import Run
 
-_NONE: frozenset[DynamoSetting] = frozenset()
+Settings = frozenset[DynamoSetting]
+_NONE: Settings = frozenset()
+_IDLE = Reason(Ground.NO_BREAK, "its line ran, and the graph did not break there")
+_VAIN = Reason(Ground.STILL_BREAKS, "as many breaks are left with it")
 
 
 @record(frozen=True)
@@ -38,15 +42,20 @@ def with_remedies(
     """Add the settings, then the hatches that leave fewer breaks; what does not help is left out.
 
     ``left`` is the check of what the fixes leave. ``offer`` makes hatches beside what is kept.
-    Settings that fail alone may hold when a hatch has hidden what they fail on.
+    Settings that fail alone may hold when a hatch has hidden what they fail on, and a hatch may
+    need what settings capture: where neither is enough, both are tried together.
     """
-    done = start
+    done, named = start, _named(left)
     if wanted.settings:
-        done = _with_settings(done, _named(left))
+        done = _with_settings(done, named)
     if wanted.hatches and done.trials.count(done.kept):
-        done = _with_hatches(done, *offer(done.kept))
-        if wanted.settings and not settings_in(done.kept):
-            done = _with_settings(done, _named(left))
+        offered, trials = offer(done.kept)
+        done = _with_hatches(done, offered, trials)
+        alone = bool(wanted.settings) and not settings_in(done.kept)
+        if alone:
+            done = _with_settings(done, named)
+        if alone and not settings_in(done.kept) and done.trials.count(done.kept):
+            done = _with_hatches(done, offered, trials, _known(SETTINGS))
     return done
 
 
@@ -56,29 +65,35 @@ def _named(left: Run) -> frozenset[str]:
     return frozenset(one.name for one in SETTINGS.values() if one.line in lines)
 
 
+def _known(names: Iterable[str]) -> Settings:
+    return frozenset(with_needed(name for name in names if name in SETTINGS))
+
+
 def _with_settings(done: Remedied, named: Iterable[str]) -> Remedied:
     """The fewest settings that help most, of those that torch or a finding names."""
     trials, kept = done.trials, done.kept
     if not trials.count(kept):
         return done
-    asked = {*trials.settings_named(kept), *named}
-    known = with_needed(name for name in asked if name in SETTINGS)
-    each = (frozenset(with_needed([one.name])) for one in known)
-    sets = dict.fromkeys([frozenset(known), *each])
+    known = _known({*trials.settings_named(kept), *named})
+    each = (_known([one.name]) for one in known)
+    sets = dict.fromkeys([known, *each])
     found = next((one for one in sets if one and _helps(trials, kept, one)), _NONE)
+    found = _fewest(trials, kept, found)
+    return _better(done, done.trials, kept | found, "settings", found) if found else done
+
+
+def _fewest(trials: Trials, kept: Items, found: Settings) -> Settings:
+    """As few settings as leave no more breaks than those that were found to help."""
     for one in sorted(found, key=lambda setting: setting.name):
         fewer = found - {one}
-        if fewer == frozenset(with_needed(left.name for left in fewer)) and fewer:
+        if fewer == _known(left.name for left in fewer) and fewer:
             helps = _helps(trials, kept, fewer)
             if helps and trials.count(kept | fewer) <= trials.count(kept | found):
                 found = fewer
-    if not found:
-        return done
-    lines = tuple(one.line for one in with_needed(one.name for one in found))
-    return _better(done, kept | found, "settings", lines)
+    return found
 
 
-def _helps(trials: Trials, kept: Items, settings: frozenset[DynamoSetting]) -> bool:
+def _helps(trials: Trials, kept: Items, settings: Settings) -> bool:
     """True where nothing speaks against some settings and fewer breaks are left.
 
     One that was behind another may come up.
@@ -89,20 +104,77 @@ def _helps(trials: Trials, kept: Items, settings: frozenset[DynamoSetting]) -> b
     return trials.count(kept | settings) < trials.count(kept)
 
 
-def _with_hatches(done: Remedied, offered: FixRun, trials: Trials) -> Remedied:
-    """The hatches at whose lines the break is gone."""
-    keys = sorted(fix.key for fix in offered.fixes if fix.hatch)
-    search = Search[FixKey](lambda some: trials.attempt(done.kept | some))
-    kept = done.kept | search.keep(keys)
-    tried = Remedied(trials, done.kept, done.worth, offered, search.dropped)
-    if kept == done.kept:
-        return Remedied(done.trials, done.kept, done.worth, offered, search.dropped)
-    return _better(tried, kept, "hatches", (), before=done.trials)
-
-
-def _better(
-    done: Remedied, kept: Items, kind: str, lines: Sequence[str], before: Trials | None = None
+def _with_hatches(
+    done: Remedied, offered: FixRun, trials: Trials, settings: Settings = _NONE
 ) -> Remedied:
-    was = (before or done.trials).figures(done.kept)
-    worth = Worth(kind, *was, *done.trials.figures(kept), tuple(lines))
-    return Remedied(done.trials, kept, (*done.worth, worth), done.offered, done.dropped)
+    """The hatches at whose lines the break is gone, beside some settings; as few as it takes."""
+    beside, dropped = done.kept | settings, dict(done.dropped or {})
+    keys = sorted({fix.key for fix in offered.fixes if fix.hatch} - done.kept)
+    search = Search[FixKey](lambda some: _against(trials, beside | some))
+    chosen = search.keep([key for key in keys if trials.ran(key)])
+    dropped |= search.dropped
+    chosen = _without_idle(done, trials, beside, chosen, dropped)
+    chosen = _without_slow(trials, beside, chosen, dropped)
+    kept = beside | chosen
+    if not chosen or trials.count(kept) >= done.trials.count(done.kept):
+        dropped |= dict.fromkeys(chosen, _VAIN)
+        return Remedied(done.trials, done.kept, done.worth, offered, dropped)
+    tried = Remedied(done.trials, done.kept, done.worth, offered, dropped)
+    opened = done.kept | chosen
+    if settings and trials.attempt(opened) is not None:
+        settings = _fewest(trials, opened, settings)
+    return _better(tried, trials, opened | settings, "hatches", settings)
+
+
+def _against(trials: Trials, items: Items) -> Problems | None:
+    """What speaks against a trial; a break that was behind another does not."""
+    problems = trials.attempt(items)
+    if problems is None:
+        return None
+    return [one for one in problems if one.blamed or one.reason.ground is not Ground.NEW_BREAK]
+
+
+def _without_idle(
+    done: Remedied,
+    trials: Trials,
+    beside: Items,
+    chosen: frozenset[FixKey],
+    dropped: dict[FixKey, Reason],
+) -> frozenset[FixKey]:
+    """Leave out the hatches at whose lines nothing broke, unless it breaks more without them."""
+    places = [breaks for _, breaks in done.trials.breaks(done.kept)]
+    met = frozenset(
+        key
+        for key in chosen
+        if any(judge.at(key, at) for judge, at in zip(trials.judges, places, strict=False))
+    )
+    if met == chosen or not met or _against(trials, beside | met) != []:
+        return chosen
+    if trials.count(beside | met) > trials.count(beside | chosen):
+        return chosen
+    dropped |= dict.fromkeys(chosen - met, _IDLE)
+    return met
+
+
+def _without_slow(
+    trials: Trials, beside: Items, chosen: frozenset[FixKey], dropped: dict[FixKey, Reason]
+) -> frozenset[FixKey]:
+    """Leave out the hatches that eager code pays for."""
+    if not chosen or not trials.slower(beside | chosen):
+        return chosen
+
+    def attempt(some: Collection[FixKey]) -> Problems | None:
+        problems = _against(trials, beside | frozenset(some))
+        return problems if problems != [] else trials.slower(beside | frozenset(some))
+
+    search = Search[FixKey](attempt)
+    rest = search.keep(sorted(chosen))
+    dropped |= search.dropped
+    return rest
+
+
+def _better(done: Remedied, trials: Trials, kept: Items, kind: str, settings: Settings) -> Remedied:
+    was, now = done.trials.figures(done.kept), trials.figures(kept)
+    lines = tuple(one.line for one in with_needed(one.name for one in settings))
+    worth = (*done.worth, Worth(kind, *was, *now, lines))
+    return Remedied(trials, kept, worth, done.offered, done.dropped)

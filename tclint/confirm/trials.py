@@ -53,6 +53,7 @@ class Trials:
         self._before = tuple(before)
         self._done: dict[Items, Trial] = {}
         self._raced: dict[Items, Problems] = {}
+        self._executed: dict[Path, frozenset[int]] | None = None
 
     def attempt(self, keys: Items) -> Problems | None:
         """The problems of some fixes; None when the runs are used up."""
@@ -65,8 +66,10 @@ class Trials:
     def race(self, keys: Items) -> Problems | None:
         """The problems of some fixes, what eager code pays for them among these."""
         problems = self.attempt(keys)
-        if problems != []:
-            return problems
+        return problems if problems != [] else self.slower(keys)
+
+    def slower(self, keys: Items) -> Problems:
+        """What eager code pays for some fixes."""
         if keys not in self._raced:
             self._raced[keys] = self._time(keys)
         return self._raced[keys]
@@ -82,6 +85,8 @@ class Trials:
 
     def breaks(self, keys: Items) -> list[tuple[Judge, list[Placed]]]:
         """The breaks that each target met in a trial, by their places in the unfixed files."""
+        if not keys:
+            return [(judge, judge.breaks) for judge in self.judges]
         trial = self._done[keys]
         arms = zip(self.judges, trial.arms, strict=False)  # a trial ends where a target fails
         return [(judge, judge.place(a.probe, trial.fixed)) for judge, a in arms if a.probe]
@@ -110,8 +115,14 @@ class Trials:
         """How often targets were compiled."""
         return sum(bench.runs for bench in self.benches)
 
-    def executed(self) -> dict[Path, frozenset[int]]:
-        """The rows that any target executes."""
+    def ran(self, key: FixKey) -> bool:
+        """True where any target executes the line of a fix's finding."""
+        if self._executed is None:
+            self._executed = self._covered()
+        rows = self._executed.get(real(key.path), frozenset())
+        return any(row in rows for row in self.findings[key][0])
+
+    def _covered(self) -> dict[Path, frozenset[int]]:
         rows: dict[Path, frozenset[int]] = {}
         for bench in self.benches:
             for path, more in bench.executed().items():
@@ -129,7 +140,7 @@ class Trials:
 
     def _run(self, keys: Items) -> Trial:
         hatches = any(isinstance(key, FixKey) and key.hatch for key in keys)
-        fixed = self._fix(keys.__contains__, Remedies(hatches=hatches))
+        fixed = self._fix(keys.__contains__, Remedies(hatches=hatches, unsure=hatches))
         texts, settings = _texts(fixed), settings_in(keys)
         arms: list[Arm] = []
         problems: Problems = []

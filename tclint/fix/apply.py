@@ -253,7 +253,7 @@ def _fix_all(
         if not (
             _apply(wanted, progress)
             or _apply(_switched(run, paths, ask, progress), progress)
-            or _apply(_hatched(run, ask, progress), progress)
+            or _apply(_hatched(run, paths, ask, progress, checker, among), progress)
         ):
             break
     return everything
@@ -293,11 +293,21 @@ def _switched(
     return wanted
 
 
-def _hatched(run: Run, ask: _Ask, progress: _Progress) -> dict[Path, list[Result]]:
+def _hatched(
+    run: Run,
+    paths: Sequence[Path],
+    ask: _Ask,
+    progress: _Progress,
+    checker: Checker,
+    among: Collection[FixKey] | None,
+) -> dict[Path, list[Result]]:
     """The findings to open an escape hatch for, by file."""
     wanted: dict[Path, list[Result]] = defaultdict(list)
     if not ask.remedies.hatches:
         return wanted
+    if ask.remedies.unsure:
+        config = replace(ask.config, min_confidence=Confidence.LOW.value)
+        run = _among(checker(paths, config, progress.texts), among, progress)
     for result in run.results:
         path, hatch = result.diagnostic.path, result.hatch
         if hatch is None or path in progress.problems:

@@ -38,14 +38,14 @@ class _Seen:
 class Recheck:
     """The lint engine for one run of fixing: the files, and what is on disk, stay the same.
 
-    A shard's outcome holds until a file is fixed that it rests on, and again when fixing starts
-    anew without a fix that was of no use.
+    A shard's outcome, for findings of some confidence, holds until a file is fixed that it rests
+    on, and again when fixing starts anew without a fix that was of no use.
     """
 
     def __init__(self, execution: Execution = IN_PROCESS) -> None:
         """Nothing is known yet."""
         self._execution = replace(execution, goes_on=True)
-        self._seen: dict[Shard, list[_Seen]] = {}
+        self._seen: dict[tuple[Shard, str], list[_Seen]] = {}
         self._around: Around | None = None
 
     def __call__(
@@ -56,7 +56,8 @@ class Recheck:
             self._around = program_of(paths, config, overlay).around
         program, parts = Program(paths, config, dict(overlay or {}), self._around), [*shards(paths)]
         texts = {str(path): text for path, text in program.overlay.items()}
-        known = {part: self._recall(part, texts) for part in parts}
+        sure = config.min_confidence
+        known = {part: self._recall((part, sure), texts) for part in parts}
         stale = [part for part, outcome in known.items() if outcome is None]
         files: dict[str, SourceFile] = {}
         if stale:
@@ -65,10 +66,11 @@ class Recheck:
                 known[part] = outcome
                 # The first look and the latest: fixing starts anew from the one, and goes on
                 # from the other.
-                self._seen[part] = [*self._seen.get(part, [])[:1], _Seen(texts, outcome)]
+                first = self._seen.get((part, sure), [])[:1]
+                self._seen[part, sure] = [*first, _Seen(texts, outcome)]
         told = [(part, outcome) for part, outcome in known.items() if outcome is not None]
         return assembled(program, told, files)
 
-    def _recall(self, part: Shard, texts: Mapping[str, str]) -> Outcome | None:
+    def _recall(self, part: tuple[Shard, str], texts: Mapping[str, str]) -> Outcome | None:
         seen = self._seen.get(part, ())
         return next((one.outcome for one in seen if one.holds_for(texts)), None)

@@ -32,10 +32,15 @@ def key_of(diagnostic: Diagnostic, *, hatch: bool = False) -> FixKey:
 
 @record(frozen=True)
 class Remedies:
-    """What to do about findings that no fix removes: settings to turn on, by name; hatches."""
+    """What to do about findings that no fix removes: settings to turn on, by name; hatches.
+
+    ``unsure``: open the hatches of findings, too, that are too unsure to be shown, since a run
+    confirms what comes of it.
+    """
 
     settings: frozenset[str] = frozenset()
     hatches: bool = False
+    unsure: bool = False
 
 
 NO_REMEDIES: Final = Remedies()
