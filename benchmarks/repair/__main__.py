@@ -13,7 +13,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from benchmarks.repair.record import (
     AFTER,
     BEFORE,
     HATCHES,
+    KEPT,
     NAMED,
     SAFE_HATCHES,
     TIERS,
@@ -30,10 +31,9 @@ from benchmarks.repair.record import (
 )
 from benchmarks.repair.report import INTRODUCTION, Report, is_better, page, text, tiers_table
 from benchmarks.repair.rows import TABLES, Row, chosen
-from benchmarks.repair.tree import Fixed, copy, fix, installed
+from benchmarks.repair.tree import Fixed, Installed, copy, fix, installed, joined
 
 ROOT = Path(__file__).parents[2]
-PACKAGE = "transformers"
 # What is not sure to break is worth a hatch here: each row is compiled, and keeps what helps.
 OPENED = ("--remedies", "hatches", "--min-confidence", "low")
 OPTIONS = {
@@ -51,16 +51,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         rows = chosen(options.table, options.rows.split(",") if options.rows else [])
     except KeyError as error:
         sys.exit(f"the table {options.table} has no rows named {error.args[0]}")
+    names = sorted({row.model.library for row in rows})
     try:
-        package = installed(options.python, PACKAGE)
+        packages = [installed(options.python, name) for name in names]
     except LookupError as error:
         sys.exit(str(error))
-    title = f"{PACKAGE} {package.version}, {options.table}"
+    title = _title(packages, options.table)
     folder = options.folder / title.replace(", ", "-").replace(" ", "-")
     folder.mkdir(parents=True, exist_ok=True)
-    before = folder / BEFORE / PACKAGE
-    if not before.exists():
-        copy(package.folder, before.parent)
+    for package in packages:
+        if not (folder / BEFORE / package.folder.name).exists():
+            copy(package.folder, folder / BEFORE)
     fixed = _fixed(folder, options)
     first = _measured(rows, BEFORE, folder, options)
     ran = [row for row in rows if first[row.name].failure is None]
@@ -76,6 +77,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0 if report.sound else 1
 
 
+def _title(packages: Sequence[Installed], table: str) -> str:
+    """The one package with its version and the table; other packages are told by the rows."""
+    if table == "others":
+        return "other packages"
+    (package,) = packages
+    return f"{package.folder.name} {package.version}, {table}"
+
+
 def _tiers(report: Report, folder: Path, options: argparse.Namespace) -> str:
     """What more than safe fixes does: to rows that still break, and where it keeps all else."""
     kept = dict(report.after)
@@ -89,6 +98,8 @@ def _tiers(report: Report, folder: Path, options: argparse.Namespace) -> str:
                 more = _measured(left, way.name, folder, options)
                 kept |= {name: one for name, one in more.items() if is_better(one, kept.get(name))}
         arms[tier] = dict(kept)
+    found = {name: one.arm for name, one in kept.items()}
+    (folder / KEPT).write_text(json.dumps(found, indent=1))
     return tiers_table(report, arms)
 
 
@@ -103,10 +114,19 @@ def _fixed(folder: Path, options: argparse.Namespace, tier: str = AFTER) -> Fixe
     known = json.loads(record.read_text()) if record.exists() else {}
     if known.get("stamp") == stamp.hexdigest() or (known and options.keep_fixed):
         return Fixed.from_json(known["fixed"])
-    before, after = folder / BEFORE / PACKAGE, folder / tier / PACKAGE
-    done = fix(before, after, options.python, only, OPTIONS.get(tier, ()))
+    done = joined(_fix_each(folder, tier, only, options.python))
     record.write_text(json.dumps({"stamp": stamp.hexdigest(), "fixed": done.to_json()}))
     return done
+
+
+def _fix_each(folder: Path, tier: str, only: Sequence[str], python: Path) -> Iterator[Fixed]:
+    """Fix each package; one without any of the files asked for is only copied."""
+    for before in sorted((folder / BEFORE).iterdir()):
+        mine = [name for name in only if name.startswith(f"{before.name}/")]
+        if only and not mine:
+            copy(before, folder / tier)
+        else:
+            yield fix(before, folder / tier / before.name, python, mine, OPTIONS.get(tier, ()))
 
 
 def _measured(

@@ -107,7 +107,7 @@ def measure(row: Row, arm: str, folder: Path, *, inductor: bool) -> Measured:
     start = time.perf_counter()
     subject = Subject(row, arm, folder)
     counted = subject.run(CountingBackend())
-    eager, messages = messages_of(subject.run)
+    eager, messages = messages_of(subject.run, row.model.library)
     first = eager.results["call 0"]
     if arm == BEFORE and isinstance(first, Raised):
         raise RuntimeError(f"{first.kind}: {first.message.splitlines()[0][:160]}")
@@ -125,6 +125,7 @@ def measure(row: Row, arm: str, folder: Path, *, inductor: bool) -> Measured:
     known = torch.load(subject.reference, weights_only=False)
     library = sys.modules[row.model.library]
     package = Path(str(library.__file__)).parent
+    said = getattr(library, "__version__", "")
     return Measured(
         row=row.name,
         arm=arm,
@@ -135,7 +136,7 @@ def measure(row: Row, arm: str, folder: Path, *, inductor: bool) -> Measured:
         fullgraph=_fullgraph(subject) if known["breaks"] else "",
         inductor=_inductor(subject, eager.results) if inductor and known["breaks"] else "",
         seconds=round(time.perf_counter() - start, 1),
-        versions={"torch": torch.__version__, row.model.library: library.__version__},
+        versions={"torch": torch.__version__, row.model.library: said},
         loaded=dict(_loaded(package)),
         **_compared(known, found),
     )

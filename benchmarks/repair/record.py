@@ -43,6 +43,8 @@ WAYS = (
     Way("safe-hatches-settings", HATCHES, SAFE_HATCHES, settings=True),
     Way("hatches-settings", HATCHES, HATCHES, settings=True),
 )
+KEPT = "kept.json"
+"""The way that each row keeps, by name."""
 NAMED = {way.name: way for way in WAYS}
 
 

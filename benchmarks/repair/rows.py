@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from benchmarks.models.catalogue import MODELS, Model
+from benchmarks.models.catalogue import CATALOGUES, MODELS, Model
 from benchmarks.models.catalogue.inputs import NEXT_TOKENS, TOKENS, floats, ids, ones
 
 EVAL: Final = "eval"
@@ -71,9 +71,14 @@ def _catalogue() -> Iterable[Row]:
             yield from (Row(model), Row(model, TRAIN))
 
 
+def _others() -> Iterable[Row]:
+    return map(Row, CATALOGUES["others"])
+
+
 TABLES: Final[dict[str, tuple[Row, ...]]] = {
     "published": tuple(_published()),
     "catalogue": tuple(_catalogue()),
+    "others": tuple(_others()),
 }
 
 

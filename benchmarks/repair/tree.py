@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -120,6 +120,17 @@ def fix(
     known = _imports(python, before.parent, names)
     lost = tuple(sorted(f"{k}: {v}" for k, v in broken.items() if k not in known))
     return Fixed(seconds, len(paths) if only else len(files), edited, lost)
+
+
+def joined(parts: Iterable[Fixed]) -> Fixed:
+    """What fixing several packages came to, one after the other."""
+    every = [*parts]
+    return Fixed(
+        round(sum(one.seconds for one in every), 1),
+        sum(one.files for one in every),
+        tuple(edited for one in every for edited in one.edited),
+        tuple(broken for one in every for broken in one.broken),
+    )
 
 
 def _edited(before: Path, after: Path, files: Sequence[Path]) -> Iterator[Edited]:
