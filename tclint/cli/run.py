@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tclint.cli.terminal import fail, note, write
+
+class Format(str, Enum):
+    """How to print the report."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
 
 
 def run(
@@ -32,6 +39,30 @@ def run(
             "Default: optimizer.step(), or else backward().",
         ),
     ] = "",
+    prove: Annotated[
+        bool,
+        typer.Option(
+            "--prove",
+            help="Run the command four times more, in turns with the fixes and without; compare "
+            "losses and steps. Files stay as they are.",
+        ),
+    ] = False,
+    unsafe_fixes: Annotated[
+        bool, typer.Option("--unsafe-fixes", help="With --prove: try unsafe fixes too.")
+    ] = False,
+    apply: Annotated[
+        bool,
+        typer.Option(
+            "--apply", help="With --prove: write the fixes if losses are equal and no step slower."
+        ),
+    ] = False,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed torch and `random` with this at the start.")
+    ] = None,
+    output_format: Annotated[Format, typer.Option(help="Format of the report.")] = Format.TEXT,
+    output_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the report to a file.")
+    ] = None,
     keep: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Keep the recording here, for `tclint trace DIR`."),
@@ -41,33 +72,17 @@ def run(
 
     The command's output, results and exit status stay as they are; tclint ends with its status.
     """
-    from tclint.config import ConfigError, load_config
-    from tclint.errors import UserError
-    from tclint.printable import printable
-    from tclint.run.launch import Settings, launch
-    from tclint.run.read import read_folder
-    from tclint.run.report.text import render
-    from tclint.run.session import answer
-    from tclint.scratch import scratch
+    from tclint.cli.running import Plan, carry_out
+    from tclint.run.launch import Settings
 
-    try:
-        config = load_config(Path.cwd())
-        with scratch("run") as desk:
-            folder = _folder(keep) if keep is not None else desk
-            settings = Settings(steps=steps, warm_up=warm_up, marker=step_marker)
-            ended = launch(command, folder, settings)
-            told = answer(command, ended, read_folder(folder), folder, config)
-            text = render(told, Path.cwd())
-    except (UserError, ConfigError, OSError) as error:
-        fail(str(error))
-    write(printable(text, styled=True))
-    if keep is not None:
-        note(f"the recording is in {keep}; `tclint trace {keep}` reads it again")
-    raise typer.Exit(ended.status)
-
-
-def _folder(keep: Path) -> Path:
-    keep.mkdir(parents=True, exist_ok=True)
-    if any(keep.iterdir()):
-        fail(f"{keep}: --keep needs a folder that is empty, or not there yet")
-    return keep
+    if apply and not prove:
+        raise typer.BadParameter("--apply needs --prove")
+    if unsafe_fixes and not prove:
+        raise typer.BadParameter("--unsafe-fixes needs --prove")
+    if output_format is not Format.TEXT and output_file is None:
+        raise typer.BadParameter(
+            "--output-format needs --output-file: the command's own output goes to the terminal"
+        )
+    settings = Settings(steps=steps, warm_up=warm_up, marker=step_marker, seed=seed)
+    plan = Plan(tuple(command), settings, prove, unsafe_fixes, apply, keep)
+    raise typer.Exit(carry_out(plan, output_format.value, output_file))

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from tclint.cli.run import Format
 from tclint.cli.terminal import fail, write
 
 
@@ -19,19 +20,26 @@ def trace(
             "a file of logs with TORCH_LOGS=graph_breaks,recompiles.",
         ),
     ],
+    *,
+    output_format: Annotated[Format, typer.Option(help="Format of the report.")] = Format.TEXT,
+    output_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the report to a file.")
+    ] = None,
 ) -> None:
     """Report what a recording tells, as `tclint run` does after its command.
 
     The files that it names are looked for where they were, then below this folder.
     """
+    from tclint.cli.report_file import require_report, write_report
+    from tclint.cli.running import render
     from tclint.config import ConfigError, load_config
-    from tclint.printable import printable
     from tclint.run.moved import moved
     from tclint.run.read import Reading, read_folder
-    from tclint.run.report.text import render
     from tclint.run.session import answer
     from tclint.run.torch_trace import read_torch
 
+    if output_file is not None:
+        require_report("--output-file", output_file)
     if not path.exists():
         fail(f"{path}: no such file or folder")
     try:
@@ -44,4 +52,8 @@ def trace(
         fail(f"{path}: {error}; `tclint run --keep DIR -- COMMAND` makes a recording")
     except (ConfigError, OSError) as error:
         fail(str(error))
-    write(printable(render(told, Path.cwd()), styled=True))
+    text = render(told, output_format.value)
+    if output_file is not None:
+        write_report(output_file, text)
+    else:
+        write(text)

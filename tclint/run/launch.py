@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -26,7 +26,7 @@ class Settings:
 
     ``steps`` ends the command after so many (0: never). ``window`` are the numbers of steps for
     host syncs, samples of the host, and the profiler. ``overlay`` is a file of texts that take the
-    place of files'.
+    place of files'. ``seed`` is given to torch and ``random`` as soon as they are there.
     """
 
     steps: int = 0
@@ -35,6 +35,7 @@ class Settings:
     losses: int = 100
     marker: str = ""
     overlay: Path | None = None
+    seed: int | None = None
 
     def environment(self, folder: Path) -> dict[str, str]:
         """The variables by which the recorder is told."""
@@ -45,6 +46,8 @@ class Settings:
             "TCLINT_RECORD_WINDOW": ",".join(map(str, self.window)),
             "TCLINT_RECORD_LOSSES": str(self.losses),
         }
+        if self.seed is not None:
+            told["TCLINT_RECORD_SEED"] = str(self.seed)
         if self.marker:
             told["TCLINT_RECORD_MARKER"] = self.marker
         if self.overlay is not None:
@@ -60,8 +63,12 @@ class Ended:
     seconds: float
 
 
-def launch(command: Sequence[str], folder: Path, settings: Settings) -> Ended:
-    """Run the command with its own standard streams; what signals tclint gets, it gets.
+def launch(
+    command: Sequence[str], folder: Path, settings: Settings, output: Path | None = None
+) -> Ended:
+    """Run the command; what signals tclint gets, it gets.
+
+    It has tclint's own standard streams, unless a file is named for its ``output``.
 
     Raises:
         UserError: there is no such command, or it cannot be run.
@@ -71,11 +78,15 @@ def launch(command: Sequence[str], folder: Path, settings: Settings) -> Ended:
         raise UserError(f"{command[0]}: no such command; after `--` write it as in a shell")
     environment = _environment(os.environ, settings.environment(folder))
     start = time.monotonic()
-    try:
-        process = subprocess.Popen([program, *command[1:]], env=environment)
-    except OSError as error:
-        raise UserError(f"{command[0]}: cannot be run: {error.strerror}") from error
-    with _passed_on(process):
+    with ExitStack() as stack:
+        stream = stack.enter_context(output.open("wb")) if output is not None else None
+        try:
+            process = subprocess.Popen(
+                [program, *command[1:]], env=environment, stdout=stream, stderr=stream
+            )
+        except OSError as error:
+            raise UserError(f"{command[0]}: cannot be run: {error.strerror}") from error
+        stack.enter_context(_passed_on(process))
         status = _wait(process)
     status = _FATAL - status if status < 0 else status
     return Ended(status, time.monotonic() - start)

@@ -10,6 +10,8 @@ from tclint.diagnostics import Applicability, RemedyKind
 from tclint.run.events import Event, Kind
 from tclint.run.lines import Line
 from tclint.run.price import quiet_steps
+from tclint.run.proof import Proof
+from tclint.run.report import proof_text
 from tclint.run.session import Answer, Rank, Ranked
 
 _SHOWN = 20
@@ -30,16 +32,17 @@ _FIXES = {
 }
 
 
-def render(answer: Answer, root: Path) -> str:
-    """The report."""
-    return "\n".join(_lines(answer, root)) + "\n"
+def render(answer: Answer, root: Path, proof: Proof | None = None) -> str:
+    """The report, and what was proved."""
+    proved = "" if proof is None else proof_text.render(proof, root)
+    return "\n".join(_lines(answer, root)) + "\n" + proved
 
 
 def _lines(answer: Answer, root: Path) -> Iterator[str]:
     if answer.command:
-        yield f"{shlex.join(answer.command)}{_ended(answer)}"
+        yield f"{shown_command(answer)}{_ended(answer)}"
     for rank in answer.ranks:
-        yield _head(rank, named=len(answer.ranks) > 1)
+        yield head(rank, named=len(answer.ranks) > 1)
     if answer.priced:
         yield from _table(answer, answer.dear, root)
         yield from _nothing("worth nothing here", answer.cheap, root)
@@ -54,12 +57,18 @@ def _lines(answer: Answer, root: Path) -> Iterator[str]:
         yield f"note: {note}"
 
 
+def shown_command(answer: Answer) -> str:
+    """The command as one types it."""
+    return shlex.join(answer.command)
+
+
 def _ended(answer: Answer) -> str:
     ended = answer.ended
     return "" if ended is None else f" · status {ended.status} · {ended.seconds:.1f} s"
 
 
-def _head(rank: Rank, *, named: bool) -> str:
+def head(rank: Rank, *, named: bool) -> str:
+    """The step of a process, what it compiled, and how busy its GPU was."""
     parts = []
     steps = rank.recorded.steps
     if steps is not None:
@@ -104,20 +113,22 @@ def _row(number: int, one: Ranked, answer: Answer, root: Path) -> tuple[str, ...
         f"{number}.",
         f"{ms.value:.2g} ms" if step else "",
         f"{ms.value / step:.0%}" if step else "",
-        f"{_shown(one.line.filename, root)}:{one.line.row}",
-        _says(one.line),
-        _remedy(one.line),
+        f"{shown(one.line.filename, root)}:{one.line.row}",
+        says(one.line),
+        remedy(one.line),
     )
 
 
-def _says(line: Line) -> str:
+def says(line: Line) -> str:
+    """What happened at a line, and what a rule says of it."""
     happened = dict.fromkeys(_WHAT[event.kind] for event in line.events)
     found = line.finding
     words = found.message.split("\n", maxsplit=1)[0] if found else line.events[0].what
     return " · ".join([*happened, words])
 
 
-def _remedy(line: Line) -> str:
+def remedy(line: Line) -> str:
+    """What tclint offers for a line."""
     found = line.finding
     if found is None:
         return "no rule knows this"
@@ -132,7 +143,7 @@ def _remedy(line: Line) -> str:
 def _nothing(words: str, ranked: Sequence[Ranked], root: Path) -> Iterator[str]:
     if not ranked:
         return
-    places = [f"{_shown(one.line.filename, root)}:{one.line.row}" for one in ranked]
+    places = [f"{shown(one.line.filename, root)}:{one.line.row}" for one in ranked]
     more = ", ..." if len(places) > _NAMED else ""
     yield f"    {words}: {_count(len(ranked), 'line')} ({', '.join(places[:_NAMED])}{more})"
 
@@ -140,7 +151,7 @@ def _nothing(words: str, ranked: Sequence[Ranked], root: Path) -> Iterator[str]:
 def _unknown(answer: Answer, root: Path) -> Iterator[str]:
     for one in answer.unknown[:_SHOWN]:
         event = next(event for event in one.line.events if not event.by_torch)
-        where = f"{_shown(event.filename, root)}:{event.row}"
+        where = f"{shown(event.filename, root)}:{event.row}"
         yield f"    no rule knows: {where}  {_WHAT[event.kind]}: {event.what}"
 
 
@@ -171,7 +182,8 @@ def _place(event: Event) -> str:
     return f"{event.filename}:{event.row}"
 
 
-def _shown(filename: str, root: Path) -> str:
+def shown(filename: str, root: Path) -> str:
+    """A path as seen from a folder, where it is below it."""
     path = Path(filename)
     return str(path.relative_to(root)) if path.is_relative_to(root) else filename
 

@@ -1,0 +1,28 @@
+"""A proof for a terminal: what was fixed, the step before and after, the losses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tclint.run.proof import Proof
+
+
+def render(proof: Proof, root: Path) -> str:
+    """The proof."""
+    return "\n".join(_lines(proof, root)) + "\n"
+
+
+def _lines(proof: Proof, root: Path) -> Iterator[str]:
+    fixes = proof.fixed.fixes
+    yield f"with {len(fixes)} fix{'es' if len(fixes) != 1 else ''}:"
+    for fix in fixes:
+        path = fix.diagnostic.path
+        name = path.relative_to(root) if path.is_relative_to(root) else path
+        yield f"  {name}:{fix.diagnostic.span.start.row}  {fix.diagnostic.code}  {fix.message}"
+    before, after, speedup = proof.before.step, proof.after.step, proof.speedup
+    yield (
+        f"step {before.value:.4g} -> {after.value:.4g} ms "
+        f"({speedup.value:.3g}x, {speedup.low:.3g} to {speedup.high:.3g}) · "
+        f"graph breaks {proof.before.breaks} -> {proof.after.breaks} · {proof.losses}"
+    )
