@@ -164,5 +164,6 @@ def _notes(reading: Reading, chosen: Sequence[Recorded], ended: Ended | None) ->
             notes.append(f"process {one.process.pid} was killed; what it wrote until then is told")
         notes += [f"{note.what}: {note.reason}" for note in one.notes]
     if reading.damaged:
-        notes.append(f"{reading.damaged} lines of the recording could not be read")
+        lines = "1 line" if reading.damaged == 1 else f"{reading.damaged} lines"
+        notes.append(f"{lines} of the recording could not be read")
     return notes

@@ -111,7 +111,7 @@ def host_syncs(call: Call) -> tuple[Sync, ...] | None:
     settle()
     stacks: list[tuple[Frame, ...]] = []
     # What the exception means for the results is the comparison's business.
-    with _sync_warnings(stacks), contextlib.suppress(Exception):
+    with sync_stacks(stacks), contextlib.suppress(Exception):
         call()
     return merge_syncs(stacks)
 
@@ -129,7 +129,9 @@ def merge_syncs(stacks: Iterable[tuple[Frame, ...]]) -> tuple[Sync, ...]:
 
 
 @contextlib.contextmanager
-def _sync_warnings(stacks: list[tuple[Frame, ...]]) -> Iterator[None]:
+def sync_stacks(stacks: list[tuple[Frame, ...]]) -> Iterator[None]:
+    """Collect the stack of each wait for the GPU while the block runs."""
+
     def note(
         message: Warning | str,
         category: type[Warning],
