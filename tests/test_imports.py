@@ -79,6 +79,9 @@ LATE: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("tclint.verify.share", "torch"),
         ("tclint.verify.worker", "tclint.verify"),
     ),
+    "pytest loads the plugin for every suite: torch waits for a test that asks for it": (
+        ("tclint.pytest_plugin", "tclint.pytest_plugin"),
+    ),
     "what records a program loads nothing that the program has not loaded": (
         ("tclint.recorder", "tclint.recorder"),
     ),
