@@ -27,6 +27,7 @@ from ..lib.rewrite.all_indices import loop_over_all
 from ..lib.rewrite.ctc_operator import ctc_as_operator
 from ..lib.rewrite.empty_selection import ask_in_eager
 from ..lib.rewrite.mask_itself import ask_mask, store_by_mask
+from ..lib.rewrite.masked_loss import loss_of_all
 from ..lib.rewrite.masked_store import store_where
 from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.selected_rows import compute_all_rows
@@ -128,6 +129,7 @@ def _repair(event: DynamicShape) -> Repair | Decline:
     fix: Repair | Decline | None = None
     if event.via == "mask":
         fix = store_where(event.site, event.node) or _reduce(event.site, event.node)
+        fix = fix or loss_of_all(event.site, event.node)
     elif event.via == "masked_select":
         fix = _reduce(event.site, event.node)
     elif event.via in ("nonzero", "where") and isinstance(event.node, ast.Call):
