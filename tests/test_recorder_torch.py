@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from tclint.run.recorded import KINDS
-from tests.recorded_runs import Ran, record
+from tests.recorded_runs import Ran, record, run
+from tests.recorder_attacks import program
 
 pytestmark = pytest.mark.slow
 
@@ -102,6 +105,7 @@ LOOPS = {
         8,
     ),
     "accumulated": ("total().backward(); i % 4 or first.step()", "optimizer.step", 10),
+    "much accumulated": ("total().backward(); i < 38 or first.step()", "backward", 40),
     "none": ("total().backward()", "backward", 40),
     "several a step": ("[total().backward() for _ in range(3)]", "backward", 120),
     "made anew": (
@@ -136,3 +140,117 @@ def test_the_shape_of_the_loop_says_what_a_step_is(tmp_path: Path) -> None:
         assert all(one <= other for one, other in pairwise(steps["ends"]))
     assert found == {name: (marker, count) for name, (_, marker, count) in LOOPS.items()}
     assert ran.lines("note") == []
+
+
+def test_no_program_can_tell_that_it_is_recorded(tmp_path: Path) -> None:
+    plain, recorded = run(tmp_path, program()), record(tmp_path, program())
+    assert without_times(recorded.out) == without_times(plain.out)
+    assert without_times(recorded.err) == without_times(plain.err)
+    assert recorded.status == plain.status
+    follows_the_schema(recorded)
+
+
+def without_times(text: str) -> list[str]:
+    """The lines, without addresses, clocks and numbers of processes."""
+    return re.sub(r"0x[0-9a-f]+|\d+:\d+:\d+(\.\d+ \d+)?|\d{4,}:\d{4,}", "", text).splitlines()
+
+
+def test_windows_look_at_steps_of_their_own(tmp_path: Path) -> None:
+    ran = record(
+        tmp_path, train("optimizer.step(); time.sleep(0.003)", "import time").replace("25", "60")
+    )
+    watched = steps_of(ran)["watched"]
+    (samples,), (profile,) = ran.lines("samples"), ran.lines("profile")
+    assert watched == [[10, 30], [31, 35]]
+    assert (samples["first"], samples["last"]) == (10, 29)
+    assert (profile["first"], profile["last"]) == (32, 34)
+    places = {(stack[-1]["row"], stack[-1]["function"]) for stack in samples["stacks"]}
+    assert (13, "train") in places
+    assert all(stack[0]["function"] == "<module>" for stack in samples["stacks"])
+    trace = json.loads((tmp_path / "recorded" / profile["file"]).read_text("utf-8"))
+    names = [event.get("name") for event in trace["traceEvents"]]
+    assert names.count("Optimizer.step#AdamW.step") in {3, 4}
+    ends = steps_of(ran)["ends"]
+    base = int(trace["baseTimeNanoseconds"])
+    times = [base + event["ts"] * 1000 for event in trace["traceEvents"] if event.get("ph") == "X"]
+    assert ends[30] <= min(times) and max(times) <= ends[35]  # type: ignore[index]
+
+
+SYNCS = """
+import warnings
+
+# A GPU that is not there: torch's warnings come by the same way.
+mode = [0]
+torch.cuda.is_initialized = lambda: True
+torch.cuda.get_device_name = lambda: "none"
+torch.cuda.max_memory_allocated = lambda: 7
+torch.cuda.get_sync_debug_mode = lambda: mode[0]
+torch.cuda.is_current_stream_capturing = lambda: False
+
+def set_mode(new):
+    mode[0] = new
+    warnings.warn("Synchronization debug mode is a prototype feature", stacklevel=2)
+
+torch.cuda.set_sync_debug_mode = set_mode
+
+def synchronize():
+    if mode[0]:
+        warnings.warn("called a synchronizing CUDA operation (Triggered)", stacklevel=2)
+
+def read():
+    synchronize()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("error")
+        synchronize()
+        warnings.simplefilter("always")
+        synchronize()
+        warnings.warn("mine")
+    assert len(caught) == 1, caught
+    with warnings.catch_warnings():
+        warnings.resetwarnings()
+        warnings.filterwarnings("error", message="called")
+        synchronize()
+
+outer = warnings.catch_warnings()
+"""
+
+
+def test_syncs_are_heard_by_nobody_else(tmp_path: Path) -> None:
+    body = "optimizer.step(); i == 11 and outer.__enter__(); i == 16 and outer.__exit__(); read()"
+    after = "print(mode, [f for f in warnings.filters if type(f[1]).__name__ == '_Ours'])"
+    text = train(body, "import torch\n" + SYNCS, after).replace("25", "20")
+    ran = record(tmp_path, text, TCLINT_RECORD_WINDOW="3,0,0")
+    assert (ran.status, ran.out, ran.err) == (0, "[0] []\n", "")
+    steps_of(ran)
+    (syncs,) = ran.lines("syncs")
+    # The first window opens at the end of a step, which here is before that step reads.
+    assert [step for step, _ in syncs["events"]] == [
+        step for step in (10, 11, 12) for _ in range(4)
+    ]
+    places = [[place["function"] for place in stack] for stack in syncs["stacks"]]
+    assert places == [["<module>", "train", "read", "synchronize"]] * 4
+    assert ran.lines("memory") == [{"kind": "memory", "peak": 7}]
+
+
+@pytest.mark.parametrize(
+    "loop", ["train(None)", "threading.Thread(target=train, args=(None,)).start()"]
+)
+def test_a_process_is_ended_politely_after_some_steps(loop: str, tmp_path: Path) -> None:
+    text = train().replace(
+        "train(None)", f"import atexit, threading\natexit.register(print, 'end')\n{loop}"
+    )
+    text = text.replace("optimizer.step()", "optimizer.step(); print(i)")
+    ran = record(tmp_path, text, TCLINT_RECORD_STEPS="3")
+    assert (ran.status, ran.out, ran.err) == (0, "0\n1\nend\n", "")
+    assert len(steps_of(ran)["ends"]) == 3  # type: ignore[arg-type]
+    assert [line["how"] for line in ran.lines("end")] == ["stopped after 3 steps"]
+    assert len(ran.lines("loss")) == 3
+
+
+def test_a_torch_without_a_part_leaves_a_note_and_the_rest(tmp_path: Path) -> None:
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").write_text("__version__ = '1.0'\n", encoding="utf-8")
+    ran = record(tmp_path, "import torch; print(torch.__spec__.loader is torch.__loader__)")
+    assert ran.seen == (0, "True\n", "")
+    assert [line["what"] for line in ran.lines("note")] == ["torch"]
+    assert ran.lines("process")[-1]["torch"] == "1.0"

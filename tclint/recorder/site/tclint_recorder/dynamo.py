@@ -25,7 +25,8 @@ def listen(lines: Lines, hear: Any) -> None:
     trace = logging.getLogger("torch.__trace")
     said = _Said(lines)
     _overhear(trace, "debug", hear("structured log", said.traced))
-    trace.addHandler(_Wanted())
+    # In front: torch's own handler takes itself away when called, and the next one is missed.
+    trace.handlers.insert(0, _Wanted())
     for name in _SKIP_LOGS:
         _overhear(logging.getLogger(name), "warning", hear("CUDA graphs", said.warned))
 

@@ -32,7 +32,7 @@ class Losses:
         """Keep a copy of what ``backward`` is called on, where it is one number."""
         torch = self._torch
         (loss, *others) = outputs
-        if others or type(loss) is not torch.Tensor:
+        if others or type(loss) is not torch.Tensor or torch._C._autograd._profiler_enabled():
             return
         # Neither a mode nor a class of the program's hears of the copy.
         with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch(), torch.no_grad():

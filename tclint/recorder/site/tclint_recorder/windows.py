@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from _thread import get_ident
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from .profiles import Profiles
 from .recording import Recording
+from .samples import Samples
+from .syncs import Syncs
 
 _SIZES = "3,20,3"
 
@@ -15,8 +18,8 @@ _SIZES = "3,20,3"
 class Window(Protocol):
     """Something that is looked at during some steps."""
 
-    def open(self) -> bool:
-        """Begin to look; false where there is nothing to see."""
+    def open(self, step: Callable[[], int]) -> bool:
+        """Begin to look; false where there is nothing to see. ``step`` tells the one that runs."""
 
     def close(self, first: int, last: int) -> None:
         """Look no more, and write what was seen from the first to the last step."""
@@ -71,7 +74,7 @@ class Windows:
             window, size = self._left.pop(0)
             self._first, self._thread = self._count, get_ident()
             opened = self._recording.lines.guarded("a window", window.open)
-            if size and opened():
+            if size and opened(lambda: self._count):
                 self._open = window
                 self._due = self._count + size
                 return
@@ -92,4 +95,10 @@ def planned(torch: Any, recording: Recording) -> list[tuple[Window, int]]:
     if len(sizes) != 3:
         recording.lines.note("windows", f"not three numbers: {text}")
         return []
-    return []
+    syncs, samples, profile = sizes
+    return [
+        (Syncs(torch, recording), syncs),
+        (Samples(recording), samples),
+        # One more step: the first holds the time that a profiler takes to begin.
+        (Profiles(torch, recording), profile and profile + 1),
+    ]

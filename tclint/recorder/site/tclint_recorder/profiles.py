@@ -1,0 +1,88 @@
+"""A trace by torch's profiler, without stacks."""
+
+from __future__ import annotations
+
+import os
+from _thread import get_ident
+from collections.abc import Callable
+from typing import Any
+
+from .recording import Recording
+
+_LEVEL = "KINETO_LOG_LEVEL"
+
+
+class Profiles:
+    """Profiles some steps; a profiler of the program's comes first at any time."""
+
+    def __init__(self, torch: Any, recording: Recording) -> None:
+        self._torch = torch
+        self._recording = recording
+        self._profiler: Any = None
+        self._thread = get_ident()
+
+    def open(self, step: Callable[[], int]) -> bool:
+        """Begin to profile; it takes a moment, which belongs to the first step."""
+        torch = self._torch
+        if torch._C._autograd._profiler_enabled():
+            self._recording.lines.note("profile", "the program runs a profiler itself")
+            return False
+        if get_ident() != self._thread:
+            # Kineto begins in the thread that imports torch, and says on stderr where it does not.
+            self._recording.lines.note("profile", "the loop runs in another thread")
+            return False
+        activities = [torch.profiler.ProfilerActivity.CPU]
+        if torch.cuda.is_initialized():
+            activities.append(torch.profiler.ProfilerActivity.CUDA)
+        # Kineto would say on stderr that it begins; it asks the environment of C, not Python's.
+        os.putenv(_LEVEL, "99")
+        self._profiler = torch.profiler.profile(activities=activities, acc_events=True)
+        self._profiler.start()
+        self._give_way()
+        return True
+
+    def drop(self) -> None:
+        """Profile no more."""
+        profiler, self._profiler = self._profiler, None
+        if profiler is not None:
+            self._restore()
+            try:
+                profiler.stop()
+            finally:
+                _put_back(_LEVEL)
+
+    def close(self, first: int, last: int) -> None:
+        """Profile no more, and write the trace."""
+        profiler = self._profiler
+        self.drop()
+        if profiler is None:
+            return
+        path = self._recording.lines.beside("profile", ".json")
+        profiler.export_chrome_trace(path)
+        self._recording.lines.write(
+            "profile", first=min(first + 1, last), last=last, file=os.path.basename(path)
+        )
+
+    def _give_way(self) -> None:
+        kind = self._torch.autograd.profiler.profile
+        prepare = kind._prepare_trace
+        drop = self._recording.lines.guarded("profile", self.drop)
+
+        def prepared(other: Any) -> Any:
+            if self._profiler is not None:
+                self._recording.lines.note("profile", "the program began a profiler itself")
+                drop()
+            return prepare(other)
+
+        def restore() -> None:
+            kind._prepare_trace = prepare
+
+        kind._prepare_trace = prepared
+        self._restore = restore
+
+
+def _put_back(name: str) -> None:
+    if name in os.environ:
+        os.putenv(name, os.environ[name])
+    else:
+        os.unsetenv(name)

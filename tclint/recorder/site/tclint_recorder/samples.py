@@ -1,0 +1,62 @@
+"""Where the thread of the loop is, looked up every millisecond."""
+
+from __future__ import annotations
+
+import sys
+from _thread import allocate_lock, get_ident, start_new_thread
+from collections.abc import Callable
+from time import sleep, time_ns
+
+from .recording import Recording
+from .stacks import Stacks
+
+_INTERVAL = 1_000_000
+_MOST = 20_000
+
+
+class Samples:
+    """Looks from a thread of its own, which ``threading`` does not know."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._looking = False
+
+    def open(self, step: Callable[[], int]) -> bool:
+        """Begin to look."""
+        self._looking = True
+        self._stacks = Stacks()
+        self._hits: list[tuple[int, int]] = []
+        self._interval = _INTERVAL
+        self._done = allocate_lock()
+        self._done.acquire()
+        look = self._recording.lines.guarded("samples", self._look)
+        start_new_thread(look, (get_ident(), self._done))
+        return True
+
+    def drop(self) -> None:
+        """Look no more."""
+        self._looking = False
+
+    def close(self, first: int, last: int) -> None:
+        """Look no more, and write what was seen."""
+        self._looking = False
+        if self._done.acquire(timeout=1):
+            self._recording.lines.write(
+                "samples",
+                interval=self._interval,
+                first=first,
+                last=last,
+                stacks=self._stacks.places(),
+                hits=self._hits,
+            )
+
+    def _look(self, thread: int, done: object) -> None:
+        while self._looking and done is self._done:
+            # No frame is held while the thread goes on: what its function held is let go in time.
+            number = self._stacks.number(sys._current_frames().get(thread))
+            self._hits.append((time_ns(), number))
+            if len(self._hits) >= _MOST:
+                del self._hits[::2]
+                self._interval *= 2
+            sleep(self._interval / 1e9)
+        self._done.release()
