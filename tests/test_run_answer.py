@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 
 from tclint.config import Config
+from tclint.errors import UserError
+from tclint.run.compare import compare, text
 from tclint.run.events import Kind
 from tclint.run.gpu import activity, read_trace
 from tclint.run.intervals import of_median, of_share
 from tclint.run.price import quiet_steps
 from tclint.run.read import read_folder
+from tclint.run.report import as_html, as_json, as_markdown
 from tclint.run.report.text import render
 from tclint.run.session import Answer, answer
 
@@ -210,6 +213,51 @@ def test_a_process_that_was_killed_is_told_with_what_it_wrote(recording: Recordi
     recording.process(recording.steps())
     assert "process 1 was killed" in recording.told()
     assert "step 10 ms" in recording.told()
+
+
+def test_the_page_needs_nothing_else_and_escapes_what_it_shows(recording: Recording) -> None:
+    recording.script.write_text(SCRIPT.replace("return x\n", "return x  # <script>\n"))
+    lines = (recording.break_line(), recording.compiled(), recording.steps())
+    recording.process(*lines, recording.samples({12: 60, 5: 40}), recording.end())
+    page = as_html.render(recording.answer(), recording.script.parent)
+    assert "train.py:12" in page
+    assert "# &lt;script&gt;" in page
+    assert "<script" not in page
+    assert "src=" not in page
+
+
+def test_markdown_has_a_row_for_each_line_that_costs_something(recording: Recording) -> None:
+    lines = (recording.break_line(), recording.compiled(), recording.steps())
+    recording.process(*lines, recording.samples({12: 60, 5: 40}), recording.end())
+    told = as_markdown.render(recording.answer(), recording.script.parent)
+    assert "| 60% | `train.py:12` | breaks the graph" in told
+
+
+def report(recording: Recording, name: str, *lines: dict[str, Any]) -> Path:
+    recording.process(*lines, recording.end())
+    file = recording.script.parent / name
+    file.write_text(as_json.render(recording.answer(), recording.script.parent))
+    return file
+
+
+def test_two_reports_tell_what_came_what_went_and_the_step(recording: Recording) -> None:
+    broken = (recording.break_line(), recording.compiled())
+    before = report(recording, "before.json", *broken, recording.steps(10))
+    after = report(recording, "after.json", recording.compiled(), recording.steps(5))
+    better, worse = compare(before, after), compare(after, before)
+    assert (better.worse, worse.worse, worse.slower) == (False, True, True)
+    told = text(better, recording.script.parent)
+    assert "step 10 -> 5 ms (2x)" in told
+    assert "went: train.py:12  graph-break  Dynamic shape operator" in told
+    assert not compare(before, before).worse
+
+
+def test_what_is_no_report_is_one_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "other.json").write_text("[]")
+    with pytest.raises(UserError, match="no report of `tclint run"):
+        compare(tmp_path / "other.json", tmp_path / "other.json")
+    with pytest.raises(UserError, match=r"missing\.json: No such file"):
+        compare(tmp_path / "missing.json", tmp_path / "other.json")
 
 
 def span(name: str, start: float, length: float, category: str) -> dict[str, Any]:

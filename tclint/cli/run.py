@@ -15,17 +15,19 @@ class Format(str, Enum):
     TEXT = "text"
     JSON = "json"
     MARKDOWN = "markdown"
+    HTML = "html"
 
 
 def run(
     command: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="-- COMMAND...",
             help="The command as in a shell: `python train.py`, `python -m pkg`, `torchrun ...`, "
             "`accelerate launch ...`, `pytest ...`, a console script.",
+            show_default=False,
         ),
-    ],
+    ] = None,
     *,
     steps: Annotated[
         int, typer.Option(min=0, help="End the command after this many steps; 0: let it end.")
@@ -63,6 +65,14 @@ def run(
     output_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the report to a file.")
     ] = None,
+    compare: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(
+            metavar="BEFORE AFTER",
+            help="Run nothing; compare two reports in JSON. The exit status is 1 when something "
+            "came, or a step is slower.",
+        ),
+    ] = None,
     keep: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Keep the recording here, for `tclint trace DIR`."),
@@ -72,9 +82,13 @@ def run(
 
     The command's output, results and exit status stay as they are; tclint ends with its status.
     """
-    from tclint.cli.running import Plan, carry_out
+    from tclint.cli.running import Plan, carry_out, compared
     from tclint.run.launch import Settings
 
+    if compare is not None:
+        raise typer.Exit(compared(*compare))
+    if not command:
+        raise typer.BadParameter("no command: write it after `--`, as in a shell")
     if apply and not prove:
         raise typer.BadParameter("--apply needs --prove")
     if unsafe_fixes and not prove:

@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tclint.cli.exits import CLEAN, FINDINGS
 from tclint.cli.terminal import fail, note, write
 from tclint.config import ConfigError, load_config
 from tclint.errors import UserError
@@ -54,6 +55,15 @@ def carry_out(plan: Plan, output_format: str, output_file: Path | None) -> int:
     if plan.apply and proof is not None:
         _apply(proof)
     return answer.ended.status if answer.ended is not None else 0
+
+
+def compared(before: Path, after: Path) -> int:
+    """Print how two reports differ; 1 when the second is worse."""
+    from tclint.run.compare import compare, text
+
+    found = compare(before, after)
+    write(printable(text(found, Path.cwd()), styled=True))
+    return FINDINGS if found.worse else CLEAN
 
 
 def render(answer: Answer, output_format: str, proof: Proof | None = None) -> str:
