@@ -28,6 +28,7 @@ from ..lib.judge.saved_for_backward import judge_kept
 from ..lib.judge.verdict import PROVED, Changes, Verdict, combine
 from ..lib.rewrite.buffer_choice import choose_buffer
 from ..lib.rewrite.proved import repair_as_proved
+from ..lib.rewrite.tensor_operator import tensor_operator
 from ..lib.rewrite.where import choose
 from ..lib.wording import at_most_medium, consequence, loop_ids, short
 
@@ -97,6 +98,7 @@ class DataDependentBranch(Rule[TensorBranch]):
             _repair_branch(event, decided),
             gb_ids=loop_ids(site, "GB0033" if negation else "GB0170"),
             confidence=_confidence(event),
+            hatch=tensor_operator(site),
         )
 
 

@@ -31,6 +31,7 @@ from ..lib.rewrite.masked_loss import loss_of_all
 from ..lib.rewrite.masked_store import store_where
 from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.selected_rows import compute_all_rows
+from ..lib.rewrite.tensor_operator import tensor_operator
 from ..lib.wording import consequence, loop_ids, short
 
 _INSTEAD = {
@@ -120,7 +121,8 @@ def _hatch(event: DynamicShape) -> tuple[Repair | None, bool]:
     names = holders_of(event.site, event.node)
     test = next(tests_of(event.site, names), None)
     if test is None or event.via in _NEVER_CAPTURED:
-        return ctc_as_operator(event.site, event.node), test is not None
+        whole = ctc_as_operator(event.site, event.node) or tensor_operator(event.site)
+        return whole, test is not None
     repair = ask_in_eager(event.site, test, names)
     return repair if isinstance(repair, Repair) else None, True
 

@@ -25,6 +25,7 @@ from ..lib.rewrite.host_read import is_captured
 from ..lib.rewrite.kept_numbers import keep_numbers
 from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.slice_store import store_by_mask
+from ..lib.rewrite.tensor_operator import tensor_operator
 from ..lib.wording import consequence, loop_ids, renumbered, short
 
 _TRACED_IF_CAPTURED = frozenset({"number", "slice"})
@@ -93,6 +94,7 @@ class HiddenHostRead(Rule[HostRead]):
             gb_ids=loop_ids(site, *ids),
             cedes_to=site.facts.output,
             goes_with=(SCALARS,) if _goes_when_captured(event, kind) else (),
+            hatch=tensor_operator(site),
         )
 
 

@@ -9,6 +9,7 @@ from tclint.torch_facts.dynamo_settings import SCALARS
 
 from ..lib.judge.captured import settings_for
 from ..lib.rewrite.host_read import is_captured, repair_read
+from ..lib.rewrite.tensor_operator import tensor_operator
 
 
 class ItemInCompiledRegion(Rule[HostRead]):
@@ -32,4 +33,5 @@ class ItemInCompiledRegion(Rule[HostRead]):
             repair_read(event),
             cedes_to=event.site.facts.output,
             goes_with=settings_for(event),
+            hatch=tensor_operator(event.site),
         )

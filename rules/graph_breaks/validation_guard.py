@@ -22,6 +22,7 @@ from ..lib.judge.arguments import certain_tensor
 from ..lib.judge.declared import takes_numbers
 from ..lib.rewrite.opposites import opposite
 from ..lib.rewrite.proved import NO_TORCH
+from ..lib.rewrite.tensor_operator import tensor_operator
 from ..lib.wording import at_most_medium, consequence, loop_ids, short
 
 _KINDS = ("if", "compare")
@@ -63,6 +64,7 @@ class ValidationGuard(Rule[TensorBranch]):
             _assert_when_compiled(site, decided),
             gb_ids=loop_ids(site, "GB0170"),
             confidence=at_most_medium(event) if event.sometimes else None,
+            hatch=tensor_operator(site),
         )
 
 

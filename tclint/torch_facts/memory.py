@@ -46,7 +46,7 @@ ALLOCATING_FUNCTIONS: Final = frozenset(
                 "binary_cross_entropy_with_logits conv1d conv2d conv3d conv_transpose1d "
                 "conv_transpose2d conv_transpose3d cosine_similarity cross_entropy gelu group_norm "
                 "huber_loss kl_div l1_loss layer_norm linear log_softmax logsigmoid "
-                "mse_loss nll_loss one_hot smooth_l1_loss softmax softplus"
+                "mse_loss nll_loss one_hot pad smooth_l1_loss softmax softplus"
             ).split()
         ),
     ]

@@ -98,7 +98,7 @@ def _forward(operator: Operator) -> list[str]:
     one = f"{operator.torch}.Tensor"
     several = len(operator.shapes) > 1
     result = f"tuple[{', '.join([one] * len(operator.shapes))}]" if several else one
-    declared = [parameter.declared for parameter in operator.ordered]
+    declared = [f"{parameter.name}: {parameter.kind}" for parameter in operator.ordered]
     passed = [parameter.passed for parameter in operator.parameters]
     return [
         *_registration(operator, ""),
@@ -115,47 +115,48 @@ def _registration(operator: Operator, end: str) -> list[str]:
 def _shapes(operator: Operator) -> list[str]:
     return [
         f"@{operator.name}.register_fake",
-        *call_of(f"def {operator.helper}_shape(", [p.bare for p in operator.ordered], "):"),
+        *call_of(f"def {operator.helper}_shape(", [p.name for p in operator.ordered], "):"),
         *indented([*operator.sizes, *_results(operator)]),
     ]
 
 
 def _results(operator: Operator) -> list[str]:
-    if len(operator.shapes) == 1:
-        return [f"return {operator.shapes[0]}"]
-    return call_of("return (", operator.shapes, ")")
+    line = f"return {', '.join(operator.shapes)}"
+    return [line] if len(line) <= _FITS else call_of("return (", operator.shapes, ")")
 
 
 def _backward(operator: Operator) -> list[str]:
-    torch, helper = operator.torch, operator.helper
-    inputs = operator.differentiable
-    declared = [f"grads: list[{torch}.Tensor]"]
-    declared += [f"{one.name}: {one.kind}" for one in operator.ordered]
-    others = ["*others"] if len(inputs) < len(operator.parameters) else []
-    passed = [one.name for one in operator.parameters]
+    torch, helper, inputs = operator.torch, operator.helper, operator.differentiable
+    declared = [f"{one.name}: {one.kind}" for one in operator.ordered]
+    passed = [one.passed for one in operator.parameters]
     given = "*grads" if len(operator.shapes) == 1 else "tuple(grads)"
-    listed = f"({', '.join(inputs)}{',' * (len(inputs) == 1)})"
     return [
         *_registration(operator, "_backward"),
-        *call_of(f"def {helper}_backward(", declared, f") -> list[{torch}.Tensor]:"),
+        *call_of(
+            f"def {helper}_backward(",
+            [f"grads: list[{torch}.Tensor]", *declared],
+            f") -> list[{torch}.Tensor]:",
+        ),
         *indented(call_of("def again(", inputs, "):")),
         *indented(indented(call_of(f"return {helper}(", passed, ")"))),
         "",
-        *indented(call_of(f"_, backward = {torch}.func.vjp(", ["again", *inputs], ")")),
-        f"    inputs, found = {listed}, backward({given})",
-        f"    return [{torch}.empty_like(one).copy_(grad) for one, grad in zip(inputs, found)]",
+        *indented(call_of("tensors = (", inputs, ")" if len(inputs) > 1 else ",)")),
+        f"    _, backward = {torch}.func.vjp(again, *tensors)",
+        f"    found = zip(tensors, backward({given}))",
+        f"    return [{torch}.empty_like(one).copy_(grad) for one, grad in found]",
         "",
         "",
         f"@{helper}_backward.register_fake",
-        *call_of(f"def {helper}_gradient_shapes(", ["grads", *inputs, *others], "):"),
-        f"    return [{torch}.empty_like(one) for one in {listed}]",
+        f"def {helper}_gradient_shapes(grads, *inputs):",
+        f"    return [{torch}.empty_like(one) for one in inputs[:{len(inputs)}]]",
     ]
 
 
 def _gradients(operator: Operator) -> list[str]:
     helper, count = operator.helper, len(operator.tensors)
     nothing = ["None"] * (len(operator.parameters) - len(operator.differentiable))
-    backward = f"{helper}_backward(list(grads), *ctx.saved_tensors, *ctx.numbers)"
+    given = ["list(grads)", "*ctx.saved_tensors", "*ctx.numbers"]
+    registered = [f"{helper}_gradients", f"setup_context={helper}_saved"]
     return [
         f"def {helper}_saved(ctx, inputs, output):",
         f"    ctx.save_for_backward(*inputs[:{count}])",
@@ -163,11 +164,11 @@ def _gradients(operator: Operator) -> list[str]:
         "",
         "",
         f"def {helper}_gradients(ctx, *grads):",
-        f"    found = {backward}",
-        *indented(call_of("return (", ["*found", *nothing], ")" if nothing else ",)")),
+        *indented(call_of(f"found = {helper}_backward(", given, ")")),
+        f"    return {', '.join(['*found', *nothing])}{'' if nothing else ','}",
         "",
         "",
-        f"{operator.name}.register_autograd({helper}_gradients, setup_context={helper}_saved)",
+        *call_of(f"{operator.name}.register_autograd(", registered, ")"),
     ]
 
 
@@ -198,7 +199,7 @@ def can_be_written(site: Site, operator: Operator) -> bool:
     """True where torch has operators, and the file nothing of a name that they need."""
     module, oldest = site.module, site.settings.min_torch
     known = {*module.imports, *module.functions, *module.classes, *module.assigned}
-    mixed = {"ctx", "grads", "again", "backward", "inputs", "found", "one", "grad", "others"}
+    mixed = {"again", "backward", "found", "grads", "tensors"}
     return (
         (oldest is None or oldest >= SINCE)
         and known.isdisjoint(operator.names)
