@@ -173,9 +173,23 @@ def _kind_of(value: object) -> str | None:
 
 
 def _is_exact(site: Site, name: str) -> bool:
-    """True for integers and booleans, which have no gradient."""
+    """True for integers and booleans, which have no gradient: nothing else selects."""
     given = [one for at, given in site.given(name) for one in options(at.value(given))]
-    return bool(given) and all(_has_exact_dtype(one) for one in given)
+    known = bool(given) and all(_has_exact_dtype(one) for one in given)
+    read = [] if site.stores(name) else site.loads(name)
+    return known or any(_selects(site, load) for load in read)
+
+
+def _selects(site: Site, load: ast.Name) -> bool:
+    """True for ``x[mask]``, ``~mask`` and ``torch.where(mask, x, y)``."""
+    match site.parent(load):
+        case ast.Subscript(slice=index):
+            return index is load
+        case ast.UnaryOp(op=ast.Invert()):
+            return True
+        case ast.Call(func=function, args=[first, _, _]):
+            return first is load and site.dotted(function) == "torch.where"
+    return False
 
 
 def _has_exact_dtype(value: object) -> bool:
