@@ -11,9 +11,10 @@ from benchmarks.models.record import BreakSite, Measured
 from benchmarks.models.static import Predicted, function_rows
 
 # A comprehension is a frame of its own up to Python 3.11, which Dynamo meets only when an earlier
-# break made the function around it run eagerly: the line is innocent. So is `super().__init__()` in
-# a module whose `__init__` broke further down (GB0119): without that break it is traced.
-CONSEQUENCES = frozenset({"GB0119", "GB4347", "GB7000"})
+# break made the function around it run eagerly (GB4347, from torch 2.15 on GB9493): the line is
+# innocent. So is `super().__init__()` in a module whose `__init__` broke further down (GB0119):
+# without that break it is traced.
+CONSEQUENCES = frozenset({"GB0119", "GB4347", "GB7000", "GB9493"})
 # What Dynamo refuses to make (the handle of a hook, a sparse tensor), it refuses once more wherever
 # the code that follows gets it.
 REFUSED_AGAIN = {"GB0013": {"GB0467"}, "GB0015": {"GB0277", "GB0374"}}
