@@ -10,6 +10,7 @@ from tclint.config import Config, Settings
 from tclint.lint.engine import check_files
 from tclint.torch_facts.compile_names import compile_names
 from tclint_rules.compile_calls.unknown_mode import meant_mode
+from tests.cli_runs import tclint
 
 
 @pytest.mark.parametrize(
@@ -111,3 +112,50 @@ def codes(call: str, root: Path, torch: tuple[int, int], before: str = "") -> li
         root=root, settings=Settings(target_torch=torch), select=("TCL4",), min_confidence="low"
     )
     return [result.diagnostic.code for result in check_files([path], config).results]
+
+
+KEPT = [
+    'GIVEN = {"mode": "fastest"}\ncompiled = torch.compile(step, **GIVEN)',
+    'GIVEN = dict(mode="fastest")\n@torch.compile(**GIVEN)\ndef other(x):\n    return x',
+    'def build(f):\n    given = {"mode": "fastest"}\n    return torch.compile(f, **given)',
+    'compiled = torch.compile(step, **{"mode": "fastest"})',
+]
+CHANGED = [
+    'given["mode"] = "default"',
+    'given.update(mode="default")',
+    "given.pop('mode')",
+    "del given['mode']",
+    "given |= {'mode': 'default'}",
+    "fill(given)",
+    "alias = given",
+    "given = unknown()",
+]
+
+
+@pytest.mark.parametrize("code", KEPT)
+def test_what_a_dict_passes_is_judged_like_what_is_written(code: str, tmp_path: Path) -> None:
+    assert codes("step", tmp_path, (2, 13), f"{code}\n\n\n") == ["TCL401"]
+
+
+@pytest.mark.parametrize("change", CHANGED)
+def test_a_dict_that_may_be_changed_is_not_judged(change: str, tmp_path: Path) -> None:
+    lines = ('given = {"mode": "fastest"}', change, "compiled = torch.compile(step, **given)")
+    inside = "\n    ".join(("def build(step):", *lines, "return compiled"))
+    for code in ("\n".join(lines), inside):
+        compile(code, "program.py", "exec")
+        assert codes("step", tmp_path, (2, 13), f"{code}\n\n\n") == []
+
+
+def test_a_name_of_another_dict_is_not_judged(tmp_path: Path) -> None:
+    made = 'first = {"mode": "fastest"}\ngiven = first\nfirst["mode"] = "default"\n'
+    assert codes("torch.compile(step, **given)", tmp_path, (2, 13), made) == []
+
+
+def test_compiling_in_place_keeps_what_a_dict_passes(tmp_path: Path) -> None:
+    path = tmp_path / "code.py"
+    path.write_text(
+        "import torch\nfrom torch import nn\n\nGIVEN = dict(fullgraph=True)\n\n\n"
+        "def make(net: nn.Module):\n    torch.compile(net, dynamic=True, **GIVEN)\n    return net\n"
+    )
+    tclint("fix", "--isolated", "--unsafe-fixes", "code.py", cwd=tmp_path)
+    assert "    net.compile(dynamic=True, **GIVEN)\n" in path.read_text()

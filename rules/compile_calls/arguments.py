@@ -8,7 +8,7 @@ from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.events import CompileCall
 from tclint.semantics.symbols import ClassInfo
-from tclint.semantics.values import Object, Static, Value, constant
+from tclint.semantics.values import Mapping, Object, Static, Value, constant
 from tclint.torch_facts.compile_names import CompileNames, compile_names
 
 from .nearest import Nearest
@@ -25,8 +25,12 @@ def version_of(event: CompileCall) -> str:
     return f"torch {major}.{minor}"
 
 
-def known(event: CompileCall, node: ast.expr) -> Static | None:
-    """The constant that an argument is, wherever it comes from; None when that is not known."""
+def known(event: CompileCall, keyword: str) -> Static | None:
+    """The constant that is passed, wherever it comes from; None when that is not known."""
+    node = event.keywords.get(keyword)
+    if node is None:
+        spread = event.spread.get(keyword)
+        return spread if isinstance(spread, Static) and spread.known else None
     written: ast.expr | None = node
     if isinstance(node, ast.Attribute):
         written = _field_of(event.site.value(node.value), node.attr)
@@ -59,29 +63,47 @@ def _default(cls: ClassInfo, name: str) -> ast.expr | None:
 
 def text(event: CompileCall, keyword: str) -> str | None:
     """The string passed for a keyword; None when there is none or it is not known."""
-    node = event.keywords.get(keyword)
-    found = known(event, node) if node else None
+    found = known(event, keyword)
     return found.value if found and isinstance(found.value, str) else None
 
 
 def given(event: CompileCall, keyword: str) -> bool:
     """True when the keyword certainly gets a value other than None."""
-    node = event.keywords.get(keyword)
-    if node is None:
-        return False
-    constant = known(event, node)
-    return constant.value is not None if constant else isinstance(node, ast.Dict)
+    constant = known(event, keyword)
+    if constant is not None:
+        return constant.value is not None
+    written, spread = event.keywords.get(keyword), event.spread.get(keyword)
+    return isinstance(written, ast.Dict) or isinstance(spread, Mapping)
+
+
+def is_true(event: CompileCall, keyword: str) -> bool:
+    """True when the keyword certainly gets ``True``."""
+    found = known(event, keyword)
+    return found is not None and found.value is True
+
+
+def as_written(call: ast.Call) -> tuple[str, dict[str, ast.expr]]:
+    """The keywords of a call without `model`, and what ``**`` passes, for another call."""
+    parts, given = [], {}
+    for number, keyword in enumerate(call.keywords):
+        if keyword.arg != "model":
+            parts.append(f"{keyword.arg}=$k_{number}" if keyword.arg else f"**$k_{number}")
+            given[f"k_{number}"] = keyword.value
+    return ", ".join(parts), given
 
 
 def uses_inductor(event: CompileCall) -> bool:
     """True when the backend is inductor, the only one that judges ``mode`` and ``options``."""
-    return "backend" not in event.keywords or text(event, "backend") == "inductor"
+    given = "backend" in event.keywords or "backend" in event.spread
+    return not given or text(event, "backend") == "inductor"
 
 
-def rename(event: CompileCall, node: ast.expr, nearest: Nearest | None) -> Repair | Decline:
+def rename(event: CompileCall, node: ast.expr | None, nearest: Nearest | None) -> Repair | Decline:
     """Put the nearest accepted name in the place of a literal."""
     if nearest is None:
         return Decline("no accepted name is similar")
+    if node is None:
+        return Decline("the name comes from what `**` passes, not from a literal of the call")
     if not isinstance(node, ast.Constant):
         return Decline(f"the name comes from `{event.site.text(node)}`, not from a literal")
     quote = "'" if event.site.text(node).endswith("'") else '"'

@@ -10,6 +10,8 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 from tclint.semantics.values import Object
 
+from .arguments import as_written
+
 
 class DiscardedCompileResult(Rule[CompileCall]):
     """The result of `torch.compile` is thrown away."""
@@ -41,8 +43,7 @@ def _repair(event: CompileCall, call: ast.Call) -> Repair | Decline:
         return Decline("only modules compile in place; bind the result to the name that is called")
     if not isinstance(call.args[0], (ast.Name, ast.Attribute)):
         return Decline("the model is an expression, not a variable")
-    arguments = ", ".join(f"{key}=$k_{key}" for key in event.keywords)
-    parts = {f"k_{key}": value for key, value in event.keywords.items()}
+    arguments, parts = as_written(call)
     return Repair(
         "Compile in place",
         (Replace(call, f"$model.compile({arguments})", {"model": call.args[0], **parts}),),

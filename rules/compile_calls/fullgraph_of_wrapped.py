@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-
 from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 
 from ..lib.facts.wrapped_modules import DDP, FSDP, wrapped_before
+from .arguments import is_true
 
 
 class FullgraphOfWrapped(Rule[CompileCall]):
@@ -23,8 +22,7 @@ class FullgraphOfWrapped(Rule[CompileCall]):
 
     def check(self, event: CompileCall) -> Finding | None:
         """Look for a wrapper around what is compiled."""
-        full = event.keywords.get("fullgraph")
-        if not isinstance(full, ast.Constant) or full.value is not True:
+        if not is_true(event, "fullgraph"):
             return None
         wrapper = wrapped_before(event, DDP | FSDP)
         if wrapper is None or "python_reducer" in event.site.module.file.text:
@@ -35,7 +33,7 @@ class FullgraphOfWrapped(Rule[CompileCall]):
             fix=Decline(
                 "compile the module before it is wrapped; that changes the names in the state dict"
             ),
-            node=full,
+            node=event.keywords.get("fullgraph"),
             confidence=Confidence.HIGH,
             related=(wrapper,),
         )

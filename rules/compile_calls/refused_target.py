@@ -10,6 +10,8 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 from tclint.semantics.values import Function
 
+from .arguments import is_true
+
 SCRIPTED: Final = frozenset({"torch.jit.script", "torch.jit.trace", "torch.jit.freeze"})
 DISABLED: Final = frozenset({"torch.compiler.disable", "torch._dynamo.disable"})
 
@@ -26,7 +28,7 @@ class RefusedCompileTarget(Rule[CompileCall]):
 
     def check(self, event: CompileCall) -> Finding | None:
         """Look at what is compiled."""
-        if _is_off(event):
+        if is_true(event, "disable"):
             return None
         scripted = _script_call(event)
         if scripted:
@@ -43,11 +45,6 @@ class RefusedCompileTarget(Rule[CompileCall]):
             fix=Decline("`torch.compile` and the decorator contradict each other: remove one"),
             confidence=Confidence.HIGH,
         )
-
-
-def _is_off(event: CompileCall) -> bool:
-    node = event.keywords.get("disable")
-    return isinstance(node, ast.Constant) and node.value is True
 
 
 def _script_call(event: CompileCall) -> str:

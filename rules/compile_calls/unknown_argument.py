@@ -31,7 +31,7 @@ class UnknownCompileArgument(Rule[CompileCall]):
         if not isinstance(call, ast.Call) or event.site.dotted(call.func) != "torch.compile":
             return None
         known = names_for(event).arguments
-        for keyword in event.keywords:
+        for keyword in (*event.keywords, *event.spread):
             if keyword not in known:
                 return Finding(
                     f"torch.compile of {version_of(event)} takes no argument `{keyword}` "

@@ -36,7 +36,7 @@ class UnknownCompileBackend(Rule[CompileCall]):
         known = names_for(event).backends
         if backend is None or backend in known | FROM_PACKAGES or _registers(event):
             return None
-        node = event.keywords["backend"]
+        node = event.keywords.get("backend")
         lead = f'"{backend}" is not a backend of {version_of(event)}, so torch.compile raises'
         if backend in FUSERS | OTHERS_REMOVED:
             meant: Nearest | None = Nearest("inductor", clear=backend in FUSERS)

@@ -28,7 +28,7 @@ class UnknownCompileMode(Rule[CompileCall]):
         known = names_for(event).modes
         if not mode or mode in known or not uses_inductor(event):
             return None
-        node = event.keywords["mode"]
+        node = event.keywords.get("mode")
         suggestion = meant_mode(mode, known)
         clear = suggestion is not None and suggestion.clear
         question = (

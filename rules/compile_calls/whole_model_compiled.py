@@ -15,6 +15,8 @@ from tclint.semantics.events import CompileCall
 from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import Object
 
+from .arguments import as_written
+
 _LISTS = frozenset({"torch.nn.ModuleList", "torch.nn.Sequential"})
 _DICT = "torch.nn.ModuleDict"
 _ENCODERS = frozenset({"torch.nn.TransformerEncoder", "torch.nn.TransformerDecoder"})
@@ -361,9 +363,9 @@ def _repair(event: CompileCall, stack: _Stack) -> Repair | Decline:
             return Decline("the model has no name here: give it one, then compile its blocks")
     if whole is not call or site.body.names("block"):
         return Decline("the call is part of a larger expression, or the name `block` is taken")
-    arguments = ", ".join(f"{key}=${key}" for key in event.keywords if key != "model")
+    assert isinstance(call, ast.Call)
+    arguments, parts = as_written(call)
     loop = f"for block in {model.id}.{stack.attribute}:\n    block.compile({arguments})"
-    parts = dict(event.keywords)
     match statement:
         case ast.Expr() | ast.Assign(targets=[ast.Name(id=model.id)]):
             rewrites: tuple[Rewrite, ...] = (Replace(statement, loop, parts),)

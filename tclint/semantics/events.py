@@ -268,14 +268,16 @@ class OptimizerInit(Event):
 class CompileCall(Event):
     """``torch.compile(...)``, ``@torch.compile``, ``module.compile(...)``.
 
-    ``keywords`` are the keyword arguments by name; ``target`` is the value compiled. ``discarded``
-    is true when the call is a statement of its own and its result is lost.
+    ``keywords`` are the keyword arguments by name, as they are written, and ``spread`` those that
+    ``**`` passes, where it is known what the dict holds; ``target`` is the value compiled.
+    ``discarded`` is true when the call is a statement of its own and its result is lost.
     """
 
     call: ast.expr
     keywords: dict[str, ast.expr]
     target: Value = UNKNOWN
     discarded: bool = False
+    spread: dict[str, Value] = field(default_factory=dict)
 
 
 @record(frozen=True, eq=False)

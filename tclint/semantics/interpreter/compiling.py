@@ -103,18 +103,62 @@ def compile_target(frame: Frame, node: ast.Call, name: str, arguments: Arguments
     Without a target it is a decorator that keeps what it was told.
     """
     keywords = {k.arg: k.value for k in node.keywords if k.arg is not None}
+    spread = spread_by(frame, node, arguments.keywords)
     settings = as_told(name, arguments)
     target = next(iter(settings.positional), settings.keywords.get("model", UNKNOWN))
     statement = frame.statement
     discarded = isinstance(statement, ast.Expr) and statement.value is node
     frame.analysis.emit(
-        frame, CompileCall, node, call=node, keywords=keywords, target=target, discarded=discarded
-    )
+        frame, CompileCall, node, call=node, keywords=keywords, target=target,
+        discarded=discarded, spread=spread,
+    )  # fmt: skip
     if not settings.positional and "model" not in settings.keywords:
         return Partial(External("torch.compile"), (), tuple(settings.keywords.items()))
     for option in options(target):
         add_root(frame, option, region_of(frame, option, settings.keywords), node)
     return Compiled(target)
+
+
+def spread_by(frame: Frame, call: ast.Call, passed: dict[str, Value]) -> dict[str, Value]:
+    """The keywords of a call that dicts pass after ``**``, which nothing changes on the way."""
+    dicts = [keyword.value for keyword in call.keywords if keyword.arg is None]
+    if not all(_is_as_made(frame, one) for one in dicts):
+        return {}
+    written = {keyword.arg for keyword in call.keywords}
+    return {name: value for name, value in passed.items() if name not in written}
+
+
+def _is_as_made(frame: Frame, given: ast.expr) -> bool:
+    """True for a dict that is made here, or by the one assignment of a name that is only read."""
+    if not isinstance(given, ast.Name):
+        return _makes_dict(given)
+    body = frame.body
+    local = any(not isinstance(one.ctx, ast.Load) for one in body.names(given.id))
+    if body.binds(given.id) or (not local and given.id not in body.module.assigned):
+        return False
+    inner = nodes(body.scope if local else body.module.tree)
+    named = [one for one in inner if isinstance(one, ast.Name) and one.id == given.id]
+    read = {
+        one.value
+        for one in inner
+        if (isinstance(one, ast.keyword) and one.arg is None)
+        or (isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Load))
+    }
+    stores = [one for one in named if not isinstance(one.ctx, ast.Load)]
+    made = [
+        one
+        for one in inner
+        if isinstance(one, ast.Assign) and one.targets == stores and _makes_dict(one.value)
+    ]
+    return len(made) == 1 and all(one in read for one in named if one not in stores)
+
+
+def _makes_dict(value: ast.expr) -> bool:
+    """True for a literal, and for ``dict(...)``."""
+    match value:
+        case ast.Dict() | ast.Call(func=ast.Name(id="dict")):
+            return True
+    return False
 
 
 def as_told(name: str, arguments: Arguments) -> Arguments:
@@ -144,7 +188,10 @@ def compile_module(
     if callee.name != "torch.nn.Module.compile" or not isinstance(owner, Object):
         return None
     keywords = {k.arg: k.value for k in node.keywords if k.arg is not None}
-    frame.analysis.emit(frame, CompileCall, node, call=node, keywords=keywords, target=owner)
+    spread = spread_by(frame, node, arguments.keywords)
+    frame.analysis.emit(
+        frame, CompileCall, node, call=node, keywords=keywords, target=owner, spread=spread
+    )
     add_root(frame, owner, region_of(frame, owner, arguments.keywords), node, in_place=True)
     return STATIC
 

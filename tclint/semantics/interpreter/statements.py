@@ -29,7 +29,7 @@ from tclint.semantics.interpreter.annotations import annotation_value, kept_prom
 from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.assignment import assign
 from tclint.semantics.interpreter.block import walk_block, walks
-from tclint.semantics.interpreter.compiling import add_root, as_told, region_of
+from tclint.semantics.interpreter.compiling import add_root, as_told, region_of, spread_by
 from tclint.semantics.interpreter.containers import hold
 from tclint.semantics.interpreter.correlation import remember
 from tclint.semantics.interpreter.evaluate import evaluate, need_numpy
@@ -368,14 +368,18 @@ def report_decorator(frame: Frame, decorator: ast.expr, target: Value) -> None:
     """``@torch.compile`` and ``@torch.compile(...)``."""
     call = decorator if isinstance(decorator, ast.Call) else None
     keywords = {k.arg: k.value for k in call.keywords if k.arg} if call else {}
-    settings = _settings(frame, call) if call else {}
+    given = _arguments(frame, call) if call else Arguments()
+    spread = spread_by(frame, call, given.keywords) if call else {}
     frame.analysis.emit(
-        frame, CompileCall, decorator, call=decorator, keywords=keywords, target=target
-    )
+        frame, CompileCall, decorator, call=decorator, keywords=keywords, target=target,
+        spread=spread,
+    )  # fmt: skip
+    name = (dotted_name(frame.body.module, call.func) if call else None) or ""
+    settings = as_told(name, given).keywords if call else {}
     add_root(frame, target, region_of(frame, target, settings), decorator)
 
 
-def _settings(frame: Frame, call: ast.Call) -> dict[str, Value]:
+def _arguments(frame: Frame, call: ast.Call) -> Arguments:
     """What a decorator is told about compiling."""
     name = dotted_name(frame.body.module, call.func) or ""
     is_partial = name not in COMPILE  # `functools.partial(torch.compile, ...)`
@@ -387,7 +391,7 @@ def _settings(frame: Frame, call: ast.Call) -> dict[str, Value]:
             keywords[keyword.arg] = value
         elif isinstance(value, Mapping):
             keywords |= {key: held for key, held in value.items if isinstance(key, str)}
-    return as_told(name, Arguments(tuple(positional), keywords)).keywords
+    return Arguments(tuple(positional), keywords)
 
 
 @walks(ast.ClassDef)
