@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
-from tclint.semantics.syntax import ATTRIBUTE, NAME
+from tclint.semantics.syntax import ATTRIBUTE, NAME, nodes
 from tclint.source.file import SourceFile
+from tclint.torch_facts.lifetimes import lifetimes
 
 # Python 3.10 has no ``except*``.
 TRIES: Final[tuple[type[ast.Try], ...]] = (ast.Try, getattr(ast, "TryStar", ast.Try))
@@ -147,6 +148,25 @@ def local_imports(
     for alias in node.names:
         if alias.name != "*":
             yield alias.asname or alias.name, f"{base}.{alias.name}" if base else alias.name
+        elif base.partition(".")[0] == "torch" and _is_last_star(module, node):
+            yield from ((name, f"{base}.{name}") for name in _starred(module, base))
+
+
+def _starred(module: ModuleInfo, base: str) -> Iterator[str]:
+    """The variables of a file that a module of torch's has, and no other import."""
+    inside, of_torch = f"{base}.".removeprefix("torch."), lifetimes("names")
+    for name in {one.id: None for one in nodes(module.tree) if isinstance(one, NAME)}:
+        known = f"{inside}{name}" in of_torch and not name.startswith("_")
+        if known and module.imports.get(name, f"{base}.{name}") == f"{base}.{name}":
+            yield name
+
+
+def _is_last_star(module: ModuleInfo, node: ast.ImportFrom) -> bool:
+    """False where another package may give the names that torch gives another meaning."""
+    body = module.tree.body
+    later = body[body.index(node) + 1 :] if node in body else body
+    stars = (one for one in later if isinstance(one, ast.ImportFrom) and one.names[0].name == "*")
+    return all(_source(module, one).partition(".")[0] == "torch" for one in stars)
 
 
 Naming = Callable[[ModuleInfo, ast.expr], "ClassInfo | str | None"]

@@ -180,11 +180,11 @@ class Project:
         if depth > MAX_BASES:
             return None
         if target is None:
-            return self._starred(module, name, depth + 1) if module.stars else None
+            return self.starred(module, name, depth + 1)
         return self.lookup(target, module, depth + 1)
 
-    def _starred(
-        self, module: ModuleInfo, name: str, depth: int
+    def starred(
+        self, module: ModuleInfo, name: str, depth: int = 1
     ) -> ModuleInfo | FunctionInfo | ClassInfo | tuple[ModuleInfo, str] | None:
         """What a name means that may come from ``from ... import *``; the last one wins."""
         stars = module.stars
@@ -215,6 +215,7 @@ class Project:
         known = cls.module.classes
         own = known.get(f"{holder}.{name}") if holder else None
         found = own or known.get(name) or self.lookup(name, cls.module)
+        found = found or self.starred(cls.module, name)
         return found if isinstance(found, ClassInfo) and found is not cls else None
 
     def inner_class(self, cls: ClassInfo, name: str) -> ClassInfo | None:

@@ -284,7 +284,7 @@ class Analysis:
             return self.module_env(module).get(name, UNKNOWN)
         if name in module.imports:
             return self.external(module.imports[name], module)
-        return None
+        return self._meant(self.project.starred(module, name)) if module.stars else None
 
     def names_in(self, node: ast.AST) -> tuple[str, ...]:
         """The variables that a nested function reads, its own among them."""
@@ -342,7 +342,13 @@ class Analysis:
             return None
         if dotted in TYPE_CHECKING_NAMES:
             return FALSE
-        match self.project.lookup(dotted, importer):
+        return self._meant(self.project.lookup(dotted, importer))
+
+    def _meant(
+        self, found: ModuleInfo | FunctionInfo | ClassInfo | tuple[ModuleInfo, str] | None
+    ) -> Value | None:
+        """The value of what the project calls by a name."""
+        match found:
             case FunctionInfo() as function:
                 return Function(function)
             case ClassInfo() as cls:
