@@ -18,7 +18,7 @@ from tclint.torch_facts import SKIPPED_FUNCTIONS, skipped_by_dynamo
 
 from ..lib.facts.origins import is_input, is_made_here
 from ..lib.rewrite.draw_if_needed import draw_if_needed, is_drawn_if_needed
-from ..lib.wording import consequence, loop_ids, renumbered
+from ..lib.wording import consequence, dropped, loop_ids, renumbered
 
 _ELSEWHERE = frozenset({"torch.Tensor.backward", "torch.autograd.grad", "torch.autograd.backward"})
 _ELSEWHERE |= {"torch.Tensor.requires_grad_", "logging.getLogger", "print", "warnings.warn"}
@@ -109,6 +109,11 @@ _ON_INPUTS: Final = frozenset(f"torch.Tensor.{name}" for name in ("set_", *_VIEW
 """What changes a tensor itself, not its data: traced for tensors that the graph makes."""
 
 
+_POINTER_OUT: Final = "ask where the tensors are made, before compiled code"
+_POINTER: Final = "torch.Tensor.data_ptr"
+"""Traced where nothing but identity is asked of the number."""
+
+
 class UntraceableCall(Rule[Call]):
     """Compiled code calls a function that Dynamo does not trace."""
 
@@ -117,17 +122,21 @@ class UntraceableCall(Rule[Call]):
     former_names = ("refused-call",)
     summary = "A call that Dynamo does not trace breaks the graph"
     on = Call
-    called = SKIPPED_FUNCTIONS | {n.rpartition(".")[2] for n in (*_BY_ARGUMENT, *_ON_INPUTS)}
+    called = SKIPPED_FUNCTIONS | {
+        name.rpartition(".")[2] for name in (*_BY_ARGUMENT, *_ON_INPUTS, _POINTER)
+    }
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = (
         "GB0007",
         "GB0008",
         "GB0059",
+        "GB0088",
         "GB0148",
         "GB0156",
         "GB0180",
         "GB0208",
         "GB4198",
+        "GB5976",
         "GB7000",
     )
 
@@ -138,6 +147,8 @@ class UntraceableCall(Rule[Call]):
             return _by_argument(event, name)
         if name in _ON_INPUTS:
             return _on_input(event, name)
+        if name == _POINTER:
+            return _of_pointer(event)
         found = skipped_by_dynamo(name, event.site.settings.target_torch)
         if found is None or name in _ELSEWHERE or _is_context(event.site, event.call):
             return None
@@ -172,6 +183,46 @@ def _on_input(event: Call, name: str) -> Finding | None:
         gb_ids=loop_ids(event.site, "GB0148"),
         confidence=Confidence.MEDIUM if tensor.assumed else None,
     )
+
+
+def _of_pointer(event: Call) -> Finding | None:
+    """Arithmetic, which drops the function, or a comparison with anything but the same tensor's."""
+    site, text = event.site, event.site.text(event.call)
+    for use in _uses_of_number(site, event.call):
+        match site.parent(use):
+            case ast.BinOp() | ast.UnaryOp(op=ast.USub() | ast.Invert()) as computed:
+                message = f"Dynamo does not compute with `{text}`{dropped(site)}"
+                return Finding(message, Decline(_POINTER_OUT), node=computed, gb_ids=("GB0088",))
+            case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]) as asked:
+                first, second = _pointed_to(left), _pointed_to(right)
+                if first != second and (use is left or first is None):
+                    return Finding(
+                        f"Dynamo does not compare `{text}`{consequence(site)}",
+                        Decline(_POINTER_OUT),
+                        node=asked,
+                        gb_ids=loop_ids(site, "GB5976"),
+                        confidence=Confidence.MEDIUM,
+                    )
+    return None
+
+
+def _pointed_to(node: ast.expr) -> str | None:
+    """The syntax of the tensor whose address is asked for; detached, it has the same one."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=tensor, attr="data_ptr")):
+            match tensor:
+                case ast.Call(func=ast.Attribute(value=inner, attr="detach")):
+                    tensor = inner
+            return ast.dump(tensor)
+    return None
+
+
+def _uses_of_number(site: Site, call: ast.Call) -> list[ast.expr]:
+    """Where a number is used: here, or as a variable that is assigned once."""
+    match site.parent(call):
+        case ast.Assign(targets=[ast.Name(id=name)]) if len(site.stores(name)) == 1:
+            return [*site.loads(name)]
+    return [call]
 
 
 def _comes_from_outside(site: Site, node: ast.expr, tensor: Tensor) -> bool:
