@@ -12,6 +12,8 @@ import pytest
 from benchmarks.models.catalogue import Model
 from benchmarks.repair.__main__ import main
 from benchmarks.repair.names import missing_names
+from benchmarks.repair.package_page import REMEDIES
+from benchmarks.repair.packages import fix_package
 from benchmarks.repair.record import AFTER, BEFORE, ROUNDED, SAME, SETTINGS, UNSAFE, Measured, Site
 from benchmarks.repair.report import Report, is_better, page, summary, text, tiers_table
 from benchmarks.repair.rows import TABLES, TRAIN, Row, chosen
@@ -120,6 +122,16 @@ def test_names_that_only_type_checkers_see_are_missing(tmp_path: Path) -> None:
     assert not missing_names(tmp_path)
     file.write_text(f"{head}def f(x):\n    return torch.relu(x), unknown\n", "utf-8")
     assert [text.partition(":")[0] for text in missing_names(tmp_path)] == ["program.py"] * 2
+
+
+def test_the_promises_are_held_against_settings_too(tmp_path: Path) -> None:
+    package = tmp_path / "pkg"
+    package.mkdir()
+    code = "import torch\n\n\ndef f(x):\n    return x[x > 0].sum()\n\n\nfast = torch.compile(f)\n"
+    (package / "__init__.py").write_text(code)
+    result = fix_package(package, REMEDIES, Path(sys.executable))
+    assert (result.broken, result.changed) == ([], 1)
+    assert (package / "__init__.py").read_text() == code
 
 
 def test_a_tier_is_kept_where_it_removes_breaks_and_changes_nothing_else() -> None:

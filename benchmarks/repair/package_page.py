@@ -14,9 +14,24 @@ _INTRODUCTION = """\
 
 Each package's source is copied and fixed twice. *Broken* counts broken promises: a crash, a file
 that no longer parses, bytes that differ from the old ones outside of the reported edits, names that
-are missing when the code runs (ruff's F821, F823 and TC004), and a second run that changes
-anything. Declines are counted for findings that are shown by default.
+are missing when the code runs (ruff's F821, F823 and TC004), a module that no longer imports where
+that was tried, and a second run that changes anything. Declines are counted for findings that are
+shown by default.
 """
+
+
+SAFE, UNSAFE, REMEDIES = "safe", "unsafe", "remedies"
+TIERS = {
+    SAFE: (),
+    UNSAFE: ("--unsafe-fixes",),
+    REMEDIES: ("--unsafe-fixes", "--remedies", "all", "--min-confidence", "low"),
+}
+"""The options that each tier fixes with, more than the one before it."""
+_TITLES = {
+    SAFE: "Safe fixes",
+    UNSAFE: "Unsafe fixes too",
+    REMEDIES: "Settings and escape hatches too, for findings of low confidence as well",
+}
 
 
 @dataclass(slots=True)
@@ -25,7 +40,7 @@ class Fixed:
 
     name: str
     files: int
-    unsafe: bool = False
+    tier: str = SAFE
     seconds: float = 0.0
     applied: Counter[str] = field(default_factory=Counter)
     declined: Counter[str] = field(default_factory=Counter)
@@ -35,9 +50,9 @@ class Fixed:
     shown: list[str] = field(default_factory=list)
 
     @property
-    def key(self) -> tuple[str, bool]:
+    def key(self) -> tuple[str, str]:
         """What is fixed, and how."""
-        return self.name, self.unsafe
+        return self.name, self.tier
 
     def to_json(self) -> dict[str, Any]:
         """As plain types, without the code that was shown."""
@@ -52,10 +67,10 @@ class Fixed:
 
 
 def page(results: Sequence[Fixed]) -> str:
-    """The tables, safe fixes and all fixes apart."""
+    """The tables, each tier apart."""
     parts = [_INTRODUCTION]
-    for unsafe, title in ((False, "Safe fixes"), (True, "Unsafe fixes too")):
-        chosen = [one for one in results if one.unsafe is unsafe]
+    for tier, title in _TITLES.items():
+        chosen = [one for one in results if one.tier == tier]
         if chosen:
             parts.append(f"\n## {title}\n\n{table(chosen)}\n")
     return "".join(parts)

@@ -1,11 +1,12 @@
 """Fix whole packages, in copies, and hold every promise of `tclint fix` against the result.
 
-Run: python -m benchmarks.repair.packages DIR... [--unsafe-fixes] [--sample 20 --seed 1]
-     [--records FILE --markdown PAGE]
+Run: python -m benchmarks.repair.packages DIR... [--tier safe|unsafe|remedies]
+     [--sample 20 --seed 1] [--python PYTHON --records FILE --markdown PAGE]
 
 For each folder: the run does not crash, every file that parsed still parses, the edits that the
 report lists make the new bytes of the old ones, no name is missing that was there, and a second run
-changes nothing.
+changes nothing. With an interpreter that has what the packages need, every edited module that
+could be imported still can be.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.repair.names import missing_names
-from benchmarks.repair.package_page import Fixed, page, table
+from benchmarks.repair.package_page import SAFE, TIERS, Fixed, page, table
+from benchmarks.repair.tree import import_failures
 from tclint.diagnostics import Edit, Position, Span
 from tclint.fix.conflicts import apply_edits
 from tclint.source.decode import decode
@@ -53,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _noted(folder: Path, options: argparse.Namespace) -> Fixed:
     """Fix a folder's copy, and put the outcome in the place of an earlier one."""
-    result = fix_package(folder, unsafe=options.unsafe_fixes)
+    result = fix_package(folder, options.tier, options.python)
     if options.records:
         kept = [one for one in _known(options.records) if one.key != result.key]
         lines = [json.dumps(one.to_json()) for one in [*kept, result]]
@@ -66,22 +68,25 @@ def _known(records: Path | None) -> list[Fixed]:
     return [Fixed.from_json(json.loads(line)) for line in lines]
 
 
-def fix_package(folder: Path, *, unsafe: bool) -> Fixed:
+def fix_package(folder: Path, tier: str = SAFE, python: Path | None = None) -> Fixed:
     """Fix a copy of a folder twice, and compare."""
     with TemporaryDirectory() as place:
         copy = Path(place, folder.name)
         shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
         before = _contents(copy)
-        result = Fixed(_title(folder), len(before), unsafe)
+        result = Fixed(_title(folder), len(before), tier)
         started = time.monotonic()
-        report = _fix(copy, result, unsafe=unsafe)
+        report = _fix(copy, result)
         result.seconds = time.monotonic() - started
         if report is not None:
             _count(report, result)
             _compare(before, _contents(copy), report, result)
             lost = missing_names(copy) - missing_names(folder)
             result.broken += [f"a name is not there: {text}" for text in lost]
-            _settled(copy, result, unsafe=unsafe)
+            if python is not None:
+                edited = [path for path, old in before.items() if path.read_bytes() != old]
+                result.broken += _unimportable(python, folder, copy, edited)
+            _settled(copy, result)
     return result
 
 
@@ -91,9 +96,9 @@ def _title(folder: Path) -> str:
     return around if around.startswith(f"{folder.name}-") else folder.name
 
 
-def _fix(copy: Path, result: Fixed, *, unsafe: bool) -> dict[str, Any] | None:
+def _fix(copy: Path, result: Fixed) -> dict[str, Any] | None:
     command = [sys.executable, "-m", "tclint", "fix", "--isolated", "--output-format", "json"]
-    command += ["--unsafe-fixes"] if unsafe else []
+    command += TIERS[result.tier]
     done = subprocess.run([*command, str(copy)], capture_output=True, text=True, check=False)
     if done.returncode not in {0, 1} or "Traceback" in done.stderr:
         result.broken.append(f"exit code {done.returncode}: {done.stderr[-2000:]}")
@@ -135,9 +140,18 @@ def _compare(
             result.broken.append(f"{path}: no longer parses")
 
 
-def _settled(copy: Path, result: Fixed, *, unsafe: bool) -> None:
+def _unimportable(python: Path, folder: Path, copy: Path, edited: Sequence[Path]) -> Iterator[str]:
+    """The edited modules that import before fixing and do not afterwards."""
+    names = [str(path.relative_to(copy.parent)) for path in edited]
+    known = import_failures(python, folder.resolve().parent, names)
+    for name, why in import_failures(python, copy.parent, names).items():
+        if name not in known:
+            yield f"{name} no longer imports: {why}"
+
+
+def _settled(copy: Path, result: Fixed) -> None:
     once = _contents(copy)
-    report = _fix(copy, result, unsafe=unsafe)
+    report = _fix(copy, result)
     if report is not None and report["fixes"]:
         result.broken.append(f"a second run fixes {len(report['fixes'])} more")
     if _contents(copy) != once:
@@ -185,7 +199,8 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("folders", nargs="+", type=Path, metavar="DIR")
-    parser.add_argument("--unsafe-fixes", action="store_true", help="apply the unsafe fixes too")
+    parser.add_argument("--tier", choices=TIERS, default=SAFE, help="what may be done")
+    parser.add_argument("--python", type=Path, help="an interpreter to import edited modules with")
     parser.add_argument(
         "--sample", type=int, default=0, help="show this many fixes, drawn at random"
     )

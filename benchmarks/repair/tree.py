@@ -116,8 +116,8 @@ def fix(
     files = sorted(package.rglob("*.py"))
     edited = tuple(_edited(before.parent, package.parent, files))
     names = [one.file for one in edited]
-    broken = _imports(python, after.parent, names)
-    known = _imports(python, before.parent, names)
+    broken = import_failures(python, after.parent, names)
+    known = import_failures(python, before.parent, names)
     lost = tuple(sorted(f"{k}: {v}" for k, v in broken.items() if k not in known))
     return Fixed(seconds, len(paths) if only else len(files), edited, lost)
 
@@ -151,7 +151,7 @@ def _edited(before: Path, after: Path, files: Sequence[Path]) -> Iterator[Edited
         yield Edited(str(name), len(hunks), removed, added)
 
 
-def _imports(python: Path, tree: Path, files: Sequence[str]) -> dict[str, str]:
+def import_failures(python: Path, tree: Path, files: Sequence[str]) -> dict[str, str]:
     """Why modules of a tree cannot be imported, by file."""
     modules = [name.removesuffix(".py").removesuffix("/__init__") for name in files]
     names = [name.replace("/", ".") for name in modules]
