@@ -123,6 +123,9 @@ bench-speed: compiled ## time the compiled tclint beside its peers on the source
 	$(BIN)/python -m benchmarks.speed --tclint benchmarks/out/compiled/bin/tclint \
 		--markdown docs/benchmark-speed.md
 
+# The models of other packages that break most, by docs/benchmark-models-others.md's measurement.
+MOST_BROKEN := graph_unet,faster_rcnn,asa_pooling,na_vit,dino,sag_pooling,scale_space_detector,topk_pooling,routing_transformer_RoutingTransformerLM,sg_former,emformer,ats_vit
+
 bench-repair: $(INSTALLED) ## graph breaks of real models before and after `tclint fix`
 	$(PYTHON) -m venv benchmarks/out/older
 	benchmarks/out/older/bin/pip install $(TORCH)
@@ -130,10 +133,14 @@ bench-repair: $(INSTALLED) ## graph breaks of real models before and after `tcli
 	$(BIN)/python -m benchmarks.repair --python benchmarks/out/older/bin/python --inductor \
 		--markdown docs/benchmark-repair.md
 	$(BIN)/python -m benchmarks.repair --python benchmarks/out/older/bin/python \
-		--table catalogue --broken-only --append --markdown docs/benchmark-repair.md
+		--table catalogue --broken-only --tiers --append --markdown docs/benchmark-repair.md
 	$(BIN)/pip install transformers==5.23.0 scipy
-	$(BIN)/python -m benchmarks.repair --table catalogue --broken-only --append \
+	$(BIN)/python -m benchmarks.repair --table catalogue --broken-only --tiers --append \
 		--markdown docs/benchmark-repair.md
+	$(PYTHON) -m venv benchmarks/out/others
+	benchmarks/out/others/bin/pip install $(TORCH) $(OTHERS)
+	$(BIN)/python -m benchmarks.repair --python benchmarks/out/others/bin/python --table others \
+		--rows $(MOST_BROKEN) --tiers --append --markdown docs/benchmark-repair.md
 
 # Names of folders: the distribution, which is the package too, and its version.
 SOURCES := timm-1.0.31 lightning-2.6.6 torch_geometric-2.8.1 monai-1.6.1 diffusers-0.42.1 transformers-5.4.0

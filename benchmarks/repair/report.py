@@ -43,8 +43,8 @@ With `--tiers`, the rows that still break are measured again: with unsafe fixes,
 `capture_scalar_outputs` and `capture_dynamic_output_shape_ops` on, then with escape hatches, also
 for findings of low confidence. A row keeps what a tier does if it breaks less often and everything
 is as it was, or equal within rounding: by the referee of `tclint verify`, code after fixing may be
-no further from the old code's results in float64 than rounding takes the old code itself. What a
-row does not keep is left out of the tiers after it.
+no further from the old code's results in float64 than rounding takes the old code itself. Settings
+and hatches are tried beside the safe fixes alone, too.
 """
 
 
