@@ -110,3 +110,25 @@ def test_a_mask_is_asked_itself(test: str, asked: str, tmp_path: Path) -> None:
 def test_what_asks_for_more_than_something_stays(test: str, tmp_path: Path) -> None:
     body = f"if {test}:\n    y = y + 1\nreturn y"
     assert test in fixed(body, tmp_path, unsafe=True)
+
+
+MADE = [
+    ("m = y > 1\nz = torch.zeros_like(m, dtype=torch.float64)\nz[m] = v[m].double() - 1", "m"),
+    ("m = y.to(torch.float64) > 1\ny[m] = v[m].exp()", "m"),
+    ("m = y.sum(-1) > 1\nn = torch.nn.Linear(3, 3)\ny[m] = n(y[m])", "m[..., None]"),
+]
+
+
+@pytest.mark.parametrize(("body", "mask"), MADE)
+def test_a_mask_that_was_made_like_a_tensor_has_its_dimensions(
+    body: str, mask: str, tmp_path: Path
+) -> None:
+    assert f"torch.where({mask}, " in fixed(f"{body}\nreturn y", tmp_path, unsafe=True)
+
+
+@pytest.mark.parametrize("store", ["x[m] = v[m].to(torch.float64) - 1", "x[m] = v[m].exp()"])
+def test_only_a_layer_tells_that_a_mask_leaves_out_the_last_dimension(
+    store: str, tmp_path: Path
+) -> None:
+    body = f"m = v > 0\n{store}\nreturn x"
+    assert store in fixed(body, tmp_path, unsafe=True)

@@ -22,6 +22,8 @@ _EACH: Final = frozenset(
     "bitwise_not float double half bfloat16 long int bool clamp clamp_min clamp_max eq ne lt le gt "
     "ge nan_to_num".split()
 )
+_CONVERTS: Final = frozenset({"to", "type"})
+_OF_NO_SHAPE: Final = ("dtype", "device", "layout", "memory_format", "pin_memory", "requires_grad")
 _ELEMENTWISE: Final = (
     ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.BitAnd, ast.BitOr,
     ast.BitXor,
@@ -48,8 +50,12 @@ def _root(site: Site, node: ast.expr, *, like_dtype: bool, inside: bool = False)
         case ast.Call(func=ast.Attribute(value=owner, attr=attr), args=arguments):
             if (site.dotted(node.func) or "").startswith("torch."):
                 owner, arguments = (arguments[0], arguments[1:]) if arguments else (owner, [])
+            if attr in _CONVERTS and not like_dtype:
+                return _root(site, owner, like_dtype=False, inside=True)
             known = _LIKE if like_dtype else _LIKE | _EACH
-            given = [*arguments, *(k.value for k in node.keywords)]
+            plain_keywords = () if like_dtype else _OF_NO_SHAPE
+            keywords = [k.value for k in node.keywords if k.arg not in plain_keywords]
+            given = [*arguments, *keywords]
             plain = attr in known and all(_is_number(site, part) for part in given)
             return _root(site, owner, like_dtype=like_dtype, inside=True) if plain else None
     parts = [] if like_dtype else _operands(site, node)

@@ -62,6 +62,16 @@ def judge_rows(site: Site, node: ast.expr, is_row: Callable[[ast.expr], bool]) -
     return Refused(_MIXED.format(site.text(node)))
 
 
+def is_layer(site: Site, call: ast.Call, is_row: Callable[[ast.expr], bool]) -> bool:
+    """True for what computes along the last dimension of its rows, as far as can be told."""
+    dotted = site.dotted(call.func) or ""
+    method = isinstance(call.func, ast.Attribute) and _has(call.func.value, is_row)
+    if method or dotted.startswith("torch."):
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else dotted
+        return name.rpartition(".")[2] in _LAST | _LINEAR
+    return any(_has(one, is_row) for one in call.args)
+
+
 def _has(node: ast.expr, is_row: Callable[[ast.expr], bool]) -> bool:
     return any(is_row(part) for part in ast.walk(node) if isinstance(part, ast.expr))
 
@@ -90,6 +100,9 @@ def _judge_call(site: Site, call: ast.Call, is_row: Callable[[ast.expr], bool]) 
         return combine([inner, _judge_named(site, call, name, call.args, is_row)])
     inner = combine([judge_rows(site, one, is_row) for one in given])
     kinds = [*options(site.value(call.func))]
+    several = sum(_has(one, is_row) for one in given) > 1
+    if several and not all(isinstance(kind, Object) and kind.is_module for kind in kinds):
+        return Refused(_MIXED.format(site.text(call)))  # one may tell how to group the other
     verdicts = [_judge_called(site, call, kind) for kind in kinds]
     return combine([inner, *verdicts])
 

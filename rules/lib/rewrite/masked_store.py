@@ -25,7 +25,7 @@ from ..judge.arguments import certain_tensor
 from ..judge.arms import judge_arm, keeps
 from ..judge.certainty import is_certainly_tensor
 from ..judge.promotion import is_boolean
-from ..judge.row_by_row import judge_rows
+from ..judge.row_by_row import is_layer, judge_rows
 from ..judge.saved_for_backward import judge_kept
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .proved import NO_TORCH, repair_as_proved
@@ -131,7 +131,7 @@ def _store_rows(
     if stored is None or not _is_mask(site, stored[0].slice) or not is_pure(site, stored[0].value):
         return None
     target, value, _ = stored
-    told = cover or _cover_of_rows(site, target, value)
+    told = cover or _cover_of_rows(site, target, value, reads)
     spelled = site.spell("torch.where")
     if told is None or not _broadcasts(site, value, reads, told.left):
         return None
@@ -176,10 +176,13 @@ def _judge_stored(site: Site, target: ast.Subscript) -> Iterator[Verdict]:
         )
 
 
-def _cover_of_rows(site: Site, target: ast.Subscript, value: ast.expr) -> Cover | None:
+def _cover_of_rows(
+    site: Site, target: ast.Subscript, value: ast.expr, reads: _Reads
+) -> Cover | None:
     """Layers compute along the last dimension, so a mask of rows leaves that one out."""
     mask, owner = certain_tensor(site, target.slice), certain_tensor(site, target.value)
-    called = any(isinstance(part, ast.Call) for part in ast.walk(value))
+    calls = [part for part in ast.walk(value) if isinstance(part, ast.Call)]
+    called = any(is_layer(site, call, reads.reads) for call in calls)
     if mask is None or owner is None or mask.rank == 0 or not called:
         return None
     if owner.rank is not None and (mask.rank is not None or owner.rank < 2):
