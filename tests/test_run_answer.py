@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +182,15 @@ def test_lines_that_cannot_be_read_are_counted_and_the_rest_is_told(recording: R
     assert "step 10 ms" in recording.told()
 
 
+def test_a_frame_that_torch_leaves_to_eager_code_is_no_break_besides(recording: Recording) -> None:
+    text = f"WON'T CONVERT masked {recording.script} line 11\n"
+    entry = {**recording.break_line(), "text": text}
+    failed = recording.compiled(fail_type="Unsupported", fail_reason="Dynamic shape operator")
+    recording.process(entry, failed, recording.end())
+    (event,) = recording.answer().events
+    assert (event.kind, event.row) == (Kind.EAGER, 11)
+
+
 def test_each_rank_is_told_and_what_only_some_ran_into_is_named(recording: Recording) -> None:
     recording.process(recording.steps(10), recording.end(), pid=1, rank=0, world_size=2)
     broken = (recording.break_line(), recording.compiled(), recording.steps(12))
@@ -278,7 +288,52 @@ def test_the_gpu_idles_after_a_wait_until_its_next_kernel_starts() -> None:
     assert found is not None
     assert [(wait.waited, wait.idle_after) for wait in found.waits] == [(0.08, 0.05)]
     assert found.launches == 2
-    assert found.idle_share == pytest.approx(60 / 200)
+    assert found.idle(0.2) == pytest.approx(0.06)
+
+
+def launch(at: float, number: int, length: float, thread: int = 1) -> Iterator[dict[str, Any]]:
+    about = {"correlation": number}
+    yield {**span("cudaLaunchKernel", at, 1, "cuda_runtime"), "tid": thread, "args": about}
+    yield {**span("kernel", at + 1000, length, "kernel"), "args": about}
+
+
+def op(name: str, at: float, number: int, thread: int = 1) -> dict[str, Any]:
+    about = {"Sequence number": number}
+    return {**span(name, at, 10, "cpu_op"), "tid": thread, "args": about}
+
+
+def test_what_a_frame_runs_outside_of_its_graphs_is_what_its_breaks_cost() -> None:
+    region, graph, following = (
+        {**span(name, at, length, "cpu_op"), "tid": 1}
+        for name, at, length in (
+            ("Torch-Compiled Region: 1/0", 0, 100),
+            ("CompiledFunction", 10, 20),
+            ("Torch-Compiled Region: 2/0", 200, 100),
+        )
+    )
+    gradient = "autograd::engine::evaluate_function: IndexBackward0"
+    events = [
+        region, graph, following,
+        *launch(15, 1, 5000),  # in the graph
+        *launch(45, 2, 300), op("aten::index", 40, 7),  # outside of it
+        op("aten::isnan", 60, 8), op("CompiledFunction", 205, 8),  # the next graph's number
+        *launch(415, 3, 40, thread=2), op(gradient, 410, 7, thread=2),
+        *launch(435, 4, 7000, thread=2), op(gradient, 430, 8, thread=2),
+        *launch(500, 5, 900),  # after all of it
+    ]  # fmt: skip
+    found = activity(events, 1)
+    assert found is not None
+    assert [(one.frame, one.times, one.gpu) for one in found.outside] == [
+        ("1", 1, pytest.approx(0.34)),
+        ("2", 1, 0),
+    ]
+
+
+def test_the_optimizers_marks_count_the_steps_of_a_trace() -> None:
+    marks = [span("Optimizer.step#AdamW.step", n, 1, "user_annotation") for n in range(4)]
+    found = activity([*marks, *launch(0, 1, 100)], 3)
+    assert found is not None
+    assert found.steps == 4
 
 
 def test_work_that_overlaps_on_the_gpu_is_counted_once() -> None:

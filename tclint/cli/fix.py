@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from tclint.cli import options
+from tclint.cli.options import Remedies
 
 
 class Format(str, Enum):
@@ -22,14 +23,6 @@ class Phase(str, Enum):
     FORWARD = "forward"
     BACKWARD = "backward"
     STEP = "step"
-
-
-class Remedies(str, Enum):
-    """What to do about findings that no fix removes."""
-
-    SETTINGS = "settings"
-    HATCHES = "hatches"
-    ALL = "all"
 
 
 def fix(

@@ -1,9 +1,19 @@
 """Options that several commands share."""
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+
+class Remedies(str, Enum):
+    """What to do about findings that no fix removes."""
+
+    SETTINGS = "settings"
+    HATCHES = "hatches"
+    ALL = "all"
+
 
 Paths = Annotated[
     list[Path] | None,

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from tclint.cli.options import Remedies
+
 
 class Format(str, Enum):
     """How to print the report."""
@@ -52,6 +54,13 @@ def run(
     unsafe_fixes: Annotated[
         bool, typer.Option("--unsafe-fixes", help="With --prove: try unsafe fixes too.")
     ] = False,
+    remedies: Annotated[
+        Remedies | None,
+        typer.Option(
+            help="With --prove: turn on settings of Dynamo, open escape hatches, or both.",
+            show_default=False,
+        ),
+    ] = None,
     apply: Annotated[
         bool,
         typer.Option(
@@ -84,6 +93,7 @@ def run(
     """
     from tclint.cli.running import Plan, carry_out, compared
     from tclint.run.launch import Settings
+    from tclint.run.proof import Wanted
 
     if compare is not None:
         raise typer.Exit(compared(*compare))
@@ -91,12 +101,17 @@ def run(
         raise typer.BadParameter("no command: write it after `--`, as in a shell")
     if apply and not prove:
         raise typer.BadParameter("--apply needs --prove")
-    if unsafe_fixes and not prove:
-        raise typer.BadParameter("--unsafe-fixes needs --prove")
+    if (unsafe_fixes or remedies is not None) and not prove:
+        raise typer.BadParameter("--unsafe-fixes and --remedies need --prove")
     if output_format is not Format.TEXT and output_file is None:
         raise typer.BadParameter(
             "--output-format needs --output-file: the command's own output goes to the terminal"
         )
     settings = Settings(steps=steps, warm_up=warm_up, marker=step_marker, seed=seed)
-    plan = Plan(tuple(command), settings, prove, unsafe_fixes, apply, keep)
+    wanted = Wanted(
+        unsafe_fixes,
+        settings=remedies in (Remedies.SETTINGS, Remedies.ALL),
+        hatches=remedies in (Remedies.HATCHES, Remedies.ALL),
+    )
+    plan = Plan(tuple(command), settings, wanted if prove else None, apply, keep)
     raise typer.Exit(carry_out(plan, output_format.value, output_file))

@@ -17,18 +17,20 @@ from tclint.source.errors import SourceError
 
 if TYPE_CHECKING:
     from tclint.run.launch import Settings
-    from tclint.run.proof import Proof
+    from tclint.run.proof import Proof, Wanted
     from tclint.run.session import Answer
 
 
 @record(frozen=True)
 class Plan:
-    """What to run, and what to do with the answer; ``keep`` is a folder for the recording."""
+    """What to run, and what to do with the answer.
+
+    ``wanted`` is what to prove, if anything; ``keep`` is a folder for the recording.
+    """
 
     command: tuple[str, ...]
     settings: Settings
-    prove: bool = False
-    unsafe: bool = False
+    wanted: Wanted | None = None
     apply: bool = False
     keep: Path | None = None
 
@@ -42,7 +44,7 @@ def carry_out(plan: Plan, output_format: str, output_file: Path | None) -> int:
     try:
         with scratch("run") as desk:
             answer = _recorded(plan, desk)
-            proof = None if not plan.prove else _proved(plan, answer, desk)
+            proof = None if plan.wanted is None else _proved(plan, plan.wanted, answer, desk)
         text = render(answer, output_format, proof)
     except (UserError, ConfigError, OSError) as error:
         fail(str(error))
@@ -88,11 +90,11 @@ def _recorded(plan: Plan, desk: Path) -> Answer:
     return answer(plan.command, ended, read_folder(folder), folder, config)
 
 
-def _proved(plan: Plan, answer: Answer, desk: Path) -> Proof | None:
+def _proved(plan: Plan, wanted: Wanted, answer: Answer, desk: Path) -> Proof | None:
     from tclint.run.proof import fixes_for, prove
 
     try:
-        fixed = fixes_for(answer, load_config(Path.cwd()), unsafe=plan.unsafe)
+        fixed = fixes_for(answer, load_config(Path.cwd()), wanted)
         note("runs the command again, in turns with the fixes and without")
         return prove(plan.command, fixed, plan.settings, desk)
     except UserError as error:

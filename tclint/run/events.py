@@ -19,6 +19,9 @@ from tclint.verify.break_text import (
 )
 from tclint.verify.events import Frame, Recompile
 
+_GAVE_UP = "WON'T CONVERT"
+"""Begins what torch says of a frame that it leaves to eager code: that is told as such."""
+
 
 class Kind(str, Enum):
     """What an event is; each is priced in its own way."""
@@ -98,7 +101,8 @@ def _order(event: Event) -> tuple[str, int, str]:
 
 
 def _breaks(one: Recorded, libraries: Libraries) -> Iterator[Event]:
-    for found in merge_breaks(read_break(entry.text, libraries) for entry in one.breaks):
+    told = (entry.text for entry in one.breaks if not entry.text.startswith(_GAVE_UP))
+    for found in merge_breaks(read_break(text, libraries) for text in told):
         yield Event(
             Kind.BREAK,
             found.filename,
@@ -160,7 +164,7 @@ def _syncs(one: Recorded, libraries: Libraries) -> Iterator[Event]:
         for _, number in syncs.events:
             at = user_frame(stacks[number], libraries)
             lines.setdefault((at.filename, at.row), []).append(number)
-        steps = max(1, syncs.last - syncs.first)
+        steps = max(1, syncs.last - syncs.first + 1)
         for (filename, row), numbers in lines.items():
             yield Event(
                 Kind.SYNC,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,14 @@ _WAITS = ("cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaEventSynchroniz
 _ASYNC = "Async"
 _LAUNCHES = ("cudaLaunchKernel", "cuLaunchKernel", "cudaGraphLaunch")
 _REGION = "Torch-Compiled Region"
+_NOTED = "user_annotation"
+_STEPPED = "Optimizer.step#"
+_GRAPHS = ("CompiledFunction", "## Call CompiledFxGraph")
+_GRADIENT = "autograd::engine::evaluate_function"
 _MICRO = 1e3
+
+Event = Mapping[str, Any]
+"""A span of a trace, as JSON has it: times in microseconds."""
 
 
 @record(frozen=True)
@@ -29,33 +37,43 @@ class Wait:
 
 
 @record(frozen=True)
-class Activity:
-    """What happened in ``steps`` steps; times in milliseconds, of all of these steps together.
+class Outside:
+    """What one compiled frame runs outside of its graphs, because it breaks: the eager code.
 
-    ``waits`` are in the order in which they happened. ``regions`` counts the calls of compiled
-    code.
+    ``frame`` is the frame's number, ``gpu`` the milliseconds of a step for the kernels of that
+    code, those of its gradients too; ``times`` is how often the frame is called in a step.
+    """
+
+    frame: str
+    times: float
+    gpu: float
+
+
+@record(frozen=True)
+class Activity:
+    """What happened in ``steps`` steps; ``busy`` are milliseconds, of all of these together.
+
+    ``waits`` are in the order in which they happened.
     """
 
     steps: int
-    wall: float
     busy: float
     launches: int
-    regions: int
     waits: tuple[Wait, ...]
+    outside: tuple[Outside, ...] = ()
 
-    @property
-    def idle(self) -> float:
-        """The milliseconds of a step in which the GPU did nothing."""
-        return max(0.0, self.wall - self.busy) / self.steps
+    def idle(self, step: float) -> float:
+        """The milliseconds of a step in which the GPU does nothing.
 
-    @property
-    def idle_share(self) -> float:
-        """The share of the time in which the GPU did nothing."""
-        return max(0.0, 1 - self.busy / self.wall) if self.wall else 0.0
+        The profiler slows the host: how long a ``step`` takes is known from others.
+        """
+        return max(0.0, step - self.busy / self.steps)
 
 
 def read_trace(file: Path, steps: int) -> Activity | None:
     """A trace in Chrome's format, plain or packed; None where it says nothing of a GPU.
+
+    ``steps`` is how many there are in it, unless the optimizer's own marks tell.
 
     Raises:
         OSError: the file cannot be read.
@@ -69,25 +87,103 @@ def read_trace(file: Path, steps: int) -> Activity | None:
     return activity([event for event in found if _is_span(event)], max(1, steps))
 
 
-def activity(events: Sequence[Mapping[str, Any]], steps: int) -> Activity | None:
+def activity(events: Sequence[Event], steps: int) -> Activity | None:
     """What the spans of a trace come to."""
     gpu = _merged((_start(e), _end(e)) for e in events if e.get("cat") in _ON_GPU)
     if not gpu:
         return None
     host = [e for e in events if e.get("cat") in _RUNTIME]
-    start = min([gpu[0][0], *map(_start, host)])
-    end = max([gpu[-1][1], *map(_end, host)])
     waits = sorted((e for e in host if _waits(str(e["name"]))), key=_start)
+    noted = (str(e["name"]) for e in events if e.get("cat") == _NOTED)
+    marks = Counter(name for name in noted if name.startswith(_STEPPED))
+    steps = max(marks.values(), default=steps)
     return Activity(
         steps,
-        (end - start) / _MICRO,
         sum(b - a for a, b in gpu) / _MICRO,
         sum(str(e["name"]).startswith(_LAUNCHES) for e in host),
-        sum(str(e["name"]).startswith(_REGION) for e in events),
         tuple(
             Wait((_end(e) - _start(e)) / _MICRO, _idle_after(_end(e), gpu) / _MICRO) for e in waits
         ),
+        _outside(events, steps),
     )
+
+
+def _outside(events: Sequence[Event], steps: int) -> tuple[Outside, ...]:
+    """What the calls of each frame launched outside of compiled graphs, and of other frames."""
+    regions = [e for e in events if str(e["name"]).startswith(_REGION)]
+    inside = [*regions, *(e for e in events if str(e["name"]).startswith(_GRAPHS))]
+    work = _Work(events)
+    found: dict[str, list[float]] = {}
+    for region in regions:
+        frame = str(region["name"]).rpartition(" ")[2].partition("/")[0]
+        within = [e for e in inside if e is not region and _holds(region, e)]
+        found.setdefault(frame, []).append(work.of(region, within))
+    return tuple(
+        Outside(frame, len(spent) / steps, sum(spent) / _MICRO / steps)
+        for frame, spent in found.items()
+    )
+
+
+def _holds(one: Event, other: Event) -> bool:
+    same = one.get("tid") == other.get("tid")
+    return same and _start(one) <= _start(other) and _end(other) <= _end(one)
+
+
+@record(frozen=True)
+class _Launch:
+    """A kernel's launch: when, on which thread, and the microseconds that it ran."""
+
+    at: float
+    thread: object
+    spent: float
+
+
+class _Work:
+    """Which kernels a stretch of a thread's time launched, and those of their gradients."""
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        """Sort the spans of a trace by what they are."""
+        told = [(e, e["args"]) for e in events if isinstance(e.get("args"), dict)]
+        kernels: Counter[object] = Counter()
+        for event, about in told:
+            if event.get("cat") in _ON_GPU:
+                kernels[about.get("correlation")] += event["dur"]
+        launches = (
+            _Launch(_start(e), e.get("tid"), float(kernels[about.get("correlation")]))
+            for e, about in told
+            if e.get("cat") in _RUNTIME
+        )
+        self._launches = sorted(launches, key=lambda one: one.at)
+        self._times = [one.at for one in self._launches]
+        # What records no gradient has the number of the next one that does: the last one has it.
+        self._forward: dict[object, Event] = {}
+        self._backward: dict[object, Event] = {}
+        numbered = [(e, a["Sequence number"]) for e, a in told if "Sequence number" in a]
+        for event, number in sorted(numbered, key=lambda one: _start(one[0])):
+            gradient = str(event["name"]).startswith(_GRADIENT)
+            if gradient:
+                self._backward.setdefault(number, event)
+            elif number not in self._backward:
+                self._forward[number] = event
+
+    def of(self, span: Event, without: Sequence[Event]) -> float:
+        """Microseconds of the GPU for what a span launched, but for some spans in it."""
+        spent = self._launched(span, without)
+        for number, event in self._forward.items():
+            mine = _holds(span, event) and not any(_holds(one, event) for one in without)
+            if mine and number in self._backward:
+                spent += self._launched(self._backward[number], ())
+        return spent
+
+    def _launched(self, span: Event, without: Sequence[Event]) -> float:
+        start, end = _start(span), _end(span)
+        first, last = bisect_left(self._times, start), bisect_left(self._times, end)
+        left_out = [(_start(one), _end(one)) for one in without]
+        return sum(
+            one.spent
+            for one in self._launches[first:last]
+            if one.thread == span.get("tid") and not any(a <= one.at < b for a, b in left_out)
+        )
 
 
 def _is_span(event: Any) -> bool:
@@ -99,11 +195,11 @@ def _is_span(event: Any) -> bool:
     )
 
 
-def _start(event: Mapping[str, Any]) -> float:
+def _start(event: Event) -> float:
     return float(event["ts"])
 
 
-def _end(event: Mapping[str, Any]) -> float:
+def _end(event: Event) -> float:
     return float(event["ts"]) + float(event["dur"])
 
 

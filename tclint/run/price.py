@@ -17,12 +17,12 @@ from pathlib import Path
 
 from tclint.diagnostics import Effect
 from tclint.records import record
-from tclint.run.events import frames, libraries_of
+from tclint.run.events import Kind, frames, libraries_of
 from tclint.run.gpu import Activity
 from tclint.run.intervals import NOTHING, Interval, of_median, of_share
 from tclint.run.lines import Line
 from tclint.run.recorded import Recorded, Steps
-from tclint.verify.break_text import user_frame
+from tclint.verify.break_text import read_break, user_frame
 
 _NS_PER_MS = 1e6
 Key = tuple[str, int]
@@ -31,11 +31,16 @@ Key = tuple[str, int]
 
 @record(frozen=True)
 class Price:
-    """Milliseconds of a step that a line costs at most; ``host`` and ``waits`` are its parts."""
+    """Milliseconds of a step that a line costs at most, and the parts of it.
+
+    ``host`` is work that the GPU waits for, ``waits`` the GPU's idling after the line waited for
+    it, ``gpu`` what the GPU runs because of it.
+    """
 
     total: Interval
     host: Interval = NOTHING
     waits: Interval = NOTHING
+    gpu: Interval = NOTHING
 
     def worth(self, step: Interval) -> bool:
         """Whether it is more than the step's own spread, so that a remedy could be noticed."""
@@ -71,14 +76,48 @@ def prices(
     keys = _rows(lines)
     host = host_times(one, keys, step)
     waits = _waits(one, activity, keys)
-    factor = 1.0 if activity is None else _idle_without_waits(activity)
+    gpu = _on_gpu(one, activity, keys)
+    factor = 1.0 if activity is None else _idle_without_waits(activity, step.value)
     found = {}
     for line in lines:
         key = line.filename, line.row
-        mine = (host.get(key, NOTHING) * factor).at_most(step.value)
-        waited = waits.get(key, NOTHING)
-        found[key] = Price((mine + waited).at_most(step.value), mine, waited)
+        mine = host.get(key, NOTHING) * factor if _works_on_the_host(line) else NOTHING
+        waited, run = waits.get(key, NOTHING), gpu.get(key, NOTHING)
+        total = (mine + waited + run).at_most(step.value)
+        found[key] = Price(total, mine.at_most(step.value), waited, run)
     return found
+
+
+def _works_on_the_host(line: Line) -> bool:
+    """Whether a remedy would save the host's time at a line, and not only its waiting."""
+    if line.finding is not None:
+        return line.finding.effect is not Effect.HOST_SYNC
+    return any(event.kind in {Kind.BREAK, Kind.EAGER} for event in line.events)
+
+
+def _on_gpu(
+    one: Recorded, activity: Activity | None, keys: Mapping[Key, Key]
+) -> dict[Key, Interval]:
+    """Milliseconds of kernels that run outside of graphs because a line breaks the graph.
+
+    All breaks of one frame share what it runs there.
+    """
+    if activity is None:
+        return {}
+    libraries = libraries_of(one.process)
+    places: dict[str, dict[Key, None]] = {}
+    for entry in one.breaks:
+        found = read_break(entry.text, libraries)
+        key = keys.get((found.filename, found.row))
+        if key is not None and not found.by_torch:
+            places.setdefault(entry.compile_id.partition("/")[0], {})[key] = None
+    spent: dict[Key, Interval] = {}
+    for outside in activity.outside:
+        here = places.get(outside.frame, {})
+        for key in here:
+            share = outside.gpu / len(here)
+            spent[key] = spent.get(key, NOTHING) + Interval(share, share, share)
+    return spent
 
 
 def host_times(one: Recorded, keys: Mapping[Key, Key], step: Interval) -> dict[Key, Interval]:
@@ -102,10 +141,10 @@ def _owner(stack: Sequence[Key], keys: Mapping[Key, Key]) -> Key | None:
     return next((keys[place] for place in reversed(stack) if place in keys), None)
 
 
-def _idle_without_waits(activity: Activity) -> float:
-    """The share of the time in which the GPU idles, but for what follows a wait."""
-    after = sum(wait.idle_after for wait in activity.waits)
-    return max(0.0, activity.idle_share - after / activity.wall) if activity.wall else 0.0
+def _idle_without_waits(activity: Activity, step: float) -> float:
+    """The share of a step in which the GPU idles, but for what follows a wait."""
+    after = sum(wait.idle_after for wait in activity.waits) / activity.steps
+    return max(0.0, activity.idle(step) - after) / step if step else 0.0
 
 
 def _waits(
@@ -124,7 +163,7 @@ def _waits(
     for _, number in syncs.events:
         at = user_frame(frames(syncs.stacks[number]), libraries)
         places.append((at.filename, at.row))
-    steps = max(1, syncs.last - syncs.first)
+    steps = max(1, syncs.last - syncs.first + 1)
     each = len(places) // steps
     idle: dict[Key, list[float]] = {}
     if each and len(activity.waits) == each * activity.steps:

@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from tclint.config import Config
-from tclint.diagnostics import Applicability
+from tclint.diagnostics import Applicability, Diagnostic, RemedyKind
 from tclint.errors import UserError
 from tclint.fix.apply import fix_files
-from tclint.fix.results import FixRun, key_of
+from tclint.fix.results import FixRun, Remedies, key_of
 from tclint.records import record
 from tclint.run.events import Kind, events_of
 from tclint.run.intervals import Interval, of_median
@@ -23,6 +23,7 @@ from tclint.run.price import quiet_steps
 from tclint.run.read import read_folder, training
 from tclint.run.recorded import Loss, Recorded
 from tclint.run.session import Answer
+from tclint.torch_facts.dynamo_settings import SETTINGS
 
 ROUNDS = 2
 """How often each arm is run, in turns."""
@@ -60,19 +61,46 @@ class Proof:
         )
 
 
-def fixes_for(answer: Answer, config: Config, *, unsafe: bool) -> FixRun:
+@record(frozen=True)
+class Wanted:
+    """What a proof may try besides safe fixes."""
+
+    unsafe: bool = False
+    settings: bool = False
+    hatches: bool = False
+
+
+def fixes_for(answer: Answer, config: Config, wanted: Wanted) -> FixRun:
     """What fixing makes of the files that ran, for the lines that are worth something.
 
     Raises:
         UserError: none of these lines has a fix.
     """
-    allowed = {Applicability.SAFE, *([Applicability.UNSAFE] if unsafe else [])}
-    found = (one.line.finding for one in answer.dear)
-    keys = {key_of(one) for one in found if one is not None and one.fixable in allowed}
-    if not keys:
-        more = "" if unsafe else "; --unsafe-fixes allows more"
-        raise UserError(f"nothing to prove: no line that costs something has a fix{more}")
-    return fix_files(answer.joined.files, config, unsafe=unsafe, allow=keys.__contains__)
+    allowed = {Applicability.SAFE, *([Applicability.UNSAFE] if wanted.unsafe else [])}
+    findings = [line.finding for line in (one.line for one in answer.dear) if line.finding]
+    keys = {key_of(one) for one in findings if one.fixable in allowed}
+    offered = [remedy for one in findings for remedy in one.remedies]
+    lines = {line for remedy in offered for line in remedy.lines}
+    settings = {name for name in SETTINGS if wanted.settings and any(name in x for x in lines)}
+    if wanted.hatches:
+        keys |= {key_of(one, hatch=True) for one in findings if _has_hatch(one)}
+    fixed = fix_files(
+        answer.joined.files,
+        config,
+        unsafe=wanted.unsafe,
+        remedies=Remedies(frozenset(settings), wanted.hatches),
+        allow=keys.__contains__,
+    )
+    if not fixed.changed:
+        raise UserError(
+            "nothing to prove: no line that costs something has such a fix; --unsafe-fixes and "
+            "--remedies allow more"
+        )
+    return fixed
+
+
+def _has_hatch(finding: Diagnostic) -> bool:
+    return any(remedy.kind is RemedyKind.HATCH for remedy in finding.remedies)
 
 
 def prove(command: Sequence[str], fixed: FixRun, settings: Settings, desk: Path) -> Proof:

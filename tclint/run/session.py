@@ -36,6 +36,13 @@ class Rank:
     activity: Activity | None = None
 
     @property
+    def idle_share(self) -> float:
+        """The share of a step in which its GPU does nothing."""
+        if self.activity is None or not self.step.value:
+            return 0.0
+        return self.activity.idle(self.step.value) / self.step.value
+
+    @property
     def number(self) -> int | None:
         """Its rank among the processes of a distributed run."""
         return self.recorded.process.rank
@@ -132,7 +139,7 @@ def _ranked(answer: Answer) -> Answer:
 def _activity(one: Recorded, folder: Path) -> tuple[Activity | None, list[str]]:
     for profile in reversed(one.profiles):
         try:
-            return read_trace(folder / profile.file, profile.last - profile.first), []
+            return read_trace(folder / profile.file, profile.last - profile.first + 1), []
         except (OSError, ValueError) as error:
             return None, [f"the profiler's trace cannot be read: {error}"]
     return None, []

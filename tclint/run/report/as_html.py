@@ -73,7 +73,7 @@ def _figures(answer: Answer) -> Iterator[tuple[str, str]]:
     yield str(sum(event.kind is Kind.BREAK for event in first.events)), "graph breaks"
     yield str(sum(event.kind is Kind.RECOMPILE for event in first.events)), "recompiles"
     if first.activity is not None:
-        yield f"{first.activity.idle_share:.0%}", "of the time the GPU is idle"
+        yield f"{first.idle_share:.0%}", "of the time the GPU is idle"
         yield f"{first.activity.launches / first.activity.steps:.0f}", "launches a step"
     seconds = sum(one.seconds for one in first.recorded.compiled)
     yield f"{seconds:.3g} s", "compiling"

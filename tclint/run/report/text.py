@@ -16,6 +16,8 @@ from tclint.run.session import Answer, Rank, Ranked
 
 _SHOWN = 20
 _NAMED = 3
+_WIDEST = 90
+"""Characters of what is said of a line; JSON and the page have all of it."""
 _NUMBERS = 3
 """Columns that stand at the right: the number, the milliseconds, the share."""
 _WHAT = {
@@ -84,7 +86,7 @@ def head(rank: Rank, *, named: bool) -> str:
     else:
         parts.append("nothing compiled")
     if rank.activity is not None:
-        parts.append(f"GPU idle {rank.activity.idle_share:.0%}")
+        parts.append(f"GPU idle {rank.idle_share:.0%}")
         parts.append(f"{rank.activity.launches / rank.activity.steps:.0f} launches a step")
     name = f"rank {rank.number}: " if named else ""
     return name + " · ".join(parts)
@@ -114,17 +116,23 @@ def _row(number: int, one: Ranked, answer: Answer, root: Path) -> tuple[str, ...
         f"{ms.value:.2g} ms" if step else "",
         f"{ms.value / step:.0%}" if step else "",
         f"{shown(one.line.filename, root)}:{one.line.row}",
-        says(one.line),
+        _cut(says(one.line)),
         remedy(one.line),
     )
+
+
+def _cut(words: str) -> str:
+    return words if len(words) <= _WIDEST else words[: _WIDEST - 4].rstrip() + " ..."
 
 
 def says(line: Line) -> str:
     """What happened at a line, and what a rule says of it."""
     happened = dict.fromkeys(_WHAT[event.kind] for event in line.events)
     found = line.finding
-    words = found.message.split("\n", maxsplit=1)[0] if found else line.events[0].what
-    return " · ".join([*happened, words])
+    if found is not None:
+        return " · ".join([*happened, found.message.split("\n", maxsplit=1)[0]])
+    told = dict.fromkeys(event.what for event in line.events if event.kind is not Kind.SYNC)
+    return " · ".join([*happened, *told])
 
 
 def remedy(line: Line) -> str:
