@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import fcntl
 import gc
 import itertools
@@ -38,6 +39,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_configure() -> None:
+    """Compile what tests start hundreds of times, which Python would do each time.
+
+    Where it may write bytecode, as it may not in many containers, the first start does it.
+    """
+    if sys.dont_write_bytecode and "PYTEST_XDIST_WORKER" not in os.environ:
+        for package in ("tclint", "rules", "benchmarks"):
+            compileall.compile_dir(REPOSITORY / package, quiet=2)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out the tests that need more GPUs than there are: they can only run where there are.
@@ -51,7 +62,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=[item for item in items if item in out])
         items[:] = [item for item in items if item not in out]
     # Workers take tests from the front and from each other's end: what is long is not to come last.
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    items.sort(key=_seconds, reverse=True)
 
 
 def _function(item: pytest.Item) -> str:
@@ -62,6 +73,12 @@ def _function(item: pytest.Item) -> str:
 def _is_in(item: pytest.Item, names: set[tuple[Path, str]]) -> bool:
     wholes = [mark.args[0] for mark in item.iter_markers("sample_of")]
     return any((item.path, name) in names for name in wholes)
+
+
+def _seconds(item: pytest.Item) -> float:
+    """About how long a slow test takes, and nothing for others."""
+    slow = item.get_closest_marker("slow")
+    return 0 if slow is None else slow.args[0] if slow.args else 5
 
 
 def _gpus_needed(item: pytest.Item) -> int:

@@ -205,7 +205,7 @@ def everything(*packages: str) -> list[str]:
     for name in packages:
         path = importlib.import_module(name).__path__
         found += [one.name for one in pkgutil.walk_packages(path, f"{name}.")]
-    return [name for name in found if not name.endswith(".__main__")]
+    return [name for name in found if not name.endswith((".__main__", ".sitecustomize"))]
 
 
 def _settings(environment: Mapping[str, str]) -> dict[str, str]:

@@ -64,7 +64,7 @@ def test_nothing_fails_in_a_slice_of_the_attack(
     assert failed(tmp_path, kind, first, count) == []
 
 
-@pytest.mark.slow
+@pytest.mark.slow(40)
 @pytest.mark.usefixtures("copied_runs")
 @pytest.mark.parametrize(("kind", "first", "count"), SLOW)
 def test_nothing_fails_in_a_larger_slice_of_the_attack(

@@ -51,7 +51,7 @@ def spawned(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.slow(20)
 def test_confirmed_fixes_are_written_in_the_files_that_the_target_loads(project: Path) -> None:
     (project / "tclint.toml").write_text(TARGET)
     put(project, "program.py", PROGRAM)

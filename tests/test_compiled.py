@@ -17,7 +17,7 @@ TESTS = ("test_semantics_*.py", "test_programs.py", "test_rule_examples.py", "te
 PLACE = "import tclint.semantics.lattice as m; print(m.__file__)"
 
 
-@pytest.mark.slow
+@pytest.mark.slow(100)
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
 def test_the_compiled_analysis_passes_the_tests(
     repository: Path, sources: Path, tmp_path: Path

@@ -301,7 +301,7 @@ def known_settings() -> list[str]:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.slow(15)
 def test_no_setting_that_git_knows_runs_anything(tmp_path: Path) -> None:
     """Each names a program: the answer is the right one, or one error."""
     project, marker = tmp_path / "project", tmp_path / "marker"

@@ -145,7 +145,7 @@ def test_a_fresh_runner_installs_tclint(runner: Runner, server: GitHubServer) ->
     assert [c["line"] for c in server.live()] == [7]
 
 
-@pytest.mark.slow
+@pytest.mark.slow(20)
 def test_a_verification_reports_what_is_left(runner: Runner) -> None:
     program = "import torch\n\n\ndef make():\n    return torch.nn.ReLU(), (torch.ones(2),), {}\n"
     (runner.workspace / "model.py").write_text(program)

@@ -51,6 +51,7 @@ def memory(bot: Bot) -> int:
     return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1])
 
 
+@pytest.mark.slow(20)
 def test_two_hundred_webhooks_at_once_and_a_slow_interface(
     server: GitHubServer, tmp_path: Path
 ) -> None:
@@ -79,6 +80,7 @@ def test_two_hundred_webhooks_for_one_pull_request_become_few_reviews(
     assert sum(line.endswith("/files") for line in server.requests) < 200
 
 
+@pytest.mark.slow(30)
 def test_killed_while_posting_again_and_again(server: GitHubServer, tmp_path: Path) -> None:
     """The request that is on its way when the bot dies still takes effect, later."""
     server.delay = 0.3

@@ -288,7 +288,7 @@ async def lens(client: LanguageClient, uri: str) -> types.Command:
     return one.command
 
 
-@pytest.mark.slow
+@pytest.mark.slow(15)
 def test_a_module_is_verified_with_progress(tmp_path: Path) -> None:
     path = tmp_path / "make.py"
     path.write_text(FACTORY)

@@ -115,6 +115,7 @@ def test_a_rank_that_diverges_is_named(tmp_path: Path) -> None:
     assert found.diverged == (1,)
 
 
+@pytest.mark.slow(20)
 def test_a_rank_that_never_comes_is_a_result(tmp_path: Path) -> None:
     found = run(tmp_path, "slow", limit=25.0)
     failures = [rank.failure for rank in found.ranks]

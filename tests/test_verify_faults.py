@@ -97,6 +97,7 @@ def test_output_without_end_disturbs_nothing(tmp_path: Path) -> None:
     assert report.equality.verdict == "identical"
 
 
+@pytest.mark.slow(25)
 @pytest.mark.skipif(sys.platform != "linux", reason="needs RLIMIT_DATA")
 @pytest.mark.parametrize("body", ["torch.ones(1 << 33)", "bytearray(1 << 35)", ENDLESS])
 def test_a_full_memory_is_reported(tmp_path: Path, body: str) -> None:
@@ -279,6 +280,7 @@ def gone(process: int) -> bool:
     return state.exists() and state.read_text().split()[2] == "Z"
 
 
+@pytest.mark.slow(15)
 def test_a_compiler_that_gets_it_wrong_is_named(tmp_path: Path) -> None:
     # What Dynamo is known to get wrong without a word: a float64 of numpy is a float.
     (tmp_path / "wrong.py").write_text(
