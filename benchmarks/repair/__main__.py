@@ -88,7 +88,7 @@ def _title(packages: Sequence[Installed], table: str) -> str:
 def _tiers(report: Report, folder: Path, options: argparse.Namespace) -> str:
     """What more than safe fixes does: to rows that still break, and where it keeps all else."""
     kept = dict(report.after)
-    arms = {AFTER: kept}
+    arms = {AFTER: dict(kept)}
     for tier in TIERS[1:]:
         for way in (way for way in WAYS if way.tier == tier):
             left = [row for row in report.rows if kept[row.name].failure is None]
