@@ -237,8 +237,8 @@ def test_other_helpers_stay_functions(old: str, new: str, tmp_path: Path) -> Non
 
 def test_an_operator_needs_a_torch_that_has_them(tmp_path: Path) -> None:
     before = HEAD + SPREAD + CALL
-    assert "custom_op" not in operated(before, tmp_path, min_torch=(2, 3))
-    assert "custom_op" in operated(before, tmp_path, min_torch=(2, 4))
+    assert "custom_op" not in operated(before, tmp_path, min_torch=(2, 6))
+    assert "custom_op" in operated(before, tmp_path, min_torch=(2, 7))
 
 
 def test_what_is_compiled_itself_stays_a_function(tmp_path: Path) -> None:

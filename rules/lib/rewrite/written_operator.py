@@ -9,8 +9,8 @@ from tclint.records import record
 from tclint.semantics.site import Site
 
 _FITS: Final = 84
-SINCE: Final = (2, 4)
-"""The first release with `torch.library.custom_op`."""
+SINCE: Final = (2, 7)
+"""Releases before may want `typing.List` in the signature of an operator, or have none."""
 
 
 @record(frozen=True)
