@@ -35,6 +35,7 @@ from tclint.lint.third_party import Caller, ThirdParty, told_at
 from tclint.lint.versions import for_oldest, in_range, of_releases
 from tclint.semantics.events import Event
 from tclint.semantics.interpreter.analysis import Analysis
+from tclint.semantics.interpreter.contexts import MAX_WALKS
 from tclint.semantics.interpreter.run import interpret
 from tclint.semantics.interpreter.scripted import Scripted
 from tclint.semantics.project import Project
@@ -229,17 +230,23 @@ def _asked(rule: Rule[Any], event: Event, analysis: Analysis) -> Finding | None:
         finding = rule.check(event)
     except RecursionError:
         if event.site.function is not None:
-            analysis.left_out[event.site.function] = None
+            analysis.left_out[event.site.function] = False
         return None
     return None if finding is None else in_range(finding, event.site.settings)
 
 
 def _left_out(analysis: Analysis) -> dict[Path, FileError]:
-    """What could not be followed to its end since something in it is nested too deeply."""
+    """What could not be followed: it is nested too deeply, or called in too many ways."""
     errors: dict[Path, FileError] = {}
-    for info in analysis.left_out:
+    for info, is_called_often in analysis.left_out.items():
         file, place = info.module.file, nested_deeply(info.node, DEEP)
-        if place is not None:
+        if is_called_often:
+            message = (
+                f"`{info.name}` is called in more than {MAX_WALKS} ways, and was not followed in "
+                "all of them, so that findings may be missing; check fewer files at once"
+            )
+            errors.setdefault(file.path, FileError(file.path, message, file.span(info.node)))
+        elif place is not None:
             message = (
                 f"what is nested {DEEP} levels deep here could not be followed, so that the rest "
                 "of the function is not checked; split it into several statements"

@@ -56,6 +56,7 @@ from tclint.semantics.values import (
 )
 
 if TYPE_CHECKING:
+    from tclint.semantics.interpreter.contexts import Asked, Contexts
     from tclint.semantics.interpreter.memory import SetUp
     from tclint.semantics.interpreter.uses import Uses
     from tclint.semantics.interpreter.wrappers import Wrapper
@@ -65,10 +66,8 @@ P = ParamSpec("P")
 # Events that matter where no compiled region is: they say how regions come about.
 SETUP_EVENTS: Final = (CompileCall, OptimizerInit)
 TYPE_CHECKING_NAMES: Final = ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING")
-# The cost of a run is bounded by these: a function is walked for so many kinds of arguments at
-# most, however many calls lead to it, and calls are followed so deep.
+# The cost of a run is bounded by this: calls are followed so deep.
 MAX_DEPTH: Final = 24
-MAX_CONTEXTS: Final = 6
 
 
 @record(eq=False)
@@ -98,6 +97,9 @@ class Root:
 class Analysis:
     """Everything that is known about the project while its functions are walked."""
 
+    applied: Counter[FunctionInfo]
+    asked: Asked  # attributes of objects, by the walk that runs
+
     def __init__(
         self,
         project: Project,
@@ -122,7 +124,8 @@ class Analysis:
         self.given: dict[FunctionInfo, dict[str, Value]] = {}  # by eager code, which sets up
         self.observed: dict[FunctionInfo, dict[str, Value]] = {}
         self.visited: set[FunctionInfo] = set()
-        self.left_out: dict[FunctionInfo, None] = {}  # functions not walked to their end
+        # Functions not walked to their end, or (True) not for all that they are called with.
+        self.left_out: dict[FunctionInfo, bool] = {}
         self.closures: dict[ast.AST, Frame] = {}
         self.local_functions: dict[ast.AST, FunctionInfo] = {}
         self.local_classes: dict[tuple[object, ...], ClassInfo] = {}
@@ -131,7 +134,7 @@ class Analysis:
         self.wrappers: dict[FunctionInfo, tuple[Wrapper, ...]] = {}
         self.makes_wrapper: dict[ast.AST, bool] = {}
         self.uses: dict[ast.AST, Uses] = {}
-        self.applied: Counter[FunctionInfo] = Counter()
+        self.applied, self.asked = Counter(), {}
         self.answers: dict[FunctionInfo, Value] = {}
         self.depth = self.operations = 0
         self.active: set[FunctionInfo] = set()
@@ -140,7 +143,7 @@ class Analysis:
         self.not_traced: dict[FunctionInfo, frozenset[str]] = {}
         self.ends: dict[FunctionInfo, frozenset[str]] = {}
         self.memory: dict[
-            tuple[FunctionInfo, tuple[Hashable, ...] | ClassInfo | None], dict[Any, Value]
+            tuple[FunctionInfo, tuple[Hashable, ...] | ClassInfo | None], Contexts
         ] = {}
         self.set_ups: dict[FunctionInfo, SetUp] = {}
         self.scripted: list[tuple[Value, ModuleInfo]] = []  # what is given to torch.jit.script

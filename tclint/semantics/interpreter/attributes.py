@@ -145,6 +145,8 @@ def _of_compiled(frame: Frame, base: Compiled, name: str, node: ast.expr) -> Val
 
 def _of_object(frame: Frame, base: Object, name: str, node: ast.expr) -> Value:
     if base.cls is not None:
+        if frame.region is not None and base.name != "super":
+            frame.analysis.asked.setdefault((base.cls, name), None)
         return _object_attribute(frame, base, base.cls, name, node)
     if base.fields is not None:
         return base.field(name) or UNKNOWN
@@ -186,6 +188,9 @@ def _of_external(frame: Frame, base: External, name: str, _node: ast.expr) -> Va
 
 
 def _of_class(frame: Frame, base: Class, name: str, _node: ast.expr) -> Value:
+    if frame.region is not None:  # what `apply` of an autograd function calls is its `forward`
+        asked = "forward" if name == "apply" else name
+        frame.analysis.asked.setdefault((base.info, asked), None)
     return _class_attribute(frame, base.info, name)
 
 

@@ -187,6 +187,8 @@ def _call_compiled(frame: Frame, node: ast.Call, callee: Compiled, arguments: Ar
 
 @calls(Class)
 def _call_class(frame: Frame, node: ast.Call, callee: Class, arguments: Arguments) -> Value:
+    if frame.region is not None:
+        frame.analysis.asked.setdefault((callee.info, "__init__"), None)
     return make(frame, callee.info, arguments, node)
 
 

@@ -21,6 +21,7 @@ from tclint.semantics.interpreter.arguments import (
     is_passed,
 )
 from tclint.semantics.interpreter.changes import is_model
+from tclint.semantics.interpreter.contexts import MethodCall
 from tclint.semantics.interpreter.evaluate import evaluate
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.interpreter.memory import walk_once
@@ -127,6 +128,8 @@ def _result(frame: Frame, function: Function, arguments: Arguments, node: ast.ex
     if info in analysis.active or analysis.depth >= MAX_DEPTH or _is_setup_of_others(frame, info):
         return UNKNOWN
     env = bind(analysis, function, arguments)
+    if frame.region is not None and isinstance(function.bound, Object):
+        _note_method(frame, function.bound, info.name, arguments, node)
     _note_call(frame, function, env, node)
     chain = (*frame.chain, frame.link(node.lineno))
     off = frame.facts.default_off or (frame.region is not None and never_returns(analysis, info))
@@ -142,6 +145,18 @@ def _result(frame: Frame, function: Function, arguments: Arguments, node: ast.ex
     if info.decorators and frame.region is not None:
         walk_wrappers(frame, function, arguments, chain, result)
     return result
+
+
+def _note_method(
+    frame: Frame, bound: Object, name: str, arguments: Arguments, node: ast.expr
+) -> None:
+    """Remember how a method is called: one of another class may be called so, too."""
+    asked = frame.analysis.asked
+    key = bound.cls, name
+    if not isinstance(node, ast.Call) or bound.cls is None or key not in asked:
+        return
+    if asked[key] is None:
+        asked[key] = MethodCall(frame.body, frame.statement, frame.facts, arguments, node)
 
 
 def _note_call(frame: Frame, function: Function, env: Env, node: ast.expr) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import Final, cast
 
 from tclint.diagnostics import ChainLink
-from tclint.semantics.interpreter.analysis import MAX_CONTEXTS, Analysis
+from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.block import walk_block
+from tclint.semantics.interpreter.callables import call_value
+from tclint.semantics.interpreter.contexts import Behaviour, Contexts, Given, Likewise, MethodCall
 from tclint.semantics.interpreter.evaluate import evaluate
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.lattice import join, options, with_dtype
@@ -20,6 +22,7 @@ from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode
 from tclint.semantics.values import (
     NONE,
     UNKNOWN,
+    Function,
     Iteration,
     Mapping,
     Object,
@@ -37,8 +40,6 @@ CONSTRUCTORS: Final = frozenset({"__init__", "__post_init__"})
 # none. Only for code that sets modules up: there the question is which attributes come about.
 ENOUGH_ALIKE: Final = 3
 
-_Given = tuple[tuple[str, Value], ...]
-
 
 def walk_once(
     analysis: Analysis,
@@ -52,7 +53,7 @@ def walk_once(
     if region is None and info.cls is not None and not _makes(info, env):
         return _set_up(analysis, info, env, chain, default_off)
     behaviour = region.behaviour if region else None
-    memory = analysis.memory.setdefault((info, behaviour), {})
+    memory = _contexts(analysis, info, behaviour)
     exact = (*env.items(), *_surroundings(analysis, info))
     known, rough = memory.get(exact), exact
     if known is None:
@@ -60,17 +61,65 @@ def walk_once(
         known = memory.get(rough)
     if known is None and default_off and behaviour is not None:
         # What it found there is less sure than what it finds where nothing is switched on.
-        memory = analysis.memory.setdefault((info, (*behaviour, default_off)), {})
+        memory = _contexts(analysis, info, (*behaviour, default_off))
         known = memory.get(exact) or memory.get(rough)
+    begins = not chain and not analysis.answers  # a region, and no wrapper around its root
+    if known is None and not begins:
+        known = _without_walk(analysis, info, memory, rough, region, chain)
     if known is not None:
+        if region is not None:
+            _ask(analysis, memory.asks(rough))
         return known
-    if len(memory) >= MAX_CONTEXTS and chain:
-        return _without_dtype(join(memory.values()))
+    before, analysis.asked = analysis.asked, {}
     result = walk(analysis, info, env, region, chain, default_off)
-    memory[exact] = result
+    asked, analysis.asked = analysis.asked, before
+    memory.note(exact, result, asked)
+    if region is not None:
+        _ask(analysis, asked.items())
     if rough is not exact:
-        memory.setdefault(rough, _without_dtype(result))
+        memory.also(rough, _without_dtype(result))
     return result
+
+
+def _ask(
+    analysis: Analysis, asked: Iterable[tuple[tuple[ClassInfo, str], MethodCall | None]]
+) -> None:
+    """Note for the walk that runs what a function which it calls asks objects for."""
+    known = analysis.asked
+    for key, call in asked:
+        if known.get(key) is None:
+            known[key] = call
+
+
+def _without_walk(
+    analysis: Analysis,
+    info: FunctionInfo,
+    memory: Contexts,
+    given: Given,
+    region: Region | None,
+    chain: tuple[ChainLink, ...],
+) -> Value | None:
+    """What comes of a call that brings nothing new, or only methods of other classes."""
+    likewise: Likewise = []
+    if memory.is_full:
+        analysis.left_out[info] = True
+    elif memory.is_new(analysis, given, likewise):
+        return None
+    if likewise and region is not None:
+        analysis.active.add(info)
+        for method, call in likewise:
+            frame = Frame(analysis, call.body, region, chain, {}, call.statement, facts=call.facts)
+            call_value(frame, call.node, method, call.arguments)
+        analysis.active.discard(info)
+    return _without_dtype(memory.answer())
+
+
+def _contexts(analysis: Analysis, info: FunctionInfo, behaviour: Behaviour | ClassInfo) -> Contexts:
+    key = (info, behaviour)
+    known = analysis.memory.get(key)
+    if known is None:
+        known = analysis.memory[key] = Contexts(behaviour if isinstance(behaviour, tuple) else None)
+    return known
 
 
 def _makes(info: FunctionInfo, env: Env) -> bool:
@@ -79,7 +128,7 @@ def _makes(info: FunctionInfo, env: Env) -> bool:
     return isinstance(receiver, Object) and receiver.fields is not None
 
 
-def _rough(given: _Given) -> _Given:
+def _rough(given: Given) -> Given:
     rough = [(name, _without_dtype(value)) for name, value in given]
     changed = any(pair[1] is not known[1] for pair, known in zip(rough, given, strict=True))
     return tuple(rough) if changed else given
@@ -92,6 +141,8 @@ def _surroundings(analysis: Analysis, info: FunctionInfo) -> Iterator[tuple[str,
         return
     for name in analysis.names_in(info.node):
         value = outer.enclosed(name)
+        if isinstance(value, Function):  # what a wrapper is around: its answer is what counts
+            value = analysis.answers.get(value.info, value)
         if value is not None:
             yield name, value
 
@@ -201,12 +252,14 @@ def _set_up(
                 value = _resolved(written, env)
                 analysis.record_attribute(cls, name, value, initial=info.name == "__init__")
         return _resolved(known.result, env)
-    memory = analysis.memory.setdefault((info, cls), {})
+    memory = _contexts(analysis, info, cls)
     exact = tuple(env.items())
-    if exact in memory:
-        return memory[exact]
+    before = memory.get(exact)
+    if before is not None:
+        return before
     mark = len(analysis.written)
-    result = memory[exact] = walk(analysis, info, dict(env), None, chain, default_off)
+    result = walk(analysis, info, dict(env), None, chain, default_off)
+    memory.note(exact, result, {})
     if known is not None and known.varies:
         return result
     done = SetUp(_writes(analysis, cls, mark, env), _named(result, env))
@@ -265,7 +318,7 @@ def walk(
             return evaluate(frame, node.body)
         walk_block(frame, node.body)
     except RecursionError:  # an expression of thousands of terms: the rest is left out
-        analysis.left_out[info] = None
+        analysis.left_out[info] = False
         return UNKNOWN
     finally:
         analysis.depth -= 1

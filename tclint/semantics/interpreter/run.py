@@ -132,7 +132,7 @@ def _walk_root(analysis: Analysis, root: Root) -> None:
         walk_wrappers(top, function, passed, (), result)
         after_forward(top, hooks, owner, given, result)
     except RecursionError:
-        analysis.left_out[info] = None
+        analysis.left_out[info] = False
 
 
 def _passed(analysis: Analysis, function: Function, env: Env) -> Arguments:

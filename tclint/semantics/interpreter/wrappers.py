@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from tclint.semantics.interpreter.analysis import MAX_CONTEXTS
 from tclint.semantics.interpreter.arguments import Arguments, bind
+from tclint.semantics.interpreter.contexts import EXACT
 from tclint.semantics.interpreter.evaluate import evaluate
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.memory import walk
@@ -82,7 +82,7 @@ def _decorator(top: Frame, node: ast.expr) -> Function | None:
 
 def _applied(top: Frame, decorator: Function, wrapped: FunctionInfo) -> Wrapper | None:
     analysis, info = top.analysis, decorator.info
-    if info in analysis.active or analysis.applied[info] >= MAX_CONTEXTS:
+    if info in analysis.active or _is_known(analysis, info):
         return None
     analysis.applied[info] += 1
     result = walk_decorator(analysis, decorator, Function(wrapped))
@@ -90,6 +90,14 @@ def _applied(top: Frame, decorator: Function, wrapped: FunctionInfo) -> Wrapper 
         return None
     closure = analysis.closures.get(result.info.node)
     return Wrapper(result.info, closure) if closure is not None else None
+
+
+def _is_known(analysis: Analysis, info: FunctionInfo) -> bool:
+    """Whether walks came to all that a decorator puts around functions, again and again."""
+    if analysis.applied[info] < EXACT:
+        return False
+    inside = [analysis.local_functions.get(node) for node in nodes(info.node)]
+    return all(function in analysis.visited for function in inside if function is not None)
 
 
 def walk_decorator(analysis: Analysis, decorator: Function, given: Function) -> Value:

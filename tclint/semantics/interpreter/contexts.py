@@ -1,0 +1,251 @@
+"""The kinds of arguments that a function is walked for, and what the walks answered."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Hashable, Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from tclint.semantics.lattice import join, options
+from tclint.semantics.symbols import ClassInfo, FunctionInfo
+from tclint.semantics.values import (
+    BoundExternal,
+    Class,
+    Compiled,
+    Function,
+    Iteration,
+    Mapping,
+    Object,
+    Partial,
+    Sequence,
+    Static,
+    Union,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from tclint.semantics.body import Body
+    from tclint.semantics.interpreter.analysis import Analysis
+    from tclint.semantics.interpreter.arguments import Arguments
+    from tclint.semantics.site import Facts
+
+Behaviour = tuple[Hashable, ...] | None
+Given = tuple[tuple[str, Value], ...]
+Kinds = tuple[Hashable, ...]
+
+# So many walks of a function are told apart by all that is known of the arguments. Later ones have
+# to come to something new: code that no walk came to yet, or an argument of a kind it never had.
+# So the cost of a run grows with the code and not with the number of calls.
+EXACT: Final = 6
+# Where a function is called with more kinds of arguments than this, the run says that it was not
+# walked for all of them.
+MAX_WALKS: Final = 1024
+DEEP: Final = 3
+"""Levels of containers whose content counts."""
+
+
+class MethodCall:
+    """How a walk calls a method of an object that the function is given."""
+
+    def __init__(
+        self, body: Body, statement: ast.stmt, facts: Facts, arguments: Arguments, node: ast.Call
+    ) -> None:
+        self.body: Final = body
+        self.statement: Final = statement
+        self.facts: Final = facts
+        self.arguments: Final = arguments
+        self.node: Final = node
+
+
+Asked = dict[tuple[ClassInfo, str], MethodCall | None]
+"""The attributes that a walk asks objects of classes for, with the call where it is a method's."""
+
+
+Likewise = list[tuple[Function, MethodCall]]
+"""Methods to call as others of their names were called before."""
+
+
+class Contexts:
+    """The walks of one function in one kind of region, and what they answered.
+
+    ``_asked`` are the attributes that the walks asked each parameter's objects for, with the calls
+    of methods by the kinds of arguments that the walk had: they hold for others of these kinds.
+    """
+
+    def __init__(self, behaviour: Behaviour) -> None:
+        self._behaviour: Final = behaviour
+        self._begins_anew: Final = behaviour is not None and behaviour[0] is not True
+        self._known: Final[dict[Given, Value]] = {}
+        self._walked: Final[list[Given]] = []
+        self._answer: Value | None = None
+        self._had: Final[set[Hashable]] = set()
+        self._asked: Final[dict[str, dict[str, dict[Kinds, MethodCall]]]] = {}
+        self._looked: Final[dict[tuple[str, ClassInfo], int]] = {}
+
+    @property
+    def is_full(self) -> bool:
+        """True when the function was walked as often as the cost allows."""
+        return len(self._walked) >= MAX_WALKS
+
+    def get(self, given: Given) -> Value | None:
+        """What a walk for these arguments answered."""
+        return self._known.get(given)
+
+    def note(self, given: Given, answer: Value, asked: Asked) -> None:
+        """Remember a walk."""
+        self._walked.append(given)
+        self._known[given] = answer
+        self._answer = None
+        if not asked:
+            return
+        kinds = _kinds_of(given)
+        for name, _, cls in _classes(given):
+            for (owner, attribute), call in asked.items():
+                if owner is cls:
+                    calls = self._asked.setdefault(name, {}).setdefault(attribute, {})
+                    if call is not None:
+                        calls.setdefault(kinds, call)
+
+    def also(self, given: Given, answer: Value) -> None:
+        """Remember what is as true of arguments of which less is known."""
+        self._known.setdefault(given, answer)
+        self._answer = None
+
+    def answer(self) -> Value:
+        """What may come of a call that is not walked."""
+        if self._answer is None:
+            self._answer = join([*self._known.values()])
+        return self._answer
+
+    def asks(self, given: Given) -> Iterator[tuple[tuple[ClassInfo, str], MethodCall | None]]:
+        """What a walk for these arguments would ask their objects for."""
+        if not self._asked:
+            return
+        kinds = _kinds_of(given)
+        for name, _, cls in _classes(given):
+            for attribute, calls in self._asked.get(name, {}).items():
+                yield (cls, attribute), calls.get(kinds)
+
+    def is_new(self, analysis: Analysis, given: Given, likewise: Likewise) -> bool:
+        """Whether a walk for these arguments may come to something new.
+
+        Where that is only methods of other classes, called as others were, they go to
+        ``likewise``, and no walk is needed.
+        """
+        if len(self._walked) < EXACT:
+            return True
+        if not self._had:
+            for walked in self._walked:
+                self._had.update(self._kinds(analysis, walked))
+        fresh = {kind for kind in self._kinds(analysis, given) if kind not in self._had}
+        methods = [*self._unwalked_methods(analysis, given)]
+        self._had.update(fresh)
+        self._had.update(method.info for method, _ in methods)
+        calls = [(method, call) for method, call in methods if call is not None]
+        if fresh or len(calls) < len(methods):
+            return True
+        likewise += calls
+        return False
+
+    def _kinds(self, analysis: Analysis, given: Given) -> Iterator[Hashable]:
+        """What is told apart once a function was walked often; objects are, by their methods."""
+        for place, part in _placed(given):
+            if self._behaviour is None:
+                yield from _compilable(part)
+            elif isinstance(part, Function):
+                if self._is_unwalked(analysis, part.info):
+                    yield part.info
+            elif not isinstance(part, (Object, Class)):
+                yield place, _kind(part)
+
+    def _unwalked_methods(
+        self, analysis: Analysis, given: Given
+    ) -> Iterator[tuple[Function, MethodCall | None]]:
+        """Methods of the arguments that a walk would ask for, and no walk came to yet."""
+        kinds = _kinds_of(given) if self._asked else ()
+        for name, part, cls in _classes(given) if self._asked else ():
+            asked = self._asked.get(name, {})
+            if self._looked.get((name, cls)) == len(asked):
+                continue
+            self._looked[name, cls] = len(asked)
+            for attribute, calls in asked.items():
+                method = analysis.project.method(cls, attribute)
+                if method is None or method in self._had:
+                    continue
+                if self._is_unwalked(analysis, method):
+                    call = calls.get(kinds) if isinstance(part, Object) else None
+                    yield Function(method, part), call
+
+    def _is_unwalked(self, analysis: Analysis, info: FunctionInfo) -> bool:
+        """True where no walk came to a function yet, and none begins there."""
+        begins = self._begins_anew and info.name == "forward"
+        return not begins and (info, self._behaviour) not in analysis.memory
+
+
+def _compilable(value: Value) -> Iterator[Hashable]:
+    """What eager code may compile: all else that it is given makes no difference to regions."""
+    if isinstance(value, (Function, Class)):
+        yield value.info
+    elif isinstance(value, Object) and value.is_module:
+        yield value.cls
+
+
+def _classes(given: Given) -> Iterator[tuple[str, Value, ClassInfo]]:
+    """The classes of the project that arguments are of, or are, or hold."""
+    for place, part in _placed(given):
+        if isinstance(part, Object) and part.cls is not None:
+            yield place, part, part.cls
+        elif isinstance(part, Class):
+            yield place, part, part.info
+
+
+def _placed(given: Given) -> Iterator[tuple[str, Value]]:
+    """The arguments and what they hold, each with the place where it stands."""
+    for name, value in given:
+        for option in options(value):
+            yield name, option
+            for held in _held(option):
+                for part in _parts(held, DEEP - 1):
+                    yield f"{name}[]", part
+
+
+def _kinds_of(given: Given) -> Kinds:
+    return tuple((name, _kind(value)) for name, value in given)
+
+
+def _kind(value: Value) -> Hashable:
+    """A constant that a branch may ask for, or what kind of thing it is otherwise."""
+    if isinstance(value, Static):
+        return value.type if value.type in ("int", "float") else value
+    if isinstance(value, Union):
+        return frozenset(_kind(option) for option in value.options)
+    return value.name if isinstance(value, BoundExternal) else type(value).__name__
+
+
+def _parts(value: Value, deep: int) -> Iterator[Value]:
+    """The value, its alternatives and what it holds."""
+    if isinstance(value, Union):
+        for option in value.options:
+            yield from _parts(option, deep)
+        return
+    yield value
+    for part in _held(value) if deep else ():
+        yield from _parts(part, deep - 1)
+
+
+def _held(value: Value) -> Iterable[Value]:
+    if isinstance(value, Sequence):
+        return value.items or (value.element,)
+    if isinstance(value, Mapping):
+        return (*(part for _, part in value.items), value.element)
+    if isinstance(value, Iteration):
+        return (value.element,)
+    if isinstance(value, Compiled):
+        return (value.inner,)
+    if isinstance(value, Partial):
+        return (value.function, *value.positional)
+    if isinstance(value, Function):
+        return () if value.bound is None else (value.bound,)
+    if isinstance(value, Object):
+        return tuple(part for _, part in value.fields or ())
+    return ()
