@@ -17,7 +17,7 @@ from tclint.semantics.values import Object
 
 from ..facts.compiling import is_compiled_aside, is_compiled_only
 from ..facts.effects import only_computes
-from .proved import NO_TORCH
+from .proved import NO_TORCH, repair_as_proved
 from .where_condition import condition
 
 _MESSAGE: Final = (
@@ -88,7 +88,7 @@ def choose_buffer(site: Site, statement: ast.If) -> Repair | Decline | None:
     lines = [f"if {compiled}:", *one.lines, *other.lines, *same, f"    {target}{call}"]
     lines += ["else:", "    $original"]
     parts = {**test.parts, **one.parts, **other.parts, "original": statement}
-    return Repair(_MESSAGE, (Replace(statement, "\n".join(lines), parts),))
+    return repair_as_proved(test.verdict, _MESSAGE, (Replace(statement, "\n".join(lines), parts),))
 
 
 def _owner(last: ast.stmt) -> str | None:

@@ -16,9 +16,12 @@ from ..facts.branch_tests import leaves
 from ..facts.compiling import is_compiled_aside, is_compiled_only
 from ..facts.conditions import split_at_tensor
 from ..judge.aliases import is_written_later, judge_copy
+from ..judge.arguments import certain_tensor
 from ..judge.arms import Numbers, is_kept_result, judge_arm, judge_number, keeps, root_of
+from ..judge.pointwise import judge_pair
 from ..judge.saved_for_backward import judge_kept
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
+from .each_way import choose_each
 from .proved import NO_TORCH, repair_as_proved
 from .where_condition import Condition, condition, where_call
 
@@ -52,6 +55,20 @@ def choose(site: Site, node: ast.expr | ast.stmt) -> Repair | Decline:
         return _LEFT
     if not isinstance(statement, ast.If) or not any(n is node for n in ast.walk(statement.test)):
         return _OTHER
+    found = _chosen(site, statement)
+    if found is _OTHER or (isinstance(found, Decline) and _has_several(site, statement)):
+        return choose_each(site, statement) or found
+    return found
+
+
+def _has_several(site: Site, statement: ast.If) -> bool:
+    """True where the ways compute with more than one variable, or with attributes."""
+    ways = [part.value for part in ast.walk(statement) if isinstance(part, ast.Assign)]
+    return not root_of(site, *ways)
+
+
+def _chosen(site: Site, statement: ast.If) -> Repair | Decline:
+    """One variable that is given by one way, or by both."""
     match statement.body[-1]:
         case ast.Assign(targets=[ast.Name() as target]) as last:
             rewrite = _both if statement.orelse else _one
@@ -70,10 +87,22 @@ def _expression(site: Site, node: ast.IfExp, asked: ast.AST) -> Repair | Decline
     target = outer.targets[0] if isinstance(outer, ast.Assign) else None
     name = target.id if isinstance(target, ast.Name) else None
     root = root_of(site, *arms)
-    verdict = _judge(site, node, arms, root, name)
+    verdict = _judge(site, node, arms, root, name) if root else _judge_several(site, node, name)
     kept = _judge_kept(site, node, test, arms, root, name)
     template, parts = where_call(site, test, arms, node.col_offset)
     return repair_as_proved(combine([verdict, kept]), _MESSAGE, (Replace(node, template, parts),))
+
+
+def _judge_several(site: Site, node: ast.IfExp, name: str | None) -> Verdict:
+    """Judge two ways that compute with several tensors, element by element."""
+    arms = (node.body, node.orelse)
+    pair = judge_pair(site, *arms)
+    if pair is None or any(isinstance(arm, ast.Attribute) for arm in arms):
+        return Refused(_OTHER.reason)
+    verdicts = [judge_copy(site, node, a.id, name) for a in arms if isinstance(a, ast.Name)]
+    loads = [p for arm in arms for p in ast.walk(arm) if isinstance(p, ast.Name)]
+    kept = [load for load in loads if certain_tensor(site, load) is not None]
+    return combine([pair, *verdicts, judge_kept(site, node, kept, name)])
 
 
 def _judge(
@@ -163,7 +192,7 @@ def _judge_kept(
     kept: list[ast.expr] = [*test.parts.values()] if len(test.parts) == 1 else []
     parts = [part for arm in arms if keeps(arm, root) for part in ast.walk(arm)]
     kept += [part for part in parts if isinstance(part, ast.Name) and part.id == root][:1]
-    verdicts = [judge_kept(site, node, kept, name)]
+    verdicts = [test.verdict, judge_kept(site, node, kept, name)]
     if any(is_kept_result(arm) for arm in arms) and is_written_later(site, node, name):
         verdicts.append(_ANOTHER)
     return combine(verdicts)

@@ -12,17 +12,22 @@ from ..facts.conditions import is_plain
 from ..facts.purity import cannot_raise, is_pure
 from ..judge.arguments import certain_tensor
 from ..judge.promotion import is_boolean
+from ..judge.verdict import PROVED, Changes, Verdict, combine
 
 _WIDTH = 100
 
 
 @record(frozen=True)
 class Condition:
-    """A template for a boolean tensor without dimensions; ``negated`` when it asks the opposite."""
+    """A template for a boolean tensor without dimensions; ``negated`` when it asks the opposite.
+
+    ``verdict`` is about what it asks that was not always asked.
+    """
 
     template: str
     parts: dict[str, ast.expr]
     negated: bool = False
+    verdict: Verdict = PROVED
 
 
 def condition(site: Site, operands: list[ast.expr]) -> Condition | Decline:
@@ -35,10 +40,15 @@ def condition(site: Site, operands: list[ast.expr]) -> Condition | Decline:
     if len(operands) == 1 and isinstance(test, ast.BoolOp):
         operands = test.values
         symbol = " | " if isinstance(test.op, ast.Or) else symbol
+    verdicts: list[Verdict] = []
     for later in operands[1:]:
         plain = later.operand if isinstance(later, ast.UnaryOp) else later
         if not cannot_raise(site, plain):
-            return Decline(f"`{site.text(later)}` may raise or write if it is always evaluated")
+            if not is_pure(site, plain) or any(
+                isinstance(p, ast.Subscript) for p in ast.walk(plain)
+            ):
+                return Decline(f"`{site.text(later)}` may raise or write if it is always evaluated")
+            verdicts.append(Changes(f"`{site.text(later)}` is always asked, and may raise"))
     templates: list[str] = []
     parts: dict[str, ast.expr] = {}
     for number, operand in enumerate(operands):
@@ -47,7 +57,7 @@ def condition(site: Site, operands: list[ast.expr]) -> Condition | Decline:
             return part
         templates.append(part.template)
         parts |= part.parts
-    return Condition(symbol.join(templates), parts)
+    return Condition(symbol.join(templates), parts, verdict=combine(verdicts))
 
 
 def where_call(
