@@ -229,7 +229,8 @@ def program() -> str:
     parts = [SETTING]
     for name, text in ATTACKS.items():
         parts.append(
-            f"if os.fork() == 0:\n    exec({text!r})\n    done({name!r})\n    sys.exit()\n"
+            "if os.fork() == 0:\n    random.seed(1)\n"
+            f"    exec({text!r})\n    done({name!r})\n    sys.exit()\n"
         )
         parts.append("sys.stdout.flush()\nprint(os.wait()[1], flush=True)")
     return "\n".join(parts)

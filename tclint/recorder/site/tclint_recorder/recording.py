@@ -32,6 +32,7 @@ class Recording:
         self.at_fork: list[Callable[[], object]] = []
         """How other parts forget what the parent did."""
         self.how = ""
+        self.uses_torch = False
         self._ended = False
         self.lines = Lines(folder)
         self.lines.describe = self._described
@@ -67,6 +68,7 @@ class Recording:
         package = os.path.dirname(os.path.abspath(str(torch.__file__)))
         if os.path.dirname(package) not in self._libraries:
             self._libraries.append(package)
+        self.uses_torch = True
         self.tell(torch=str(torch.__version__))
 
     def forked(self) -> None:

@@ -33,6 +33,7 @@ class Loop:
         about: Callable[[], object],
         warm_up: int,
         limit: int,
+        named: bool,
     ) -> None:
         self._recording = recording
         self._windows = windows
@@ -40,6 +41,7 @@ class Loop:
         self._about = about
         self._warm_up = warm_up
         self._limit = limit
+        self._named = named
         self.forget()
 
     def forget(self) -> None:
@@ -84,9 +86,9 @@ class Loop:
             self._most_others = max(self._most_others, self._others)
             self._others = 0
             self._step_over(ends)
-        elif self._marker is None:
+        elif self._marker is None and not self._named:
             self._choose(key)
-        elif key != _BACKWARD and self._marker != "marker":
+        elif key != _BACKWARD and not self._named:
             self._give_way(key)
 
     def _choose(self, key: Any) -> None:

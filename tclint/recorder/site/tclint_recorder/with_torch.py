@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import sys
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import Any
 from . import dynamo
 from .backward import on_backward, skip_code
 from .losses import Losses
+from .overlay import STEP
 from .recording import Recording
 from .steps import Loop
 from .windows import Windows, planned
@@ -28,10 +30,13 @@ def attach(torch: Any, recording: Recording) -> None:
         about=lambda: recording.tell(**_machine(torch)),
         warm_up=_number("TCLINT_RECORD_WARM_UP", 10),
         limit=_number("TCLINT_RECORD_STEPS", 0),
+        named=bool(os.environ.get("TCLINT_RECORD_MARKER")),
     )
     lines.guarded("what Dynamo does", dynamo.listen)(lines, hear)
     lines.guarded("optimizer steps", _on_optimizers)(torch, hear("a step", loop.optimizer_stepped))
     lines.guarded("backward", on_backward)(torch, hear("a backward", loop.backward_began))
+    if os.environ.get("TCLINT_RECORD_MARKER"):
+        setattr(builtins, STEP, hear("a step", loop.marked))
     recording.at_end += [
         lines.guarded("windows", windows.finish),
         lines.guarded("steps", loop.write),
