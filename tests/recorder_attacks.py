@@ -46,7 +46,8 @@ def done(name):
     # What Dynamo looks at and leaves as it is may be a frame more or less.
     told = {kind: dict(counts) for kind, counts in counters.items() if kind != "frames"}
     print(name, state(), graphs, told, names)
-    print(len(warnings.filters), warnings.showwarning, [one.name for one in threading.enumerate() if "Queue" not in one.name], sys.gettrace())
+    threads = [one.name for one in threading.enumerate() if "Queue" not in one.name]
+    print(len(warnings.filters), warnings.showwarning, threads, sys.gettrace())
 
 STEPS = 50
 """
