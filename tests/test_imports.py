@@ -85,6 +85,9 @@ LATE: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "what records a program loads nothing that the program has not loaded": (
         ("tclint.recorder", "tclint.recorder"),
+        ("tclint.recorder", "_frozen_importlib_external"),
+        ("tclint.recorder", "json"),
+        ("tclint.recorder", "linecache"),
     ),
     "not on every system": (
         ("tclint.scratch", "fcntl"),
