@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from tclint.config import Config
+from tclint.fix.apply import fix_files
+from tclint.run.launch import Settings
+from tclint.run.proof import prove
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.slow
@@ -80,6 +87,43 @@ def test_a_number_of_steps_ends_the_command_politely(project: Path) -> None:
     done = run(project, "--steps", "12", "--", sys.executable, "train.py", "3")
     assert "done" not in done.stdout
     assert done.returncode == 0, done.stderr
+
+
+def test_a_seed_makes_two_runs_alike(project: Path) -> None:
+    script = SCRIPT.replace("torch.manual_seed(0)\n", "").replace("torch.ones(3)", "torch.rand(3)")
+    (project / "train.py").write_text(script.replace("torch.ones(3, req", "torch.rand(3, req"))
+    losses = []
+    for number in ("7", "7", "8"):
+        report = ("--output-format", "json", "--output-file", f"{len(losses)}.json")
+        run(project, "--seed", number, *report, "--", sys.executable, "train.py", "0")
+        told = json.loads((project / f"{len(losses)}.json").read_text())
+        losses.append(told["ranks"][0]["losses"])
+    assert losses[0] == losses[1] != losses[2]
+
+
+def test_a_proof_runs_the_fixes_and_leaves_the_files(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    fixed = fix_files([project / "train.py"], Config(project))
+    proof = prove((sys.executable, "train.py", "0"), fixed, Settings(), project)
+    assert (project / "train.py").read_text() == SCRIPT
+    assert (proof.before.breaks, proof.after.breaks) == (1, 0)
+    assert proof.same is True
+    assert proof.losses == "losses equal bit for bit (40 steps)"
+
+
+def test_a_proof_says_from_which_step_on_losses_differ(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    fixed = fix_files([project / "train.py"], Config(project))
+    (file,) = fixed.changed
+    wrong = replace(file, after=SCRIPT.replace("lr=0.1", "lr=0.2"))
+    command = (sys.executable, "train.py", "0")
+    proof = prove(command, replace(fixed, changed=(wrong,)), Settings(), project)
+    assert proof.same is False
+    assert re.match(r"losses differ from step \d+ on: [\d.]+ before, ", proof.losses)
 
 
 def test_a_command_that_does_not_exist_is_one_clear_error(project: Path) -> None:

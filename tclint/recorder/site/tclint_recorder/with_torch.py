@@ -20,6 +20,8 @@ from .windows import Windows, planned
 def attach(torch: Any, recording: Recording) -> None:
     """Listen to torch; a part that this torch does not have leaves a note."""
     lines = recording.lines
+    if os.environ.get("TCLINT_RECORD_SEED"):
+        lines.guarded("seed", _seed)(torch, _number("TCLINT_RECORD_SEED", 0))
     hear = _outside_dynamo(torch, recording)
     losses = Losses(torch, recording, _number("TCLINT_RECORD_LOSSES", 100))
     windows = Windows(recording, planned(torch, recording))
@@ -44,6 +46,15 @@ def attach(torch: Any, recording: Recording) -> None:
         lines.guarded("memory", lambda: _memory(torch, recording)),
     ]
     recording.at_fork += [windows.forget, loop.forget, losses.forget]
+
+
+def _seed(torch: Any, seed: int) -> None:
+    """Seed what the program draws from; it may seed again itself."""
+    torch.manual_seed(seed)
+    if "random" in sys.modules:
+        sys.modules["random"].seed(seed)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(seed)
 
 
 def _on_optimizers(torch: Any, hear: Callable[..., None]) -> None:
