@@ -48,7 +48,7 @@ def read_sites(table: Path) -> list[Site]:
 
 def missed(sites: Iterable[Site], predicted: Sequence[Predicted]) -> list[Site]:
     """The sites that no finding names."""
-    rows = {(one.file, row) for one in predicted for row in one.rows}
+    rows = {(one.file, row) for one in predicted for row in one.named}
     return [site for site in sites if (site.file, site.row) not in rows]
 
 

@@ -95,7 +95,7 @@ def _lines(modes: Sequence[Measured], findings: Sequence[Predicted]) -> list[Bre
             row,
             tuple(dict.fromkeys(gb_id for one in here for gb_id in one.gb_ids)),
             here[0].reason,
-            tuple(f for f in findings if f.file == file and row in f.rows),
+            tuple(f for f in findings if f.file == file and row in f.named),
             all(_is_consequence(one, all_ids) for one in here),
         )
         for (file, row), here in sorted(sites.items())
@@ -112,7 +112,7 @@ def _verdict(
     finding: Predicted, modes: Sequence[Measured], broken: set[Line], root: Path
 ) -> Verdict | None:
     """None for a finding at an expression that did not run."""
-    if any((finding.file, row) in broken for row in finding.rows):
+    if any((finding.file, row) in broken for row in finding.named):
         return Verdict(finding, "confirmed")
     ran = [one for one in modes if _executes(one, finding)]
     if not ran:

@@ -22,7 +22,7 @@ from tclint.source.suppress import statement_span
 class Predicted:
     """A graph-break finding: ``rows`` are the lines of its statement, of a block the header's.
 
-    ``place`` is what the finding points at.
+    ``place`` is what the finding points at; ``related`` are the lines of other places in it.
     """
 
     file: str
@@ -33,6 +33,12 @@ class Predicted:
     message: str
     gb_ids: tuple[str, ...]
     place: Place = (0, 0, 0, 0)
+    related: tuple[int, ...] = ()
+
+    @property
+    def named(self) -> frozenset[int]:
+        """All lines that the finding names."""
+        return frozenset((*self.rows, *self.related))
 
 
 def predicted_breaks(
@@ -53,6 +59,7 @@ def _predicted(root: Path, found: Diagnostic) -> Predicted:
     return Predicted(
         file, row, rows, found.code, found.confidence.value, found.message, found.gb_ids,
         (row, found.span.start.column - 1, found.span.end.row, found.span.end.column - 1),
+        tuple(at for one in found.related for at in statement_rows(found.path, one.start.row)),
     )  # fmt: skip
 
 

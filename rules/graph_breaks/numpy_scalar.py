@@ -56,6 +56,11 @@ class NumpyScalar(Rule[NumpyCall]):
             f"Python number{needed}: the graph breaks",
             fix=_repair(event),
             gb_ids=_IDS.get(need.why, ("GB0033", "GB0208")),
+            related=tuple(
+                one.use
+                for one in needs
+                if one.use is not event.call and one.site.module is site.module
+            ),
             confidence=None if all(map(is_definite, event.arguments)) else Confidence.MEDIUM,
         )
 

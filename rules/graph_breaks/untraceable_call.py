@@ -110,6 +110,7 @@ _ON_INPUTS: Final = frozenset(f"torch.Tensor.{name}" for name in ("set_", *_VIEW
 
 
 _POINTER_OUT: Final = "ask where the tensors are made, before compiled code"
+_POINTERS_SINCE: Final = (2, 13)
 _POINTER: Final = "torch.Tensor.data_ptr"
 """Traced where nothing but identity is asked of the number."""
 
@@ -129,6 +130,7 @@ class UntraceableCall(Rule[Call]):
     gb_ids = (
         "GB0007",
         "GB0008",
+        "GB0023",
         "GB0059",
         "GB0088",
         "GB0148",
@@ -188,11 +190,13 @@ def _on_input(event: Call, name: str) -> Finding | None:
 def _of_pointer(event: Call) -> Finding | None:
     """Arithmetic, which drops the function, or a comparison with anything but the same tensor's."""
     site, text = event.site, event.site.text(event.call)
+    computing = renumbered(site, "GB0059", _POINTERS_SINCE, "GB0088")
+    comparing = renumbered(site, "GB0023", _POINTERS_SINCE, "GB5976")
     for use in _uses_of_number(site, event.call):
         match site.parent(use):
             case ast.BinOp() | ast.UnaryOp(op=ast.USub() | ast.Invert()) as computed:
                 message = f"Dynamo does not compute with `{text}`{dropped(site)}"
-                return Finding(message, Decline(_POINTER_OUT), node=computed, gb_ids=("GB0088",))
+                return Finding(message, Decline(_POINTER_OUT), node=computed, gb_ids=(computing,))
             case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]) as asked:
                 first, second = _pointed_to(left), _pointed_to(right)
                 if first != second and (use is left or first is None):
@@ -200,7 +204,7 @@ def _of_pointer(event: Call) -> Finding | None:
                         f"Dynamo does not compare `{text}`{consequence(site)}",
                         Decline(_POINTER_OUT),
                         node=asked,
-                        gb_ids=loop_ids(site, "GB5976"),
+                        gb_ids=loop_ids(site, comparing),
                         confidence=Confidence.MEDIUM,
                     )
     return None

@@ -25,7 +25,7 @@ def is_likely_number(site: Site, node: ast.expr) -> bool:
 
     ``length > 1`` and ``x[:length]`` ask for one number, which a model's inputs seldom are.
     """
-    parts = list(ast.walk(node))
+    parts = list(_parts(site, node))
     if not all(isinstance(part, _PLAIN) for part in parts):
         return False
     if isinstance(node, ast.Name) and _is_flag(site, node.id):
@@ -43,6 +43,18 @@ def is_likely_number(site: Site, node: ast.expr) -> bool:
         if isinstance(kind, Tensor)
     ]
     return bool(tensors) and all(tensor.assumed and not _is_computed(tensor) for tensor in tensors)
+
+
+def _parts(site: Site, node: ast.AST) -> Iterator[ast.AST]:
+    """The syntax of an expression without names for parts of it, and without sizes in it."""
+    while isinstance(node, ast.NamedExpr):
+        node = node.value
+    kinds = options(site.value(node)) if isinstance(node, ast.Subscript) else ()
+    if kinds and all(isinstance(kind, (Static, SymInt)) for kind in kinds):
+        return
+    yield node
+    for inner in ast.iter_child_nodes(node):
+        yield from _parts(site, inner)
 
 
 def _is_computed(tensor: Tensor) -> bool:
@@ -101,7 +113,7 @@ def _is_flag(site: Site, name: str) -> bool:
 
 
 def is_folded(site: Site, node: ast.expr, depth: int = 4) -> bool:
-    """True for one number made of literals and sizes by tensor operations: Dynamo knows it."""
+    """True for numbers made of literals and sizes by tensor operations: Dynamo knows them."""
     if all(isinstance(kind, (Static, SymInt)) for kind in options(site.value(node))):
         return not isinstance(node, (ast.Tuple, ast.List))
     match node:
@@ -110,6 +122,8 @@ def is_folded(site: Site, node: ast.expr, depth: int = 4) -> bool:
             return bool(bound) and all(
                 isinstance(b, ast.Assign) and is_folded(site, b.value, depth - 1) for b in bound
             )
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            return bool(parts) and all(is_folded(site, part, depth) for part in parts)
         case ast.BinOp(left=left, right=right):
             return is_folded(site, left, depth) and is_folded(site, right, depth)
         case ast.UnaryOp(operand=operand):
