@@ -68,6 +68,12 @@ WHOLE = {
         def f(x):
             return repeated(x, torch.tensor([1, 2, 3]), 6)
         """,
+    "an alignment that only another device asks for": """
+        def f(x):
+            if x.device.type == "tpu" and x.data_ptr() % 16 != 0:
+                x = x.clone()
+            return x + 1
+        """,
 }
 
 

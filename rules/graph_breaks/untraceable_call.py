@@ -196,7 +196,13 @@ def _of_pointer(event: Call) -> Finding | None:
         match site.parent(use):
             case ast.BinOp() | ast.UnaryOp(op=ast.USub() | ast.Invert()) as computed:
                 message = f"Dynamo does not compute with `{text}`{dropped(site)}"
-                return Finding(message, Decline(_POINTER_OUT), node=computed, gb_ids=(computing,))
+                return Finding(
+                    message,
+                    Decline(_POINTER_OUT),
+                    node=computed,
+                    gb_ids=(computing,),
+                    confidence=Confidence.LOW if _is_asked_later(site, use) else None,
+                )
             case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]) as asked:
                 first, second = _pointed_to(left), _pointed_to(right)
                 if first != second and (use is left or first is None):
@@ -205,9 +211,20 @@ def _of_pointer(event: Call) -> Finding | None:
                         Decline(_POINTER_OUT),
                         node=asked,
                         gb_ids=loop_ids(site, comparing),
-                        confidence=Confidence.MEDIUM,
+                        confidence=Confidence.LOW
+                        if _is_asked_later(site, use)
+                        else Confidence.MEDIUM,
                     )
     return None
+
+
+def _is_asked_later(site: Site, node: ast.AST) -> bool:
+    """True behind an operand of `and` or `or`: most ask for an alignment on old releases only."""
+    for outer in site.ancestors(node):
+        if isinstance(outer, ast.BoolOp) and node is not outer.values[0]:
+            return True
+        node = outer
+    return False
 
 
 def _pointed_to(node: ast.expr) -> str | None:
