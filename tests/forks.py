@@ -17,6 +17,7 @@ import io
 import json
 import os
 import pkgutil
+import re
 import resource
 import runpy
 import select
@@ -200,12 +201,15 @@ class Forkable:
 
 
 def everything(*packages: str) -> list[str]:
-    """The modules of the packages, but for what runs when it is imported."""
+    """The modules of the packages, but for what runs when it is imported, and what other programs
+    load: the recorder and the plugin of pytest, which needs torch.
+    """
     found = [*packages]
     for name in packages:
         path = importlib.import_module(name).__path__
         found += [one.name for one in pkgutil.walk_packages(path, f"{name}.")]
-    return [name for name in found if not name.endswith((".__main__", ".sitecustomize"))]
+    elsewhere = re.compile(r"tclint\.(recorder|pytest_plugin)\b")
+    return [name for name in found if not name.endswith(".__main__") and not elsewhere.match(name)]
 
 
 def _settings(environment: Mapping[str, str]) -> dict[str, str]:

@@ -113,6 +113,7 @@ def _indexed(name: str, *last: str) -> Any:
 
 _SPECIAL: dict[str, Callable[[], Any]] = {
     "torch.full": lambda: torch.full((2,), 1.0),
+    "torch.nn.functional.pad": lambda: torch.nn.functional.pad(torch.ones(3), (0, 0)),
     "torch.linspace": lambda: torch.linspace(0, 1, 3),
     "torch.logspace": lambda: torch.logspace(0, 1, 3),
     "torch.randint": lambda: torch.randint(0, 2, (3,)),
