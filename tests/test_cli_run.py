@@ -1,162 +1,218 @@
-"""``tclint run`` as one types it: the command's own output and status, then the report."""
+"""How a run goes on: files and settings shown, watching, interruptions, bars."""
 
 from __future__ import annotations
 
-import json
+import io
 import os
+import pty
 import re
+import select
+import signal
 import subprocess
 import sys
-from dataclasses import replace
+import time
 from pathlib import Path
 
 import pytest
 
-from tclint.config import Config
-from tclint.fix.apply import fix_files
-from tclint.run.launch import Settings
-from tclint.run.proof import prove
+from tclint.cli import file_bar
+from tests.cli_runs import BREAKS, tclint
 
-pytest.importorskip("torch")
-pytestmark = pytest.mark.slow
-
-SCRIPT = """\
-import sys
-
-import torch
-
-torch.manual_seed(0)
-weight = torch.ones(3, requires_grad=True)
-optimizer = torch.optim.SGD([weight], lr=0.1)
-
-
-@torch.compile(backend="eager")
-def loss_of(x):
-    y = (weight * x).sum()
-    if y > 100:
-        y = y * 2
-    return y
-
-
-for step in range(40):
-    loss = loss_of(torch.ones(3) * step)
-    loss.backward()
-    optimizer.step()
-print("done", len(sys.argv))
-sys.exit(int(sys.argv[1]))
-"""
-
-
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "tclint", "run", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "NO_COLOR": "1"},
-    )
+LONG = 180
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    (tmp_path / "train.py").write_text(SCRIPT)
-    return tmp_path
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "tclint.toml").write_text('scope = "all"\n', encoding="utf-8")
+    (folder / "model.py").write_text(BREAKS, encoding="utf-8")
+    return folder
 
 
-def test_the_command_keeps_its_output_and_its_status_and_the_report_follows(project: Path) -> None:
-    done = run(project, "--keep", "kept", "--", sys.executable, "train.py", "3")
-    assert done.returncode == 3
-    output, _, report = done.stdout.partition("done 2\n")
-    assert output == ""
-    assert "train.py 3 · status 3" in report
-    assert "steps) · " in report
-    assert "1 graph break" in report
-    assert "note: the command ended with status 3" in report
-    again = subprocess.run(
-        [sys.executable, "-m", "tclint", "trace", "kept", "--output-format", "json"],
-        cwd=project, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    told = json.loads(again.stdout)
-    assert told["breaks_explained"] == {"known": 1, "of": 1}
-    (line,) = [line for line in told["lines"] if line["row"] == 13]
-    assert line["code"] == "TCL160"
+def test_the_files_that_would_be_checked_are_listed(project: Path) -> None:
+    for name in ("b.py", "a.pyi", "c.txt", "n.ipynb", "build/x.py"):
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text("", encoding="utf-8")
+    done = tclint("check", "--show-files", cwd=project)
+    assert (done.returncode, done.stdout) == (0, "b.py\nmodel.py\nn.ipynb\n")
 
 
-def test_a_number_of_steps_ends_the_command_politely(project: Path) -> None:
-    done = run(project, "--steps", "12", "--", sys.executable, "train.py", "3")
-    assert "done" not in done.stdout
-    assert done.returncode == 0, done.stderr
+def test_settings_are_shown_as_toml_that_can_be_read_again(project: Path) -> None:
+    options = ("--config", 'per-file-ignores={"a b" = ["TCL1"]}', "--ignore", "TCL2")
+    done = tclint("check", "--show-settings", *options, cwd=project)
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"# {project / 'tclint.toml'}\n")
+    assert 'scope = "all"\n' in done.stdout
+    assert 'ignore = ["TCL2"]\n' in done.stdout
+    (project / "again.toml").write_text(done.stdout, encoding="utf-8")
+    again = tclint("check", "--show-settings", "--config", "again.toml", cwd=project)
+    # What is inferred is now said by the file, so that the source of it is another.
+    values = [
+        [line.partition("  #")[0] for line in run.stdout.splitlines()] for run in (done, again)
+    ]
+    assert values[1][1:] == values[0][1:]
 
 
-def test_a_seed_makes_two_runs_alike(project: Path) -> None:
-    script = SCRIPT.replace("torch.manual_seed(0)\n", "").replace("torch.ones(3)", "torch.rand(3)")
-    (project / "train.py").write_text(script.replace("torch.ones(3, req", "torch.rand(3, req"))
-    losses = []
-    for number in ("7", "7", "8"):
-        report = ("--output-format", "json", "--output-file", f"{len(losses)}.json")
-        run(project, "--seed", number, *report, "--", sys.executable, "train.py", "0")
-        told = json.loads((project / f"{len(losses)}.json").read_text())
-        losses.append(told["ranks"][0]["losses"])
-    assert losses[0] == losses[1] != losses[2]
+class Watching:
+    """``tclint check --watch`` on a folder, and what it has printed."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        command = [sys.executable, "-m", "tclint", "check", "--watch", "--output-format=concise"]
+        self.process = subprocess.Popen(
+            [*command, *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        self.seen = ""
+
+    def wait_for(self, text: str) -> str:
+        """Read on until a text turns up; what stands between it and the one before."""
+        assert self.process.stdout is not None
+        deadline = time.monotonic() + LONG
+        while text not in self.seen:
+            assert time.monotonic() < deadline, self.seen
+            if select.select([self.process.stdout], [], [], 1)[0]:
+                self.seen += os.read(self.process.stdout.fileno(), 4096).decode()
+        before, _, self.seen = self.seen.partition(text)
+        return before
 
 
-def test_a_proof_runs_the_fixes_and_leaves_the_files(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(project)
-    fixed = fix_files([project / "train.py"], Config(project))
-    proof = prove((sys.executable, "train.py", "0"), fixed, Settings(), project)
-    assert (project / "train.py").read_text() == SCRIPT
-    assert (proof.before.breaks, proof.after.breaks) == (1, 0)
-    assert proof.same is True
-    assert proof.losses == "losses equal bit for bit (40 steps)"
+def test_watching_follows_files_and_configuration(project: Path) -> None:
+    watching = Watching(project)
+    try:
+        watching.wait_for("model.py:6:17: TCL101")
+        watching.wait_for("Watching 1 file;")
+        (project / "model.py").write_text("x = 1\n", encoding="utf-8")
+        watching.wait_for("All checks passed!")
+        (project / "second.py").write_text(BREAKS, encoding="utf-8")
+        watching.wait_for("second.py:6:17: TCL101")
+        watching.wait_for("Watching 2 files")
+        (project / "tclint.toml").write_text("scope = 3\n", encoding="utf-8")
+        watching.wait_for("scope: expected")
+        time.sleep(2)
+        (project / "tclint.toml").write_text('ignore = ["TCL101"]\n', encoding="utf-8")
+        assert "scope: expected" not in watching.wait_for("All checks passed!"), "it is said once"
+        watching.process.send_signal(signal.SIGINT)
+        assert watching.process.wait(LONG) == 130
+        watching.process.stdout.close()
+    finally:
+        watching.process.kill()
 
 
-def test_a_proof_says_from_which_step_on_losses_differ(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(project)
-    fixed = fix_files([project / "train.py"], Config(project))
-    (file,) = fixed.changed
-    wrong = replace(file, after=SCRIPT.replace("lr=0.1", "lr=0.2"))
-    command = (sys.executable, "train.py", "0")
-    proof = prove(command, replace(fixed, changed=(wrong,)), Settings(), project)
-    assert proof.same is False
-    assert re.match(r"losses differ from step \d+ on: [\d.]+ before, ", proof.losses)
+def test_watching_outlives_what_keeps_a_run_from_its_end(project: Path) -> None:
+    watching = Watching(project, "--baseline=known.json")
+    try:
+        watching.wait_for("known.json: no such baseline")
+        (project / "known.json").write_text('{"version": 1, "findings": []}', encoding="utf-8")
+        (project / "model.py").write_text(f"{BREAKS}\n", encoding="utf-8")
+        watching.wait_for("model.py:6:17: TCL101")
+        (project / "model.py").unlink()
+        watching.wait_for("Watching 0 files")
+        time.sleep(2)
+        (project / "model.py").write_text(BREAKS, encoding="utf-8")
+        assert "warning" not in watching.wait_for("model.py:6:17: TCL101"), "it is no mistake"
+    finally:
+        watching.process.kill()
+        watching.process.communicate()
 
 
-def test_a_command_that_does_not_exist_is_one_clear_error(project: Path) -> None:
-    done = run(project, "--", "no-such-command", "x")
-    assert done.returncode == 2
-    assert "no-such-command: no such command" in done.stderr
+MANY = 400
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6])
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_an_interruption_is_quiet_at_any_moment(tmp_path: Path, delay: float, jobs: str) -> None:
+    for number in range(MANY):
+        folder = tmp_path / f"p{number // 20}"
+        folder.mkdir(exist_ok=True)
+        (folder / f"m{number}.py").write_text(BREAKS * 5, encoding="utf-8")
+    command = [sys.executable, "-m", "tclint", "check", "-q", "--no-cache", "--jobs", jobs]
+    process = subprocess.Popen(
+        [*command, "--output-file", os.devnull],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    time.sleep(delay)
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGINT)
+    out, _ = process.communicate(timeout=LONG)
+    assert b"tclint/cli/" not in out  # what the interpreter says before it gets here is its own
+    if b"Traceback" not in out:
+        assert (process.returncode in {130, 1, -signal.SIGINT}, out) == (True, b"")
+
+
+def test_a_bar_shows_how_far_a_long_run_is() -> None:
+    stream = io.StringIO()
+    bar = file_bar.Bar(stream, 4, patience=0)
+    bar.advance(1)
+    assert bar.text(80) == f"Checking [{'#' * 10}{' ' * 30}] 1/4"
+    assert bar.text(30) == f"Checking [{'#' * 3}{' ' * 11}] 1/4"
+    assert all(len(bar.text(columns)) < max(columns, 1) for columns in range(1, 100))
+    bar.clear()
+    assert stream.getvalue().endswith("\r\x1b[2K")
+
+
+def test_a_short_run_shows_no_bar() -> None:
+    stream = io.StringIO()
+    bar = file_bar.Bar(stream, 2)
+    bar.advance(1)
+    bar.clear()
+    assert stream.getvalue() == ""
+
+
+def test_a_terminal_gets_links_and_colours_and_its_width(project: Path) -> None:
+    long = BREAKS.replace("x.sum()", f"x.sum() + {' + '.join(['x'] * 60)}")
+    (project / "model.py").write_text(long, encoding="utf-8")
+    ours, theirs = pty.openpty()
+    environment = {k: v for k, v in os.environ.items() if k not in {"NO_COLOR", "FORCE_COLOR"}}
+    with subprocess.Popen(
+        [sys.executable, "-m", "tclint", "check", "-q"],
+        cwd=project,
+        env=environment | {"TERM": "xterm", "COLUMNS": "60"},
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+    ):
+        os.close(theirs)
+        out = b""
+        try:
+            while part := os.read(ours, 4096):
+                out += part
+        except OSError:
+            pass  # the other side is closed
+    os.close(ours)
+    shown = out.decode()
+    assert "\x1b]8;;https://" in shown
+    assert "\x1b[31;1mTCL101\x1b[0m\x1b]8;;\x1b\\" in shown
+    plain = re.sub(r"\x1b(\[[0-9;]*m|\]8;;[^\x1b]*\x1b\\)", "", shown)
+    source = [line for line in plain.splitlines() if re.match(r"[ \d]+\|", line)]
+    assert source
+    assert max(map(len, source)) <= 60
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("typed", "offered"),
     [
-        ((), "no command: write it after `--`"),
-        (("--apply", "--", "python"), "--apply needs --prove"),
-        (("--unsafe-fixes", "--", "python"), "--unsafe-fixes and --remedies need --prove"),
-        (("--output-format", "json", "--", "python"), "--output-format needs --output-file"),
+        ("tclint ch", ["check"]),
+        ("tclint check --output-f", ["--output-format", "--output-file"]),
+        ("tclint check --output-format g", ["grouped", "github", "gitlab"]),
     ],
 )
-def test_options_that_do_not_go_together_are_errors(
-    project: Path, options: tuple[str, ...], words: str
+def test_the_shell_completes_commands_options_and_values(
+    project: Path, typed: str, offered: list[str]
 ) -> None:
-    done = run(project, *options)
-    assert done.returncode == 2
-    assert words in " ".join(done.stderr.split())
-
-
-def test_a_command_without_torch_is_told_so(project: Path) -> None:
-    done = run(project, "--", sys.executable, "-c", "print('hello')")
-    assert done.returncode == 0
-    assert done.stdout.startswith("hello\n")
-    assert "note: no process of the command imported torch" in done.stdout
-
-
-def test_a_folder_that_holds_something_is_not_written_to(project: Path) -> None:
-    done = run(project, "--keep", ".", "--", sys.executable, "-c", "")
-    assert done.returncode == 2
-    assert "--keep needs a folder that is empty" in done.stderr
+    code = "import sys; sys.argv = ['tclint']; from tclint.cli import main; main()"
+    environment = {
+        "_TCLINT_COMPLETE": "complete_bash",
+        "COMP_WORDS": typed,
+        "COMP_CWORD": str(len(typed.split()) - 1),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=project,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split() == offered
