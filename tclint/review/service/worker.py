@@ -50,7 +50,8 @@ class Workers:
     def start(self) -> None:
         """Take back what an earlier process left, and begin."""
         shutil.rmtree(self._scratch, ignore_errors=True)
-        self._scratch.mkdir(parents=True)
+        # A Git that outlives a killed server for a moment may still write there.
+        self._scratch.mkdir(parents=True, exist_ok=True)
         taken = self._queue.recover(time.time(), self._settings.settling, self._settings.attempts)
         LOG.info("started: %d jobs taken over", taken)
         for thread in self._threads:
