@@ -11,6 +11,7 @@ from tclint.lint.engine import Result, check_files
 from tclint.records import record
 from tclint.run.events import Event, Kind, libraries_of
 from tclint.run.recorded import Recorded
+from tclint.verify.join import covers
 
 _EFFECTS: Mapping[Kind, frozenset[Effect]] = {
     Kind.BREAK: frozenset({Effect.GRAPH_BREAK}),
@@ -111,13 +112,8 @@ def _named(one: Recorded) -> Iterator[str]:
 
 
 def _explains(found: Diagnostic, here: Sequence[Event]) -> bool:
-    spans = (found.span, *found.related)
-    rows = {row for span in spans for row in range(span.start.row, span.end.row + 1)}
-    path = found.path.resolve()
     return any(
-        found.effect in _EFFECTS[event.kind]
-        and any(row in rows and Path(file).resolve() == path for file, row in _places(event))
-        for event in here
+        found.effect in _EFFECTS[event.kind] and covers(found, _places(event)) for event in here
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tclint.config import Config
@@ -30,7 +30,7 @@ def match_lines(
     met: set[int] = set()
     joined: list[Joined] = []
     for one in breaks:
-        at = [n for n, diagnostic in enumerate(predicted) if _covers(diagnostic, one)]
+        at = [n for n, diagnostic in enumerate(predicted) if covers(diagnostic, _lines_of(one))]
         met.update(at)
         # No rule is expected to see what torch asks for itself.
         if at or not one.by_torch:
@@ -51,13 +51,17 @@ def _places(one: Break) -> Iterator[str]:
     yield from (frame.filename for frame in one.stack)
 
 
-def _covers(diagnostic: Diagnostic, one: Break) -> bool:
+def covers(diagnostic: Diagnostic, places: Iterable[tuple[str, int]]) -> bool:
+    """Whether a finding is about a row of one of the places, given by file and row."""
     spans = (diagnostic.span, *diagnostic.related)
     rows = {row for span in spans for row in range(span.start.row, span.end.row + 1)}
-    places = {(one.filename, one.row)}
-    places.update((frame.filename, frame.row) for frame in one.stack[-1:])
     path = diagnostic.path.resolve()
     return any(row in rows and Path(file).resolve() == path for file, row in places)
+
+
+def _lines_of(one: Break) -> Iterator[tuple[str, int]]:
+    yield one.filename, one.row
+    yield from ((frame.filename, frame.row) for frame in one.stack[-1:])
 
 
 def _seen(arm: str, one: Break, finding: Diagnostic | None) -> Joined:
