@@ -1,0 +1,116 @@
+"""What habits of training loops cost: ``python -m benchmarks.training``.
+
+``--measure REPORT.json`` measures on this machine; without it the report that is kept is taken.
+Either way the page of the documentation, and the figures in the pages of rules, are written anew.
+``--check`` writes nothing and fails where they would change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from .page import page, rewritten
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+REPORT = HERE / "h200.json"
+PAGE = ROOT / "docs" / "benchmark-training.md"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--measure", type=Path, help="measure here, and write this report")
+    parser.add_argument("--report", type=Path, default=REPORT, help="what the pages are made from")
+    parser.add_argument("--device", default="", help="cpu or cuda; cuda if there is one")
+    parser.add_argument("--turns", type=int, default=12)
+    parser.add_argument("--steps", type=int, default=10, help="of each turn")
+    parser.add_argument("--habits", default="", help="only those with this in their names")
+    parser.add_argument("--forms", default="eager,compiled")
+    parser.add_argument("--check", action="store_true", help="fail where a page would change")
+    options = parser.parse_args()
+    if options.measure is not None:
+        report = measure(options)
+        options.measure.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+        return
+    report = json.loads(options.report.read_text(encoding="utf-8"))
+    pages = dict(rewritten(report, sorted((ROOT / "rules").glob("*/*.md"))))
+    pages[PAGE] = page(report)
+    changed = [one for one, text in pages.items() if not _holds(one, text)]
+    if options.check and changed:
+        sys.exit("not as measured: " + ", ".join(str(one.relative_to(ROOT)) for one in changed))
+    for one in changed:
+        one.write_text(pages[one], encoding="utf-8")
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """The report of this machine: each habit, by size of the model, eager and compiled."""
+    import torch
+
+    from .habits import HABITS, World, plain
+    from .measure import Turns, measured, same_bits, shown_by_clock
+    from .model import CPU_SIZES, GPU_SIZES
+
+    device = torch.device(options.device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    on_gpu = device.type == "cuda"
+    where = torch.cuda.get_device_name() if on_gpu else "one thread of a CPU"
+    if not on_gpu:
+        torch.set_num_threads(1)
+    turns = Turns(options.turns, options.steps)
+    rows, clock, sizes = [], [], []
+    for size in GPU_SIZES if on_gpu else CPU_SIZES:
+        world = World(size, device)
+        sizes.append({**size._asdict(), "tensors": len(world.parameters)})
+        for form in options.forms.split(","):
+            world.call = torch.compile(world.model) if form == "compiled" else world.model
+            if on_gpu:
+                shown, true = shown_by_clock(world, plain(world), turns)
+                told = {"model": size.name, "form": form, "shown": shown, "true": true}
+                clock.append(told)
+            for habit in HABITS:
+                left_out = (habit.gpu_only and not on_gpu) or (
+                    habit.eager_only and form == "compiled"
+                )
+                if left_out or options.habits not in habit.name:
+                    continue
+                gc.collect()
+                times = measured(habit, world, turns)
+                rows.append(
+                    {
+                        "habit": habit.name,
+                        "model": size.name,
+                        "form": form,
+                        "found": habit.found,
+                        "remedy": habit.remedy,
+                        "rules": habit.rules,
+                        "found_ms": round(times.found, 4),
+                        "remedy_ms": round(times.remedy, 4),
+                        "saved": round(times.saved, 4),
+                        "low": round(times.low, 4),
+                        "high": round(times.high, 4),
+                    }
+                )
+                print(habit.name, size.name, form, times, flush=True)
+    rows.sort(key=lambda row: [one.name for one in HABITS].index(str(row["habit"])))
+    version = torch.__version__.partition("+")[0]
+    return {
+        "where": f"{where} (torch {version})",
+        "turns": turns.count,
+        "steps": turns.steps,
+        "sizes": sizes,
+        "rows": rows,
+        "clock": clock,
+        "bits": same_bits(device),
+    }
+
+
+def _holds(path: Path, text: str) -> bool:
+    return path.exists() and path.read_text(encoding="utf-8") == text
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,387 @@
+"""The habits that are measured: what a training step does, as found and with the remedy."""
+
+from __future__ import annotations
+
+import gc
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import nn
+
+from .model import Gpt, Size
+
+Hook = Callable[[torch.Tensor], object]
+RATE = 1e-5
+DECAY = 0.999
+
+
+class World:
+    """A model, its batch, and what the arms of a habit keep."""
+
+    def __init__(self, size: Size, device: torch.device) -> None:
+        torch.manual_seed(0)
+        self.device = device
+        self.model: nn.Module = Gpt(size).to(device)
+        self.call: Callable[..., torch.Tensor] = self.model
+        shape = (size.batch, size.tokens)
+        self.on_host = [torch.randint(size.vocabulary, shape) for _ in range(2)]
+        if device.type == "cuda":
+            self.on_host = [one.pin_memory() for one in self.on_host]
+        self.batch = [one.to(device) for one in self.on_host]
+
+    @property
+    def parameters(self) -> list[nn.Parameter]:
+        """Those of the model."""
+        return list(self.model.parameters())
+
+    def loss(self, batch: Sequence[torch.Tensor], *, mixed: bool = True) -> torch.Tensor:
+        """The forward pass."""
+        enabled = mixed and self.device.type == "cuda"
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=enabled):
+            return self.call(*batch)
+
+
+@dataclass
+class Arm:
+    """One way to take a step: what a habit adds to it, and where."""
+
+    optimizer: torch.optim.Optimizer
+    batch: Callable[[], Sequence[torch.Tensor]]
+    before_backward: Sequence[Hook] = ()
+    before_step: Sequence[Hook] = ()
+    after_step: Sequence[Hook] = ()
+    before_turn: Sequence[Callable[[], object]] = ()
+    scaler: torch.amp.GradScaler | None = None
+    to_none: bool = True
+    mixed: bool = True
+
+    def step(self, world: World) -> None:
+        """One training step."""
+        loss = world.loss(self.batch(), mixed=self.mixed)
+        for hook in self.before_backward:
+            hook(loss)
+        if self.scaler is None:
+            loss.backward()
+        else:
+            self.scaler.scale(loss).backward()  # type: ignore[no-untyped-call]
+        for hook in self.before_step:
+            hook(loss)
+        if self.scaler is None:
+            self.optimizer.step()
+        else:
+            self.scaler.step(self.optimizer)
+            self.scaler.update()
+        self.optimizer.zero_grad(set_to_none=self.to_none)
+        for hook in self.after_step:
+            hook(loss)
+
+
+@dataclass(frozen=True)
+class Habit:
+    """A line of the table; ``rules`` are the codes of those that report the habit."""
+
+    name: str
+    found: str
+    remedy: str
+    arms: Callable[[World], tuple[Arm, Arm]]
+    rules: tuple[str, ...] = ()
+    eager_only: bool = False
+    gpu_only: bool = False
+
+
+def plain(world: World) -> Arm:
+    """The step without any habit: a fused optimizer, and the batch where it is needed."""
+    return Arm(adamw(world, fused=True), lambda: world.batch)
+
+
+def adamw(world: World, **chosen: bool) -> torch.optim.Optimizer:
+    """An optimizer of all parameters."""
+    return torch.optim.AdamW(world.parameters, lr=RATE, **chosen)  # type: ignore[arg-type]
+
+
+def loss_read(world: World) -> tuple[Arm, Arm]:
+    found, remedy = plain(world), plain(world)
+    totals = [0.0, torch.zeros((), device=world.device)]
+
+    def read(loss: torch.Tensor) -> None:
+        totals[0] += loss.item()
+
+    def kept(loss: torch.Tensor) -> None:
+        totals[1] += loss.detach()
+
+    found.after_step, remedy.after_step = [read], [kept]
+    return found, remedy
+
+
+def finite_asked(world: World) -> tuple[Arm, Arm]:
+    found, remedy = plain(world), plain(world)
+    finite = torch.ones((), dtype=torch.bool, device=world.device)
+
+    def ask(loss: torch.Tensor) -> None:
+        if not torch.isfinite(loss):
+            raise FloatingPointError
+
+    def note(loss: torch.Tensor) -> None:
+        finite.logical_and_(torch.isfinite(loss.detach()))
+
+    found.before_backward, remedy.before_backward = [ask], [note]
+    return found, remedy
+
+
+def number_asked(world: World) -> tuple[Arm, Arm]:
+    """The same, as it is written with `math`: the number is read first."""
+    found, remedy = finite_asked(world)
+
+    def ask(loss: torch.Tensor) -> None:
+        if not math.isfinite(loss.item()):
+            raise FloatingPointError
+
+    found.before_backward = [ask]
+    return found, remedy
+
+
+def averaged(world: World) -> tuple[Arm, Arm]:
+    found, remedy = plain(world), plain(world)
+    copies = [[p.detach().clone() for p in world.parameters] for _ in range(2)]
+
+    @torch.no_grad()
+    def one_by_one(_: torch.Tensor) -> None:
+        for average, parameter in zip(copies[0], world.model.parameters(), strict=True):
+            average.mul_(DECAY).add_(parameter.data, alpha=1 - DECAY)
+
+    @torch.no_grad()
+    def together(_: torch.Tensor) -> None:
+        torch._foreach_mul_(copies[1], DECAY)
+        torch._foreach_add_(copies[1], list(world.model.parameters()), alpha=1 - DECAY)
+
+    found.after_step, remedy.after_step = [one_by_one], [together]
+    return found, remedy
+
+
+def interpolated(world: World) -> tuple[Arm, Arm]:
+    found, remedy = plain(world), plain(world)
+    copies = [[p.detach().clone() for p in world.parameters] for _ in range(2)]
+
+    @torch.no_grad()
+    def one_by_one(_: torch.Tensor) -> None:
+        for average, parameter in zip(copies[0], world.model.parameters(), strict=True):
+            average.lerp_(parameter, 1 - DECAY)
+
+    @torch.no_grad()
+    def together(_: torch.Tensor) -> None:
+        torch._foreach_lerp_(copies[1], list(world.model.parameters()), 1 - DECAY)
+
+    found.after_step, remedy.after_step = [one_by_one], [together]
+    return found, remedy
+
+
+def default_optimizer(world: World) -> tuple[Arm, Arm]:
+    return Arm(adamw(world), lambda: world.batch), plain(world)
+
+
+def single_tensor(world: World) -> tuple[Arm, Arm]:
+    return Arm(adamw(world, foreach=False), lambda: world.batch), plain(world)
+
+
+def scaled(world: World) -> tuple[Arm, Arm]:
+    arms = Arm(adamw(world, foreach=True), lambda: world.batch), plain(world)
+    for arm in arms:
+        arm.scaler = torch.amp.GradScaler(world.device.type, init_scale=1.0)
+    return arms
+
+
+def schedule_on_host(world: World) -> tuple[Arm, Arm]:
+    found, remedy = plain(world), plain(world)
+    schedule = np.linspace(0.0, 1.0, 1000, dtype=np.float32)
+    kept = torch.from_numpy(schedule).to(world.device)
+    index = torch.randint(1000, (16,), device=world.device)
+    found.after_step = [lambda _: torch.from_numpy(schedule).to(world.device)[index]]
+    remedy.after_step = [lambda _: kept[index]]
+    return found, remedy
+
+
+def waiting_copy(world: World) -> tuple[Arm, Arm]:
+    found, remedy = plain(world), plain(world)
+    found.batch = lambda: [one.to(world.device) for one in world.on_host]
+    remedy.batch = lambda: [one.to(world.device, non_blocking=True) for one in world.on_host]
+    return found, remedy
+
+
+def meters(world: World) -> tuple[Arm, Arm]:
+    found, remedy = plain(world), plain(world)
+
+    def read(loss: torch.Tensor) -> list[float]:
+        return [(loss.detach() * k).item() for k in range(5)]
+
+    def at_once(loss: torch.Tensor) -> list[float]:
+        return list(torch.stack([loss.detach() * k for k in range(5)]).tolist())
+
+    found.after_step, remedy.after_step = [read], [at_once]
+    return found, remedy
+
+
+def norm_asked(world: World) -> tuple[Arm, Arm]:
+    found, remedy = plain(world), plain(world)
+
+    def clip(asked: bool) -> Hook:
+        return lambda _: nn.utils.clip_grad_norm_(world.parameters, 1.0, error_if_nonfinite=asked)
+
+    found.before_step, remedy.before_step = [clip(True)], [clip(False)]
+    return found, remedy
+
+
+def zeroed(world: World) -> tuple[Arm, Arm]:
+    found, remedy = plain(world), plain(world)
+    found.to_none = False
+    return found, remedy
+
+
+def each_step(call: Callable[[], object]) -> Callable[[World], tuple[Arm, Arm]]:
+    """A habit that is one call after each step, which the remedy leaves out."""
+
+    def arms(world: World) -> tuple[Arm, Arm]:
+        found, remedy = plain(world), plain(world)
+        found.after_step = [lambda _: call()]
+        return found, remedy
+
+    return arms
+
+
+def full_float32(world: World) -> tuple[Arm, Arm]:
+    arms = plain(world), plain(world)
+    for arm, precision in zip(arms, ("highest", "high"), strict=True):
+        arm.mixed = False
+        arm.before_turn = [lambda it=precision: torch.set_float32_matmul_precision(it)]  # type: ignore[misc]
+    return arms
+
+
+HABITS: tuple[Habit, ...] = (
+    Habit(
+        "averages one by one",
+        "for a, p in zip(averages, model.parameters()): a.mul_(d).add_(p, alpha=1 - d)",
+        "torch._foreach_mul_(averages, d); torch._foreach_add_(averages, [...], alpha=1 - d)",
+        averaged,
+        ("TCL520",),
+    ),
+    Habit(
+        "averages one by one, by lerp_",
+        "for a, p in zip(averages, model.parameters()): a.lerp_(p, 1 - d)",
+        "torch._foreach_lerp_(averages, [...], 1 - d)",
+        interpolated,
+        ("TCL520",),
+    ),
+    Habit(
+        "foreach=False",
+        "AdamW(..., foreach=False)",
+        "AdamW(..., fused=True)",
+        single_tensor,
+        ("TCL503",),
+    ),
+    Habit(
+        "optimizer's default",
+        "AdamW(...)",
+        "AdamW(..., fused=True)",
+        default_optimizer,
+        ("TCL507",),
+    ),
+    Habit(
+        "scaler and unfused optimizer",
+        "scaler.step(optimizer)",
+        "the same, with AdamW(..., fused=True)",
+        scaled,
+        ("TCL512",),
+        gpu_only=True,
+    ),
+    Habit(
+        "finite before backward",
+        "if not torch.isfinite(loss): raise",
+        "finite &= torch.isfinite(loss), read every few steps",
+        finite_asked,
+        ("TCL335",),
+    ),
+    Habit(
+        "finite before backward, of a number",
+        "if not math.isfinite(loss.item()): raise",
+        "finite &= torch.isfinite(loss), read every few steps",
+        number_asked,
+        ("TCL335",),
+    ),
+    Habit(
+        "loss read",
+        "total += loss.item()",
+        "total += loss.detach()",
+        loss_read,
+        ("TCL511",),
+    ),
+    Habit(
+        "five numbers read",
+        "five times .item()",
+        "torch.stack([...]).tolist()",
+        meters,
+        ("TCL332",),
+    ),
+    Habit(
+        "norm checked",
+        "clip_grad_norm_(..., error_if_nonfinite=True)",
+        "clip_grad_norm_(...)",
+        norm_asked,
+        ("TCL504",),
+    ),
+    Habit(
+        "gradients zeroed",
+        "zero_grad(set_to_none=False)",
+        "zero_grad()",
+        zeroed,
+        ("TCL505",),
+    ),
+    Habit(
+        "batch waits",
+        "pinned.to(device)",
+        "pinned.to(device, non_blocking=True)",
+        waiting_copy,
+        ("TCL334",),
+        gpu_only=True,
+    ),
+    Habit(
+        "schedule on the host",
+        "torch.from_numpy(schedule).to(device)[t]",
+        "schedule[t], kept on the device",
+        schedule_on_host,
+        ("TCL336",),
+    ),
+    Habit(
+        "cache emptied",
+        "torch.cuda.empty_cache()",
+        "not called",
+        each_step(torch.cuda.empty_cache),
+        ("TCL331",),
+        gpu_only=True,
+    ),
+    Habit(
+        "garbage collected",
+        "gc.collect()",
+        "not called",
+        each_step(gc.collect),
+        ("TCL331",),
+    ),
+    Habit(
+        "synchronized",
+        "torch.cuda.synchronize()",
+        "not called",
+        each_step(torch.cuda.synchronize),
+        ("TCL331",),
+        gpu_only=True,
+    ),
+    Habit(
+        "full float32",
+        "float32, nothing said of its precision",
+        'torch.set_float32_matmul_precision("high")',
+        full_float32,
+        ("TCL620",),
+        eager_only=True,
+        gpu_only=True,
+    ),
+)

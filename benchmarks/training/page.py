@@ -1,0 +1,126 @@
+"""What was measured as a page of the documentation, and as a sentence of each rule's page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+HEAD = """\
+# What habits of training loops cost
+
+<!-- Written by `python -m benchmarks.training`; do not edit. -->
+
+A training step with a habit, and the same step with the remedy, on {where}. The model is a GPT:
+{sizes}. The step is forward in autocast to bfloat16, backward, and a fused AdamW but where the
+optimizer is what is measured. Both arms take turns ({turns} turns of {steps} steps, one
+synchronization at the end of each); times are medians in milliseconds a step, and "saved" is the
+part of the found step that the remedy saves, with the 95% interval of its median over the turns.
+**Nothing** is said where the interval reaches zero or the saving is below 1%.
+
+The same line costs nothing or several percent, depending on whether the CPU runs ahead of the
+device: what a habit costs in your loop, `tclint run` measures there.
+
+| habit | model | form | as found | ms | remedy | ms | saved | rules |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- |
+"""
+CLOCK = """
+## A clock that does not wait
+
+`time.perf_counter()` before and after the forward pass, without `torch.cuda.synchronize()`: the
+clock shows how long it took to launch the work.
+
+| model | form | shown ms | true ms |
+| --- | --- | --- | --- |
+"""
+BITS = """
+## Averages at once, and their bits
+
+200 tensors of different sizes, averaged one after the other and by `torch._foreach_*`.
+
+| operation | bit for bit the same |
+| --- | --- |
+"""
+SENTENCE = "Measured on {where}: "
+LEAST = 0.01
+Row = Mapping[str, Any]
+
+
+def page(report: Row) -> str:
+    """The page of a report."""
+    sizes = "; ".join(
+        f"{one['name']}: {one['layers']} layers of {one['width']}, {one['batch']} x "
+        f"{one['tokens']} tokens, {one['tensors']} parameters"
+        for one in report["sizes"]
+    )
+    turns, steps = report["turns"], report["steps"]
+    head = HEAD.format(where=report["where"], sizes=sizes, turns=turns, steps=steps)
+    lines = ["| " + " | ".join(_cells(row)) + " |\n" for row in report["rows"]]
+    clock = [
+        f"| {one['model']} | {one['form']} | {one['shown']:.2f} | {one['true']:.2f} |\n"
+        for one in report["clock"]
+    ]
+    bits = [f"| {name} | {'yes' if same else 'no'} |\n" for name, same in report["bits"].items()]
+    return "".join([head, *lines, CLOCK if clock else "", *clock, BITS, *bits])
+
+
+def sentence(report: Row, code: str) -> str | None:
+    """What a rule's page says of its habits; None for a rule without any."""
+    rows = [row for row in report["rows"] if code in row["rules"]]
+    if not rows:
+        return None
+    said = [
+        f"{habit}: {', '.join(_saved_in(row) for row in rows if row['habit'] == habit)}"
+        for habit in dict.fromkeys(row["habit"] for row in rows)
+    ]
+    return _filled(SENTENCE.format(where=report["where"]) + "; ".join(said) + ".")
+
+
+def with_sentence(text: str, said: str) -> str:
+    """A rule's page with its sentence: in the place of the old one, else before "Fix safety"."""
+    old = re.compile(r"^Measured on [^\n]*\n(?:[^\n]+\n)*", re.MULTILINE)
+    if old.search(text):
+        return old.sub(lambda _: said, text, count=1)
+    return text.replace("\n## Fix safety\n", f"\n{said}\n## Fix safety\n", 1)
+
+
+def rewritten(report: Row, rules: Sequence[Path]) -> Iterator[tuple[Path, str]]:
+    """The pages of rules that have a habit in the report, as they should be."""
+    for path in rules:
+        text = path.read_text(encoding="utf-8")
+        code = re.search(r"^# [\w-]+ \((TCL\d+)\)", text)
+        said = sentence(report, code[1]) if code else None
+        if said is not None:
+            yield path, with_sentence(text, said)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    ms = (f"{row['found_ms']:.2f}", f"{row['remedy_ms']:.2f}")
+    rules = ", ".join(row["rules"])
+    found, remedy = f"`{row['found']}`", f"`{row['remedy']}`"
+    return row["habit"], row["model"], row["form"], found, ms[0], remedy, ms[1], _saved(row), rules
+
+
+def _saved(row: Row) -> str:
+    low, high = row["low"], row["high"]
+    if low <= 0 <= high or abs(row["saved"]) < LEAST:
+        return f"nothing ({low:.1%} to {high:.1%})"
+    return f"**{row['saved']:.1%}** ({low:.1%} to {high:.1%})"
+
+
+def _saved_in(row: Row) -> str:
+    low, high = row["low"], row["high"]
+    nothing = low <= 0 <= high or abs(row["saved"]) < LEAST
+    part = "nothing" if nothing else f"{row['saved']:.0%} of the step"
+    return f"{part} ({row['model']}, {row['form']})"
+
+
+def _filled(text: str) -> str:
+    """A paragraph in lines of at most 98 letters."""
+    lines = [""]
+    for word in text.split():
+        if len(lines[-1]) + len(word) >= 98:
+            lines.append("")
+        lines[-1] += f" {word}" if lines[-1] else word
+    return "\n".join(lines) + "\n"

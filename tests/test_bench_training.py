@@ -1,0 +1,63 @@
+"""What was measured of training loops stands in the pages, and the habits are what they say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from benchmarks.training.page import page, sentence, with_sentence
+
+pytest.importorskip("torch")
+
+
+def row(**changed: Any) -> dict[str, Any]:
+    kept = {"habit": "loss read", "model": "small", "form": "eager", "rules": ["TCL511"]}
+    arms = {"found": "a()", "remedy": "b()", "found_ms": 2.0, "remedy_ms": 1.0}
+    return {**kept, **arms, "saved": 0.5, "low": 0.4, "high": 0.6, **changed}
+
+
+def report(*rows: dict[str, Any]) -> dict[str, Any]:
+    size = {"name": "small", "layers": 1, "width": 2, "batch": 3, "tokens": 4, "tensors": 5}
+    turns = {"where": "a GPU", "turns": 1, "steps": 1}
+    return {**turns, "sizes": [size], "rows": rows, "clock": [], "bits": {"copy_": True}}
+
+
+def test_a_saving_within_the_noise_is_nothing() -> None:
+    told = page(report(row(low=-0.1)))
+    assert "nothing (-10.0% to 60.0%)" in told
+    assert "**50.0%** (40.0% to 60.0%)" in page(report(row()))
+
+
+def test_a_rule_says_what_was_measured_of_its_own_habits_only() -> None:
+    rows = report(row(), row(model="middle", saved=0.002), row(habit="other", rules=["TCL512"]))
+    said = sentence(rows, "TCL511")
+    assert said is not None
+    assert (
+        said.split()
+        == (
+            "Measured on a GPU: loss read: 50% of the step (small, eager), nothing (middle, eager)."
+        ).split()
+    )
+    assert sentence(rows, "TCL101") is None
+
+
+def test_a_sentence_takes_the_place_of_the_old_one() -> None:
+    text = "# a (TCL511)\n\n## Why it hurts\nIt waits.\n\n## Fix safety\nSafe.\n"
+    once = with_sentence(text, "Measured on a: b.\n")
+    assert once.index("It waits.") < once.index("Measured on a") < once.index("## Fix safety")
+    assert with_sentence(once, "Measured on a: b.\n") == once
+    assert with_sentence(once, "Measured on c: d\ne.\n").count("Measured") == 1
+
+
+def test_every_arm_takes_a_step() -> None:
+    import torch
+
+    from benchmarks.training.habits import HABITS, World
+    from benchmarks.training.model import Size
+
+    world = World(Size("tiny", 1, 32, 16, 1, 4), torch.device("cpu"))
+    for habit in HABITS:
+        if not habit.gpu_only:
+            for arm in habit.arms(world):
+                arm.step(world)
