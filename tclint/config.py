@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Final, cast
@@ -16,7 +16,7 @@ from tclint.config_keys import (
     Key,
     describe_keys,
     in_words,
-    nearest,
+    nearest_code,
     parse_value,
     parse_values,
 )
@@ -348,6 +348,25 @@ def names_codes(config: Config) -> bool:
     return any(_get(config, key) for key in KEYS if key.codes)
 
 
+def with_codes(config: Config, codes: Mapping[str, str]) -> Config:
+    """The configuration with the codes of rules that it calls by their names."""
+    values = {}
+    for key in KEYS:
+        if key.codes:
+            value: Any = _get(config, key)
+            if key.kind == "globs-to-codes":
+                values[key.name] = tuple((glob, _coded(said, codes)) for glob, said in value)
+            elif key.kind == "rule-options":
+                values[key.name] = tuple((codes.get(name, name), *rest) for name, *rest in value)
+            else:
+                values[key.name] = _coded(value, codes)
+    return _assign(config, values)
+
+
+def _coded(said: Iterable[str], codes: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(codes.get(each, each) for each in said)
+
+
 def check_codes(config: Config, known: Collection[str], written: Config | None = None) -> None:
     """Check that every code, or prefix of codes, belongs to a rule that exists.
 
@@ -365,7 +384,7 @@ def check_codes(config: Config, known: Collection[str], written: Config | None =
         for code in _codes_of(key, config):
             if code != "ALL" and not (code and any(k.startswith(code) for k in known)):
                 where = _origin(config) if code in in_file else "command line"
-                hint = nearest(code, known)
+                hint = nearest_code(code, known)
                 raise ConfigError(f"{where}: {key.name}: no rule has the code {code!r}{hint}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ from tclint.config_verify import TARGET_PATTERN, VERIFY_KEYS, VerifyTarget, veri
 from tclint.errors import UserError
 from tclint.records import record
 from tclint.source.patterns import is_valid
+from tclint.torch_bounds.releases import COMPILING_TORCH, shown
 
 SIDE_EFFECT_STYLES: Final = ("guard", "trace-time", "reorder", "graph-print", "remove")
 SCOPES: Final = ("compiled", "modules", "all")
@@ -90,7 +92,7 @@ KEYS: Final = (
     Key("extend", "extend", "path", "", "A configuration file to inherit from. This file's values "
         "win. Inherited patterns are relative to this file. `ignore`, `per-file-ignores`, "
         "`per-file-places`, `rules` and the `extend-` keys add up."),
-    Key("select", "select", "strings", (), "Rules to enable: codes or prefixes. Empty or "
+    Key("select", "select", "strings", (), "Rules to enable: codes, prefixes or names. Empty or "
         '"ALL" means every rule.', codes=True),
     Key("extend-select", "extend_select", "strings", (), "Rules to enable in addition to `select`.",
         codes=True),
@@ -202,7 +204,7 @@ def parse_value(key: Key, raw: Any, where: str) -> Any:
     if key.kind in {"string", "path"}:
         return _choice(_require(raw, str, key, where), key, where)
     if key.kind == "version":
-        return _version(raw, where)
+        return _version(raw, key, where)
     if key.kind == "globs-to-codes":
         table = _require(raw, dict, key, where)
         return tuple(
@@ -230,6 +232,16 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
     close = difflib.get_close_matches(name, sorted(known), n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def nearest_code(code: str, known: Iterable[str]) -> str:
+    """A hint for a code that no rule has: the same number, or where all codes are listed.
+
+    Codes with other numbers look alike and mean something else.
+    """
+    number = code.lstrip(string.ascii_letters)
+    meant = [each for each in known if number and each.lstrip(string.ascii_letters) == number]
+    return f"; did you mean {meant[0]!r}?" if meant else "; `tclint rule` lists all"
 
 
 def _require(raw: Any, kind: type, key: Key, where: str) -> Any:
@@ -263,12 +275,16 @@ def _place(raw: Any, where: str) -> str:
     return raw
 
 
-def _version(raw: Any, where: str) -> tuple[int, int]:
+def _version(raw: Any, key: Key, where: str) -> tuple[int, int]:
     match = _VERSION.fullmatch(raw) if isinstance(raw, str) else None
     if match is None:
         # A bare 2.10 is the number 2.1, so numbers are refused even where they would be right.
         raise ConfigError(f'{where}: expected a string such as "2.13", got {in_words(raw)}')
-    return int(match[1]), int(match[2])
+    version = int(match[1]), int(match[2])
+    if key.name == "target-torch" and version < COMPILING_TORCH:
+        oldest = shown(COMPILING_TORCH)
+        raise ConfigError(f"{where}: torch {raw} has no torch.compile; it came with {oldest}")
+    return version
 
 
 def _glob(pattern: str, where: str) -> str:

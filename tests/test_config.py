@@ -231,7 +231,7 @@ BAD = [
     ('verify = [{name = "x"}]', 'verify: target: expected "package.module:function", got nothing'),
     ('verify = [{target = "x"}]', "got the string 'x'"),
     ('verify = [{target = "x:y", tagret = "x"}]', "unknown key 'tagret'; did you mean 'target'?"),
-    ('ignore = ["TCL20l"]', "ignore: no rule has the code 'TCL20l'; did you mean 'TCL205'?"),
+    ('ignore = ["TCL20l"]', "ignore: no rule has the code 'TCL20l'; `tclint rule` lists all"),
     ('ignore = [""]', "ignore: no rule has the code ''"),
     ('per-file-ignores = {"a" = ["E501"]}', "per-file-ignores: no rule has the code 'E501'"),
     ("select = [", "not valid TOML"),

@@ -1,8 +1,10 @@
 """The Typer application: the list of commands; each one's module is imported when it is run."""
 
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
@@ -43,6 +45,8 @@ class LazyGroup(TyperGroup):
         self, ctx: Any, args: list[str]
     ) -> tuple[str | None, TyperCommand | None, list[str]]:
         """Put the real command in the place of the one that only has a name."""
+        if args and args[0] not in self.commands and (hint := meant(args)):
+            ctx.fail(f"No such command {printable(args[0])!r}. {hint}")
         name, _, rest = super().resolve_command(ctx, [*map(_with_value, args)])
         return name, load(name) if name else None, rest
 
@@ -60,6 +64,41 @@ class LazyGroup(TyperGroup):
             fail(str(error))
 
 
+def meant(args: Sequence[str]) -> str:
+    """What to write instead of a command that other linters have; empty where nobody can tell."""
+    name, rest = args[0], args[1:]
+    if name in _ELSEWHERE:
+        return f"Write `{_ELSEWHERE[name]}`."
+    if Path(name).exists():
+        return f"Write `{shlex.join(['tclint', 'check', name, *rest])}`."
+    return ""
+
+
+_ELSEWHERE = {
+    "explain": "tclint rule CODE",
+    "format": "tclint fix",
+    "help": "tclint --help",
+    "linter": "tclint rule",
+    "lint": "tclint check",
+    "lsp": "tclint server",
+    "rules": "tclint rule",
+    "version": "tclint --version",
+}
+"""What commands of other tools are called here."""
+_OPTIONS_ELSEWHERE = {
+    "--fix": "`tclint fix` applies fixes",
+    "--unsafe-fixes": "`tclint fix --unsafe-fixes` applies them",
+    "--fix-only": "`tclint fix` applies fixes",
+    "--show-fixes": "`--diff` prints them",
+    "--format": "`--output-format` names the format",
+    "-f": "`--output-format` names the format",
+    "-o": "`--output-file` names the file",
+    "-v": "`--show-files` and `--show-settings` tell more",
+    "--verbose": "`--show-files` and `--show-settings` tell more",
+    "--add-noqa": "`--add-ignore` adds a comment to each finding",
+    "--target-version": "`--target-torch` names the torch that the code runs on",
+}
+"""What options of other linters are called here."""
 _UsageError: Any = typer.BadParameter.__base__  # Typer brings its own Click, or has it installed
 
 
@@ -70,6 +109,9 @@ def _readable_errors() -> Iterator[None]:
         yield
     except _UsageError as error:
         error.message = printable(error.message)
+        instead = _OPTIONS_ELSEWHERE.get(getattr(error, "option_name", ""))
+        if instead is not None:
+            error.message, error.possibilities = f"{error.message} ({instead})", None
         raise
 
 

@@ -90,6 +90,8 @@ def run_check(inputs: Inputs, task: Task, how: Execution, recorder: Recorder | N
     if task.add_ignore is not None:
         from tclint.cli.adding import add_ignores
 
+        if inputs.errors:
+            fail("nothing was silenced; a reason is written as in `--add-ignore=reason`")
         return add_ignores(left.run, task.add_ignore)
     text = _report(left, output, view)
     _print(text, output.file, styled=view.colour or view.links)

@@ -18,14 +18,16 @@ from tclint.config import (
     names_codes,
     read_config,
     requirement_problems,
+    with_codes,
     with_overrides,
 )
 from tclint.config_keys import nearest
 from tclint.lint.options import check_options
-from tclint.lint.registry import known_rules
+from tclint.lint.registry import codes_by_name, known_rules
 from tclint.lint.selection import selected_rules
 from tclint.records import record
 from tclint.toml_text import parse_toml
+from tclint.torch_bounds import NEWEST_TORCH, shown
 
 
 @record(frozen=True)
@@ -69,6 +71,9 @@ def warn_of_requirements(config: Config) -> None:
     """Tell which files of the project could not be understood, and what is assumed instead."""
     for text in requirement_problems(config):
         _warn_once(text)
+    if config.settings.target_torch > NEWEST_TORCH:
+        target, newest = shown(config.settings.target_torch), shown(NEWEST_TORCH)
+        _warn_once(f"this tclint knows torch up to {newest}: {target} is taken for {newest}")
 
 
 @cache
@@ -101,8 +106,9 @@ def _configure(overrides: Overrides, start: Path) -> Config:
         preset=overrides.preset,
     )
     if names_codes(config):
-        rules = known_rules()
-        check_codes(config, [rule.code for rule in rules], written)
+        rules, names = known_rules(), codes_by_name()
+        config = with_codes(config, names)
+        check_codes(config, [rule.code for rule in rules], with_codes(written, names))
         check_options(config, rules)
         if not selected_rules(rules, config):
             warn("no rule is left to run: `ignore` takes away all that `select` names")

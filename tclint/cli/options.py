@@ -25,13 +25,14 @@ Paths = Annotated[
 ]
 Select = Annotated[
     list[str] | None,
-    typer.Option(metavar="CODES", help="Comma-separated rule codes or prefixes to enable."),
+    typer.Option(metavar="CODES", help="Comma-separated rule codes, prefixes or names to enable."),
 ]
 ExtendSelect = Annotated[
-    list[str] | None, typer.Option(metavar="CODES", help="Codes or prefixes to enable in addition.")
+    list[str] | None,
+    typer.Option(metavar="CODES", help="Codes, prefixes or names to enable in addition."),
 ]
 Ignore = Annotated[
-    list[str] | None, typer.Option(metavar="CODES", help="Codes or prefixes to disable.")
+    list[str] | None, typer.Option(metavar="CODES", help="Codes, prefixes or names to disable.")
 ]
 ConfigOption = Annotated[
     list[str] | None,
@@ -111,8 +112,8 @@ AddIgnore = Annotated[
     str | None,
     typer.Option(
         "--add-ignore",
-        metavar="REASON",
-        help="Add a comment that silences it to each finding; REASON may be empty.",
+        metavar="[=REASON]",
+        help="Add a comment that silences it to each finding, with this reason if one is given.",
     ),
 ]
 IgnoreNoqa = Annotated[

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from tclint.config_keys import ConfigError, nearest
+from tclint.config_keys import ConfigError, nearest, nearest_code
 from tclint.records import record
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def check_options(config: Config, rules: Iterable[HasOptions]) -> None:
         where = f"{config.source or 'command line'}: rules.{code}"
         rule = by_code.get(code)
         if rule is None:
-            raise ConfigError(f"{where}: no rule has the code {code!r}{nearest(code, by_code)}")
+            raise ConfigError(
+                f"{where}: no rule has the code {code!r}{nearest_code(code, by_code)}"
+            )
         declared = {option.name: option for option in rule.options}
         if name not in declared:
             hint = nearest(name, declared) or f" (it has {', '.join(declared) or 'none'})"

@@ -35,6 +35,11 @@ def load_rules() -> tuple[Rule[Any], ...]:
     return tuple(rule for _, rule in _loaded().values())
 
 
+def codes_by_name() -> dict[str, str]:
+    """The code of each rule by its name, and by the names that it had before."""
+    return {name: rule.code for rule in known_rules() for name in (*rule.former_names, rule.name)}
+
+
 def pack_of(code: str) -> EntryPoint | None:
     """The pack that a rule comes from; None for the engine's own."""
     entry, _ = _loaded().get(code, (None, None))

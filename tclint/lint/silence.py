@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tclint.config import Config
-from tclint.config_keys import nearest
+from tclint.config_keys import nearest_code
 from tclint.diagnostics import (
     Applicability,
     Confidence,
@@ -93,7 +93,7 @@ class Silencer:
         comments = self._of(file)
         wrong = [(comment, comment.mistake or "") for comment in comments.mistakes()]
         wrong += [
-            (comment, f"no rule has the code {code!r}{nearest(code, self._codes)}")
+            (comment, f"no rule has the code {code!r}{nearest_code(code, self._codes)}")
             for comment in comments.understood()
             for code in comment.codes
             if code not in self._codes

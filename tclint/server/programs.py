@@ -14,10 +14,11 @@ from tclint.config import (
     find_config,
     load_config,
     read_config,
+    with_codes,
 )
 from tclint.files import Version, version_of
 from tclint.lint import project_files
-from tclint.lint.registry import known_rules
+from tclint.lint.registry import codes_by_name, known_rules
 from tclint.server.neighbours import KnownImports
 from tclint.server.program import Program
 from tclint.server.settings import Settings
@@ -112,6 +113,7 @@ def config_for(path: Path, folder: Path | None, settings: Settings) -> Config:
         config = load_config(path)
     config = settings.over(config)
     if config.source is not None or settings.configuration:
+        config = with_codes(config, codes_by_name())
         check_codes(config, _codes())
     return config
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 Version = tuple[int, int]
 
 NEWEST_TORCH: Final = (2, 15)
+COMPILING_TORCH: Final = (2, 0)
+"""The first release with ``torch.compile``."""
 _LAST_OF: Final = {0: 4, 1: 13, 2: NEWEST_TORCH[1]}
 KNOWN: Final = tuple(
     (major, minor) for major, last in _LAST_OF.items() for minor in range(last + 1)

@@ -1,0 +1,87 @@
+"""What people type who come from other linters."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli_runs import BREAKS, tclint
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "net.py").write_text(BREAKS)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        (["check", "--fix", "net.py"], "`tclint fix` applies fixes"),
+        (["check", "--unsafe-fixes"], "`tclint fix --unsafe-fixes` applies them"),
+        (["check", "--format", "json"], "`--output-format` names the format"),
+        (["check", "-v"], "`--show-files` and `--show-settings` tell more"),
+        (["check", "--add-noqa"], "`--add-ignore` adds a comment to each finding"),
+        (["."], "Write `tclint check .`."),
+        (["net.py", "-q"], "Write `tclint check net.py -q`."),
+        (["explain", "TCL101"], "Write `tclint rule CODE`."),
+        (["version"], "Write `tclint --version`."),
+        (["chekc"], "Did you mean 'check'?"),
+    ],
+)
+def test_what_other_linters_call_otherwise_is_pointed_to(
+    project: Path, typed: list[str], told: str
+) -> None:
+    done = tclint(*typed, cwd=project)
+    assert done.returncode == 2
+    assert told in " ".join(done.stderr.split())
+
+
+def test_a_rule_may_be_selected_by_its_name(project: Path) -> None:
+    named = tclint(
+        "check", "--select", "item-in-compiled-region", "--output-format=json", cwd=project
+    )
+    assert [each["code"] for each in json.loads(named.stdout)] == ["TCL101"]
+    assert tclint("check", "--ignore", "item-in-compiled-region", cwd=project).returncode == 0
+
+
+def test_a_configuration_may_name_rules(project: Path) -> None:
+    table = {"ignore": '["item-in-compiled-region"]', "per-file-ignores": '{"*.py" = ["TCL101"]}'}
+    for key, value in table.items():
+        (project / "tclint.toml").write_text(f"{key} = {value}\n")
+        assert tclint("check", cwd=project).returncode == 0
+    (project / "tclint.toml").write_text('ignore = ["item-in-region"]\n')
+    assert "no rule has the code 'item-in-region'" in tclint("check", cwd=project).stderr
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        ("TLC101", "did you mean 'TCL101'?"),
+        ("tcl101", "did you mean 'TCL101'?"),
+        ("TCL999", "`tclint rule` lists all"),
+    ],
+)
+def test_a_hint_is_a_code_with_the_same_number(project: Path, code: str, hint: str) -> None:
+    assert hint in tclint("check", "--select", code, cwd=project).stderr
+
+
+def test_a_release_without_torch_compile_is_refused(project: Path) -> None:
+    done = tclint("check", "--target-torch", "1.13", cwd=project)
+    assert done.returncode == 2
+    assert "torch 1.13 has no torch.compile; it came with 2.0" in done.stderr
+
+
+def test_a_release_that_nobody_knows_yet_is_told(project: Path) -> None:
+    done = tclint("check", "--target-torch", "9.9", cwd=project)
+    assert done.returncode == 1
+    assert "9.9 is taken for" in done.stderr
+
+
+def test_a_reason_that_stands_apart_writes_nothing(project: Path) -> None:
+    done = tclint("check", "net.py", "--add-ignore", "TODO", cwd=project)
+    assert done.returncode == 2
+    assert "`--add-ignore=reason`" in done.stderr
+    assert (project / "net.py").read_text() == BREAKS
