@@ -350,7 +350,7 @@ def names_codes(config: Config) -> bool:
 
 def with_codes(config: Config, codes: Mapping[str, str]) -> Config:
     """The configuration with the codes of rules that it calls by their names."""
-    values = {}
+    values: dict[str, Any] = {}
     for key in KEYS:
         if key.codes:
             value: Any = _get(config, key)
