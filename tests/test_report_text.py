@@ -45,7 +45,7 @@ model.py:7:17: TCL101 [*] `.item()` breaks the graph
   = effect: graph break (GB0124)
   = reached: Net.forward → mean (ops.py:12)
   = fix: Keep the tensor
-  = help: https://example.org/TCL101
+  = help: tclint rule TCL101 · https://example.org/TCL101
 
 """
     )
@@ -65,6 +65,7 @@ def test_text_says_what_an_unsafe_fix_may_change_and_that_it_is_not_sure() -> No
     assert shown.endswith("""\
   = effect: graph break (GB0124), medium confidence
   = unsafe fix: Keep the tensor (gradients flow)
+  = help: tclint rule TCL101
 
 """)
 

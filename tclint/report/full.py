@@ -49,15 +49,15 @@ def notes(result: Result, view: View) -> Iterator[tuple[str, str]]:
     if diagnostic.chain:
         yield "reached", chain_text(diagnostic, view)
     if diagnostic.fixable is not None:
-        yield _fix_note(result, diagnostic.fixable)
+        yield fix_note(result, diagnostic.fixable)
     elif diagnostic.declined is not None and view.show_declined:
         yield "not fixed", diagnostic.declined.reason
     yield from remedy_notes(diagnostic, view)
-    if diagnostic.url:
-        yield "help", diagnostic.url
+    yield "help", " · ".join(filter(None, [f"tclint rule {diagnostic.code}", diagnostic.url]))
 
 
-def _fix_note(result: Result, applicability: Applicability) -> tuple[str, str]:
+def fix_note(result: Result, applicability: Applicability) -> tuple[str, str]:
+    """What kind of fix a finding has, and what it does."""
     repair = result.repair
     message = result.diagnostic.fix_message or (repair.message if repair else "")
     if applicability is Applicability.SAFE:

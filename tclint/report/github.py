@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tclint.report.full import fix_note
 from tclint.report.place import file_span, place_text
 from tclint.report.project import NAME
 from tclint.report.severity import level
@@ -47,6 +48,6 @@ def _message(result: Result, view: View) -> str:
     lines.append(f"  effect: {effect_text(diagnostic)}")
     if diagnostic.chain:
         lines.append(f"  reached: {chain_text(diagnostic, view)}")
-    if diagnostic.fixable is not None and diagnostic.fix_message:
-        lines.append(f"  fix: {diagnostic.fix_message}")
+    if diagnostic.fixable is not None:
+        lines.append("  {}: {}".format(*fix_note(result, diagnostic.fixable)))
     return "\n".join(lines)
