@@ -121,13 +121,16 @@ def _with_value(argument: str) -> str:
 
 
 def load(name: str) -> TyperCommand:
-    """Import a command; a module with a ``group`` has commands below its own."""
+    """Import a command; a module with a ``group`` has commands below its own.
+
+    A module with a ``Parsing`` reads its arguments in its own way.
+    """
     function = name.replace("-", "_")
     module = import_module(f"tclint.cli.{function}")
     if hasattr(module, "group"):
         return cast("TyperCommand", typer.main.get_command(module.group))
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
-    single.command(name)(getattr(module, function))
+    single.command(name, cls=getattr(module, "Parsing", None))(getattr(module, function))
     return cast("TyperCommand", typer.main.get_command(single))
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from tclint.cli.options import Remedies
 
@@ -18,6 +20,25 @@ class Format(str, Enum):
     JSON = "json"
     MARKDOWN = "markdown"
     HTML = "html"
+
+
+class Parsing(TyperCommand):
+    """All that follows the first word of the command is the command's."""
+
+    allow_interspersed_args = False
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options; of those behind the command nobody could say whose they are."""
+        given = [*args]
+        rest = super().parse_args(ctx, args)
+        command: list[str] = ctx.params["command"] or []
+        option = next((word for word in command if word.startswith("-") and word != "--"), None)
+        if option is not None and given[-len(command) - 1 : -len(command)] != ["--"]:
+            raise typer.BadParameter(
+                f"{option} is tclint's or the command's? Write the command after `--`: "
+                f"tclint run -- {shlex.join(command)}"
+            )
+        return rest
 
 
 def run(
@@ -51,13 +72,25 @@ def run(
             "losses and steps. Files stay as they are.",
         ),
     ] = False,
+    ablate: Annotated[
+        int,
+        typer.Option(
+            metavar="TOP",
+            min=0,
+            help="Measure so many of the dearest lines: run some steps with the fix of each alone, "
+            "in turns with the files as they are.",
+            show_default=False,
+        ),
+    ] = 0,
     unsafe_fixes: Annotated[
-        bool, typer.Option("--unsafe-fixes", help="With --prove: try unsafe fixes too.")
+        bool,
+        typer.Option("--unsafe-fixes", help="With --prove or --ablate: try unsafe fixes too."),
     ] = False,
     remedies: Annotated[
         Remedies | None,
         typer.Option(
-            help="With --prove: turn on settings of Dynamo, open escape hatches, or both.",
+            help="With --prove or --ablate: turn on settings of Dynamo, open escape hatches, "
+            "or both.",
             show_default=False,
         ),
     ] = None,
@@ -101,8 +134,8 @@ def run(
         raise typer.BadParameter("no command: write it after `--`, as in a shell")
     if apply and not prove:
         raise typer.BadParameter("--apply needs --prove")
-    if (unsafe_fixes or remedies is not None) and not prove:
-        raise typer.BadParameter("--unsafe-fixes and --remedies need --prove")
+    if (unsafe_fixes or remedies is not None) and not (prove or ablate):
+        raise typer.BadParameter("--unsafe-fixes and --remedies need --prove or --ablate")
     if output_format is not Format.TEXT and output_file is None:
         raise typer.BadParameter(
             "--output-format needs --output-file: the command's own output goes to the terminal"
@@ -113,5 +146,5 @@ def run(
         settings=remedies in (Remedies.SETTINGS, Remedies.ALL),
         hatches=remedies in (Remedies.HATCHES, Remedies.ALL),
     )
-    plan = Plan(tuple(command), settings, wanted if prove else None, apply, keep)
+    plan = Plan(tuple(command), settings, wanted, keep, ablate=ablate, prove=prove, apply=apply)
     raise typer.Exit(carry_out(plan, output_format.value, output_file))

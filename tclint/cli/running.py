@@ -16,6 +16,7 @@ from tclint.scratch import scratch
 from tclint.source.errors import SourceError
 
 if TYPE_CHECKING:
+    from tclint.run.ablate import Ablation
     from tclint.run.launch import Settings
     from tclint.run.proof import Proof, Wanted
     from tclint.run.session import Answer
@@ -25,14 +26,17 @@ if TYPE_CHECKING:
 class Plan:
     """What to run, and what to do with the answer.
 
-    ``wanted`` is what to prove, if anything; ``keep`` is a folder for the recording.
+    ``wanted`` is what may be tried; ``keep`` is a folder for the recording; ``ablate`` is how many
+    lines to measure.
     """
 
     command: tuple[str, ...]
     settings: Settings
-    wanted: Wanted | None = None
-    apply: bool = False
+    wanted: Wanted
     keep: Path | None = None
+    ablate: int = 0
+    prove: bool = False
+    apply: bool = False
 
 
 def carry_out(plan: Plan, output_format: str, output_file: Path | None) -> int:
@@ -44,8 +48,9 @@ def carry_out(plan: Plan, output_format: str, output_file: Path | None) -> int:
     try:
         with scratch("run") as desk:
             answer = _recorded(plan, desk)
-            proof = None if plan.wanted is None else _proved(plan, plan.wanted, answer, desk)
-        text = render(answer, output_format, proof)
+            ablation = _measured(plan, answer, desk) if plan.ablate else None
+            proof = _proved(plan, answer, desk) if plan.prove else None
+        text = render(answer, output_format, proof, ablation)
     except (UserError, ConfigError, OSError) as error:
         fail(str(error))
     if output_file is not None:
@@ -68,11 +73,16 @@ def compared(before: Path, after: Path) -> int:
     return FINDINGS if found.worse else CLEAN
 
 
-def render(answer: Answer, output_format: str, proof: Proof | None = None) -> str:
+def render(
+    answer: Answer,
+    output_format: str,
+    proof: Proof | None = None,
+    ablation: Ablation | None = None,
+) -> str:
     """The answer in one of the formats."""
     name = "text" if output_format == "text" else f"as_{output_format}"
     module = import_module(f"tclint.run.report.{name}")
-    rendered: str = module.render(answer, Path.cwd(), proof)
+    rendered: str = module.render(answer, Path.cwd(), proof, ablation)
     return printable(rendered, styled=output_format == "text")
 
 
@@ -90,11 +100,23 @@ def _recorded(plan: Plan, desk: Path) -> Answer:
     return answer(plan.command, ended, read_folder(folder), folder, config)
 
 
-def _proved(plan: Plan, wanted: Wanted, answer: Answer, desk: Path) -> Proof | None:
+def _measured(plan: Plan, answer: Answer, desk: Path) -> Ablation | None:
+    from tclint.run.ablate import ablate, remedies_for
+
+    try:
+        found = remedies_for(answer, plan.ablate, load_config(Path.cwd()), plan.wanted)
+        note("runs the command again, in turns with one fix each and without")
+        return ablate(answer, found, plan.settings, desk)
+    except UserError as error:
+        note(str(error))
+        return None
+
+
+def _proved(plan: Plan, answer: Answer, desk: Path) -> Proof | None:
     from tclint.run.proof import fixes_for, prove
 
     try:
-        fixed = fixes_for(answer, load_config(Path.cwd()), wanted)
+        fixed = fixes_for(answer, load_config(Path.cwd()), plan.wanted)
         note("runs the command again, in turns with the fixes and without")
         return prove(plan.command, fixed, plan.settings, desk)
     except UserError as error:

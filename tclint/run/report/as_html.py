@@ -9,12 +9,13 @@ from typing import Any
 
 from tclint.report.project import NAME
 from tclint.report.style import STYLE
+from tclint.run.ablate import Ablation
 from tclint.run.events import Kind
 from tclint.run.lines import Line
 from tclint.run.price import quiet_steps
 from tclint.run.proof import Proof
 from tclint.run.recorded import Compiled, Steps
-from tclint.run.report import text
+from tclint.run.report import words
 from tclint.run.session import Answer, Rank, Ranked
 from tclint.verify.report.charts import Bar, Stack, bars, stacks
 
@@ -25,7 +26,9 @@ _WIDTH, _HEIGHT = 720, 120
 _MS = 1e6
 
 
-def render(answer: Answer, root: Path, proof: Proof | None = None) -> str:
+def render(
+    answer: Answer, root: Path, proof: Proof | None = None, ablation: Ablation | None = None
+) -> str:
     """The page."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -36,30 +39,37 @@ def render(answer: Answer, root: Path, proof: Proof | None = None) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return pages.get_template(_TEMPLATE).render(_content(answer, root, proof))
+    return pages.get_template(_TEMPLATE).render(_content(answer, root, proof, ablation))
 
 
-def _content(answer: Answer, root: Path, proof: Proof | None) -> dict[str, Any]:
-    ranked = answer.dear if answer.priced else answer.cheap
-    step = answer.first.step.value if answer.first else 0.0
+def _content(
+    answer: Answer, root: Path, proof: Proof | None, ablation: Ablation | None
+) -> dict[str, Any]:
+    lines = [
+        _line(n, one, answer, root) | {"measured": _measured(one, root, ablation)}
+        for n, one in enumerate(words.ranked(answer)[:_SHOWN], start=1)
+    ]
     return {
         "title": f"{NAME} run",
         "style": STYLE,
-        "command": text.shown_command(answer),
+        "command": words.command(answer),
         "ended": answer.ended,
-        "heads": [text.head(rank, named=len(answer.ranks) > 1) for rank in answer.ranks],
+        "heads": [words.head(rank, answer) for rank in answer.ranks],
         "figures": [*_figures(answer)],
         "steps": [_steps(rank) for rank in answer.ranks if rank.recorded.steps is not None],
         "priced": answer.priced,
-        "lines": [_line(n, one, step, root) for n, one in enumerate(ranked[:_SHOWN], start=1)],
+        "lines": lines,
         "prices": _prices(answer.dear, root),
-        "cheap": [_place(one.line, root) for one in answer.cheap] if answer.priced else [],
+        "cheap": [words.place(one.line, root) for one in answer.cheap] if answer.priced else [],
         "unknown": [_unknown(one, root) for one in answer.unknown],
         "cold": _cold(answer),
         "recompiles": [*_recompiles(answer, root)],
         "ranks": _ranks(answer.ranks),
         "proof": proof,
-        "fixes": [_fix(fix, root) for fix in proof.fixed.fixes] if proof else [],
+        "fixes": [
+            (words.fixed_place(fix, root), fix.diagnostic.code, fix.message)
+            for fix in (proof.fixed.fixes if proof else ())
+        ],
         "notes": answer.notes,
     }
 
@@ -81,19 +91,22 @@ def _figures(answer: Answer) -> Iterator[tuple[str, str]]:
         yield f"{first.recorded.memory.peak / 2**30:.3g} GiB", "most memory of the GPU"
 
 
-def _line(number: int, one: Ranked, step: float, root: Path) -> dict[str, Any]:
-    ms = one.price.total
+def _line(number: int, one: Ranked, answer: Answer, root: Path) -> dict[str, Any]:
     return {
         "number": number,
-        "ms": f"{ms.value:.2g}",
-        "interval": f"{ms.low:.2g} to {ms.high:.2g}",
-        "share": f"{ms.value / step:.0%}" if step else "",
-        "place": _place(one.line, root),
-        "says": text.says(one.line),
-        "remedy": text.remedy(one.line),
+        "ms": words.milliseconds(one),
+        "interval": words.interval(one.price.total),
+        "share": words.share(one, answer),
+        "place": words.place(one.line, root),
+        "says": words.says(one.line),
+        "remedy": words.remedy(one.line),
         "url": one.line.finding.url if one.line.finding else None,
         "source": [*_source(one.line)],
     }
+
+
+def _measured(one: Ranked, root: Path, ablation: Ablation | None) -> str:
+    return "" if ablation is None else words.measured(ablation.of(one.line), root)
 
 
 def _source(line: Line) -> Iterator[tuple[int, str, bool]]:
@@ -111,9 +124,9 @@ def _prices(dear: Sequence[Ranked], root: Path) -> str:
     return bars(
         [
             Bar(
-                _place(one.line, root),
+                words.place(one.line, root),
                 one.price.total.value,
-                f"{one.price.total.value:.2g} ms",
+                f"{words.milliseconds(one)} ms",
                 lower=one.price.total.low,
                 upper=one.price.total.high,
             )
@@ -124,7 +137,7 @@ def _prices(dear: Sequence[Ranked], root: Path) -> str:
 
 def _unknown(one: Ranked, root: Path) -> tuple[str, str]:
     event = next(event for event in one.line.events if not event.by_torch)
-    return _place(one.line, root), event.what
+    return words.place(one.line, root), event.what
 
 
 def _steps(rank: Rank) -> dict[str, Any]:
@@ -178,8 +191,7 @@ def _stack(one: Compiled) -> Stack:
 def _recompiles(answer: Answer, root: Path) -> Iterator[tuple[str, str, str]]:
     for event in answer.events:
         if event.kind is Kind.RECOMPILE:
-            place = f"{text.shown(event.filename, root)}:{event.row}"
-            yield event.compile_id, place, event.what
+            yield event.compile_id, words.place(event, root), event.what
 
 
 def _ranks(ranks: Sequence[Rank]) -> str:
@@ -197,13 +209,3 @@ def _ranks(ranks: Sequence[Rank]) -> str:
             for rank in ranks
         ]
     )
-
-
-def _fix(fix: Any, root: Path) -> tuple[str, str, str]:
-    found = fix.diagnostic
-    place = f"{text.shown(str(found.path), root)}:{found.span.start.row}"
-    return place, found.code, fix.message
-
-
-def _place(line: Line, root: Path) -> str:
-    return f"{text.shown(line.filename, root)}:{line.row}"

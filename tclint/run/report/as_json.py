@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tclint.run.ablate import Ablation, Measured
 from tclint.run.intervals import Interval
 from tclint.run.lines import Line
 from tclint.run.price import FREE, Price, quiet_steps
@@ -14,7 +15,9 @@ from tclint.run.session import Answer, Rank
 from tclint.verify.wire import plain
 
 
-def render(answer: Answer, root: Path, proof: Proof | None = None) -> str:
+def render(
+    answer: Answer, root: Path, proof: Proof | None = None, ablation: Ablation | None = None
+) -> str:
     """The answer as one object."""
     del root  # paths are whole, so that programs need not know where the command ran
     dear = [(one.line.filename, one.line.row) for one in answer.dear]
@@ -26,6 +29,7 @@ def render(answer: Answer, root: Path, proof: Proof | None = None) -> str:
         "files": [str(path) for path in answer.joined.files],
         "lines": [
             _line(line, answer.by_key.get((line.filename, line.row), FREE), dear)
+            | _measured(ablation.of(line) if ablation else None)
             for line in answer.joined.lines
         ],
         "breaks_explained": dict(zip(("known", "of"), answer.joined.explained, strict=True)),
@@ -67,6 +71,22 @@ def _line(line: Line, price: Price, dear: list[tuple[str, int]]) -> dict[str, An
         "message": found.message if found else None,
         "fix": found.fixable.value if found and found.fixable else None,
         "url": found.url if found else None,
+    }
+
+
+def _measured(told: Measured | str | None) -> dict[str, Any]:
+    """What was measured for a line: nothing of it where nobody asked."""
+    if told is None:
+        return {}
+    if isinstance(told, str):
+        return {"measured": {"ms": None, "why": told}}
+    return {
+        "measured": {
+            "ms": _interval(told.saved),
+            "losses_equal": told.same,
+            "losses": told.losses,
+            "together": [{"filename": one.filename, "row": one.row} for one in told.together],
+        }
     }
 
 

@@ -5,32 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from tclint.run.ablate import Ablation
 from tclint.run.proof import Proof
-from tclint.run.report import text
+from tclint.run.report import words
 from tclint.run.session import Answer, Ranked
 
 _SHOWN = 20
 
 
-def render(answer: Answer, root: Path, proof: Proof | None = None) -> str:
+def render(
+    answer: Answer, root: Path, proof: Proof | None = None, ablation: Ablation | None = None
+) -> str:
     """The step, the lines by price as a table, and what was proved."""
-    return "\n".join(_lines(answer, root, proof)) + "\n"
+    return "\n".join(_lines(answer, root, proof, ablation)) + "\n"
 
 
-def _lines(answer: Answer, root: Path, proof: Proof | None) -> Iterator[str]:
+def _lines(
+    answer: Answer, root: Path, proof: Proof | None, ablation: Ablation | None
+) -> Iterator[str]:
     if answer.command:
-        yield f"`{text.shown_command(answer)}`"
+        yield f"`{words.command(answer)}`"
         yield ""
     for rank in answer.ranks:
-        yield f"- {text.head(rank, named=len(answer.ranks) > 1)}"
-    ranked = answer.dear if answer.priced else answer.cheap
+        yield f"- {words.head(rank, answer)}"
+    ranked = words.ranked(answer)
     if ranked:
+        measured = ablation is not None
         yield ""
-        yield "| ms a step | share | line | what | remedy |"
-        yield "| ---: | ---: | --- | --- | --- |"
-        yield from (_row(one, answer, root) for one in ranked[:_SHOWN])
+        yield f"| ms a step | share | line | what | remedy |{' measured |' * measured}"
+        yield f"| ---: | ---: | --- | --- | --- |{' --- |' * measured}"
+        yield from (_row(one, answer, root, ablation) for one in ranked[:_SHOWN])
     if answer.priced and answer.cheap:
-        places = ", ".join(f"`{_place(one, root)}`" for one in answer.cheap[:_SHOWN])
+        places = ", ".join(f"`{words.place(one.line, root)}`" for one in answer.cheap[:_SHOWN])
         yield ""
         yield f"Worth nothing here: {places}."
     if proof is not None:
@@ -41,15 +47,17 @@ def _lines(answer: Answer, root: Path, proof: Proof | None) -> Iterator[str]:
         yield f"Note: {note}."
 
 
-def _row(one: Ranked, answer: Answer, root: Path) -> str:
-    step, ms = (answer.first.step.value if answer.first else 0.0), one.price.total
-    cells = (
-        f"{ms.value:.2g} ({ms.low:.2g} to {ms.high:.2g})" if step else "",
-        f"{ms.value / step:.0%}" if step else "",
-        f"`{_place(one, root)}`",
-        _escaped(text.says(one.line)),
-        text.remedy(one.line),
-    )
+def _row(one: Ranked, answer: Answer, root: Path, ablation: Ablation | None) -> str:
+    price = f"{words.milliseconds(one)} ({words.interval(one.price.total)})"
+    cells = [
+        price if answer.priced else "",
+        words.share(one, answer),
+        f"`{words.place(one.line, root)}`",
+        _escaped(words.says(one.line)),
+        words.remedy(one.line),
+    ]
+    if ablation is not None:
+        cells.append(_escaped(words.measured(ablation.of(one.line), root)))
     return f"| {' | '.join(cells)} |"
 
 
@@ -63,13 +71,9 @@ def _proved(proof: Proof, root: Path) -> Iterator[str]:
     yield f"{speedup.value:.3g}x ({speedup.low:.3g} to {speedup.high:.3g}); {proof.losses}. Fixes:"
     yield ""
     for fix in proof.fixed.fixes:
-        place = f"{text.shown(str(fix.diagnostic.path), root)}:{fix.diagnostic.span.start.row}"
-        yield f"- `{place}` {fix.diagnostic.code}: {_escaped(fix.message)}"
+        what = _escaped(fix.message)
+        yield f"- `{words.fixed_place(fix, root)}` {fix.diagnostic.code}: {what}"
 
 
-def _place(one: Ranked, root: Path) -> str:
-    return f"{text.shown(one.line.filename, root)}:{one.line.row}"
-
-
-def _escaped(words: str) -> str:
-    return words.replace("|", "\\|")
+def _escaped(told: str) -> str:
+    return told.replace("|", "\\|")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tclint.run.proof import Proof
+from tclint.run.report import words
 
 
 def render(proof: Proof, root: Path) -> str:
@@ -17,9 +18,7 @@ def _lines(proof: Proof, root: Path) -> Iterator[str]:
     fixes = proof.fixed.fixes
     yield f"with {len(fixes)} fix{'es' if len(fixes) != 1 else ''}:"
     for fix in fixes:
-        path = fix.diagnostic.path
-        name = path.relative_to(root) if path.is_relative_to(root) else path
-        yield f"  {name}:{fix.diagnostic.span.start.row}  {fix.diagnostic.code}  {fix.message}"
+        yield f"  {words.fixed_place(fix, root)}  {fix.diagnostic.code}  {fix.message}"
     before, after, speedup = proof.before.step, proof.after.step, proof.speedup
     yield (
         f"step {before.value:.4g} -> {after.value:.4g} ms "

@@ -1,0 +1,135 @@
+"""A command run again and again, in turns with other texts for its files and without."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+from pathlib import Path
+
+from tclint.fix.results import FixRun
+from tclint.records import record
+from tclint.run.events import Kind, events_of
+from tclint.run.intervals import Interval, of_median
+from tclint.run.launch import Settings, launch
+from tclint.run.price import quiet_steps
+from tclint.run.read import read_folder, training
+from tclint.run.recorded import Loss, Recorded
+
+ROUNDS = 2
+"""How often each arm is run, in turns."""
+_QUIET = (0, 0, 0)
+
+
+@record(frozen=True)
+class Arm:
+    """One side of a comparison: the steps of each round, its losses, the graph breaks."""
+
+    rounds: tuple[Interval, ...]
+    step: Interval
+    losses: tuple[tuple[Loss, ...], ...]
+    breaks: int
+
+
+@record(frozen=True)
+class Turns:
+    """The arms by their names, and why others made no steps."""
+
+    arms: Mapping[str, Arm]
+    failed: Mapping[str, str]
+
+
+def in_turns(
+    command: Sequence[str], arms: Mapping[str, FixRun | None], settings: Settings, desk: Path
+) -> Turns:
+    """Run the command once for each arm, and over again; None are the files as they are."""
+    quiet = replace(settings, window=_QUIET)
+    with_texts = {
+        name: quiet if fixed is None else _with_texts(quiet, fixed, desk / f"{name}.json")
+        for name, fixed in arms.items()
+    }
+    rounds: dict[str, list[Recorded]] = {name: [] for name in arms}
+    failed: dict[str, str] = {}
+    for number in range(ROUNDS):
+        for name in [name for name in arms if name not in failed]:
+            told = _round(command, desk / f"{name}-{number}", with_texts[name])
+            if isinstance(told, str):
+                failed[name] = told
+            else:
+                rounds[name].append(told)
+    return Turns({name: _arm(rounds[name]) for name in arms if name not in failed}, failed)
+
+
+def same_losses(before: Arm, after: Arm) -> tuple[bool | None, str]:
+    """Whether the losses are those of the code as found, bit for bit; in words as well.
+
+    None where they cannot be compared.
+    """
+    rounds = [[loss.value for loss in losses] for losses in before.losses]
+    fixed = [[loss.value for loss in losses] for losses in after.losses]
+    if not any(rounds):
+        return None, "losses unknown: no backward() was seen"
+    if any(one != rounds[0] for one in rounds):
+        step = _first_difference(rounds[0], next(one for one in rounds if one != rounds[0]))
+        return None, f"losses cannot be compared: unchanged code gives others, from step {step} on"
+    other = next((one for one in fixed if one != rounds[0]), None)
+    if other is None:
+        return True, f"losses equal bit for bit ({len(rounds[0])} steps)"
+    step = _first_difference(rounds[0], other)
+    if step >= min(len(rounds[0]), len(other)):
+        return False, f"{len(rounds[0])} losses before, {len(other)} after"
+    old, new = float.fromhex(rounds[0][step]), float.fromhex(other[step])
+    return False, f"losses differ from step {step} on: {old:.9g} before, {new:.9g} after"
+
+
+def _with_texts(settings: Settings, fixed: FixRun, overlay: Path) -> Settings:
+    texts = {str(one.path.resolve()): one.after for one in fixed.changed}
+    overlay.write_text(json.dumps(texts), encoding="utf-8")
+    return replace(settings, overlay=overlay, marker=_moved(settings.marker, fixed))
+
+
+def _moved(marker: str, fixed: FixRun) -> str:
+    """What ends a step, where a fix moved that line of its file."""
+    name, _, row = marker.rpartition(":")
+    file = next((one for one in fixed.changed if one.path.resolve() == Path(name).resolve()), None)
+    if file is None or not row.isdecimal():
+        return marker
+    before, after = file.before.splitlines(), file.after.splitlines()
+    at = int(row) - 1
+    for _, start, end, first, last in SequenceMatcher(None, before, after, False).get_opcodes():
+        if start <= at < end:
+            return f"{name}:{min(first + at - start, max(first, last - 1)) + 1}"
+    return marker
+
+
+def _round(command: Sequence[str], folder: Path, settings: Settings) -> Recorded | str:
+    """What one run recorded, or why it made no steps."""
+    folder.mkdir()
+    ended = launch(command, folder, settings, output=folder / "output.txt")
+    found = training(read_folder(folder))
+    if not found or found[0].steps is None:
+        words = f"the command ended with status {ended.status}" if ended.status else "it ended"
+        return f"{words} before it made steps; {_last_line(folder)}"
+    return found[0]
+
+
+def _last_line(folder: Path) -> str:
+    text = (folder / "output.txt").read_text(encoding="utf-8", errors="replace").strip()
+    return f"its last line: {text.splitlines()[-1]}" if text else "it printed nothing"
+
+
+def _arm(rounds: Sequence[Recorded]) -> Arm:
+    steps = [quiet_steps(one.steps) for one in rounds if one.steps is not None]
+    breaks = sum(event.kind is Kind.BREAK for event in events_of(rounds[0]))
+    return Arm(
+        tuple(map(of_median, steps)),
+        of_median([ms for each in steps for ms in each]),
+        tuple(one.losses for one in rounds),
+        breaks,
+    )
+
+
+def _first_difference(one: Sequence[str], other: Sequence[str]) -> int:
+    pairs = zip(one, other, strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))

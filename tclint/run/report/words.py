@@ -1,0 +1,134 @@
+"""What all reports say alike: of a process, of a line, of its price and its remedy."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from tclint.diagnostics import Applicability, RemedyKind
+from tclint.fix.results import AppliedFix
+from tclint.run.ablate import Measured
+from tclint.run.events import Event, Kind
+from tclint.run.intervals import Interval
+from tclint.run.lines import Line
+from tclint.run.price import quiet_steps
+from tclint.run.session import Answer, Rank, Ranked
+
+WHAT = {
+    Kind.BREAK: "breaks the graph",
+    Kind.RECOMPILE: "recompiles",
+    Kind.SYNC: "waits for the GPU",
+    Kind.EAGER: "runs eagerly",
+    Kind.CUDAGRAPHS: "no CUDA graphs",
+}
+_FIXES = {
+    Applicability.SAFE: "fix",
+    Applicability.UNSAFE: "unsafe fix",
+    Applicability.DISPLAY: "see the rule",
+}
+
+
+def command(answer: Answer) -> str:
+    """The command as one types it."""
+    return shlex.join(answer.command)
+
+
+def head(rank: Rank, answer: Answer) -> str:
+    """The step of a process, what it compiled, and how busy its GPU was."""
+    parts = []
+    steps = rank.recorded.steps
+    if steps is not None:
+        step = rank.step
+        number = count(len(quiet_steps(steps)), "step")
+        parts.append(f"step {step.value:.4g} ms ({step.low:.4g} to {step.high:.4g}, {number})")
+    compiled = rank.recorded.compiled
+    if compiled:
+        frames = {one.compile_id.split("/", maxsplit=1)[0] for one in compiled}
+        parts.append(f"{count(len(frames), 'function')} compiled")
+        breaks = sum(event.kind is Kind.BREAK for event in rank.events)
+        parts.append(count(breaks, "graph break"))
+    else:
+        parts.append("nothing compiled")
+    if rank.activity is not None:
+        parts.append(f"GPU idle {rank.idle_share:.0%}")
+        parts.append(f"{rank.activity.launches / rank.activity.steps:.0f} launches a step")
+    name = f"rank {rank.number}: " if len(answer.ranks) > 1 else ""
+    return name + " · ".join(parts)
+
+
+def ranked(answer: Answer) -> Sequence[Ranked]:
+    """The lines to tell of one by one: the dearest first, or all where nothing has a price."""
+    return answer.dear if answer.priced else answer.cheap
+
+
+def milliseconds(one: Ranked) -> str:
+    """What a line costs in a step."""
+    return f"{one.price.total.value:.2g}"
+
+
+def interval(one: Interval) -> str:
+    """What a number may be off by."""
+    return f"{one.low:.2g} to {one.high:.2g}"
+
+
+def share(one: Ranked, answer: Answer) -> str:
+    """The share of a step that a line costs."""
+    step = answer.first.step.value if answer.first else 0.0
+    return f"{one.price.total.value / step:.0%}" if step else ""
+
+
+def place(line: Line | Event, root: Path) -> str:
+    """A line as seen from a folder."""
+    return f"{shown(line.filename, root)}:{line.row}"
+
+
+def fixed_place(fix: AppliedFix, root: Path) -> str:
+    """The line that a fix is for."""
+    return f"{shown(str(fix.diagnostic.path), root)}:{fix.diagnostic.span.start.row}"
+
+
+def shown(filename: str, root: Path) -> str:
+    """A path as seen from a folder, where it is below it."""
+    path = Path(filename)
+    return str(path.relative_to(root)) if path.is_relative_to(root) else filename
+
+
+def says(line: Line) -> str:
+    """What happened at a line, and what a rule says of it."""
+    happened = dict.fromkeys(WHAT[event.kind] for event in line.events)
+    found = line.finding
+    if found is not None:
+        return " · ".join([*happened, found.message.split("\n", maxsplit=1)[0]])
+    told = dict.fromkeys(event.what for event in line.events if event.kind is not Kind.SYNC)
+    return " · ".join([*happened, *told])
+
+
+def remedy(line: Line) -> str:
+    """What tclint offers for a line."""
+    found = line.finding
+    if found is None:
+        return "no rule knows this"
+    if found.fixable is not None:
+        return f"{found.code} {_FIXES[found.fixable]}"
+    kinds = {remedy.kind for remedy in found.remedies}
+    if RemedyKind.SETTING in kinds:
+        return f"{found.code} setting"
+    return f"{found.code} escape hatch" if kinds else found.code
+
+
+def measured(told: Measured | str | None, root: Path) -> str:
+    """What was measured for a line; empty where nobody asked."""
+    if told is None:
+        return ""
+    if isinstance(told, str):
+        return f"unmeasured: {told}"
+    words = f"measured {told.saved.value:.2g} ms ({interval(told.saved)})"
+    if told.together:
+        words += f" together with {', '.join(place(line, root) for line in told.together)}"
+    return words if told.same is not False else f"{words}; {told.losses}"
+
+
+def count(number: int, noun: str) -> str:
+    """So many of something."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
