@@ -124,6 +124,7 @@ class Config:
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     min_confidence: str = "medium"
+    min_worth: str = "low"
     fixable: tuple[str, ...] = ()
     unfixable: tuple[str, ...] = ()
     extend_safe_fixes: tuple[str, ...] = ()

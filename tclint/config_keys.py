@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from tclint.config_places import PLACE_NAMES, PRESETS
 from tclint.config_verify import TARGET_PATTERN, VERIFY_KEYS, VerifyTarget, verify_target
+from tclint.diagnostics import Worth
 from tclint.errors import UserError
 from tclint.records import record
 from tclint.source.patterns import is_valid
@@ -103,6 +104,13 @@ KEYS: Final = (
         "exception that is raised, or on how the code is used. A rule that is selected by its full "
         "code reports all of its findings.",
         choices=CONFIDENCES),
+    Key("min-worth", "min_worth", "string", "low", "Lowest worth to report. What is "
+        "called a `hint` saves under 1% of a step in most programs; `low` stands for under 5%, or "
+        "a cost that comes once, `medium` for under 20%, `high` for more, or for code that does "
+        "not do what it says. A rule's page tells what was measured. The summary counts what is "
+        "left out. Editors show hints as well, as their faintest mark, unless this is `medium` or "
+        "`high`. A rule that is selected by its full code reports all of its findings.",
+        choices=tuple(one.value for one in Worth)),
     Key("fixable", "fixable", "strings", (), "Rules whose fixes may be applied. Empty means all.",
         codes=True),
     Key("unfixable", "unfixable", "strings", (), "Rules whose fixes are never applied.",

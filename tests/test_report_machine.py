@@ -42,6 +42,7 @@ def test_json_is_a_list_of_objects_with_stable_keys(monkeypatch: pytest.MonkeyPa
             "message": "`.item()` breaks the graph",
             "effect": "graph-break",
             "confidence": "high",
+            "worth": "low",
             "filename": "/my project/model.py",
             "place": "code",
             "cell": None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Confidence, Decline, Effect, Worth
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 from tclint.semantics.site import Site
@@ -16,6 +16,8 @@ class CompilePerCall(Rule[CompileCall]):
     code = "TCL412"
     name = "compile-per-call"
     summary = "`torch.compile` in a loop wraps the same function on every iteration"
+    worth = Worth.HIGH
+    measured = "0.9 to 1.5 ms a call (CPU)"
     on = CompileCall
     effects = (Effect.LAUNCH_OVERHEAD,)
     outside_regions = True

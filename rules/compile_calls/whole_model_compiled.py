@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect
+from tclint.diagnostics import Applicability, Confidence, Decline, Effect, Worth
 from tclint.lint.options import Option
 from tclint.lint.rewrite import Insert, Repair, Replace, Rewrite
 from tclint.lint.rule import Finding, Rule
@@ -29,6 +29,8 @@ class WholeModelCompiled(Rule[CompileCall]):
     code = "TCL410"
     name = "whole-model-compiled"
     summary = "Compiling a deep model whole compiles each of its identical blocks again"
+    worth = Worth.LOW
+    measured = "7.7 s of the first call of 64 layers (H200)"
     on = CompileCall
     effects = (Effect.COLD_START,)
     outside_regions = True

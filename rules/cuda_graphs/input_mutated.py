@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Confidence, Effect
+from tclint.diagnostics import Confidence, Effect, Worth
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.semantics.values import Tensor
@@ -23,6 +23,8 @@ class InputMutatedUnderCudaGraphs(Rule[Call]):
     code = "TCL701"
     name = "input-mutated-under-cuda-graphs"
     summary = "An input that is modified in place makes torch skip CUDA graphs"
+    worth = Worth.HIGH
+    measured = "0.67 ms of a call of 0.85 ms (H200)"
     on = Call
     effects = (Effect.LAUNCH_OVERHEAD,)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Confidence, Effect
+from tclint.diagnostics import Confidence, Effect, Worth
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 
@@ -17,6 +17,8 @@ class RecordedPerSize(Rule[CompileCall]):
     code = "TCL702"
     name = "graph-recorded-per-size"
     summary = "`dynamic=True` with CUDA graphs records a graph for each size"
+    worth = Worth.HIGH
+    measured = "2.9 ms a call with a new size (H200)"
     on = CompileCall
     effects = (Effect.COLD_START,)
     outside_regions = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Confidence, Effect
+from tclint.diagnostics import Confidence, Effect, Worth
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.semantics.lattice import tensor_in
@@ -25,6 +25,8 @@ class CopyToHostInRegion(Rule[Call]):
     code = "TCL330"
     name = "copy-to-host-in-region"
     summary = "`.cpu()` in compiled code makes the CPU wait for the device"
+    worth = Worth.MEDIUM
+    measured = "0.06 to 0.3 ms a call (H200)"
     on = Call
     called = ("cpu", "to")
     effects = (Effect.HOST_SYNC,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Applicability, Confidence, Effect
+from tclint.diagnostics import Applicability, Confidence, Effect, Worth
 from tclint.lint.rewrite import AddArgument, Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
@@ -26,6 +26,8 @@ class PinnedBatchWaits(Rule[TrainingCall]):
     code = "TCL334"
     name = "pinned-batch-waits"
     summary = "A copy from pinned memory without `non_blocking=True` makes the CPU wait"
+    worth = Worth.HINT
+    measured = "under 1% of a step that copies 38 MB (H200)"
     on = TrainingCall
     effects = (Effect.HOST_SYNC,)
     outside_regions = True

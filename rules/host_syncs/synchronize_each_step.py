@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect
+from tclint.diagnostics import Applicability, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
@@ -26,6 +26,11 @@ class SynchronizeEachStep(Rule[TrainingCall]):
     code = "TCL331"
     name = "synchronize-each-step"
     summary = "Every training step waits for the GPU or empties its cache"
+    worth = Worth.HIGH
+    measured = (
+        "27% of a step of 1.4 ms for `empty_cache`, 490 ms for `gc.collect` (H200); "
+        "nothing for `synchronize`, which is a hint"
+    )
     on = TrainingCall
     effects = (Effect.HOST_SYNC,)
     outside_regions = True
@@ -44,6 +49,7 @@ class SynchronizeEachStep(Rule[TrainingCall]):
             f"`{site.text(event.call)}` {_WAITING[dotted]}, in every step",
             _repair(event, dotted),
             confidence=Confidence.MEDIUM,
+            worth=Worth.HINT if dotted == "torch.cuda.synchronize" else None,
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.records import record
@@ -35,6 +35,8 @@ class AttentionByHand(Rule[Call]):
     code = "TCL606"
     name = "attention-by-hand"
     summary = "Attention by hand materializes the scores of all pairs of tokens"
+    worth = Worth.MEDIUM
+    measured = "a quarter of the time in eager code, 16% less in compiled code (H200)"
     on = Call
     called = ("softmax",)
     effects = (Effect.LAUNCH_OVERHEAD,)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.records import record
@@ -33,6 +33,8 @@ class CrossEntropyByHand(Rule[Call]):
     code = "TCL607"
     name = "cross-entropy-by-hand"
     summary = "Picking log-probabilities by index takes many kernels; `cross_entropy` takes two"
+    worth = Worth.LOW
+    measured = "0.33 ms for 4,096 rows (H200)"
     on = Call
     called = ("mean", "sum")
     effects = (Effect.LAUNCH_OVERHEAD,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.records import record
@@ -30,6 +30,8 @@ class NormByHand(Rule[Call]):
     code = "TCL608"
     name = "norm-by-hand"
     summary = "A normalisation by hand takes several kernels in eager code"
+    worth = Worth.LOW
+    measured = "nothing in compiled code; in eager code half the time or more (H200)"
     on = Call
     called = ("sqrt", "rsqrt")
     effects = (Effect.LAUNCH_OVERHEAD,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
@@ -29,6 +29,8 @@ class OneHotMatmul(Rule[Call]):
     code = "TCL605"
     name = "one-hot-matmul"
     summary = "A one-hot encoding times a matrix is a slow way to pick rows"
+    worth = Worth.MEDIUM
+    measured = "0.27 ms of 0.64 in compiled code (H200); on a CPU nearly all of it"
     on = Call
     called = ("one_hot",)
     effects = (Effect.LAUNCH_OVERHEAD,)

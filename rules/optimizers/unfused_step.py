@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Confidence, Decline, Effect, Worth
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import OptimizerInit
 from tclint.semantics.site import Site
@@ -26,6 +26,8 @@ class UnfusedStep(Rule[OptimizerInit]):
     code = "TCL507"
     name = "unfused-step-of-compiled-model"
     summary = "A compiled model's optimizer runs eagerly, with many kernels instead of one"
+    worth = Worth.MEDIUM
+    measured = "0.7 ms a step of AdamW with 98 tensors, 5% of a training step of 14 ms (H200)"
     on = OptimizerInit
     effects = (Effect.LAUNCH_OVERHEAD,)
     outside_regions = True

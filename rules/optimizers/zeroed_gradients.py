@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Applicability, Confidence, Effect
+from tclint.diagnostics import Applicability, Confidence, Effect, Worth
 from tclint.lint.rewrite import AddArgument, Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
@@ -16,6 +16,8 @@ class ZeroedGradients(Rule[TrainingCall]):
     code = "TCL505"
     name = "zeroed-gradients"
     summary = "`zero_grad(set_to_none=False)` fills gradients that could be dropped"
+    worth = Worth.MEDIUM
+    measured = "16% of a training step of 24 layers (H200)"
     on = TrainingCall
     effects = (Effect.LAUNCH_OVERHEAD,)
     outside_regions = True

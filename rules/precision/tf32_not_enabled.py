@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tclint.diagnostics import Confidence, Effect
+from tclint.diagnostics import Confidence, Effect, Worth
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 from tclint.semantics.values import BoundExternal
@@ -26,6 +26,8 @@ class Tf32NotEnabled(Rule[CompileCall]):
     name = "tf32-not-enabled"
     former_names = ("full-float32-products",)
     summary = "A compiled training script never lets its matmuls use TF32"
+    worth = Worth.HIGH
+    measured = "a matmul of 4,096 x 4,096 in an eighth of the time (H200)"
     on = CompileCall
     effects = (Effect.NONE,)
     outside_regions = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect
+from tclint.diagnostics import Applicability, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
@@ -19,6 +19,8 @@ class LossReadEachStep(Rule[TrainingCall]):
     code = "TCL511"
     name = "loss-read-each-step"
     summary = "`total += loss.item()` waits for the device in every step"
+    worth = Worth.HINT
+    measured = "0% of a small training step, 2% of a larger eager one (H200)"
     on = TrainingCall
     effects = (Effect.HOST_SYNC,)
     outside_regions = True
@@ -42,7 +44,7 @@ class LossReadEachStep(Rule[TrainingCall]):
             f"`{site.text(call)}` makes the CPU wait in every step: accumulate in a tensor on the "
             "device instead",
             fix=_repair(event, statement.target, value is call, loss),
-            confidence=Confidence.LOW,
+            confidence=Confidence.MEDIUM,
         )
 
 

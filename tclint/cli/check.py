@@ -32,6 +32,7 @@ def check(
     target_torch: options.TargetTorch = None,
     min_torch: options.MinTorch = None,
     min_confidence: options.MinConfidence = None,
+    min_worth: options.MinWorth = None,
     preset: options.Preset = None,
     baseline: options.Baseline = None,
     update_baseline: options.UpdateBaseline = False,
@@ -85,6 +86,7 @@ def check(
         target_torch=target_torch,
         min_torch=min_torch,
         min_confidence=min_confidence,
+        min_worth=min_worth,
         preset=preset,
         ignore_noqa=ignore_noqa,
     )

@@ -46,6 +46,7 @@ class Overrides:
     target_torch: str | None = None
     min_torch: str | None = None
     min_confidence: str | None = None
+    min_worth: str | None = None
     preset: str | None = None
     entries: Sequence[str] = ()
     isolated: bool = False
@@ -103,6 +104,7 @@ def _configure(overrides: Overrides, start: Path) -> Config:
         target_torch=overrides.target_torch,
         min_torch=overrides.min_torch,
         min_confidence=overrides.min_confidence,
+        min_worth=overrides.min_worth,
         preset=overrides.preset,
     )
     if names_codes(config):

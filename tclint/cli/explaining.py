@@ -10,7 +10,7 @@ from tclint.cli.terminal import fail
 from tclint.lint.pages import page_of
 from tclint.lint.rule import Example, Good, Rule, Untouched
 from tclint.printable import json_text
-from tclint.report.page import fix_kinds, page
+from tclint.report.page import fix_kinds, page, usual_worth
 from tclint.torch_facts.dynamo_settings import with_needed
 
 
@@ -50,6 +50,8 @@ def _object(rule: Rule[Any]) -> dict[str, object]:
         "name": rule.name,
         "summary": rule.summary,
         "effects": [effect.value for effect in rule.effects],
+        "worth": usual_worth(rule).value,
+        "measured": rule.measured or None,
         "gb_ids": list(rule.gb_ids),
         "fix": fix_kinds(rule),
         "settings": [one.dotted for one in with_needed(rule.settings)],

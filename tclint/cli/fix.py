@@ -84,6 +84,7 @@ def fix(
     target_torch: options.TargetTorch = None,
     min_torch: options.MinTorch = None,
     min_confidence: options.MinConfidence = None,
+    min_worth: options.MinWorth = None,
     preset: options.Preset = None,
     baseline: options.Baseline = None,
     diff_only: options.DiffOnly = None,
@@ -120,6 +121,7 @@ def fix(
         target_torch=target_torch,
         min_torch=min_torch,
         min_confidence=min_confidence,
+        min_worth=min_worth,
         preset=preset,
     )
     how = FixOptions(

@@ -78,6 +78,15 @@ MinConfidence = Annotated[
         help="Lowest confidence to report: `low`, `medium` or `high`.",
     ),
 ]
+MinWorth = Annotated[
+    str | None,
+    typer.Option(
+        "--min-worth",
+        metavar="LEVEL",
+        help="Lowest worth to report: `hint` (next to nothing in most programs), `low`, `medium` or"
+        " `high`.",
+    ),
+]
 Preset = Annotated[
     str | None,
     typer.Option(

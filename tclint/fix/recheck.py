@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from tclint.source.file import SourceFile
 
 
+_Levels = tuple[str, str]
+"""The confidence and the worth from which on findings are shown."""
+
+
 @record(frozen=True)
 class _Seen:
     """An outcome, and the texts that stood in for files when it was worked out, by path."""
@@ -45,7 +49,7 @@ class Recheck:
     def __init__(self, execution: Execution = IN_PROCESS) -> None:
         """Nothing is known yet."""
         self._execution = replace(execution, goes_on=True)
-        self._seen: dict[tuple[Shard, str], list[_Seen]] = {}
+        self._seen: dict[tuple[Shard, _Levels], list[_Seen]] = {}
         self._around: Around | None = None
 
     def __call__(
@@ -56,7 +60,7 @@ class Recheck:
             self._around = program_of(paths, config, overlay).around
         program, parts = Program(paths, config, dict(overlay or {}), self._around), [*shards(paths)]
         texts = {str(path): text for path, text in program.overlay.items()}
-        sure = config.min_confidence
+        sure = config.min_confidence, config.min_worth
         known = {part: self._recall((part, sure), texts) for part in parts}
         stale = [part for part, outcome in known.items() if outcome is None]
         files: dict[str, SourceFile] = {}
@@ -71,6 +75,6 @@ class Recheck:
         told = [(part, outcome) for part, outcome in known.items() if outcome is not None]
         return assembled(program, told, files)
 
-    def _recall(self, part: tuple[Shard, str], texts: Mapping[str, str]) -> Outcome | None:
+    def _recall(self, part: tuple[Shard, _Levels], texts: Mapping[str, str]) -> Outcome | None:
         seen = self._seen.get(part, ())
         return next((one.outcome for one in seen if one.holds_for(texts)), None)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tclint.diagnostics import (
+    USUAL_WORTH,
     Applicability,
     Confidence,
     Decline,
@@ -126,6 +127,7 @@ def _at(path: Path, text: str | None, row: int, wanted: _Wanted) -> Result | Dec
     diagnostic = Diagnostic(
         CODE, _NAME, repair.message, Effect.GRAPH_BREAK, Confidence.HIGH, file.path,
         Span(start, start), fixable=Applicability.UNSAFE, fix_message=repair.message,
+        worth=USUAL_WORTH[Effect.GRAPH_BREAK],
     )  # fmt: skip
     return Result(diagnostic, placed(repair), file)
 

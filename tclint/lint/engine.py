@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tclint.config import Config
 from tclint.config_places import CODE, PLACE_NAMES
-from tclint.diagnostics import Diagnostic
+from tclint.diagnostics import Diagnostic, Worth
 from tclint.files import version_of
 from tclint.lint.codes import SYNTAX_ERROR
 from tclint.lint.examined import examined
@@ -28,7 +28,7 @@ from tclint.lint.merge import merged
 from tclint.lint.outcome import Found, Outcome
 from tclint.lint.places import left_out, placing
 from tclint.lint.repair import PlacedRepair
-from tclint.lint.selection import applicability_of, is_shown
+from tclint.lint.selection import applicability_of, is_shown, is_worth_it
 from tclint.lint.shards import Shard, shards
 from tclint.records import record
 from tclint.source.errors import FileError
@@ -57,8 +57,9 @@ class Result:
 class Run:
     """What checking some files came to; ``results`` are in the order of files and places.
 
-    ``hidden`` counts the findings that the configuration's ``min-confidence`` leaves out, and
-    ``left_out`` those that its ``preset`` does, by place. ``read`` are the files whose content
+    ``hidden`` counts the findings that the configuration's ``min-confidence`` leaves out, ``cheap``
+    those that its ``min-worth`` does, by worth, and ``left_out`` those that its ``preset`` does, by
+    place. ``read`` are the files whose content
     mattered, ``around`` the project besides the checked files.
     """
 
@@ -69,6 +70,7 @@ class Run:
     read: frozenset[str] = frozenset()
     left_out: tuple[tuple[str, int], ...] = ()
     around: Around = ALONE
+    cheap: tuple[tuple[Worth, int], ...] = ()
 
 
 def in_one(runs: Sequence[Run]) -> Run:
@@ -84,6 +86,7 @@ def in_one(runs: Sequence[Run]) -> Run:
         frozenset().union(*(run.read for run in runs)),
         _counts(place for run in runs for place, number in run.left_out for _ in range(number)),
         in_one_place(run.around for run in runs),
+        _by_worth(worth for run in runs for worth, number in run.cheap for _ in range(number)),
     )
 
 
@@ -166,9 +169,11 @@ class _Assembly:
 
     def run(self) -> Run:
         findings = merged(self._parts)
-        sure = sorted(filter(self._is_shown, findings), key=_place)
+        sure = [found for found in findings if self._is_shown(found)]
         without = left_out(self._config)
-        shown = [found for found in sure if self._place_of(found) not in without]
+        within = [found for found in sure if self._place_of(found) not in without]
+        shown = sorted(filter(self._is_worth_it, within), key=_place)
+        cheap = (found for found in within if not self._is_worth_it(found))
         return Run(
             tuple(map(self._result, shown)),
             tuple(error for _, outcome in self._parts for error in outcome.errors),
@@ -177,6 +182,7 @@ class _Assembly:
             frozenset(name for _, outcome in self._parts for name in outcome.read),
             _counts(place for place in map(self._place_of, sure) if place in without),
             self._program.around,
+            _by_worth(found.diagnostic.worth for found in cheap),
         )
 
     def _place_of(self, found: Found) -> str:
@@ -184,6 +190,9 @@ class _Assembly:
 
     def _is_shown(self, found: Found) -> bool:
         return is_shown(found.diagnostic.code, found.diagnostic.confidence, self._config)
+
+    def _is_worth_it(self, found: Found) -> bool:
+        return is_worth_it(found.diagnostic.code, found.diagnostic.worth, self._config)
 
     def _result(self, found: Found) -> Result:
         diagnostic = found.diagnostic
@@ -209,6 +218,12 @@ def _counts(places: Iterable[str]) -> tuple[tuple[str, int], ...]:
     """How many there are of each place, in the order of the table."""
     found = Counter(places)
     return tuple((place, found[place]) for place in PLACE_NAMES if found[place])
+
+
+def _by_worth(worths: Iterable[Worth]) -> tuple[tuple[Worth, int], ...]:
+    """How many there are of each worth, the least first."""
+    found = Counter(worths)
+    return tuple((worth, found[worth]) for worth in Worth if found[worth])
 
 
 def _place(found: Found) -> tuple[str, int, int, int, int, str]:

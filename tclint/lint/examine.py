@@ -12,7 +12,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from tclint.config import ConfigError
-from tclint.diagnostics import Confidence, Decline, Diagnostic, Effect, Position, Span
+from tclint.diagnostics import (
+    USUAL_WORTH,
+    Confidence,
+    Decline,
+    Diagnostic,
+    Effect,
+    Position,
+    Span,
+    Worth,
+)
 from tclint.lint.codes import SYNTAX_ERROR
 from tclint.lint.comments import keeping_comments
 from tclint.lint.confidence import confidence_of
@@ -28,7 +37,7 @@ from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.lint.scripts import outside_script
 from tclint.lint.searches import packed
-from tclint.lint.selection import is_selected, is_shown, selected_rules
+from tclint.lint.selection import is_selected, is_shown, is_worth_it, selected_rules
 from tclint.lint.shards import Shard
 from tclint.lint.silence import Silencer
 from tclint.lint.third_party import Caller, ThirdParty, told_at
@@ -48,6 +57,7 @@ from tclint.source.stored import Excerpts
 Answer = tuple[Rule[Any], Finding]
 Said = tuple[Event, list[Answer]]
 
+INTERRUPTS: Final = frozenset({Effect.INVALID, Effect.GRAPH_BREAK, Effect.RECOMPILE})
 DEEP: Final = 100
 """Levels of syntax that code which people write never has."""
 
@@ -150,7 +160,9 @@ class Examiner:
             file, statement = event.site.module.file, event.site.statement
             if file.path in self._checked and silencer.silences(told, file, statement):
                 return False
-            return is_shown(told.code, told.confidence, self._config)
+            return is_shown(told.code, told.confidence, self._config) and is_worth_it(
+                told.code, told.worth, self._config
+            )
 
         each = [(rule, event, found) for event, answers in said for rule, found in answers]
         held = standing(each, is_seen)
@@ -177,7 +189,7 @@ class Examiner:
             span = error.span or Span(Position(1, 1), Position(1, 1))
             diagnostic = Diagnostic(
                 SYNTAX_ERROR, "syntax-error", error.message, Effect.INVALID,
-                Confidence.HIGH, path, span,
+                Confidence.HIGH, path, span, worth=Worth.HIGH,
             )  # fmt: skip
             if not silencer.silences(diagnostic, file, None):
                 self.flagged[str(path)] = file
@@ -223,6 +235,14 @@ def standing(
 def effect_of(rule: Rule[Any], finding: Finding) -> Effect:
     """What a finding costs: as it says, or as its rule does."""
     return finding.effect or rule.effects[0]
+
+
+def worth_of(rule: Rule[Any], finding: Finding) -> Worth:
+    """What removing it saves: what interrupts compiled code is never a mere hint."""
+    effect = effect_of(rule, finding)
+    usual = USUAL_WORTH[effect]
+    worth = finding.worth or rule.worth or usual
+    return Worth.LOW if worth is Worth.HINT and effect in INTERRUPTS else worth
 
 
 def _asked(rule: Rule[Any], event: Event, analysis: Analysis) -> Finding | None:
@@ -283,6 +303,7 @@ def found_by(
         message=" ".join(finding.message.split()),  # quoted code may run over several lines
         effect=effect_of(rule, finding),
         confidence=finding.confidence or confidence_of(event),
+        worth=worth_of(rule, finding),
         path=file.path,
         span=file.span(finding.node or event.node),
         related=tuple(file.span(node) for node in finding.related),

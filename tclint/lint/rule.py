@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Confidence, Decline, Effect, Worth
 from tclint.lint.options import Option
 from tclint.lint.rewrite import Repair
 from tclint.records import record
@@ -89,14 +89,14 @@ class Finding:
     ``node`` overrides the event's node as the reported place. ``fix`` is the repair, the reason why
     there is none, or None where the rule never fixes. ``effect`` and ``gb_ids`` default to the
     rule's first effect and to its ids. A ``confidence`` of None lets the engine derive it: from how
-    sure the analysis is of the values and of the region. ``related`` are other places where the
-    effect shows. ``cedes_to`` is a call around it: where another finding of the same effect stands
-    at that very call, this one is left out. ``goes_with`` names the settings of Dynamo
-    (:mod:`tclint.torch_facts.dynamo_settings`) with which the break goes, and breaks nowhere else
-    instead. ``hatch`` keeps what Dynamo cannot trace out of its sight, such as a helper as a custom
-    operator: an unsafe repair for when no other one helps. ``since`` is the first torch on which it
-    holds, and ``before`` the first on which it holds no more: the engine compares them with the
-    versions that the project is for.
+    sure the analysis is of the values and of the region. ``worth`` defaults to the rule's.
+    ``related`` are other places where the effect shows. ``cedes_to`` is a call around it: where
+    another finding of the same effect stands at that very call, this one is left out. ``goes_with``
+    names the settings of Dynamo (:mod:`tclint.torch_facts.dynamo_settings`) with which the break
+    goes, and breaks nowhere else instead. ``hatch`` keeps what Dynamo cannot trace out of its
+    sight, such as a helper as a custom operator: an unsafe repair for when no other one helps.
+    ``since`` is the first torch on which it holds, and ``before`` the first on which it holds no
+    more: the engine compares them with the versions that the project is for.
     """
 
     message: str
@@ -105,6 +105,7 @@ class Finding:
     effect: Effect | None = None
     gb_ids: tuple[str, ...] | None = None
     confidence: Confidence | None = None
+    worth: Worth | None = None
     related: tuple[ast.expr | ast.stmt, ...] = ()
     cedes_to: ast.Call | None = None
     goes_with: tuple[str, ...] = ()
@@ -120,6 +121,9 @@ class Rule(ABC, Generic[E]):
     sections: ``What it does``, ``Why it hurts``, ``Fix safety``, ``References``, ``Examples``.
     Without such a file the class docstring has the sections, and ``examples`` the examples. Rules
     hold no state: one instance serves all files.
+
+    ``worth`` is what was ``measured``: how much, of what, and on what. None means that nobody has
+    measured, and that the worth is taken to be that of the effect.
 
     ``settings`` are those of Dynamo that some of its findings name in ``goes_with``.
 
@@ -137,6 +141,8 @@ class Rule(ABC, Generic[E]):
     on: ClassVar[type[Event]]
     effects: ClassVar[tuple[Effect, ...]]
     gb_ids: ClassVar[tuple[str, ...]] = ()
+    worth: ClassVar[Worth | None] = None
+    measured: ClassVar[str] = ""
     called: ClassVar[Collection[str]] = ()
     settings: ClassVar[Sequence[str]] = ()
     examples: ClassVar[Sequence[Example]] = ()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.config import Config
-from tclint.diagnostics import Applicability, Confidence
+from tclint.diagnostics import Applicability, Confidence, Worth
 from tclint.source.patterns import Patterns, compile_patterns
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 _SURE: Final = (Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
+_DEAR: Final = (*Worth,)
 
 
 def selected_rules(rules: Iterable[Rule[Any]], config: Config) -> tuple[Rule[Any], ...]:
@@ -41,9 +42,18 @@ def _is_selected(
 
 def is_shown(code: str, confidence: Confidence, config: Config) -> bool:
     """Whether a finding is sure enough to be shown: who selects a rule by its code sees it all."""
-    if code in config.select or code in config.extend_select:
-        return True
-    return _SURE.index(confidence) >= _SURE.index(Confidence(config.min_confidence))
+    wanted = Confidence(config.min_confidence)
+    return _is_named(code, config) or _SURE.index(confidence) >= _SURE.index(wanted)
+
+
+def is_worth_it(code: str, worth: Worth, config: Config) -> bool:
+    """Whether a finding is worth enough to be shown: who selects a rule by its code sees it all."""
+    wanted = Worth(config.min_worth)
+    return _is_named(code, config) or _DEAR.index(worth) >= _DEAR.index(wanted)
+
+
+def _is_named(code: str, config: Config) -> bool:
+    return code in config.select or code in config.extend_select
 
 
 def applicability_of(

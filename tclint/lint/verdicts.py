@@ -17,7 +17,7 @@ from tclint.lint.questions import Questions
 from tclint.lint.registry import known_rules, load_rules
 from tclint.lint.rule import Finding, Rule
 from tclint.lint.scripts import outside_script
-from tclint.lint.selection import is_selected, is_shown
+from tclint.lint.selection import is_selected, is_shown, is_worth_it
 from tclint.lint.silence import Silencer
 from tclint.lint.third_party import Caller, ThirdParty, told_at
 from tclint.lint.versions import in_range
@@ -139,6 +139,8 @@ class Judging:
                 f"its confidence is {found.confidence.value}, and"
                 f" `min-confidence` is {self._config.min_confidence}"
             )
+        if not is_worth_it(found.code, found.worth, self._config):
+            return f"its worth is {found.worth.value}, and `min-worth` is {self._config.min_worth}"
         place = self._placing(found.path)
         if place in left_out(self._config):
             return f'`preset = "{self._config.preset}"` leaves {WORDS[place]} out'

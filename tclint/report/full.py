@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tclint.diagnostics import Applicability, Confidence, Effect
+from tclint.diagnostics import Applicability, Confidence, Effect, Worth
 from tclint.printable import visible
 from tclint.report.colour import BLUE, BOLD, Paint
 from tclint.report.excerpt import excerpt
@@ -44,8 +44,9 @@ def notes(result: Result, view: View) -> Iterator[tuple[str, str]]:
     diagnostic = result.diagnostic
     sure = diagnostic.confidence is Confidence.HIGH
     doubt = "" if sure else f", {diagnostic.confidence.value} confidence"
+    cheap = ", worth next to nothing in most programs" if diagnostic.worth is Worth.HINT else ""
     if diagnostic.effect is not Effect.NONE:
-        yield "effect", effect_text(diagnostic) + doubt
+        yield "effect", effect_text(diagnostic) + doubt + cheap
     if diagnostic.chain:
         yield "reached", chain_text(diagnostic, view)
     if diagnostic.fixable is not None:

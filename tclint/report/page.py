@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from tclint.diagnostics import USUAL_WORTH, Worth
 from tclint.lint.links import graph_break_page
 from tclint.lint.pages import page_of
 from tclint.lint.rule import Bad, Example, Good, Untouched
@@ -30,6 +31,7 @@ def page(rule: Rule[Any]) -> str:
 def facts(rule: Rule[Any]) -> str:
     """What the rule costs, which graph breaks it is about, and what kinds of fixes it has."""
     lines = ["- Effect: " + ", ".join(effect.value for effect in rule.effects)]
+    lines.append(f"- Worth: {worth(rule)}")
     if rule.gb_ids:
         links = (f"[{gb}]({graph_break_page(gb)})" for gb in rule.gb_ids)
         lines.append("- Graph breaks: " + ", ".join(links))
@@ -42,6 +44,17 @@ def facts(rule: Rule[Any]) -> str:
         for o in rule.options
     ]
     return "\n".join(lines)
+
+
+def worth(rule: Rule[Any]) -> str:
+    """What removing the effect saves, and whether that was measured."""
+    measured = rule.measured or "not measured, taken by its effect"
+    return f"{usual_worth(rule).value}: {measured}"
+
+
+def usual_worth(rule: Rule[Any]) -> Worth:
+    """What most findings of a rule are worth."""
+    return rule.worth or USUAL_WORTH[rule.effects[0]]
 
 
 def fix_kinds(rule: Rule[Any]) -> str:

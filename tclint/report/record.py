@@ -27,6 +27,7 @@ def record(result: Result) -> dict[str, object]:
         "message": diagnostic.message,
         "effect": diagnostic.effect.value,
         "confidence": diagnostic.confidence.value,
+        "worth": diagnostic.worth.value,
         "filename": absolute(diagnostic.path),
         "place": result.place,
         "cell": cell,

@@ -97,6 +97,7 @@ def _result(result: Result, fingerprint: str, indices: dict[str, int], view: Vie
         "properties": {
             "effect": diagnostic.effect.value,
             "confidence": diagnostic.confidence.value,
+            "worth": diagnostic.worth.value,
             "gb_ids": list(diagnostic.gb_ids),
             **_remedies(diagnostic),
         },

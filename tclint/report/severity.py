@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tclint.diagnostics import Confidence, Effect
+from tclint.diagnostics import Confidence, Effect, Worth
 
 if TYPE_CHECKING:
     from tclint.diagnostics import Diagnostic
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 def level(diagnostic: Diagnostic) -> str:
     """``error`` for code that fails or breaks the graph, ``warning`` for code that is slow.
 
-    What the analysis is not sure of is a ``note``.
+    What the analysis is not sure of is a ``note``, and so is a hint.
     """
-    if diagnostic.confidence is Confidence.LOW:
+    if diagnostic.confidence is Confidence.LOW or diagnostic.worth is Worth.HINT:
         return "note"
     if diagnostic.effect in {Effect.INVALID, Effect.GRAPH_BREAK}:
         return "error"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tclint.config import Config
-from tclint.diagnostics import Diagnostic, Effect
+from tclint.diagnostics import Diagnostic, Effect, Worth
 from tclint.lint.engine import Result, check_files
 from tclint.records import record
 from tclint.run.events import Event, Kind, libraries_of
@@ -69,7 +70,8 @@ def join(
 ) -> Joined:
     """Check the user's files that ran, and match the findings with the events."""
     files = tuple(sorted(files_that_ran(recorded, events)))
-    run = check_files(files, config, overlay)
+    # What is worth nothing in most programs may cost something in this one.
+    run = check_files(files, replace(config, min_worth=Worth.HINT.value), overlay)
     return Joined(match(events, run.results), files)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from tclint.diagnostics import Confidence, Diagnostic, Effect, Span
+from tclint.diagnostics import Confidence, Diagnostic, Effect, Span, Worth
 from tclint.lint.codes import UNUSED_SUPPRESSION
 from tclint.server.abilities import Abilities
 from tclint.server.document import Analysis, Reported
@@ -27,8 +27,12 @@ _SEVERITIES = {
 }
 
 
-def severity(effect: Effect, confidence: Confidence) -> types.DiagnosticSeverity:
+def severity(
+    effect: Effect, confidence: Confidence, worth: Worth = Worth.LOW
+) -> types.DiagnosticSeverity:
     """How loudly an editor should show a finding: one step milder when it is a guess."""
+    if worth is Worth.HINT:
+        return types.DiagnosticSeverity.Hint
     level = _SEVERITIES[effect]
     if confidence is Confidence.LOW:
         return types.DiagnosticSeverity(level + 1)
@@ -56,7 +60,7 @@ def to_lsp(
     return types.Diagnostic(
         range=range_of(analysis, diagnostic.span, columns)[1],
         message=diagnostic.message,
-        severity=severity(diagnostic.effect, diagnostic.confidence),
+        severity=severity(diagnostic.effect, diagnostic.confidence, diagnostic.worth),
         code=diagnostic.code,
         code_description=types.CodeDescription(url) if url else None,
         source=SOURCE,

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from tclint.config import Config, ConfigError, with_overrides
 from tclint.config_keys import nearest
+from tclint.diagnostics import Worth
 from tclint.records import record
 
 SECTION: Final = "tclint"
@@ -43,10 +44,10 @@ class Settings:
             ConfigError: a key is unknown or its value is not of its type.
         """
         if not isinstance(self.configuration, Mapping):
-            return config
+            return _with_hints(config)
         given = {name.replace("-", "_"): value for name, value in self.configuration.items()}
         try:
-            return with_overrides(config, **given)
+            return _with_hints(with_overrides(config, **given))
         except TypeError as error:
             raise ConfigError(f"the editor's setting tclint.configuration: {error}") from error
 
@@ -55,6 +56,12 @@ class Settings:
         if not isinstance(self.configuration, str) or not self.configuration:
             return None
         return root / Path(self.configuration).expanduser()
+
+
+def _with_hints(config: Config) -> Config:
+    """An editor shows hints so faintly that they need not be asked for."""
+    usual = config.min_worth == Worth.LOW.value
+    return replace(config, min_worth=Worth.HINT.value) if usual else config
 
 
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
