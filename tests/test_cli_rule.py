@@ -53,6 +53,7 @@ def test_a_page_is_the_docstring_and_the_examples() -> None:
 Something happens in compiled code.
 
 - Effect: graph-break
+- Worth: medium: not measured, taken by its effect
 - Graph breaks: [GB0007](https://meta-pytorch.org/compile-graph-break-site/gb/gb0007.html)
 - Fix: safe
 
