@@ -6,7 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
+import typer
 
+from tclint.cli import verifying
+from tclint.config import Config
+from tclint.config_verify import VerifyTarget
+from tclint.verify.arms import Options
+from tclint.verify.session import jobs_for
 from tests.cli_runs import BREAKS, tclint
 
 
@@ -85,3 +91,21 @@ def test_a_reason_that_stands_apart_writes_nothing(project: Path) -> None:
     assert done.returncode == 2
     assert "`--add-ignore=reason`" in done.stderr
     assert (project / "net.py").read_text() == BREAKS
+
+
+def test_verify_without_torch_names_the_way_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(verifying, "find_spec", lambda name: None)
+    with pytest.raises(typer.Exit) as ended:
+        verifying.require_torch()
+    assert ended.value.exit_code == 2
+    assert "install `tclint-torch[verify]` there" in capsys.readouterr().err
+
+
+def test_inputs_on_the_command_line_win_over_configured_ones(tmp_path: Path) -> None:
+    target = VerifyTarget("net", "net.py:Net", inputs=("float32[2]",))
+    config = Config(tmp_path, verify_targets=(target,))
+    (configured,) = jobs_for(["net"], config, Options())
+    (named,) = jobs_for(["net"], config, Options(inputs=("int64[3]<5",)))
+    assert (configured.options.inputs, named.options.inputs) == (("float32[2]",), ("int64[3]<5",))

@@ -152,8 +152,26 @@ def test_the_text_shows_a_row_and_every_remaining_break() -> None:
     assert "model.py:5: 2 host syncs in each eager call" in shown
 
 
+def test_one_target_has_a_line_for_each_number() -> None:
+    numbers, _ = text.render([both(8.0, 2.0)], HERE).split("\n\n")
+    cells = dict(line.split(maxsplit=1) for line in numbers.splitlines())
+    assert cells["target"] == "model.py:make"
+    assert cells["breaks"] == "1 → 0"
+
+
+def test_what_did_not_run_has_no_line_in_the_table() -> None:
+    failed = report(Arm("after", None, failure=Failure("crash", "crashed")))
+    assert text.render([failed], HERE).startswith("model.py:make: did not run")
+    ran = report(Arm("after", probe()))
+    header, *_ = text.render([ran, failed, ran], HERE).splitlines()
+    assert "graphs" in header
+    assert "eager ms" not in header
+    table, _, _ = text.render([ran, failed, ran], HERE).partition("\n\n")
+    assert len(table.splitlines()) == 3
+
+
 def test_the_text_sets_before_against_after() -> None:
-    header, row, *_ = text.render([both(8.0, 2.0)], HERE).splitlines()
+    header, row, *_ = text.render([both(8.0, 2.0), both(8.0, 2.0)], HERE).splitlines()
     assert header.split()[:3] == ["target", "breaks", "graphs"]
     assert "1 → 0" in row
     assert "2 → 1" in row

@@ -154,3 +154,16 @@ def test_a_before_that_is_nothing_is_an_error(tmp_path: Path) -> None:
         before_tree("no-such-thing", tmp_path),
     ):
         pass
+
+
+def test_a_factory_with_parameters_is_told_what_to_write(tmp_path: Path) -> None:
+    (tmp_path / "sized.py").write_text("def make(config, size=4, *rest):\n    return None\n")
+    target = parse_target("sized.py:make")
+    module = import_target(target, tmp_path)
+    with pytest.raises(TargetError, match=r"make\(config\) cannot be called without arguments"):
+        call_factory(target, module)
+
+
+def test_a_script_is_pointed_to_the_command_that_measures_it() -> None:
+    with pytest.raises(TargetError, match=r"tclint run -- python train\.py"):
+        parse_target("train.py")

@@ -20,7 +20,7 @@ from tclint.cli.fixing import (
 from tclint.cli.inputs import STDIN, Inputs, gather
 from tclint.cli.progress import progress_bar
 from tclint.cli.terminal import fail
-from tclint.cli.verifying import orderly_end
+from tclint.cli.verifying import orderly_end, require_torch
 from tclint.confirm.confirm import Plan, confirm
 from tclint.confirm.trials import Fixer
 from tclint.report.fixes.outcome import Ground, Outcome, Status
@@ -43,6 +43,7 @@ def run_confirmed(
     """
     if STDIN in arguments:
         fail("`-` (standard input) cannot be verified: --verify needs files that can be imported")
+    require_torch()
     paths = [path for path in arguments if path.exists()]
     targets = [str(path) for path in arguments if not path.exists()]
     inputs = without_notebooks(gather(paths, overrides, None))

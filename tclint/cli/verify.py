@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tclint.cli.terminal import fail, write
-from tclint.cli.verifying import apply_baseline, fixer, render, run_jobs
+from tclint.cli.verifying import apply_baseline, fixer, render, require_torch, run_jobs
 
 _GIB = 1024**3
 _MODES = (
@@ -97,6 +97,15 @@ def verify(
         ),
     ] = "default",
     backend: Annotated[str, typer.Option(help="torch.compile backend to time.")] = "inductor",
+    inputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--inputs",
+            metavar="DTYPE[SHAPE]",
+            help="A random input, such as 'float32[4, 8]' or 'int64[4]<10' (below 10); repeatable. "
+            "For factories that return a module alone.",
+        ),
+    ] = None,
     device: Annotated[
         Device | None, typer.Option(help="Device to move the target to. Default: do not move it.")
     ] = None,
@@ -155,6 +164,7 @@ def verify(
         modes=_read_modes(modes),
         phase=phase.value,
         device=device.value if device else None,
+        inputs=tuple(inputs or ()),
         time_limit=time_limit,
         memory_limit=int(memory_limit * _GIB),
         speed=speed,
@@ -163,6 +173,7 @@ def verify(
     )
     if output_file is not None:
         require_report("--output-file", output_file)
+    require_torch()
     try:
         config = load_config(Path.cwd())
         warn_of_requirements(config)

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
 from tclint.cli.progress import timed_lines
-from tclint.cli.terminal import note
+from tclint.cli.terminal import fail, note
 from tclint.printable import printable
 
 if TYPE_CHECKING:
@@ -22,6 +23,15 @@ if TYPE_CHECKING:
     from tclint.verify.arms import Fixing
     from tclint.verify.results import AppliedFix, TargetReport
     from tclint.verify.session import Comparison, Job
+
+
+def require_torch() -> None:
+    """End the command where the interpreter that would run the targets has no torch."""
+    if find_spec("torch") is None:
+        fail(
+            f"{sys.executable} has no torch: install `tclint-torch[verify]` there, or run"
+            " `python -m tclint` with the interpreter that runs your model"
+        )
 
 
 def run_jobs(

@@ -32,7 +32,7 @@ def derive(model: Any, text: str) -> tuple[torch.Tensor, ...]:
     if made is None:
         raise TargetError(
             f"{text}: cannot tell what to call {type(model).__name__} with: return `inputs` beside "
-            'it, or configure inputs = ["float32[4, 3, 32, 32]"]'
+            "it, or say --inputs 'float32[4, 3, 32, 32]'"
         )
     return (made,)
 

@@ -119,6 +119,6 @@ def _with_settings(options: Options, entry: VerifyTarget) -> Options:
         "modes": (entry.mode,) if entry.mode else None,
         "phase": entry.phase,
         "device": entry.device,
-        "inputs": entry.inputs or None,
+        "inputs": None if options.inputs else entry.inputs or None,
     }
     return replace(options, **{key: value for key, value in given.items() if value is not None})

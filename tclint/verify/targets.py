@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,7 +36,8 @@ def parse_target(text: str) -> Target:
     place, colon, factory = text.rpartition(":")
     if not colon or not place or not factory:
         raise TargetError(
-            f"{text!r} is not a target: write pkg.mod:factory or path/file.py:factory"
+            f"{text!r} is not a target: write pkg.mod:factory or path/file.py:factory;"
+            " `tclint run -- python train.py` measures a script"
         )
     names = factory.split(".")
     if not place.endswith(".py"):
@@ -69,7 +71,24 @@ def call_factory(target: Target, module: ModuleType, inputs: Sequence[str] = ())
             factory = getattr(factory, name)
         except AttributeError:
             raise TargetError(f"{target.place} has no {target.factory!r}") from None
+    missing = _required(factory)
+    if missing:
+        call = f"{factory.__name__}({', '.join(missing)})"
+        raise TargetError(
+            f"{call} cannot be called without arguments; write a function without any,"
+            f" `def make(): return {call}, (inputs,), {{}}`, and name that"
+        )
     return read_made(factory(), target.text, inputs)
+
+
+def _required(factory: Any) -> list[str]:
+    """The parameters that a factory cannot do without; none where nobody can tell."""
+    try:
+        parameters = inspect.signature(factory).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [p.name for p in parameters if p.default is p.empty and p.kind not in variadic]
 
 
 def _import_file(path: Path) -> ModuleType:

@@ -35,25 +35,40 @@ _HEADINGS = (
 _WORST_FIRST = ("different", "not-deterministic", "unknown", "close", "identical")
 # Wide enough for every row: what is not a terminal is read by programs or scrolled.
 _UNBOUNDED = 400
+_NO_VALUE = {UNKNOWN, "→"}
 
 
 def render(reports: Sequence[TargetReport], base: Path) -> str:
     """The report for people; file names are shown relative to ``base`` where possible."""
-    lines = [_table(reports)]
-    for report in reports:
-        lines += ["", *details(report, base)]
-    return "\n".join(lines)
+    parts = [_table([report for report in reports if _ran(report)])]
+    parts += ["\n".join(details(report, base)) for report in reports]
+    return "\n\n".join(filter(None, parts))
+
+
+def _ran(report: TargetReport) -> bool:
+    return any(arm.failure is None for arm in report.arms)
 
 
 def _table(reports: Sequence[TargetReport]) -> str:
+    """What was measured: a line for each target, or for each number where there is one target."""
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False)
-    for number, heading in enumerate(_HEADINGS):
+    rows = [[visible(cell) for cell in _row(report)] for report in reports]
+    known = [
+        (heading, [row[n] for row in rows])
+        for n, heading in enumerate(_HEADINGS)
+        if any({*row[n].split()} - _NO_VALUE for row in rows)
+    ]
+    if len({heading for heading, _ in known if heading.startswith("compiled ms")}) == 1:
+        known = [(heading.removesuffix(" after"), cells) for heading, cells in known]
+    table = Table(box=None, pad_edge=False, show_header=len(rows) > 1)
+    if len(rows) == 1:
+        known = [("", [heading for heading, _ in known]), ("", [cell for _, (cell,) in known])]
+    for number, (heading, _) in enumerate(known):
         table.add_column(heading, overflow="fold", no_wrap=number == 0)
-    for report in reports:
-        table.add_row(*map(visible, _row(report)))
+    for row in zip(*(cells for _, cells in known), strict=True):
+        table.add_row(*row)
     terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if terminal else _UNBOUNDED
     buffer = io.StringIO()
