@@ -233,6 +233,34 @@ def norm_asked(world: World) -> tuple[Arm, Arm]:
     return found, remedy
 
 
+def norms_read(world: World) -> tuple[Arm, Arm]:
+    found, remedy = norms_stacked(world)
+
+    def one_by_one(_: torch.Tensor) -> float:
+        total = 0.0
+        for p in world.model.parameters():
+            if p.grad is not None:
+                total += p.grad.data.norm(2).item() ** 2
+        return total**0.5
+
+    found.before_step = [one_by_one]
+    return found, remedy
+
+
+def norms_stacked(world: World) -> tuple[Arm, Arm]:
+    found, remedy = plain(world), plain(world)
+
+    def gradients() -> list[torch.Tensor]:
+        return [p.grad for p in world.model.parameters() if p.grad is not None]
+
+    def stacked(_: torch.Tensor) -> torch.Tensor:
+        return torch.norm(torch.stack([torch.norm(g.detach(), 2) for g in gradients()]), 2)
+
+    found.before_step = [stacked]
+    remedy.before_step = [lambda _: nn.utils.get_total_norm(gradients(), 2.0)]
+    return found, remedy
+
+
 def zeroed(world: World) -> tuple[Arm, Arm]:
     found, remedy = plain(world), plain(world)
     found.to_none = False
@@ -272,6 +300,20 @@ HABITS: tuple[Habit, ...] = (
         "torch._foreach_lerp_(averages, [...], 1 - d)",
         interpolated,
         ("TCL520",),
+    ),
+    Habit(
+        "norms read one by one",
+        "for p in model.parameters(): total += p.grad.norm().item() ** 2",
+        "torch.nn.utils.get_total_norm([...])",
+        norms_read,
+        ("TCL521",),
+    ),
+    Habit(
+        "norms one by one",
+        "torch.stack([p.grad.norm() for p in model.parameters()]).norm()",
+        "torch.nn.utils.get_total_norm([...])",
+        norms_stacked,
+        ("TCL521",),
     ),
     Habit(
         "foreach=False",
