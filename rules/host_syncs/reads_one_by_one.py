@@ -13,7 +13,7 @@ from tclint.semantics.events import TrainingCall
 from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
-from ..lib.facts.training_loops import called, is_step, is_test, own_nodes, runs_every_time
+from ..lib.facts.training_loops import called, is_test, own_nodes, runs_every_time
 from .fresh_tensors import is_collective
 
 _BUILT = ("torch.stack", "torch.tensor")
@@ -32,7 +32,7 @@ class ReadsOneByOne(Rule[TrainingCall]):
 
     def check(self, event: TrainingCall) -> Finding | None:
         """Count the reads, at the first of them."""
-        if event.name != "item" or not is_step(event.loop) or is_test(event.site, event.loop):
+        if event.name != "item" or not event.each_step or is_test(event.site, event.loop):
             return None
         reads = list(_reads(event))
         if (

@@ -9,6 +9,7 @@ from tclint.lint.rewrite import Insert, Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
 from tclint.semantics.site import Site
+from tclint.semantics.training import StepBody
 from tclint.semantics.values import Tensor
 
 from ..lib.facts.training_loops import is_test, of_each_step, runs_every_time
@@ -33,6 +34,8 @@ class SameReadEachStep(Rule[TrainingCall]):
                 pass
             case _:
                 return None
+        if isinstance(event.loop, ast.FunctionDef):
+            return None  # its parameters may be other tensors each time
         value = site.value(tensor)
         if not isinstance(value, Tensor) or value.device == "cpu" or is_test(site, event.loop):
             return None
@@ -48,7 +51,7 @@ class SameReadEachStep(Rule[TrainingCall]):
         )
 
 
-def _in_each_step(site: Site, read: ast.expr, loop: ast.For | ast.While) -> bool:
+def _in_each_step(site: Site, read: ast.expr, loop: StepBody) -> bool:
     decided = site.parent(read)
     tested = isinstance(decided, ast.If) and decided.test is read
     return runs_every_time(site, decided if tested and decided else read, loop)

@@ -10,7 +10,7 @@ from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
 
-from ..lib.facts.training_loops import called, is_step, is_test, own_nodes, runs_every_time
+from ..lib.facts.training_loops import called, is_test, own_nodes, runs_every_time
 
 _WAITING: Final = {
     "torch.cuda.synchronize": "waits for the GPU",
@@ -43,7 +43,7 @@ class SynchronizeEachStep(Rule[TrainingCall]):
             return None
         if not runs_every_time(site, event.call, loop) or is_test(site, loop):
             return None
-        if not is_step(loop) or any(called(node) in _CLOCKS for node in own_nodes(loop)):
+        if not event.each_step or any(called(node) in _CLOCKS for node in own_nodes(loop)):
             return None
         return Finding(
             f"`{site.text(event.call)}` {_WAITING[dotted]}, in every step",

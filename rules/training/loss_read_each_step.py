@@ -8,9 +8,10 @@ from tclint.diagnostics import Applicability, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
+from tclint.semantics.training import StepBody
 
 from ..lib.facts.copies import copied
-from ..lib.facts.training_loops import is_step, runs_every_time
+from ..lib.facts.training_loops import runs_every_time
 
 
 class LossReadEachStep(Rule[TrainingCall]):
@@ -36,7 +37,7 @@ class LossReadEachStep(Rule[TrainingCall]):
                 loss = copied(site, read)
             case _:
                 return None
-        if not is_step(event.loop) or not runs_every_time(site, call, event.loop):
+        if not event.each_step or not runs_every_time(site, call, event.loop):
             return None
         if not isinstance(loss, ast.Name) or not _is_differentiated(event.loop, loss.id):
             return None
@@ -48,7 +49,7 @@ class LossReadEachStep(Rule[TrainingCall]):
         )
 
 
-def _is_differentiated(loop: ast.For | ast.While, name: str) -> bool:
+def _is_differentiated(loop: StepBody, name: str) -> bool:
     """True when the loop calls ``name.backward()``, or hands it to something that is called so."""
     for node in ast.walk(loop):
         match node:

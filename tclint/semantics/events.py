@@ -14,6 +14,7 @@ from typing import Literal
 from tclint.semantics.records import record
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import ClassInfo
+from tclint.semantics.training import StepBody
 from tclint.semantics.values import UNKNOWN, Object, Tensor, Value
 
 Deciding = Literal[
@@ -371,9 +372,24 @@ class NameUsed(Event):
 class TrainingCall(Event):
     """A method or function is called by a loop that runs ``backward()``; ``name`` is its last part.
 
-    ``loop`` is the innermost loop that holds both, outside of what that loop calls.
+    ``loop`` is the innermost loop that holds both, outside of what that loop calls, or a function
+    that is a training step or part of one. ``each_step`` is true where all of that is done in each
+    step; a loop over epochs runs ``backward()``, but only in the loop inside.
     """
 
     name: str
     call: ast.Call
-    loop: ast.For | ast.While
+    loop: StepBody
+    each_step: bool = False
+
+
+@record(frozen=True, eq=False)
+class ParameterLoop(Event):
+    """A ``for`` statement, or a list that is made, in a file that goes over a module's tensors.
+
+    What it goes over is for rules to see; that there is arithmetic inside is all that is known.
+    ``body`` is the part of a training step that it stands in, if it does.
+    """
+
+    loop: ast.For | ast.ListComp | ast.GeneratorExp
+    body: StepBody | None = None

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Final
 
 from tclint.semantics.collect import TRIES, dotted_name
-from tclint.semantics.events import Event, NameUsed, TrainingCall
+from tclint.semantics.events import Event, NameUsed, ParameterLoop, TrainingCall
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.site import Facts, Site
 from tclint.semantics.symbols import FunctionInfo, ModuleInfo
-from tclint.semantics.syntax import ATTRIBUTE, CALL, NAME, children, nodes
+from tclint.semantics.syntax import ATTRIBUTE, CALL, NAME, children
+from tclint.semantics.training import may_train, training_bodies
 from tclint.source.file import SourceFile
 from tclint.source.rows import first_row
 from tclint.torch_facts.moved import is_watched, leads_to_watched
@@ -31,26 +32,38 @@ _BEHIND_TORCH: Final = (
     "_dynamo", "_inductor", "_func", "_utils", "cuda.amp", "cpu.amp", "cuda.graph",
     "utils.checkpoint", "is_autocast_cpu", "get_autocast_", "set_autocast_",
 )  # fmt: skip
-BACKWARD: Final = ".backward("
+_OVER_TENSORS: Final = ("parameters(", "state_dict(")
+_ARITHMETIC: Final = (".mul_(", ".lerp_(", ".copy_(", ".norm(", ".data =", ".item(")
+_FUNCTION: Final = ast.FunctionDef
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
 
 
 class _Place:
-    __slots__ = ("facts", "function", "statement")
+    __slots__ = ("body", "facts", "function", "statement")
 
-    def __init__(self, function: FunctionInfo | None, statement: ast.stmt, facts: Facts) -> None:
+    def __init__(
+        self,
+        function: FunctionInfo | None,
+        statement: ast.stmt,
+        facts: Facts,
+        body: ast.AST | None = None,
+    ) -> None:
         self.function: Final = function
         self.statement: Final = statement
         self.facts: Final = facts
+        self.body: Final = body
+        """The innermost of the bodies that are walked whole."""
 
 
 def report_places(analysis: Analysis, module: ModuleInfo) -> None:
     """Report the names and training calls of one file, if a rule asks for them."""
     if NameUsed in analysis.wanted and _may_name(module):
         _report_names(analysis, module)
-    if TrainingCall in analysis.wanted and BACKWARD in module.file.text:
+    if TrainingCall in analysis.wanted and may_train(module.file.text):
         _report_training(analysis, module)
+    if ParameterLoop in analysis.wanted and any(w in module.file.text for w in _OVER_TENSORS):
+        _report_loops(analysis, module)
 
 
 def _may_name(module: ModuleInfo) -> bool:
@@ -82,24 +95,30 @@ def _report_names(analysis: Analysis, module: ModuleInfo) -> None:
 
 
 def _report_training(analysis: Analysis, module: ModuleInfo) -> None:
-    training: dict[ast.stmt, bool] = {}
-    for node, place in _places(module, _rows(module.file, [BACKWARD]), whole_loops=True):
-        if not isinstance(node, CALL) or not place.facts.loops:
+    bodies = training_bodies(module)
+    rows = {node.lineno for node in bodies if isinstance(node, ast.stmt)}
+    for node, place in _places(module, rows, bodies):
+        body = place.body
+        if not isinstance(node, CALL) or not isinstance(body, (ast.For, ast.While, _FUNCTION)):
             continue
-        loop = place.facts.loops[-1]
-        if loop not in training:
-            training[loop] = any(map(_is_backward, nodes(loop)))
         name = _last_name(node.func)
-        if training[loop] and name and isinstance(loop, (ast.For, ast.While)):
+        if name:
             site = _site(analysis, module, place)
-            _add(analysis, TrainingCall(node, site, name, node, loop))
+            _add(analysis, TrainingCall(node, site, name, node, body, bodies[body]))
 
 
-def _is_backward(node: ast.AST) -> bool:
-    match node:
-        case ast.Call(func=ast.Attribute(attr="backward")):
-            return True
-    return False
+def _report_loops(analysis: Analysis, module: ModuleInfo) -> None:
+    rows = _rows(module.file, _ARITHMETIC)
+    if not rows:
+        return
+    bodies = training_bodies(module) if may_train(module.file.text) else {}
+    for node, place in _places(module, rows, bodies, whole=False):
+        if not isinstance(node, (ast.For, ast.ListComp, ast.GeneratorExp)) or node in bodies:
+            continue
+        body = place.body
+        in_step = body if isinstance(body, (ast.For, ast.While, _FUNCTION)) else None
+        within = in_step if in_step is not None and bodies[in_step] else None
+        _add(analysis, ParameterLoop(node, _site(analysis, module, place), node, within))
 
 
 def _last_name(node: ast.expr) -> str:
@@ -137,9 +156,13 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
 
 
 def _places(
-    module: ModuleInfo, rows: set[int], whole_loops: bool = False
+    module: ModuleInfo, rows: set[int], bodies: Container[ast.AST] = (), *, whole: bool = True
 ) -> Iterator[tuple[ast.AST, _Place]]:
-    """The nodes that cover one of the rows, or are in such a loop, outer ones first."""
+    """The nodes that cover one of the rows, or are in one of the bodies, outer ones first.
+
+    Where bodies are not wanted ``whole``, it is only told in which of them a node is. A loop or a
+    function in a body that is none itself is left out.
+    """
     known: dict[ast.AST, FunctionInfo] = {f.node: f for f in module.functions.values()}
     for cls in module.classes.values():
         known.update({method.node: method for method in cls.methods.values()})
@@ -149,22 +172,26 @@ def _places(
     ]
     while pending:
         node, place = pending.pop()
-        in_loop = whole_loops and bool(place.facts.loops) and not isinstance(node, _LOOPS)
-        if not in_loop and not _covers(node, in_order):
+        in_body = whole and place.body is not None and not isinstance(node, _LOOPS)
+        if not in_body and not _covers(node, in_order):
             continue
         yield node, place
-        function, facts = place.function, place.facts
+        function, facts, body = place.function, place.facts, place.body
         if isinstance(node, _FUNCTIONS):
             # A nested function's calls are not the loop's around it.
-            function, facts = known.get(node, function), outside
+            function, facts, body = known.get(node, function), outside, None
         elif isinstance(node, _LOOPS):
-            facts = Facts((*facts.loops, node), facts.tries)
+            facts, body = Facts((*facts.loops, node), facts.tries), None
         elif isinstance(node, TRIES):
             facts = Facts(facts.loops, (*facts.tries, node))
-        inner = _Place(function, place.statement, facts)
+        body = node if node in bodies else body
+        inner = _Place(function, place.statement, facts, body)
+        header = _Place(function, place.statement, facts)
         for child in children(node):
-            below = _Place(function, child, facts) if isinstance(child, ast.stmt) else inner
-            pending.append((child, below))
+            if isinstance(child, ast.stmt):
+                pending.append((child, _Place(function, child, facts, body)))
+            else:
+                pending.append((child, header if isinstance(node, _FUNCTIONS) else inner))
 
 
 def _covers(node: ast.AST, rows: list[int]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.semantics.site import Site
+from tclint.semantics.training import StepBody
 
 _NESTED: Final = (
     ast.For,
@@ -20,7 +21,7 @@ _NESTED: Final = (
 _SOMETIMES: Final = (ast.If, ast.IfExp, ast.Match, ast.ExceptHandler)
 
 
-def own_nodes(loop: ast.For | ast.While) -> Iterator[ast.AST]:
+def own_nodes(loop: StepBody) -> Iterator[ast.AST]:
     """What a loop's body holds, without the loops and functions inside of it."""
     pending: list[ast.AST] = list(reversed(loop.body))
     while pending:
@@ -30,7 +31,7 @@ def own_nodes(loop: ast.For | ast.While) -> Iterator[ast.AST]:
             pending.extend(reversed(list(ast.iter_child_nodes(node))))
 
 
-def of_each_step(loop: ast.For | ast.While) -> list[ast.AST]:
+def of_each_step(loop: StepBody) -> list[ast.AST]:
     """What a loop may evaluate more than once: not what it runs over."""
     tests = [loop.test] if isinstance(loop, ast.While) else []
     return [node for part in (*tests, *loop.body) for node in ast.walk(part)]
@@ -44,13 +45,7 @@ def called(node: ast.AST) -> str:
     return ""
 
 
-def is_step(loop: ast.For | ast.While) -> bool:
-    """True for a loop whose body is a training step: `backward()`, then an optimizer's `step()`."""
-    names = {called(node) for node in own_nodes(loop)}
-    return {"backward", "step"} <= names
-
-
-def runs_every_time(site: Site, node: ast.AST, loop: ast.For | ast.While) -> bool:
+def runs_every_time(site: Site, node: ast.AST, loop: StepBody) -> bool:
     """True when nothing between a node and its loop says that it runs only sometimes."""
     for outer in site.ancestors(node):
         if outer is loop:
@@ -60,7 +55,7 @@ def runs_every_time(site: Site, node: ast.AST, loop: ast.For | ast.While) -> boo
     return False
 
 
-def is_test(site: Site, loop: ast.For | ast.While) -> bool:
+def is_test(site: Site, loop: StepBody) -> bool:
     """True in a function that test runners collect by its name: it is not there to be fast."""
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
     outer = (node for node in site.ancestors(loop) if isinstance(node, functions))
