@@ -7,14 +7,20 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect
+from tclint.diagnostics import Applicability, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.records import record
 from tclint.semantics.events import ParameterLoop
 from tclint.semantics.site import Site
 
-from ..lib.facts.tensor_lists import Names, is_over_tensors, loop_names, may_be_gone_over_twice
+from ..lib.facts.tensor_lists import (
+    Names,
+    is_of_a_state,
+    is_over_tensors,
+    loop_names,
+    may_be_gone_over_twice,
+)
 from ..lib.facts.training_loops import runs_every_time
 
 _AVERAGES: Final = re.compile(
@@ -47,6 +53,8 @@ class AveragesOneByOne(Rule[ParameterLoop]):
     code = "TCL520"
     name = "averages-one-by-one"
     summary = "A moving average of a model launches two kernels for each of its tensors"
+    worth = Worth.MEDIUM
+    measured = "13% of the eager step of a GPT of 8 layers (H200)"
     on = ParameterLoop
     effects = (Effect.LAUNCH_OVERHEAD,)
     outside_regions = True
@@ -210,7 +218,7 @@ def _confidence(event: ParameterLoop) -> Confidence:
     if event.body is not None and runs_every_time(event.site, event.loop, event.body):
         return Confidence.HIGH
     info = event.site.body.function
-    said = info.name if info is not None else _function(event.site)
+    said = info.qualname if info is not None else _function(event.site)
     return Confidence.MEDIUM if _AVERAGES.search(said) else Confidence.LOW
 
 
@@ -271,6 +279,8 @@ def _obstacle(
         return "each new value is computed first: all of them at once would take a model's memory"
     if any(isinstance(n, ast.Call) and not _is_alias(n) for n in ast.walk(update.average)):
         return "what is averaged is computed by a call"
+    if is_of_a_state(site, names.iterable) or is_of_a_state(site, update.average):
+        return "a `state_dict()` holds tied parameters more than once: go over `parameters()`"
     numbers = [number for number in (update.decay, update.weight) if number is not None]
     if any(isinstance(n, ast.Call) for number in numbers for n in ast.walk(number)):
         return "the weight is computed by a call, anew for each tensor"

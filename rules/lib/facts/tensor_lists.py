@@ -91,11 +91,31 @@ def _gives_tensors(site: Site, node: ast.expr, depth: int) -> bool:
     return False
 
 
+def is_of_a_state(site: Site, node: ast.expr) -> bool:
+    """True for what comes from a `state_dict()`, which holds tied tensors once for each name."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.Attribute) and part.attr in _STATES:
+            return True
+        if isinstance(part, ast.Name):
+            made = _made(site, part.id)
+            if made is not None and any(
+                isinstance(n, ast.Attribute) and n.attr in _STATES for n in ast.walk(made)
+            ):
+                return True
+    return False
+
+
 def _made(site: Site, name: str) -> ast.expr | None:
     """What a variable of the function is assigned, where that is one expression."""
     stores = site.stores(name)
     outer = site.parent(stores[0]) if len(stores) == 1 else None
-    return outer.value if isinstance(outer, ast.Assign) else None
+    if isinstance(outer, ast.Assign):
+        return outer.value
+    around = site.parent(outer) if isinstance(outer, ast.Tuple) else None
+    match outer, around:
+        case ast.Tuple(elts=names), ast.Assign(value=ast.Tuple(elts=values)):
+            return values[names.index(stores[0])] if len(names) == len(values) else None
+    return None
 
 
 def _last(node: ast.expr) -> str:
