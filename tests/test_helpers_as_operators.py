@@ -100,11 +100,11 @@ LEFT = {
 
 
 def operated(code: str, folder: Path, **settings: Any) -> str:
-    """The program with the first escape hatch that its findings offer."""
+    """The program with the first operator that its findings offer as an escape hatch."""
     results = found(code, folder, **settings).results
     assert results
     for result in results:
-        if result.hatch is not None:
+        if result.hatch is not None and "operator" in result.hatch.message:
             edits = edits_for(result.file, ast.parse(code), result.hatch)
             assert isinstance(edits, tuple), edits
             return apply_edits(result.file, edits)

@@ -27,6 +27,7 @@ from ..lib.judge.promotion import is_boolean
 from ..lib.judge.saved_for_backward import judge_kept
 from ..lib.judge.verdict import PROVED, Changes, Verdict, combine
 from ..lib.rewrite.buffer_choice import choose_buffer
+from ..lib.rewrite.first_item import first_truth
 from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.tensor_operator import tensor_operator
 from ..lib.rewrite.where import choose
@@ -98,7 +99,7 @@ class DataDependentBranch(Rule[TensorBranch]):
             _repair_branch(event, decided),
             gb_ids=loop_ids(site, "GB0033" if negation else "GB0170"),
             confidence=_confidence(event),
-            hatch=tensor_operator(site),
+            hatch=tensor_operator(site) or first_truth(event),
         )
 
 

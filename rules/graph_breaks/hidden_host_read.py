@@ -21,6 +21,7 @@ from ..lib.judge.certainty import is_certainly_tensor
 from ..lib.judge.range_bounds import judge_torch_arange
 from ..lib.judge.verdict import PROVED, Changes, Verdict, combine
 from ..lib.rewrite.builtin_names import builtin
+from ..lib.rewrite.first_item import first_item
 from ..lib.rewrite.host_read import is_captured
 from ..lib.rewrite.kept_numbers import keep_numbers
 from ..lib.rewrite.proved import repair_as_proved
@@ -94,7 +95,7 @@ class HiddenHostRead(Rule[HostRead]):
             gb_ids=loop_ids(site, *ids),
             cedes_to=site.facts.output,
             goes_with=(SCALARS,) if _goes_when_captured(event, kind) else (),
-            hatch=tensor_operator(site),
+            hatch=tensor_operator(site) or first_item(event, source),
         )
 
 

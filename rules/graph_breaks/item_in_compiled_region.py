@@ -8,6 +8,7 @@ from tclint.semantics.events import HostRead
 from tclint.torch_facts.dynamo_settings import SCALARS
 
 from ..lib.judge.captured import settings_for
+from ..lib.rewrite.first_item import first_item
 from ..lib.rewrite.host_read import is_captured, repair_read
 from ..lib.rewrite.tensor_operator import tensor_operator
 
@@ -28,10 +29,11 @@ class ItemInCompiledRegion(Rule[HostRead]):
         if event.via != "item" or is_captured(event):
             return None
         message = f"`{event.site.text(event.node)}` reads a tensor on the host"
+        goes_with = settings_for(event)
         return Finding(
             message,
             repair_read(event),
             cedes_to=event.site.facts.output,
-            goes_with=settings_for(event),
-            hatch=tensor_operator(event.site),
+            goes_with=goes_with,
+            hatch=tensor_operator(event.site) or (None if goes_with else first_item(event)),
         )

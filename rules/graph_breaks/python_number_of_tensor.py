@@ -15,6 +15,7 @@ from tclint.torch_facts.dynamo_settings import SCALARS
 from ..lib.judge.captured import settings_for
 from ..lib.judge.promotion import FLOAT_OF_INTEGER
 from ..lib.judge.verdict import Changes
+from ..lib.rewrite.first_item import first_item
 from ..lib.rewrite.host_read import is_captured, repair_read
 from ..lib.rewrite.kept_numbers import keep_numbers
 from ..lib.rewrite.torch_equivalents import CUT, is_whole
@@ -47,12 +48,14 @@ class PythonNumberOfTensor(Rule[HostRead]):
             return None
         assert isinstance(event.node, ast.expr)
         message = f"`{event.site.text(event.node)}` reads a tensor on the host"
+        goes_with = settings_for(event) if event.via in _CAPTURED else ()
         return Finding(
             message,
             _repair(event),
             gb_ids=ids,
             cedes_to=event.site.facts.output,
-            goes_with=settings_for(event) if event.via in _CAPTURED else (),
+            goes_with=goes_with,
+            hatch=None if goes_with else first_item(event),
         )
 
 

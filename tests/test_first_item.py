@@ -1,0 +1,162 @@
+"""Compiled code may be made for the number of its first call: eager code does not change."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tclint.config import Config
+from tclint.fix.apply import fix_files
+from tclint.fix.results import Remedies
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEAD = """\
+import torch
+from torch import nn
+
+LIMIT = 3
+
+
+# What is compiled.
+def f(x: torch.Tensor, mask: torch.Tensor):
+    total = mask.long().sum()
+"""
+BODIES = {
+    "any": "if torch.any(mask):\n    return x + 1\nreturn x.flatten()",
+    "not": "if not torch.any(mask):\n    return x.flatten()\nreturn x * 2",
+    "and": "if x.dim() > 1 and total > 2:\n    return x.flatten()\nreturn x * 2",
+    "nothing": "if x is None or total == 0:\n    return x.flatten()\nreturn x * 2",
+    "ternary": "return x.flatten() if total > 2 else x",
+    "elif": "if x.dim() == 7:\n    return x\nelif total < 3:\n    return x.flatten()\nreturn x * 2",
+    "item": "n = total.item()\nif n > 1:\n    return x[:n]\nreturn x.flatten()",
+    "compared": "if x.abs().sum().item() != 0:\n    return x.flatten()\nreturn x",
+    "sizes": "if total.item() < x.shape[0] * x.shape[1]:\n    return x.flatten()\nreturn x",
+    "int": "if int(total) > 2:\n    return x.flatten()\nreturn x",
+    "range": "for i in range(total):\n    x = x + i\nreturn x",
+    "arange": "return torch.arange(total, total + 6, 2) + x.sum()",
+    "float": "return torch.arange(0, 1 - 1e-6, 1 / total) + x.sum()",
+    "slice": "return x[:total].flatten() * 2",
+    "repeat": "return torch.cat([x] * total)",
+    "twice": "if total > 2:\n    x = x + 1\nif total > 3:\n    x = x.flatten()\nreturn x",
+    "walrus": "if (n := mask.sum()) > 2:\n    return x.flatten() * n\nreturn x",
+}
+LEFT_ALONE = {
+    "the value of `or` is used": "return (total or x) + 1",
+    "the last bits of a float may differ": "n = x.sum().item()\nreturn x if n > 0.1 else x[:1]",
+    "a float may round the number": "if x.float().sum().item() > 0.1:\n    return x[:1]\nreturn x",
+    "it may be no tensor": "if LIMITS.get(1):\n    return x.flatten()\nreturn x",
+    "the name is taken": "first_item = 1\nif total > 2:\n    return x[:1]\nreturn x * first_item",
+}
+PLACES = {
+    "no import": HEAD.replace("import torch\n", "torch = __import__('torch')\n"),
+    "imported below": "class A: pass\n" + HEAD,
+    "imported by chance": HEAD.replace(
+        "import torch\n", "try:\n    import torch\nexcept ImportError:\n    pass\n"
+    ),
+    "another helper": HEAD.replace("# What", "def first_item(x):\n    return 1\n\n\n# What"),
+    "run before": HEAD.replace("LIMIT = 3", "g = torch.compile(lambda x: x[: x.sum()])"),
+}
+BRANCH = "if total > 2:\n    return x.flatten()\nreturn x"
+
+
+def program(body: str, head: str = HEAD) -> str:
+    """A file with a function that is compiled."""
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    return f"{head}{lines}\n\nrun = torch.compile(f)\n"
+
+
+def opened(code: str, folder: Path) -> str:
+    """The program after the hatches that it is offered."""
+    path = folder / "program.py"
+    path.write_text(code)
+    config = Config(root=folder, min_confidence="low")
+    changed = fix_files([path], config, remedies=Remedies(hatches=True)).changed
+    return changed[0].after if changed else code
+
+
+def load(code: str, folder: Path, name: str) -> Any:
+    path = folder / f"{name}.py"
+    path.write_text(code)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_numbers_are_read_through_the_helper_and_nothing_else_changes(
+    name: str, tmp_path: Path
+) -> None:
+    code = program(BODIES[name])
+    after = opened(code, tmp_path)
+    assert after.count("def first_item(number):") == 1
+    assert opened(after, tmp_path) == after
+    kept = [line for line in after.splitlines() if "first_item" not in line]
+    assert HEAD.splitlines()[:4] == after.splitlines()[:4]
+    assert "# What is compiled." in kept
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_eager_code_stays_and_compiled_code_is_whole_for_its_number(
+    name: str, tmp_path: Path
+) -> None:
+    torch = pytest.importorskip("torch", reason="the proofs run torch.compile")
+    code = program(BODIES[name])
+    before = load(code, tmp_path, "before").f
+    after = load(opened(code, tmp_path), tmp_path, "after").f
+    torch._dynamo.reset()
+    compiled = torch.compile(after, backend="eager", fullgraph=True)
+    x = torch.randn(5, 4)
+    masks = [torch.arange(20).view(5, 4) < n for n in (3, 0, 20)]
+    for mask in masks:
+        for one in (x, torch.zeros(5, 4)):
+            expected, given = outcome(before, one, mask), outcome(after, one, mask)
+            assert same(expected, given)
+    assert same(outcome(before, x, masks[0]), outcome(compiled, x, masks[0]))
+    other = outcome(compiled, x, masks[2])
+    assert same(other, outcome(before, x, masks[2])) or "another number" in str(other)
+
+
+def outcome(function: Any, *args: Any) -> Any:
+    """What a call returns, or raises."""
+    try:
+        return function(*args)
+    except (RuntimeError, ValueError, ZeroDivisionError) as error:
+        return error
+
+
+def same(one: Any, other: Any) -> bool:
+    torch = pytest.importorskip("torch")
+    if isinstance(one, Exception) or isinstance(other, Exception):
+        return type(one) is type(other) and str(one) == str(other)
+    return bool(one.dtype == other.dtype and torch.equal(one, other))
+
+
+@pytest.mark.parametrize("why", LEFT_ALONE)
+def test_what_is_no_number_to_compile_for_is_left_alone(why: str, tmp_path: Path) -> None:
+    assert "def first_item(number)" not in opened(program(LEFT_ALONE[why]), tmp_path)
+
+
+@pytest.mark.parametrize("why", PLACES)
+def test_the_helper_has_to_have_a_place_above_what_calls_it(why: str, tmp_path: Path) -> None:
+    changed = opened(program(BRANCH, PLACES[why]), tmp_path)
+    assert "first_item(total" not in changed or "lambda x: x[: x.sum()]" in changed
+
+
+def test_gradients_and_draws_before_the_number_are_those_of_eager_code(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="the proofs run torch.compile")
+    body = "x = torch.dropout(x, 0.5, True) * 2\nif (x != 0).sum() > 3:\n    x = x * 3\nreturn x"
+    after = load(opened(program(body), tmp_path), tmp_path, "after").f
+    torch._dynamo.reset()
+    seen = []
+    for function in (after, torch.compile(after, backend="aot_eager", fullgraph=True)):
+        x = torch.ones(5, 4, requires_grad=True)
+        torch.manual_seed(0)
+        function(x, torch.ones(5, 4)).sum().backward()
+        seen.append((x.grad, torch.get_rng_state()))
+    assert all(torch.equal(one, other) for one, other in zip(*seen, strict=True))
