@@ -55,8 +55,9 @@ def test_the_step_is_the_median_of_those_that_no_window_slowed(recording: Record
 def test_lines_are_ranked_by_the_time_that_the_host_spends_there(recording: Recording) -> None:
     lines = (recording.break_line(), recording.compiled(), recording.steps())
     recording.process(*lines, recording.samples({12: 60, 5: 40}), recording.end())
-    (dear,) = recording.answer().dear
+    dear, other = recording.answer().dear
     assert dear.line.row == 12
+    assert other.line.only_works
     assert dear.price.total.value == pytest.approx(6)
     assert dear.price.total.low < 6 < dear.price.total.high
     assert "1.  6 ms  60%  train.py:12  breaks the graph" in recording.told()
@@ -65,9 +66,10 @@ def test_lines_are_ranked_by_the_time_that_the_host_spends_there(recording: Reco
 def test_what_costs_less_than_could_be_measured_is_worth_nothing_here(recording: Recording) -> None:
     lines = (recording.break_line(), recording.compiled(), recording.steps())
     recording.process(*lines, recording.samples({12: 1, 5: 999}), recording.end())
-    assert not recording.answer().dear
+    (other,) = recording.answer().dear
+    assert other.line.only_works
     assert "worth nothing here: 1 line (train.py:12)" in recording.told()
-    assert "nothing here is worth a change" in recording.told()
+    assert "no rule finds anything worth a change here" in recording.told()
 
 
 def test_a_recompile_is_told_with_its_guard_and_counted_once(recording: Recording) -> None:

@@ -1,0 +1,1 @@
+"""``tclint run`` on public training scripts."""

@@ -1,4 +1,4 @@
-"""``tclint run`` on public scripts as their authors wrote them: ``python -m benchmarks.run_scripts``.
+"""``tclint run`` on public scripts as they are: ``python -m benchmarks.run_scripts``.
 
 ``--checkouts`` is a folder with a checkout of each repository (``git clone
 https://github.com/OWNER/NAME``), ``--python`` a Python in which the scripts can run; tclint runs in
@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,12 @@ print(whole.hexdigest())
 """
 
 
+SEEDS = """
+import random, numpy, torch
+random.seed(0); numpy.random.seed(0); torch.manual_seed(0)
+"""
+
+
 @record(frozen=True)
 class Arm:
     """One run: its exit status, how long it took, the losses that it printed, what it saved."""
@@ -67,8 +73,9 @@ class Arm:
 class Measured:
     """One script, alone and recorded.
 
-    ``records`` are Dynamo's break records, ``joined`` those that have a line of a file that is
-    there; ``explained`` are lines that break, and how many of them a rule explains.
+    ``repeats`` is false where it does not give the same twice, even alone. ``records`` are
+    Dynamo's break records, ``joined`` those that have a line of a file that is there;
+    ``explained`` are lines that break, and how many of them a rule explains.
     """
 
     name: str
@@ -86,12 +93,17 @@ class Measured:
     notes: tuple[str, ...] = ()
     proof: Mapping[str, Any] | None = None
     report: Mapping[str, Any] = field(default_factory=dict)
+    repeats: bool = True
 
     @property
     def same(self) -> bool:
-        """Whether the recorder changed nothing."""
-        one, other = self.alone, self.recorded
-        return (one.status, one.losses, one.saved) == (other.status, other.losses, other.saved)
+        """Whether the recorder changed nothing: neither status nor losses nor weights."""
+        return same(self.alone, self.recorded)
+
+
+def same(one: Arm, other: Arm) -> bool:
+    """Whether two runs printed the same losses, and saved the same."""
+    return (one.status, one.losses, one.saved) == (other.status, other.losses, other.saved)
 
 
 def main() -> int:
@@ -112,17 +124,25 @@ def main() -> int:
         print(_line(one), flush=True)
     if options.page is not None:
         options.page.write_text(page([asdict(one) | {"same": one.same} for one in found]))
-    return 0 if all(one.same and one.joined == one.records for one in found) else 1
+    return (
+        0
+        if all((one.same or not one.repeats) and one.joined == one.records for one in found)
+        else 1
+    )
 
 
 def _line(one: Measured) -> str:
     known, of = one.explained
     return (
-        f"{one.name}: status {one.recorded.status}, {'same' if one.same else 'DIFFERENT'}, "
+        f"{one.name}: status {one.recorded.status}, {_same(one)}, "
         f"{len(one.alone.losses)} losses, step {one.step_ms:.4g} ms, {one.compiled} compiled, "
         f"breaks joined {one.joined}/{one.records}, explained {known}/{of}, "
         f"{one.alone.seconds:.0f} s alone, {one.recorded.seconds:.0f} s recorded"
     )
+
+
+def _same(one: Measured) -> str:
+    return "same" if one.same else "DIFFERENT" if one.repeats else "never the same twice"
 
 
 def measured(script: Script, options: argparse.Namespace) -> Measured:
@@ -142,7 +162,10 @@ def measured(script: Script, options: argparse.Namespace) -> Measured:
         html = (options.out / f"{script.name}.html").resolve()
         more = ("--output-format", "html", "--output-file", str(html))
         _tclint(("trace", str(kept), *more), desk / "work" / script.folder)
-        return _measured(script, options, alone, recorded, told, read_folder(kept), text)
+        found = _measured(script, options, alone, recorded, told, read_folder(kept), text)
+        if found.same:
+            return found
+        return replace(found, repeats=same(alone, _arm(script, options, desk, ())))
     finally:
         if not options.leave:
             shutil.rmtree(desk, ignore_errors=True)
@@ -190,15 +213,15 @@ def _joined(reading: Reading) -> tuple[int, int]:
     return records, joined
 
 
-def _arm(
-    script: Script, options: argparse.Namespace, desk: Path, recorder: Sequence[str]
-) -> Arm:
+def _arm(script: Script, options: argparse.Namespace, desk: Path, recorder: Sequence[str]) -> Arm:
     work = desk / "work"
     shutil.rmtree(work, ignore_errors=True)
-    shutil.copytree(options.checkouts / script.checkout, work, ignore=shutil.ignore_patterns(".git"))
+    shutil.copytree(
+        options.checkouts / script.checkout, work, ignore=shutil.ignore_patterns(".git")
+    )
     _prepare(script, options, work)
     device = script.cpu if options.device == "cpu" else script.cuda
-    arguments = [text.format(data=work) for text in (*script.arguments, *(device or ()))]
+    arguments = f"{script.arguments} {device or ''}".format(data=work).split()
     begun = time.monotonic()
     done = subprocess.run(
         [*recorder, options.python, *arguments],
@@ -224,12 +247,15 @@ def _prepare(script: Script, options: argparse.Namespace, work: Path) -> None:
     for name in script.stubs:
         # Imported by the script, and not used on this way through it.
         (work / f"{name}.py").write_text("openai_object = None\norganization = None\n")
+    if not script.seeded:
+        (work / "sitecustomize.py").write_text(SEEDS)
 
 
 def _environment(script: Script, work: Path, device: str) -> dict[str, str]:
     told = {name: text.format(data=work) for name, text in script.environment}
-    if "PYTHONPATH" in told and os.environ.get("PYTHONPATH"):
-        told["PYTHONPATH"] += os.pathsep + os.environ["PYTHONPATH"]
+    paths = [told.get("PYTHONPATH", ""), "" if script.seeded else str(work)]
+    paths.append(os.environ.get("PYTHONPATH", ""))
+    told["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     one = {"CUBLAS_WORKSPACE_CONFIG": ":4096:8"} if device == "cuda" else {}
     one["OMP_NUM_THREADS"] = "1" if device == "cpu" else "8"
     return {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONHASHSEED": "0", **one, **told}

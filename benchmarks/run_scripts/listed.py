@@ -12,20 +12,22 @@ class Script:
     ``arguments`` go to Python, in ``folder`` of the checkout; ``{data}`` in them and in
     ``environment`` is the checkout's own folder, into which the data are written. ``cpu`` and
     ``cuda`` are added for the device; None where it does not run there. ``losses`` finds the
-    numbers that the script prints, ``saved`` the weights that it writes.
+    numbers that the script prints, ``saved`` the weights that it writes. What is not ``seeded``
+    gets a seed from outside, or no two runs would be alike.
     """
 
     name: str
     repository: str
-    arguments: tuple[str, ...]
+    arguments: str
     data: str = "nothing"
     folder: str = "."
-    cpu: tuple[str, ...] | None = ()
-    cuda: tuple[str, ...] | None = ()
+    cpu: str | None = ""
+    cuda: str | None = ""
     environment: tuple[tuple[str, str], ...] = ()
     stubs: tuple[str, ...] = ()
     losses: str = r"[Ll]oss\D{0,4}(\d+\.\d+)"
     saved: str = ""
+    seeded: bool = True
 
     @property
     def checkout(self) -> str:
@@ -37,33 +39,32 @@ SCRIPTS = (
     Script(
         "nanoGPT",
         "karpathy/nanoGPT",
-        ("train.py", "config/train_shakespeare_char.py", "--eval_iters=2", "--log_interval=1")
-        + ("--always_save_checkpoint=True", "--out_dir=out"),
+        "train.py config/train_shakespeare_char.py --eval_iters=2 --log_interval=1 "
+        "--always_save_checkpoint=True --out_dir=out",
         data="characters",
-        cpu=("--device=cpu", "--block_size=64", "--batch_size=4", "--n_layer=2", "--n_head=2")
-        + ("--n_embd=64", "--max_iters=60", "--eval_interval=60"),
-        cuda=("--max_iters=120", "--eval_interval=120"),
+        cpu="--device=cpu --block_size=64 --batch_size=4 --n_layer=2 --n_head=2 "
+        "--n_embd=64 --max_iters=60 --eval_interval=60",
+        cuda="--max_iters=120 --eval_interval=120",
         saved="out/ckpt.pt",
     ),
     Script(
         "minGPT",
         "karpathy/minGPT",
-        ("projects/adder/adder.py", "--data.ndigit=1", "--model.model_type=gpt-nano"),
-        cpu=("--trainer.max_iters=80", "--trainer.num_workers=0"),
-        cuda=("--trainer.max_iters=200",),
+        "projects/adder/adder.py --data.ndigit=1 --model.model_type=gpt-nano",
+        cpu="--trainer.max_iters=80 --trainer.num_workers=0",
+        cuda="--trainer.max_iters=200",
         environment=(("PYTHONPATH", "{data}"),),
         saved="out/adder/model.pt",
     ),
     Script(
         "nanochat",
         "karpathy/nanochat",
-        ("-m", "scripts.base_train", "--num-iterations=80", "--eval-every=-1")
-        + ("--core-metric-every=-1", "--sample-every=-1", "--window-pattern=L"),
+        "-m scripts.base_train --num-iterations=80 --eval-every=-1 "
+        "--core-metric-every=-1 --sample-every=-1 --window-pattern=L",
         data="shards",
-        cpu=("--depth=2", "--max-seq-len=64", "--device-batch-size=2", "--head-dim=32")
-        + ("--total-batch-size=128", "--device-type=cpu"),
-        cuda=("--depth=4", "--max-seq-len=512", "--device-batch-size=16")
-        + ("--total-batch-size=8192",),
+        cpu="--depth=2 --max-seq-len=64 --device-batch-size=2 --head-dim=32 "
+        "--total-batch-size=128 --device-type=cpu",
+        cuda="--depth=4 --max-seq-len=512 --device-batch-size=16 --total-batch-size=8192",
         environment=(("NANOCHAT_BASE_DIR", "{data}/base"), ("PYTHONPATH", "{data}")),
         stubs=("wandb", "rustbpe"),
         saved="base/base_checkpoints/*/model_*.pt",
@@ -71,9 +72,9 @@ SCRIPTS = (
     Script(
         "DiT",
         "facebookresearch/DiT",
-        ("-m", "torch.distributed.run", "--nproc-per-node=1", "train.py", "--model=DiT-S/4")
-        + ("--data-path=photographs/train", "--num-classes=2", "--global-batch-size=8")
-        + ("--epochs=6", "--log-every=1", "--ckpt-every=60"),
+        "-m torch.distributed.run --nproc-per-node=1 train.py --model=DiT-S/4 "
+        "--data-path=photographs/train --num-classes=2 --global-batch-size=8 "
+        "--epochs=6 --log-every=1 --ckpt-every=60",
         data="latents",
         cpu=None,
         environment=(("HF_HUB_OFFLINE", "1"),),
@@ -82,75 +83,77 @@ SCRIPTS = (
     Script(
         "mnist",
         "pytorch/examples",
-        ("main.py", "--epochs=1", "--batch-size=8", "--log-interval=1", "--save-model"),
+        "main.py --epochs=1 --batch-size=8 --log-interval=1 --save-model",
         data="few_digits",
         folder="mnist",
-        cpu=("--no-accel",),
+        cpu="--no-accel",
         saved="mnist/mnist_cnn.pt",
     ),
     Script(
         "imagenet",
         "pytorch/examples",
-        ("main.py", "{data}/photographs", "-a=resnet18", "--epochs=1", "-b=2", "-p=1", "--seed=0"),
+        "main.py {data}/photographs -a=resnet18 --epochs=1 -b=2 -p=1 --seed=0",
         data="photographs",
         folder="imagenet",
-        cpu=("-j=0", "--no-accel"),
-        cuda=("-j=2", "--gpu=0"),
-        losses=r"Loss (\d\.\d+e[+-]\d+)",
+        cpu="-j=0 --no-accel",
+        cuda="-j=2 --gpu=0",
+        losses="Loss (\\d\\.\\d+e[+-]\\d+)",
         saved="imagenet/checkpoint.pth.tar",
     ),
     Script(
         "vae",
         "pytorch/examples",
-        ("main.py", "--epochs=1", "--batch-size=8", "--log-interval=1"),
+        "main.py --epochs=1 --batch-size=8 --log-interval=1",
         data="few_digits",
         folder="vae",
-        cpu=("--no-accel",),
+        cpu="--no-accel",
     ),
     Script(
         "alpaca",
         "tatsu-lab/stanford_alpaca",
-        ("train.py", "--model_name_or_path=model", "--data_path=examples.json")
-        + ("--output_dir=out", "--max_steps=60", "--per_device_train_batch_size=4")
-        + ("--logging_steps=1", "--report_to=none", "--save_strategy=no"),
+        "train.py --model_name_or_path=model --data_path=examples.json "
+        "--output_dir=out --max_steps=60 --per_device_train_batch_size=4 "
+        "--logging_steps=1 --report_to=none --save_strategy=no",
         data="instructions",
-        cpu=("--use_cpu=True", "--torch_compile=True"),
+        cpu="--use_cpu=True --torch_compile=True",
         cuda=None,
         environment=(("HF_HUB_OFFLINE", "1"),),
         stubs=("openai",),
-        losses=r"'loss': '?(\d+\.\d+)",
+        losses="'loss': '?(\\d+\\.\\d+)",
         saved="out/model.safetensors",
     ),
     Script(
         "lightning",
         "Lightning-AI/pytorch-lightning",
-        ("examples/pytorch/basics/backbone_image_classifier.py", "--trainer.max_steps=80")
-        + ("--trainer.limit_val_batches=2", "--trainer.limit_test_batches=2")
-        + ("--trainer.limit_predict_batches=2", "--trainer.default_root_dir=out")
-        + ("--trainer.log_every_n_steps=1",),
+        "examples/pytorch/basics/backbone_image_classifier.py --trainer.max_steps=80 "
+        "--trainer.limit_val_batches=2 --trainer.limit_test_batches=2 "
+        "--trainer.limit_predict_batches=2 --trainer.default_root_dir=out "
+        "--trainer.log_every_n_steps=1",
         data="all_digits",
-        cpu=("--trainer.accelerator=cpu",),
-        cuda=("--trainer.accelerator=gpu", "--trainer.devices=1"),
+        cpu="--trainer.accelerator=cpu",
+        cuda="--trainer.accelerator=gpu --trainer.devices=1",
         saved="out/**/*.ckpt",
     ),
     Script(
         "diffusers",
         "huggingface/diffusers",
-        ("examples/unconditional_image_generation/train_unconditional.py", "--resolution=16")
-        + ("--train_data_dir=pictures", "--model_config_name_or_path=unet", "--output_dir=out")
-        + ("--train_batch_size=4", "--num_epochs=1", "--use_ema", "--ddpm_num_inference_steps=2")
-        + ("--save_images_epochs=100", "--checkpointing_steps=1000", "--cache_dir=cache"),
+        "examples/unconditional_image_generation/train_unconditional.py "
+        "--resolution=16 --train_data_dir=pictures --model_config_name_or_path=unet "
+        "--output_dir=out --train_batch_size=4 --num_epochs=1 --use_ema "
+        "--ddpm_num_inference_steps=2 --save_images_epochs=100 "
+        "--checkpointing_steps=1000 --cache_dir=cache",
         data="pictures",
-        cpu=(),
         cuda=None,
         environment=(("HF_HUB_OFFLINE", "1"), ("ACCELERATE_USE_CPU", "true")),
-        losses=r"loss=(\d\.[\de-]+)",
+        losses="loss=(\\d\\.[\\de-]+)",
         saved="out/unet/*.safetensors",
+        seeded=False,
     ),
     Script(
         "torch_geometric",
         "pyg-team/pytorch_geometric",
-        ("examples/compile/gcn.py",),
+        "examples/compile/gcn.py",
         data="citations",
+        seeded=False,
     ),
 )

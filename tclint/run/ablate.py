@@ -59,7 +59,7 @@ def remedies_for(
     Raises:
         UserError: no line has a remedy.
     """
-    lines = [one.line for one in answer.dear[:top]]
+    lines = [one.line for one in answer.dear if not one.line.only_works][:top]
     found = tuple((line, _remedy(answer, line, config, wanted)) for line in lines)
     if all(isinstance(remedy, str) for _, remedy in found):
         why = dict.fromkeys(str(remedy) for _, remedy in found)

@@ -31,6 +31,7 @@ class Kind(str, Enum):
     SYNC = "host-sync"
     EAGER = "runs-eagerly"
     CUDAGRAPHS = "no-cuda-graphs"
+    HOST = "host-time"
 
 
 @record(frozen=True)
@@ -60,7 +61,7 @@ def libraries_of(process: Process) -> Libraries:
     """What is not the user's code, where a process ran."""
     folders = process.libraries
     torch = next((one for one in folders if Path(one).name == "torch"), "")
-    # An editable install, or torch built from source, is named first; else it is in site-packages.
+    # The recorder names torch's own folder; torch's logs do not.
     within = [str(Path(one, "torch")) for one in folders if one.endswith("-packages")]
     return Libraries(torch or next(iter(within), "\0"), folders)
 

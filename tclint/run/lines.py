@@ -9,9 +9,11 @@ from pathlib import Path
 from tclint.config import Config
 from tclint.diagnostics import Diagnostic, Effect, Worth
 from tclint.lint.engine import Result, check_files
+from tclint.lint.registry import UnknownRuleError, rule_by_code
 from tclint.records import record
 from tclint.run.events import Event, Kind, libraries_of
 from tclint.run.recorded import Recorded
+from tclint.semantics.events import OptimizerInit
 from tclint.verify.join import covers
 
 _EFFECTS: Mapping[Kind, frozenset[Effect]] = {
@@ -20,6 +22,7 @@ _EFFECTS: Mapping[Kind, frozenset[Effect]] = {
     Kind.SYNC: frozenset({Effect.HOST_SYNC, Effect.GRAPH_BREAK, Effect.DEVICE_COPY}),
     Kind.EAGER: frozenset({Effect.GRAPH_BREAK, Effect.INVALID}),
     Kind.CUDAGRAPHS: frozenset(),
+    Kind.HOST: frozenset(),
 }
 """Which findings explain an event: a read in compiled code breaks the graph and waits as well."""
 
@@ -41,6 +44,20 @@ class Line:
     def finding(self) -> Diagnostic | None:
         """The finding at this line."""
         return self.result.diagnostic if self.result else None
+
+    @property
+    def only_works(self) -> bool:
+        """Whether all that is known of the line is that the host works there."""
+        return self.finding is None and all(event.kind is Kind.HOST for event in self.events)
+
+    @property
+    def of_optimizer(self) -> bool:
+        """Whether the finding is about how an optimizer is made: its steps are what it costs."""
+        found = self.finding
+        try:
+            return found is not None and rule_by_code(found.code).on is OptimizerInit
+        except UnknownRuleError:
+            return False
 
 
 @record(frozen=True)

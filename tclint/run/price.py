@@ -19,14 +19,13 @@ from tclint.diagnostics import Effect
 from tclint.records import record
 from tclint.run.events import Kind, frames, libraries_of
 from tclint.run.gpu import Activity
+from tclint.run.host import Key, Part, Work, work_of
 from tclint.run.intervals import NOTHING, Interval, of_median, of_share
 from tclint.run.lines import Line
 from tclint.run.recorded import Recorded, Steps
 from tclint.verify.break_text import read_break, user_frame
 
 _NS_PER_MS = 1e6
-Key = tuple[str, int]
-"""A line: its file and its row."""
 
 
 @record(frozen=True)
@@ -71,21 +70,33 @@ def quiet_steps(steps: Steps) -> list[float]:
 
 def prices(
     one: Recorded, lines: Sequence[Line], activity: Activity | None, step: Interval
-) -> Mapping[Key, Price]:
-    """The price of each of the lines in one process."""
+) -> tuple[Mapping[Key, Price], Work]:
+    """The price of each of the lines in one process, and of what else the host works at."""
     keys = _rows(lines)
-    host = host_times(one, keys, step)
+    work = work_of(one, keys)
     waits = _waits(one, activity, keys)
     gpu = _on_gpu(one, activity, keys)
     factor = 1.0 if activity is None else _idle_without_waits(activity, step.value)
+
+    def on_host(hits: int) -> Interval:
+        return of_share(hits, work.total) * (step.value * factor) if hits else NOTHING
+
+    optimizers = [line for line in lines if line.of_optimizer]
     found = {}
     for line in lines:
         key = line.filename, line.row
-        mine = host.get(key, NOTHING) * factor if _works_on_the_host(line) else NOTHING
-        waited, run = waits.get(key, NOTHING), gpu.get(key, NOTHING)
-        total = (mine + waited + run).at_most(step.value)
-        found[key] = Price(total, mine.at_most(step.value), waited, run)
-    return found
+        hits = work.known.get(key, 0) if _works_on_the_host(line) else 0
+        if line.of_optimizer:
+            hits += work.part(Part.OPTIMIZER) // len(optimizers)
+        found[key] = _price(on_host(hits), waits.get(key, NOTHING), gpu.get(key, NOTHING), step)
+    for key, beside in work.beside.items():
+        found.setdefault(key, _price(on_host(beside.hits), NOTHING, NOTHING, step))
+    return found, work
+
+
+def _price(host: Interval, waits: Interval, gpu: Interval, step: Interval) -> Price:
+    total = (host + waits + gpu).at_most(step.value)
+    return Price(total, host.at_most(step.value), waits, gpu)
 
 
 def _works_on_the_host(line: Line) -> bool:
@@ -118,27 +129,6 @@ def _on_gpu(
             share = outside.gpu / len(here)
             spent[key] = spent.get(key, NOTHING) + Interval(share, share, share)
     return spent
-
-
-def host_times(one: Recorded, keys: Mapping[Key, Key], step: Interval) -> dict[Key, Interval]:
-    """Milliseconds of a step that the host spends at each line, or in what the line calls.
-
-    ``keys`` says which line each row belongs to. Where one calls the other, the inner has it.
-    """
-    hits: Counter[Key] = Counter()
-    total = 0
-    for samples in one.samples:
-        owners = [_owner([(p.filename, p.row) for p in stack], keys) for stack in samples.stacks]
-        for _, number in samples.hits:
-            total += 1
-            owner = owners[number]
-            if owner is not None:
-                hits[owner] += 1
-    return {key: of_share(number, total) * step.value for key, number in hits.items()}
-
-
-def _owner(stack: Sequence[Key], keys: Mapping[Key, Key]) -> Key | None:
-    return next((keys[place] for place in reversed(stack) if place in keys), None)
 
 
 def _idle_without_waits(activity: Activity, step: float) -> float:

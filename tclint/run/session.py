@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 
 from tclint.config import Config
 from tclint.records import record
-from tclint.run.events import Event, events_of, together
+from tclint.run.events import Event, Kind, events_of, together
 from tclint.run.gpu import Activity, read_trace
+from tclint.run.host import Key, Work
 from tclint.run.intervals import NOTHING, Interval
 from tclint.run.launch import Ended
 from tclint.run.lines import Joined, Line, join
-from tclint.run.price import FREE, Key, Price, prices, step_times
+from tclint.run.price import FREE, Price, prices, step_times
 from tclint.run.read import Reading, training
 from tclint.run.recorded import Recorded
+
+LEAST_BESIDE = 0.01
+"""The share of a step from which on a line is told of that only works on the host."""
 
 
 @record(frozen=True)
@@ -69,6 +73,7 @@ class Answer:
     notes: tuple[str, ...] = ()
     processes: int = 0
     by_key: Mapping[Key, Price] = field(default_factory=dict)
+    work: Work = Work()
 
     @property
     def priced(self) -> bool:
@@ -96,9 +101,10 @@ def answer(
     events = together([rank.events for rank in ranks]) if ranks else ()
     joined = join([rank.recorded for rank in ranks], events, config)
     table: Mapping[Key, Price] = {}
+    work = Work()
     if ranks:
         first = ranks[0]
-        table = prices(first.recorded, joined.lines, first.activity, first.step)
+        table, work = prices(first.recorded, joined.lines, first.activity, first.step)
     return _ranked(
         Answer(
             tuple(command),
@@ -109,6 +115,7 @@ def answer(
             notes=tuple(dict.fromkeys(notes)),
             processes=len(reading.processes),
             by_key=table,
+            work=work,
         )
     )
 
@@ -130,10 +137,20 @@ def _ranked(answer: Answer) -> Answer:
             idle.append(line)
         if line.finding is None:
             unknown.append(one)
+    dear += _beside(answer, step)
     dear.sort(key=lambda one: -one.price.total.value)
     return replace(
         answer, dear=tuple(dear), cheap=tuple(cheap), unknown=tuple(unknown), idle=tuple(idle)
     )
+
+
+def _beside(answer: Answer, step: Interval) -> Iterator[Ranked]:
+    """Lines at which the host works, and of which no rule says anything."""
+    for (filename, row), beside in answer.work.beside.items():
+        price = answer.by_key[filename, row]
+        if price.total.low > LEAST_BESIDE * step.value and price.worth(step):
+            event = Event(Kind.HOST, filename, row, beside.inside, times=beside.hits)
+            yield Ranked(Line(filename, row, (event,)), price)
 
 
 def _activity(one: Recorded, folder: Path) -> tuple[Activity | None, list[str]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tclint.run.ablate import Ablation, Measured
+from tclint.run.host import Work
 from tclint.run.intervals import Interval
 from tclint.run.lines import Line
 from tclint.run.price import FREE, Price, quiet_steps
@@ -30,13 +31,25 @@ def render(
         "lines": [
             _line(line, answer.by_key.get((line.filename, line.row), FREE), dear)
             | _measured(ablation.of(line) if ablation else None)
-            for line in answer.joined.lines
+            for line in (*answer.joined.lines, *_beside(answer))
         ],
+        "host_parts": {
+            part: answer.work.part(part) / answer.work.total for part in answer.work.parts
+        },
         "breaks_explained": dict(zip(("known", "of"), answer.joined.explained, strict=True)),
         "notes": answer.notes,
         "proof": _proof(proof) if proof else None,
     }
     return json.dumps(data, indent=2) + "\n"
+
+
+def _parts(work: Work) -> dict[str, float]:
+    """The share of the host's time that each part of the model's work has."""
+    return {part.value: work.part(part) / work.total for part in work.parts}
+
+
+def _beside(answer: Answer) -> list[Line]:
+    return [one.line for one in answer.dear if one.line.only_works]
 
 
 def _rank(rank: Rank) -> dict[str, Any]:

@@ -32,6 +32,8 @@ def _lines(answer: Answer, root: Path, ablation: Ablation | None) -> Iterator[st
     for rank in answer.ranks:
         yield words.head(rank, answer)
     yield from _table(answer, words.ranked(answer), root, ablation)
+    if parts := words.parts(answer, root):
+        yield f"    the model itself, of the host's time: {parts}"
     if answer.priced:
         yield from _nothing("worth nothing here", answer.cheap, root)
     yield from _unknown(answer, root)
@@ -51,6 +53,8 @@ def _ended(answer: Answer) -> str:
 def _table(
     answer: Answer, ranked: Sequence[Ranked], root: Path, ablation: Ablation | None
 ) -> Iterator[str]:
+    if ranked and all(one.line.only_works for one in ranked):
+        yield f"    {words.ONLY_WORK}"
     rows = [_row(n, one, answer, root) for n, one in enumerate(ranked[:_SHOWN], start=1)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for one, row in zip(ranked, rows, strict=False):
@@ -65,7 +69,7 @@ def _table(
     if more := ranked[_SHOWN:]:
         yield f"    and {words.count(len(more), 'line')} more"
     if answer.priced and not ranked:
-        yield "    nothing here is worth a change: no line costs what could be measured"
+        yield f"    {words.NOTHING}"
 
 
 def _row(number: int, one: Ranked, answer: Answer, root: Path) -> tuple[str, ...]:

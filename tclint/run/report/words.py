@@ -21,12 +21,18 @@ WHAT = {
     Kind.SYNC: "waits for the GPU",
     Kind.EAGER: "runs eagerly",
     Kind.CUDAGRAPHS: "no CUDA graphs",
+    Kind.HOST: "host time",
 }
 _FIXES = {
     Applicability.SAFE: "fix",
     Applicability.UNSAFE: "unsafe fix",
     Applicability.DISPLAY: "see the rule",
 }
+
+NOTHING = "nothing here is worth a change: no line costs what could be measured"
+ONLY_WORK = "no rule finds anything worth a change here; what the host does beside the model:"
+_LEAST_PART = 0.01
+"""The share of the host's time below which a part of the model's work is not told of."""
 
 
 def command(answer: Answer) -> str:
@@ -100,13 +106,38 @@ def says(line: Line) -> str:
     found = line.finding
     if found is not None:
         return " · ".join([*happened, found.message.split("\n", maxsplit=1)[0]])
+    if line.only_works:
+        inside = next((f" in {event.what}" for event in line.events if event.what), "")
+        return f"host time{inside}: {code(line)}"
     told = dict.fromkeys(event.what for event in line.events if event.kind is not Kind.SYNC)
     return " · ".join([*happened, *told])
+
+
+def code(line: Line) -> str:
+    """What is written at a line."""
+    try:
+        rows = Path(line.filename).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return "?"
+    return rows[line.row - 1].strip() if 0 < line.row <= len(rows) else "?"
+
+
+def parts(answer: Answer, root: Path) -> str:
+    """How much of the host's time is the model's own work; empty where nothing is known of it."""
+    told = []
+    for part, lines in answer.work.parts.items():
+        (filename, row), _ = max(lines.items(), key=lambda found: found[1])
+        where = f" ({shown(filename, root)}:{row})" if row else ""
+        share = answer.work.part(part) / answer.work.total
+        told.append((share, f"{part.value} {share:.0%}{where}"))
+    return ", ".join(told for share, told in told if share >= _LEAST_PART)
 
 
 def remedy(line: Line) -> str:
     """What tclint offers for a line."""
     found = line.finding
+    if line.only_works:
+        return ""
     if found is None:
         return "no rule knows this"
     if found.fixable is not None:

@@ -66,7 +66,7 @@ class Recording:
     def has_torch(self, torch: ModuleType) -> None:
         """The program has imported torch."""
         package = os.path.dirname(os.path.abspath(str(torch.__file__)))
-        if os.path.dirname(package) not in self._libraries:
+        if package not in self._libraries:
             self._libraries.append(package)
         self.uses_torch = True
         self.tell(torch=str(torch.__version__))

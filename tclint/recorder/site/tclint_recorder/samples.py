@@ -12,6 +12,8 @@ from .stacks import Stacks
 
 _INTERVAL = 1_000_000
 _MOST = 20_000
+_SWITCH = 1e-4
+"""Seconds after which the loop's thread is asked to let the other one look."""
 
 
 class Samples:
@@ -24,6 +26,10 @@ class Samples:
     def open(self, step: Callable[[], int]) -> bool:
         """Begin to look."""
         self._looking = True
+        # Else a look waits until the loop calls into torch: Python's own time would be torch's.
+        self._switch = sys.getswitchinterval()
+        sys.setswitchinterval(min(_SWITCH, self._switch))
+        self._asked = sys.getswitchinterval()
         self._stacks = Stacks()
         self._hits: list[tuple[int, int]] = []
         self._interval = _INTERVAL
@@ -36,10 +42,12 @@ class Samples:
     def drop(self) -> None:
         """Look no more."""
         self._looking = False
+        if sys.getswitchinterval() == self._asked:
+            sys.setswitchinterval(self._switch)
 
     def close(self, first: int, last: int) -> None:
         """Look no more, and write what was seen."""
-        self._looking = False
+        self.drop()
         if self._done.acquire(timeout=1):
             self._recording.lines.write(
                 "samples",

@@ -1,0 +1,1 @@
+"""Prices that ``tclint run`` tells, against what the remedies really save."""

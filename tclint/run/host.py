@@ -1,0 +1,270 @@
+"""Where the host's time in a step goes: known lines, the model's own work, and what is beside it.
+
+Forward, backward and the optimizer's step are what training is: how long they take is told, but it
+is no line to change. Whatever else the host does in a step is work of a line of the user's, whether
+or not a rule knows it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from enum import Enum
+from functools import cached_property
+from pathlib import Path
+
+from tclint.records import record
+from tclint.run.events import libraries_of
+from tclint.run.recorded import Place, Recorded, Samples
+from tclint.verify.break_text import Libraries
+
+Key = tuple[str, int]
+"""A line: its file and its row."""
+_MOST = 2 / 3
+"""A line that calls another with this share of its time has that one named instead."""
+
+
+class Part(str, Enum):
+    """What training itself is made of."""
+
+    FORWARD = "forward"
+    BACKWARD = "backward"
+    OPTIMIZER = "optimizer"
+
+
+@record(frozen=True)
+class Beside:
+    """A line that works on the host: how many samples, and where most of them end in a library."""
+
+    hits: int
+    inside: str = ""
+
+
+@record(frozen=True)
+class Work:
+    """Samples of the host's time: of ``total``, those at known lines, of the model, and beside it.
+
+    ``parts`` are by the line of the loop from which the model's work is called. No sample counts
+    twice.
+    """
+
+    total: int = 0
+    known: Mapping[Key, int] = field(default_factory=dict)
+    parts: Mapping[Part, Mapping[Key, int]] = field(default_factory=dict)
+    beside: Mapping[Key, Beside] = field(default_factory=dict)
+
+    def part(self, part: Part) -> int:
+        """The samples of one part of the model's work."""
+        return sum(self.parts.get(part, {}).values())
+
+
+def work_of(one: Recorded, rows: Mapping[Key, Key]) -> Work:
+    """Divide the samples of a process; ``rows`` says which known line each row belongs to."""
+    division = _Division(one, rows)
+    for samples in one.samples:
+        division.take(samples)
+    return division.done()
+
+
+def stack_part(stack: Sequence[Place], libraries: Libraries) -> Part | None:
+    """Which part of the model's own work a stack is in."""
+    optim = libraries.within_torch("optim")
+    schedule = libraries.within_torch("optim/lr_scheduler.py", "optim/swa_utils.py")
+    graph = libraries.within_torch("autograd/graph.py")
+    calls = libraries.within_torch("nn/modules/module.py", "_dynamo/eval_frame.py")
+    for at, place in enumerate(stack):
+        if place.filename.startswith(graph) and place.function == "_engine_run_backward":
+            return Part.BACKWARD
+        if place.filename.startswith(optim) and not place.filename.startswith(schedule):
+            # An optimizer of the user's own is a line that can be changed.
+            own = any(not libraries.holds(later.filename) for later in stack[at:])
+            return None if own else Part.OPTIMIZER
+        if place.filename.startswith(calls):
+            return Part.FORWARD
+    return None
+
+
+def known_line(stack: Sequence[Place], rows: Mapping[Key, Key]) -> Key | None:
+    """The innermost of the known lines that a stack is in."""
+    places = ((place.filename, place.row) for place in reversed(stack))
+    return next((rows[place] for place in places if place in rows), None)
+
+
+class _Division:
+    """Counts samples, stack by stack."""
+
+    def __init__(self, one: Recorded, rows: Mapping[Key, Key]) -> None:
+        self._rows = rows
+        self._libraries = libraries_of(one.process)
+        self._loop = one.steps.place if one.steps is not None else None
+        self._total = 0
+        self._known: Counter[Key] = Counter()
+        self._parts: dict[Part, Counter[Key]] = {part: Counter() for part in Part}
+        self._model_rows: set[Key] = set()
+        self._left: list[tuple[tuple[Place, ...], int]] = []
+        self._files: dict[str, _File] = {}
+
+    def take(self, samples: Samples) -> None:
+        """Count what some samples saw."""
+        hits = Counter(number for _, number in samples.hits)
+        for number, count in hits.items():
+            stack = samples.stacks[number]
+            self._total += count
+            part = stack_part(stack, self._libraries)
+            own = self._own(stack)
+            if part is not None:
+                self._model_rows |= {(place.filename, place.row) for place in own}
+            owner = known_line(stack, self._rows)
+            if owner is not None:
+                self._known[owner] += count
+            elif part is not None:
+                self._parts[part][self._line(own[0]) if own else ("?", 0)] += count
+            elif own:
+                self._left.append((stack, count))
+
+    def done(self) -> Work:
+        """What it comes to."""
+        root = _Node(("", 0))
+        for stack, count in self._left:
+            at = root
+            for place in self._own(stack):
+                at = at.below(self._line(place), count)
+            at.ends[self._end(stack)] += count
+        beside: dict[Key, Beside] = {}
+        for child in root.children.values():
+            for key, mine, ends in child.settled():
+                known = beside.get(key, Beside(0))
+                beside[key] = Beside(known.hits + mine, known.inside or _most(ends, mine))
+        parts = {part: dict(found) for part, found in self._parts.items() if found}
+        return Work(self._total, dict(self._known), parts, beside)
+
+    def _own(self, stack: Sequence[Place]) -> list[Place]:
+        """The user's frames of a stack, from the loop's on."""
+        own = [place for place in stack if not self._libraries.holds(place.filename)]
+        loop = self._loop
+        for at, place in enumerate(own):
+            same = loop is not None and place.filename == loop.filename
+            if same and loop is not None and place.function == loop.function:
+                return own[at:]
+        return own
+
+    def _end(self, stack: Sequence[Place]) -> str:
+        """The library's function that the user's innermost line is in; empty for its own work."""
+        inner: list[Place] = []
+        for place in reversed(stack):
+            if not self._libraries.holds(place.filename):
+                break
+            inner.append(place)
+        return f"{_named(inner[-1].filename)} {inner[-1].function}" if inner else ""
+
+    def _line(self, place: Place) -> Key:
+        """The statement that a row is in, or the loop in which no model runs."""
+        file = self._files.get(place.filename)
+        if file is None:
+            file = self._files[place.filename] = _File(Path(place.filename))
+        for loop in file.loops:
+            model = any(
+                name == place.filename and row in loop and row != loop.start
+                for name, row in self._model_rows
+            )
+            if place.row in loop and not model and not self._is_of_steps(place.filename, loop):
+                return place.filename, loop.start
+        return place.filename, file.statements.get(place.row, place.row)
+
+    def _is_of_steps(self, filename: str, loop: range) -> bool:
+        steps = self._loop
+        return steps is not None and steps.filename == filename and steps.row in loop
+
+
+class _Node:
+    """A line that was called in some way, and the lines that it calls."""
+
+    def __init__(self, key: Key) -> None:
+        self.key = key
+        self.hits = 0
+        self.children: dict[Key, _Node] = {}
+        self.ends: Counter[str] = Counter()
+
+    def below(self, key: Key, hits: int) -> _Node:
+        """The node of a line that this one calls, with so many samples more."""
+        if key == self.key:
+            return self
+        child = self.children.setdefault(key, _Node(key))
+        child.hits += hits
+        return child
+
+    def settled(self) -> Iterator[tuple[Key, int, Counter[str]]]:
+        """The lines that have the samples: each one's own, and those of what it calls little."""
+        mine, ends = self.hits, Counter(self.ends)
+        for child in self.children.values():
+            if child.hits >= _MOST * self.hits:
+                mine -= child.hits
+                yield from child.settled()
+            else:
+                ends += child.all_ends()
+        if mine:
+            yield self.key, mine, ends
+
+    def all_ends(self) -> Counter[str]:
+        """Where the samples of a line end, and of all that it calls."""
+        whole = Counter(self.ends)
+        for child in self.children.values():
+            whole += child.all_ends()
+        return whole
+
+
+class _File:
+    """The statements and loops of a file, by rows."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @cached_property
+    def _tree(self) -> ast.Module:
+        try:
+            return ast.parse(self._path.read_bytes())
+        except (OSError, SyntaxError, ValueError):
+            return ast.Module([], [])
+
+    @cached_property
+    def statements(self) -> Mapping[int, int]:
+        """The first row of the statement that each row is in."""
+        first: dict[int, int] = {}
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.stmt):
+                body: list[ast.stmt] = getattr(node, "body", [])
+                last = body[0].lineno - 1 if body else node.end_lineno or node.lineno
+                for row in range(node.lineno, max(last, node.lineno) + 1):
+                    first[row] = min(first.get(row, node.lineno), node.lineno)
+        return first
+
+    @cached_property
+    def loops(self) -> tuple[range, ...]:
+        """The rows of each loop, the outer ones first."""
+        found = [
+            range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            for node in ast.walk(self._tree)
+            if isinstance(node, ast.For | ast.While)
+        ]
+        return tuple(sorted(found, key=lambda rows: (-len(rows), rows.start)))
+
+
+def _most(ends: Counter[str], hits: int) -> str:
+    """Where most of a line's samples end, if it is one place."""
+    name, count = next(iter(ends.most_common(1)), ("", 0))
+    return name if 2 * count > hits else ""
+
+
+def _named(filename: str) -> str:
+    """A library's module, as one imports it."""
+    path = Path(filename)
+    parts = path.with_suffix("").parts
+    for folder in ("site-packages", "dist-packages"):
+        if folder in parts:
+            parts = parts[parts.index(folder) + 1 :]
+            break
+    else:
+        parts = parts[-1:]
+    return ".".join(parts).removesuffix(".__init__")

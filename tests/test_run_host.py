@@ -1,0 +1,134 @@
+"""Where the host's time goes that no rule says anything of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tclint.run.host import Part
+from tests.run_recordings import MS, START, Recording
+
+LOOP = """\
+import torch
+
+
+def batch(step):
+    rows = []
+    for row in range(64):
+        rows.append(row)
+        rows.append(step)
+    return torch.tensor(rows)
+
+
+def train(model, optimizer, average, loader):
+    for x in loader:
+        loss = model(x).mean()
+        loss.backward()
+        optimizer.step()
+        for mean, p in zip(average, model.parameters()):
+            mean.mul_(0.999)
+            mean.add_(p)
+
+
+train(None, None, None, None)
+"""
+TORCH = "/env/lib/site-packages/torch"
+MODULE = [(f"{TORCH}/nn/modules/module.py", 1775, "_call_impl")]
+BACKWARD = [(f"{TORCH}/_tensor.py", 600, "backward")]
+BACKWARD += [(f"{TORCH}/autograd/graph.py", 820, "_engine_run_backward")]
+OPTIMIZER = [(f"{TORCH}/optim/adamw.py", 200, "step")]
+LOADER = [(f"{TORCH}/utils/data/dataloader.py", 700, "__next__")]
+
+
+class Sampled(Recording):
+    """A loop, and where its samples are."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.script.write_text(LOOP)
+        self.stacks: list[tuple[list[dict[str, Any]], int]] = []
+
+    def hit(self, times: int, *rows: tuple[int, str], inside: Any = ()) -> None:
+        stack = [self.place(22, "<module>"), *(self.place(*row) for row in rows)]
+        stack += [{"filename": f, "row": r, "function": name} for f, r, name in inside]
+        self.stacks.append((stack, times))
+
+    def sampled(self) -> None:
+        """Write what was seen, with a step that ends at the optimizer's."""
+        hits = [[START, n] for n, (_, times) in enumerate(self.stacks) for _ in range(times)]
+        samples = {
+            "kind": "samples", "interval": MS, "first": 20, "last": 40,
+            "stacks": [stack for stack, _ in self.stacks], "hits": hits,
+        }  # fmt: skip
+        steps = {**self.steps(), "place": self.place(16, "train"), "marker": "optimizer.step"}
+        libraries = ["/usr/lib/python3.11", "/env/lib/site-packages", TORCH]
+        self.process(steps, samples, self.end(), libraries=libraries)
+
+
+@pytest.fixture
+def sampled(tmp_path: Path) -> Sampled:
+    return Sampled(tmp_path)
+
+
+def test_what_costs_most_is_told_first_whether_or_not_a_rule_knows_it(sampled: Sampled) -> None:
+    sampled.hit(60, (14, "train"), inside=MODULE)
+    sampled.hit(20, (18, "train"))
+    sampled.hit(20, (19, "train"))
+    sampled.sampled()
+    (dear,) = sampled.answer().dear
+    assert (dear.line.row, dear.line.finding) == (17, None)
+    assert dear.price.total.value == pytest.approx(4)
+    first = (
+        "1.  4 ms  40%  train.py:17  host time: for mean, p in zip(average, model.parameters()):"
+    )
+    assert first in sampled.told()
+
+
+def test_forward_backward_and_the_optimizers_step_are_no_lines_to_change(sampled: Sampled) -> None:
+    sampled.hit(50, (14, "train"), inside=MODULE)
+    sampled.hit(30, (15, "train"), inside=BACKWARD)
+    sampled.hit(20, (16, "train"), inside=OPTIMIZER)
+    sampled.sampled()
+    found = sampled.answer()
+    assert not found.dear
+    assert [found.work.part(part) for part in Part] == [50, 30, 20]
+    told = (
+        "of the host's time: forward 50% (train.py:14), backward 30% (train.py:15), optimizer 20%"
+    )
+    assert told in sampled.told()
+
+
+def test_a_loader_is_named_at_the_loop_over_it(sampled: Sampled) -> None:
+    sampled.hit(50, (13, "train"), inside=LOADER)
+    sampled.hit(50, (14, "train"), inside=MODULE)
+    sampled.sampled()
+    (dear,) = sampled.answer().dear
+    assert dear.line.row == 13
+    assert "host time in torch.utils.data.dataloader __next__: for x in loader:" in sampled.told()
+
+
+def test_the_line_that_most_of_the_time_goes_to_stands_for_its_caller(sampled: Sampled) -> None:
+    sampled.hit(45, (13, "train"), (7, "batch"))
+    sampled.hit(45, (13, "train"), (8, "batch"))
+    sampled.hit(10, (13, "train"), (9, "batch"))
+    sampled.sampled()
+    rows = [(one.line.row, round(one.price.total.value)) for one in sampled.answer().dear]
+    assert rows == [(6, 9), (13, 1)]
+
+
+def test_time_that_many_lines_share_stays_with_the_line_that_calls_them(sampled: Sampled) -> None:
+    sampled.hit(50, (13, "train"), (5, "batch"))
+    sampled.hit(50, (13, "train"), (9, "batch"))
+    sampled.sampled()
+    rows = [(one.line.row, round(one.price.total.value)) for one in sampled.answer().dear]
+    assert rows == [(13, 10)]
+
+
+def test_an_optimizer_of_the_users_own_is_a_line_that_can_be_changed(sampled: Sampled) -> None:
+    sampled.hit(100, (16, "train"), (8, "batch"), inside=())
+    sampled.stacks[0][0].insert(2, {"filename": OPTIMIZER[0][0], "row": 5, "function": "wrapper"})
+    sampled.sampled()
+    (dear,) = sampled.answer().dear
+    assert dear.line.row == 6
