@@ -109,3 +109,12 @@ def test_inputs_on_the_command_line_win_over_configured_ones(tmp_path: Path) -> 
     (configured,) = jobs_for(["net"], config, Options())
     (named,) = jobs_for(["net"], config, Options(inputs=("int64[3]<5",)))
     assert (configured.options.inputs, named.options.inputs) == (("float32[2]",), ("int64[3]<5",))
+
+
+def test_a_rule_is_formatted_for_a_terminal_and_plain_in_a_pipe(project: Path) -> None:
+    plain = tclint("rule", "TCL101", cwd=project).stdout
+    shown = tclint("rule", "TCL101", cwd=project, FORCE_COLOR="1", NO_COLOR="").stdout
+    assert plain.startswith("# item-in-compiled-region (TCL101)\n")
+    assert "\x1b[" not in plain
+    assert "## What it does" not in shown
+    assert "\x1b[" in shown

@@ -1,5 +1,6 @@
 """``tclint rule``."""
 
+import sys
 from enum import Enum
 from typing import Annotated
 
@@ -25,7 +26,7 @@ def rule(
 ) -> None:
     """Explain a rule: what it reports, why, what the fix does. Without a code, list all rules."""
     from tclint.cli.explaining import explain_rules, list_rules, pick
-    from tclint.cli.terminal import fail, write
+    from tclint.cli.terminal import colour_on, fail, formatted, write
     from tclint.lint.registry import known_rules
 
     rules = known_rules()
@@ -37,4 +38,6 @@ def rule(
     elif not every and not as_json:
         write(list_rules(rules))
         return
-    write(explain_rules(rules, as_json=as_json, single=code is not None))
+    text = explain_rules(rules, as_json=as_json, single=code is not None)
+    styled = colour_on(sys.stdout) and not as_json
+    write(formatted(text) if styled else text, styled=styled)
