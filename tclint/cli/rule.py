@@ -26,7 +26,7 @@ def rule(
 ) -> None:
     """Explain a rule: what it reports, why, what the fix does. Without a code, list all rules."""
     from tclint.cli.explaining import explain_rules, list_rules, pick
-    from tclint.cli.terminal import colour_on, fail, formatted, write
+    from tclint.cli.terminal import colour_on, fail, write
     from tclint.lint.registry import known_rules
 
     rules = known_rules()
@@ -40,4 +40,8 @@ def rule(
         return
     text = explain_rules(rules, as_json=as_json, single=code is not None)
     styled = colour_on(sys.stdout) and not as_json
-    write(formatted(text) if styled else text, styled=styled)
+    if styled:
+        from tclint.cli.formatted import formatted
+
+        text = formatted(text)
+    write(text, styled=styled)

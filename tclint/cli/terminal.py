@@ -20,9 +20,6 @@ from tclint.report.colour import BOLD, RED, YELLOW, Paint, wants_colour, wants_l
 from tclint.report.view import WIDEST
 from tclint.source.errors import reason
 
-_PAGE = 100
-"""Columns beyond which prose is hard to read."""
-
 
 def prepare_streams() -> None:
     """Make sure that all text can be printed, and that warnings read like our own."""
@@ -50,23 +47,6 @@ def links_on(stream: TextIO) -> bool:
 def terminal_width() -> int:
     """How many columns there are; a pipe has many, unless COLUMNS says otherwise."""
     return shutil.get_terminal_size((WIDEST, 0)).columns
-
-
-def formatted(markdown: str) -> str:
-    """Markdown as a terminal shows it: headings and code in colours, lines that fit."""
-    from rich.console import Console
-    from rich.markdown import Markdown
-    from rich.theme import Theme
-
-    page = io.StringIO()
-    width = min(shutil.get_terminal_size().columns, _PAGE)
-    theme = Theme({"markdown.code": "cyan"})  # no background: it is wrong on half of all terminals
-    console = Console(
-        file=page, width=width, force_terminal=True, legacy_windows=False, theme=theme
-    )
-    links = links_on(sys.stdout)
-    console.print(Markdown(markdown, hyperlinks=links, code_theme="ansi_dark"))
-    return page.getvalue()
 
 
 def for_programs(stream: TextIO) -> bool:
