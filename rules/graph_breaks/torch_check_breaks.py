@@ -11,7 +11,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Tensor
+from tclint.semantics.values import Function, Tensor, Value
 
 from ..lib.facts.compiling import is_compiled_only
 from ..lib.facts.messages import formats_dynamically, literal_of, quoted
@@ -19,17 +19,24 @@ from ..lib.wording import renumbered
 
 _TENSOR_CHECKS = frozenset({"torch._check_tensor_all", "torch._check_tensor_all_with"})
 _WITH_TYPE = frozenset({"torch._check_with", "torch._check_tensor_all_with"})
+_NAMED = frozenset(f"torch._check_{name}" for name in ("index", "not_implemented", "type", "value"))
 _ASSERT: Final = (
     "Assert it in compiled code, which then raises RuntimeError with a literal message; eager code "
     "stays as it is"
 )
 _LITERAL: Final = "Use the message's literal parts in compiled code; eager code stays as it is"
+_IN_PLACE: Final = "Define the message's function in the call: it is still called only on failure"
+_DEFINE: Final = "define the message's function where the check is, such as `lambda: 'message'`"
+_ONLY_CHECK: Final = (
+    "torch 2.13 traces it; before, only `torch._check` takes a message in compiled code, and it "
+    "raises RuntimeError"
+)
 _CAUGHT: Final = "the surrounding `try` may catch a different exception, or catch it later"
 
 _MESSAGES_TRACED = (2, 13)
 """The first release that traces what is known while it traces, in messages of checks."""
 _ASSERT_TRACED = (2, 15)
-"""The first release that traces ``torch._assert`` of a tensor."""
+"""The first release that traces ``torch._assert`` of a tensor, and messages from outside."""
 
 
 class TorchCheckBreaks(Rule[Call]):
@@ -40,7 +47,7 @@ class TorchCheckBreaks(Rule[Call]):
     summary = "A `torch._check` that reads a tensor or formats sizes breaks the graph"
     on = Call
     effects = (Effect.GRAPH_BREAK,)
-    gb_ids = ("GB0124", "GB0033", "GB9158")
+    gb_ids = ("GB0124", "GB0033", "GB9158", "GB9840")
 
     def check(self, event: Call) -> Finding | None:
         """Judge the condition, then the message."""
@@ -60,10 +67,63 @@ class TorchCheckBreaks(Rule[Call]):
                 _assert_tensor(event.site, event.call, place),
                 gb_ids=(renumbered(event.site, "GB0033", _MESSAGES_TRACED, "GB0124"),),
             )
-        message = event.call.args[place + 1 : place + 2]
-        if message and isinstance(message[0], ast.Lambda):
-            return _of_message(event, place, message[0])
+        message = _given_message(event.call, place)
+        if isinstance(message, ast.Lambda):
+            found = _of_message(event, place, message)
+        else:
+            found = _of_outside(event, message) if message is not None else None
+        return found or _of_other_exception(event, message)
+
+
+def _given_message(call: ast.Call, place: int) -> ast.expr | None:
+    named = [keyword.value for keyword in call.keywords if keyword.arg == "message"]
+    return next(iter((*call.args[place + 1 : place + 2], *named)), None)
+
+
+def _of_other_exception(event: Call, message: ast.expr | None) -> Finding | None:
+    """The functions that raise something else than RuntimeError were operators like any other."""
+    takes_class = event.function in _WITH_TYPE
+    if not takes_class and (event.function not in _NAMED or not _is_function(event, message)):
         return None
+    what = "an exception's class" if takes_class else "a message's function"
+    return Finding(
+        f"`{event.function}` is given {what}, which is no argument of an operator",
+        Decline(_ONLY_CHECK),
+        gb_ids=("GB0055",),
+        before=_MESSAGES_TRACED,
+    )
+
+
+def _is_function(event: Call, message: ast.expr | None) -> bool:
+    if message is None:
+        return False
+    kinds = options(event.site.value(message))
+    return isinstance(message, ast.Lambda) or all(isinstance(kind, Function) for kind in kinds)
+
+
+def _of_outside(event: Call, message: ast.expr) -> Finding | None:
+    """A message that was not defined in compiled code: a function of the module, a method."""
+    kinds = [*options(event.site.value(message))]
+    methods = all(isinstance(kind, Function) and kind.bound is not None for kind in kinds)
+    if not methods and not all(map(_is_of_module, kinds)):
+        return None
+    plain = isinstance(message, ast.Name) and not methods
+    return Finding(
+        f"the message of `{event.function}` is a function from outside the compiled code",
+        Repair(_IN_PLACE, (Replace(message, "lambda: $message()", {"message": message}),))
+        if plain and event.site.dotted(message)
+        else Decline(_DEFINE),
+        gb_ids=(renumbered(event.site, "GB0288", _MESSAGES_TRACED, "GB9840"),),
+        before=None if methods else _ASSERT_TRACED,
+    )
+
+
+def _is_of_module(kind: Value) -> bool:
+    return isinstance(kind, Function) and "." not in kind.info.qualname and not _is_lambda(kind)
+
+
+def _is_lambda(kind: Function) -> bool:
+    return isinstance(kind.info.node, ast.Lambda)
 
 
 def _of_message(event: Call, place: int, message: ast.Lambda) -> Finding | None:
@@ -101,8 +161,7 @@ def _assert_tensor(site: Site, call: ast.Call, place: int) -> Repair | Decline:
 
 def _message(site: Site, call: ast.Call, place: int) -> str:
     """The literal text nearest to what the exception says."""
-    named = [k.value for k in call.keywords if k.arg == "message"]
-    given = next(iter((*call.args[place + 1 :], *named)), None)
+    given = _given_message(call, place)
     said = given.body if isinstance(given, ast.Lambda) else given
     text = literal_of(site, said) if said is not None else None
     return text or f"check failed: {' '.join(site.text(call.args[place]).split())}"

@@ -83,6 +83,8 @@ def _member(value: Value, place: int, count: int, star: int | None) -> Value:
             if place == star:
                 return Sequence("list", items=items[place : place + after + 1])
             return items[place] if place < star else items[place + after]
+        if value.type == "tuple":  # to unpack it would raise: an annotation is wrong
+            return UNKNOWN
     member = row_of(value) if isinstance(value, Tensor) else element_of(value)
     return Sequence("list", member) if place == star else member
 
