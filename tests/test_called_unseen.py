@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.dynamo import breaks_in_calls
+from tclint.config import Config, with_overrides
+from tclint.lint.engine import check_files
+from tests.dynamo import RELEASE, breaks_in_calls
 from tests.test_plain_objects import programs
 from tests.test_rewritten_state import told
 
@@ -753,6 +755,23 @@ net.register_load_state_dict_post_hook(lambda m, keys: print(keys))
 def f(x):
     return net(x)
 
+
+# annotation of another length
+class Sizes:
+    def given(self, x):
+        return x, None, 3
+class Table:
+    pass
+for name in ("one", "two"):
+    setattr(Table, name, Sizes())
+def sizes(x) -> tuple[torch.Tensor, torch.Tensor | None]:
+    return Table.one.given(x)
+def f(x):
+    same, mask, n = sizes(x)
+    if n > 2:
+        return same * 2
+    return same
+
 """)
 
 
@@ -776,3 +795,64 @@ def test_dynamo_breaks_there(program: tuple[str, str]) -> None:
 @pytest.mark.parametrize("program", TRACED.values(), ids=TRACED.keys())
 def test_dynamo_does_not_break_elsewhere(program: tuple[str, str]) -> None:
     assert not breaks_in_calls(HEAD + "".join(program), 3)
+
+
+HOOKED = (
+    HEAD
+    + """\
+def install(module: nn.Module):
+    def hook(module, args, out):
+        print("called")
+    module.register_forward_hook(hook)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(3, 3)])
+    def forward(self, x):
+        for layer in self.layers:
+            install(layer)
+        return self.layers[0](x)
+net = Net()
+def f(x):
+    return net(x)
+"""
+)
+
+
+def test_a_hook_that_compiled_code_registers_is_compiled(tmp_path: Path) -> None:
+    assert "TCL120" in _codes(tmp_path, HOOKED, "2.13")
+
+
+METHOD_BY_HAND = (
+    HEAD
+    + """\
+def sizes(self):
+    return self.n
+class Cache:
+    def __init__(self):
+        self.n = 3
+def f(x):
+    cache = Cache()
+    cache.sizes = sizes.__get__(cache)
+    return x + cache.sizes()
+"""
+)
+
+
+@pytest.mark.slow
+def test_methods_are_made_by_hand_in_the_graph_since_torch_2_13() -> None:
+    assert breaks_in_calls(METHOD_BY_HAND, 3) == (RELEASE < (2, 13))
+
+
+@pytest.mark.parametrize(("torch", "codes"), [("2.12", {"TCL180"}), ("2.13", set())])
+def test_a_method_that_is_made_by_hand_is_told_before(
+    tmp_path: Path, torch: str, codes: set[str]
+) -> None:
+    assert _codes(tmp_path, METHOD_BY_HAND, torch) == codes
+
+
+def _codes(folder: Path, text: str, torch: str) -> set[str]:
+    path = folder / "program.py"
+    path.write_text(text, encoding="utf-8")
+    config = with_overrides(Config(folder, compiled=("*:f",)), target_torch=torch)
+    return {one.diagnostic.code for one in check_files([path], config).results}

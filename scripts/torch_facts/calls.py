@@ -240,6 +240,14 @@ if not dist.is_initialized():
     dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
 """
 
+# Methods that are made by hand, which are no objects that eager code could make before.
+_WHOLE = {
+    "types.FunctionType.__get__": (
+        "def g(x):\n    return x * 2\ndef f(x):\n    y = x + 1\n    m = g.__get__(y)\n"
+        "    return m()\n"
+    ),
+}
+
 
 def programs() -> dict[str, str]:
     """A program for each function."""
@@ -249,7 +257,7 @@ def programs() -> dict[str, str]:
         f"torch.distributed.{name}": _GROUP + _program(f"torch.distributed.{name}", arguments)
         for name, arguments in _COLLECTIVES.items()
     }
-    return functions | collectives | methods.programs()
+    return functions | collectives | _WHOLE | methods.programs()
 
 
 def skipped() -> dict[str, str]:

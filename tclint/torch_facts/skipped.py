@@ -282,7 +282,9 @@ BY_NAME: Final[dict[str, str]] = {
     name: gb_id for gb_id, names in NAMES.items() for name in names.split()
 }
 """The id that torch 2.13 prints for each."""
-OLDER_NAMES: Final = frozenset({"importlib.metadata.version", "importlib.util.find_spec"})
+OLDER_NAMES: Final = frozenset(
+    {"importlib.metadata.version", "importlib.util.find_spec", "types.FunctionType.__get__"}
+)
 """What 2.13 traces, and releases before did not."""
 SKIPPED_FUNCTIONS: Final = frozenset(
     name.rpartition(".")[2] for name in BY_NAME.keys() | OLDER_NAMES

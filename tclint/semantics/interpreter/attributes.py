@@ -223,6 +223,8 @@ def _of_container(_frame: Frame, base: Value, name: str, _node: ast.expr) -> Val
 
 
 def _of_function(_frame: Frame, base: Function, name: str, _node: ast.expr) -> Value:
+    if name == "__get__":
+        return BoundExternal("types.FunctionType.__get__", base)
     return Static("str", base.info.name, known=True) if name == "__name__" else UNKNOWN
 
 

@@ -244,8 +244,19 @@ def _call_method(
     if isinstance(callee.owner, Tensor):
         name = callee.name.removeprefix("torch.Tensor.")
         return call_method(frame, node, callee.owner, name, arguments)
+    if isinstance(callee.owner, Function):
+        return _bind(frame, node, callee.owner, callee.name, arguments)
     compiled = compile_module(frame, node, callee, arguments)
     return compiled if compiled is not None else call_bound(frame, node, callee, arguments)
+
+
+def _bind(
+    frame: Frame, node: ast.Call, function: Function, dotted: str, arguments: Arguments
+) -> Value:
+    """``function.__get__(owner)``: a method, made by hand."""
+    given = tuple(arguments.positional)
+    frame.analysis.emit(frame, Call, node, function=dotted, call=node, arguments=given)
+    return Function(function.info, given[0]) if given and given[0] is not NONE else UNKNOWN
 
 
 def _from_compiled(value: Value) -> Value:

@@ -21,14 +21,23 @@ _PLACES: Final = {"register_forward_pre_hook": True, "register_forward_hook": Fa
 
 
 def register(frame: Frame, node: ast.Call, owner: Object, name: str, arguments: Arguments) -> None:
-    """Remember what eager code registers on a module."""
+    """Remember what eager code registers on a module.
+
+    What compiled code registers breaks the graph, and is compiled with the module from then on: it
+    is called here, with what nobody knows.
+    """
     before = _PLACES.get(name)
-    key = _key(frame, owner)
-    if before is None or key is None or frame.region is not None:
+    if before is None:
         return
     function = next(iter(arguments.values()), UNKNOWN)
     hook = Hook(function, node, before, arguments.keywords.get("with_kwargs") == TRUE)
-    frame.analysis.hooks.add(key, hook)
+    if frame.region is not None:
+        result = () if before else (UNKNOWN,)
+        _call(frame, hook, owner, Arguments((), {}, exact=False), *result)
+        return
+    key = _key(frame, owner)
+    if key is not None:
+        frame.analysis.hooks.add(key, hook)
 
 
 def _key(frame: Frame, owner: Object) -> ClassInfo | ast.AST | None:
