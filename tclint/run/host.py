@@ -8,6 +8,7 @@ or not a rule knows it.
 from __future__ import annotations
 
 import ast
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
@@ -78,12 +79,20 @@ def stack_part(stack: Sequence[Place], libraries: Libraries) -> Part | None:
         if place.filename.startswith(graph) and place.function == "_engine_run_backward":
             return Part.BACKWARD
         if place.filename.startswith(optim) and not place.filename.startswith(schedule):
-            # An optimizer of the user's own is a line that can be changed.
+            # An optimizer of the user's own is a line that can be changed, unless it is compiled.
             own = any(not libraries.holds(later.filename) for later in stack[at:])
-            return None if own else Part.OPTIMIZER
+            compiled = in_graph(stack, libraries)
+            return None if own and not compiled else Part.OPTIMIZER
         if place.filename.startswith(calls):
             return Part.FORWARD
     return None
+
+
+def in_graph(stack: Sequence[Place], libraries: Libraries) -> bool:
+    """Whether the innermost user's frame runs a compiled graph: its row says nothing then."""
+    runs = libraries.within_torch("_functorch/_aot_autograd", "_inductor", "fx/graph_module.py")
+    inner = itertools.takewhile(lambda place: libraries.holds(place.filename), reversed(stack))
+    return any(place.filename.startswith(runs) for place in inner)
 
 
 def known_line(stack: Sequence[Place], rows: Mapping[Key, Key]) -> Key | None:
@@ -116,7 +125,8 @@ class _Division:
             own = self._own(stack)
             if part is not None:
                 self._model_rows |= {(place.filename, place.row) for place in own}
-            owner = known_line(stack, self._rows)
+            graph = in_graph(stack, self._libraries)
+            owner = None if graph and part is not None else known_line(stack, self._rows)
             if owner is not None:
                 self._known[owner] += count
             elif part is not None:
