@@ -60,7 +60,7 @@ def all_digits(folder: Path) -> None:
     """As many digits as Lightning's example divides."""
     digits(folder / "examples" / "Datasets" / "MNIST" / "raw", 60_000, 10_000)
     # Lightning itself looks here whether there are any.
-    (folder / "Datasets").symlink_to(folder / "examples" / "Datasets")
+    (folder / "data").symlink_to(folder / "examples" / "Datasets")
 
 
 def _noise(path: Path, size: int, seed: int) -> None:
