@@ -48,7 +48,9 @@ def replayed(arguments: Sequence[str]) -> int | None:
                 if not holds(known["stamps"], known["there"], known["lists"]):
                     return None
                 code = EXITS[known["code"]]
-                _print(known["text"])
+                text, aside = known["text"], known["aside"]
+                _print(text, sys.stdout)
+                _print(aside and aside + "\n", sys.stderr)
                 return code
     except UNUSABLE:
         return None
@@ -130,9 +132,9 @@ def holds(
     )
 
 
-def _print(text: str) -> None:
-    """Write to standard output, past its buffer, which the run that would follow may not find."""
-    encoding = sys.stdout.encoding if sys.stdout.isatty() else "utf-8"
+def _print(text: str, stream: TextIO) -> None:
+    """Write to a stream, past its buffer, which the run that would follow may not find."""
+    encoding = stream.encoding if stream.isatty() else "utf-8"
     if not text.replace("\n", "").isprintable():
         # It has colours, or the folder is somebody else's, who wrote the report.
         from tclint.printable import printable
@@ -140,4 +142,4 @@ def _print(text: str) -> None:
         text = printable(text, styled=True)
     data = memoryview(text.replace("\n", os.linesep).encode(encoding, "backslashreplace"))
     while data:
-        data = data[os.write(sys.stdout.fileno(), data) :]
+        data = data[os.write(stream.fileno(), data) :]

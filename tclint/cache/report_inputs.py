@@ -45,8 +45,11 @@ class Recorder:
         self._folder, self._sources, self._started = folder, sources, started
         self._before = {path: stamp(path) for path in self._paths()}
 
-    def record(self, run: Run, text: str, code: int) -> None:
-        """Remember what a run printed, unless it rests on more than can be looked at again."""
+    def record(self, run: Run, text: str, aside: str, code: int) -> None:
+        """Remember what a run printed, and said beside it.
+
+        Unless it rests on more than can be looked at again.
+        """
         around = run.around
         if around.unseen or any(config.extend for config in self._sources.configs):
             return
@@ -61,6 +64,7 @@ class Recorder:
             "lists": [(folder, listing(folder)) for folder in self._looked_into()],
             "code": code,
             "text": text,
+            "aside": aside,
         }
         with suppress(OSError, AttributeError):
             write(self._folder, question(sys.argv[1:]), report)

@@ -55,6 +55,7 @@ def check(
     stdin_filename: options.StdinFilename = None,
     ignore_noqa: options.IgnoreNoqa = False,
     show_files: options.ShowFiles = False,
+    show_regions: options.ShowRegions = False,
     show_settings: options.ShowSettings = False,
     watch: options.Watch = False,
     quiet: options.Quiet = False,
@@ -109,7 +110,7 @@ def check(
         listed = listing.show_files if show_files else listing.show_settings
         raise typer.Exit(listed(inputs))
     task = Task(
-        Output(output_format, output_file, show_declined, statistics, quiet),
+        Output(output_format, output_file, show_declined, statistics, quiet, show_regions),
         Narrowing(baseline, "HEAD" if changed else diff_only),
         update_baseline=update_baseline,
         add_ignore=add_ignore,

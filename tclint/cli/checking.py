@@ -14,15 +14,25 @@ from tclint.cli.file_bar import file_bar
 from tclint.cli.inputs import Inputs
 from tclint.cli.narrowing import Narrowed, Narrowing, narrowed, update_baseline
 from tclint.cli.report_file import require_report, write_report
-from tclint.cli.terminal import colour_on, complain, fail, links_on, terminal_width, write
+from tclint.cli.terminal import (
+    aside,
+    colour_on,
+    complain,
+    fail,
+    links_on,
+    terminal_width,
+    warn,
+    write,
+)
 from tclint.config import Config
 from tclint.diagnostics import Diagnostic, Span
 from tclint.lint.engine import Run, check_files, in_one
 from tclint.lint.execution import Execution
 from tclint.lint.registry import KnownRules
+from tclint.lint.unmatched import unmatched
 from tclint.printable import visible
 from tclint.records import record
-from tclint.report import statistics
+from tclint.report import looked, statistics
 from tclint.report.formats import OutputFormat, render
 from tclint.report.summary import summary
 from tclint.report.view import View
@@ -40,6 +50,7 @@ class Output:
     show_declined: bool = False
     statistics: bool = False
     quiet: bool = False
+    regions: bool = False
 
 
 @record(frozen=True)
@@ -84,6 +95,8 @@ def run_check(inputs: Inputs, task: Task, how: Execution, recorder: Recorder | N
     view = make_view(colour=shown and colour_on(sys.stdout), show_declined=output.show_declined)
     view = replace(view, links=shown and links_on(sys.stdout))
     complain_about(run, view)
+    for warning in unmatched(run, [config for config, _ in inputs.parts]):
+        warn(warning)
     if task.update_baseline and task.narrowing.baseline is not None:
         return update_baseline(run, task.narrowing.baseline, inputs.files)
     left = narrowed(run, task.narrowing, inputs.files)
@@ -95,9 +108,11 @@ def run_check(inputs: Inputs, task: Task, how: Execution, recorder: Recorder | N
         return add_ignores(left.run, task.add_ignore)
     text = _report(left, output, view)
     _print(text, output.file, styled=view.colour or view.links)
-    code = exit_code(left.run, inputs.files, exit_zero=task.exit_zero)
+    told = _aside(run, output, stdin=inputs.stdin is not None)
+    aside(told)
+    code = CLEAN if output.regions else exit_code(left.run, inputs.files, exit_zero=task.exit_zero)
     if recorder is not None:
-        remember(recorder, run, text, code)
+        remember(recorder, run, text, told, code)
     return code
 
 
@@ -144,6 +159,9 @@ def exit_code(run: Run, files: Sequence[Path], *, exit_zero: bool) -> int:
 
 def _report(left: Narrowed, output: Output, view: View) -> str:
     run = left.run
+    if output.regions:
+        as_json = output.format is OutputFormat.JSON
+        return looked.as_json(run) if as_json else looked.as_text(run, view)
     if output.statistics:
         if output.format is OutputFormat.JSON:
             return statistics.as_json(run)
@@ -151,8 +169,18 @@ def _report(left: Narrowed, output: Output, view: View) -> str:
     else:
         text = render(output.format, run, view)
     if output.format.for_people and not output.quiet:
-        text += summary(run, left.known) + "\n"
+        text += f"{summary(run, left.known)}\n{looked.looked_line(run)}\n"
     return text
+
+
+def _aside(run: Run, output: Output, *, stdin: bool) -> str:
+    """What was looked at, for people beside a report that only programs read.
+
+    Editors, which send their text to standard input, take all else for trouble.
+    """
+    if output.regions or output.quiet or output.format.tells_all or stdin:
+        return ""
+    return looked.looked_line(run)
 
 
 def _print(text: str, file: Path | None, *, styled: bool) -> None:

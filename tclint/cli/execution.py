@@ -50,11 +50,11 @@ def recorder_of(
     return Recorder(how.cache.folder, sources, started)
 
 
-def remember(recorder: Recorder, run: Run, text: str, code: int) -> None:
+def remember(recorder: Recorder, run: Run, text: str, aside: str, code: int) -> None:
     """Remember a report with which all was said that the run had to say."""
     # Files that do not parse are findings; all other errors were told besides the report.
     if not has_told():
-        recorder.record(run, text, code)
+        recorder.record(run, text, aside, code)
 
 
 def cache_folder(config: Config, named: Path | None) -> Path:

@@ -131,6 +131,14 @@ IgnoreNoqa = Annotated[
 ShowFiles = Annotated[
     bool, typer.Option("--show-files", help="Print the files that would be checked.")
 ]
+ShowRegions = Annotated[
+    bool,
+    typer.Option(
+        "--show-regions",
+        help="Print what is compiled instead of findings: where, what it reaches, and which loops"
+        " call it; as JSON with `--output-format json`.",
+    ),
+]
 ShowSettings = Annotated[
     bool, typer.Option("--show-settings", help="Print the settings in effect.")
 ]

@@ -100,6 +100,13 @@ def _say(kind: str, text: str) -> None:
         sys.stderr.write(f"{kind}{printable(text)}\n")
 
 
+def aside(text: str) -> None:
+    """Tell people beside a report what belongs to it, and is remembered with it."""
+    if text:
+        with suppress(OSError):
+            sys.stderr.write(f"{printable(text)}\n")
+
+
 def has_told() -> bool:
     """Whether this process has said anything besides its report."""
     return bool(_told)

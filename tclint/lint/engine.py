@@ -24,6 +24,7 @@ from tclint.lint.execution import (
     WorkerError,
     in_one_place,
 )
+from tclint.lint.looked import NOTHING, Looked, together
 from tclint.lint.merge import merged
 from tclint.lint.outcome import Found, Outcome
 from tclint.lint.places import left_out, placing
@@ -59,8 +60,8 @@ class Run:
 
     ``hidden`` counts the findings that the configuration's ``min-confidence`` leaves out, ``cheap``
     those that its ``min-worth`` does, by worth, and ``left_out`` those that its ``preset`` does, by
-    place. ``read`` are the files whose content
-    mattered, ``around`` the project besides the checked files.
+    place. ``read`` are the files whose content mattered, ``around`` the project besides the checked
+    files, ``looked`` what was looked at.
     """
 
     results: tuple[Result, ...]
@@ -71,6 +72,7 @@ class Run:
     left_out: tuple[tuple[str, int], ...] = ()
     around: Around = ALONE
     cheap: tuple[tuple[Worth, int], ...] = ()
+    looked: Looked = NOTHING
 
 
 def in_one(runs: Sequence[Run]) -> Run:
@@ -87,6 +89,7 @@ def in_one(runs: Sequence[Run]) -> Run:
         _counts(place for run in runs for place, number in run.left_out for _ in range(number)),
         in_one_place(run.around for run in runs),
         _by_worth(worth for run in runs for worth, number in run.cheap for _ in range(number)),
+        together(run.looked for run in runs),
     )
 
 
@@ -183,6 +186,7 @@ class _Assembly:
             _counts(place for place in map(self._place_of, sure) if place in without),
             self._program.around,
             _by_worth(found.diagnostic.worth for found in cheap),
+            together(outcome.looked for _, outcome in self._parts),
         )
 
     def _place_of(self, found: Found) -> str:

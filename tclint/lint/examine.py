@@ -27,6 +27,7 @@ from tclint.lint.comments import keeping_comments
 from tclint.lint.confidence import confidence_of
 from tclint.lint.execution import Program
 from tclint.lint.links import page_of
+from tclint.lint.looked import NOTHING, looked_at
 from tclint.lint.outcome import Found, Outcome
 from tclint.lint.questions import Questions
 from tclint.lint.reading import Reader, project_of
@@ -86,6 +87,7 @@ class Examiner:
         self._reader, self._project = loaded
         self._visited: set[FunctionInfo] = set()
         self._left_out: dict[Path, FileError] = {}
+        self._looked = NOTHING
         self.flagged: dict[str, SourceFile] = {}
 
     def examine(self, shard: Shard) -> Outcome:
@@ -119,6 +121,7 @@ class Examiner:
             silencing=silencer.silencing(shard),
             excerpts=_excerpts(kept, self.flagged),
             lasting=self._reader.unreadable.isdisjoint(project.asked_for),
+            looked=self._looked,
         )
 
     def _judge(self, project: Project, shard: Shard, silencer: Silencer) -> Iterator[Found]:
@@ -147,6 +150,7 @@ class Examiner:
                     self.flagged[str(file.path)] = file
                     yield found
         self._visited, self._left_out = analysis.visited, _left_out(analysis)
+        self._looked = looked_at(analysis, events, self._checked)
         # Frames and their analysis refer to each other, and no garbage collector runs.
         analysis.release()
 

@@ -9,6 +9,7 @@ from dataclasses import field
 from typing import NamedTuple
 
 from tclint.diagnostics import Diagnostic, Span
+from tclint.lint.looked import NOTHING, Looked
 from tclint.lint.repair import PlacedRepair
 from tclint.records import record
 from tclint.source.errors import FileError
@@ -41,11 +42,11 @@ class Silencing(NamedTuple):
 class Outcome:
     """The findings and errors of one shard, and all that they rest on.
 
-    ``read`` are the files whose content mattered, ``searches`` the imports that were
-    followed, packed. ``silencing`` are comments in other shards' files
-    that silenced something. ``excerpts`` are the lines around findings, by
-    path, so that reports need not read the files again; a notebook's are not kept. ``lasting`` is
-    false when something went wrong that may be different the next time, though no file changes.
+    ``read`` are the files whose content mattered, ``searches`` the imports that were followed,
+    packed. ``silencing`` are comments in other shards' files that silenced something. ``excerpts``
+    are the lines around findings, by path, so that reports need not read the files again; a
+    notebook's are not kept. ``lasting`` is false when something went wrong that may be different
+    the next time, though no file changes. ``looked`` is what was looked at.
     """
 
     findings: list[Found] = field(default_factory=list)
@@ -55,3 +56,4 @@ class Outcome:
     silencing: list[Silencing] = field(default_factory=list)
     excerpts: dict[str, Excerpts] = field(default_factory=dict)
     lasting: bool = True
+    looked: Looked = NOTHING

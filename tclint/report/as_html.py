@@ -15,6 +15,7 @@ from tclint.report.colour import Paint
 from tclint.report.excerpt import excerpt
 from tclint.report.full import notes
 from tclint.report.html_page import PAGE
+from tclint.report.looked import compiled_at, looked_line
 from tclint.report.place import place_text
 from tclint.report.places import by_place
 from tclint.report.project import NAME
@@ -48,7 +49,7 @@ code.note { color: var(--soft) }
 
 def render(run: Run, view: View) -> str:
     """The page: totals, rules, then every finding by file."""
-    parts = [_totals(run), _rules(run), *_errors(run, view)]
+    parts = [_totals(run), _looked(run), _rules(run), *_errors(run, view), *_regions(run, view)]
     parts += [_place(heading, found, view) for heading, found in by_place(run.results)]
     return PAGE.substitute(
         title=f"{NAME} check",
@@ -76,6 +77,25 @@ def _totals(run: Run) -> str:
         for name, number in shown
     )
     return f'<div class="figures">{cells}</div>'
+
+
+def _looked(run: Run) -> str:
+    return f"<p>{_prose(looked_line(run))}</p>"
+
+
+def _regions(run: Run, view: View) -> Iterable[str]:
+    """What is compiled, where, and how much that reaches; folded, since there may be much."""
+    if not run.looked.regions:
+        return
+    rows = "".join(
+        f"<tr><td><code>{escape(region.root.function)}</code></td>"
+        f"<td>{escape(compiled_at(region, view))}</td><td>{len(region.reached)}</td>"
+        f"<td>{len(region.loops)}</td></tr>"
+        for region in run.looked.regions
+    )
+    head = "".join(f"<th>{name}</th>" for name in ("region", "where", "functions", "loops"))
+    table = f'<div class="wide"><table><tr>{head}</tr>{rows}</table></div>'
+    yield f"<details><summary>Compiled regions</summary>\n{table}</details>"
 
 
 def _rules(run: Run) -> str:

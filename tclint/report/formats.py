@@ -33,6 +33,11 @@ class OutputFormat(str, Enum):
         """Whether a summary line belongs below it."""
         return self in {OutputFormat.FULL, OutputFormat.CONCISE, OutputFormat.GROUPED}
 
+    @property
+    def tells_all(self) -> bool:
+        """Whether what was looked at is in the report itself."""
+        return self.for_people or self in {OutputFormat.HTML, OutputFormat.SARIF}
+
 
 _MODULES = {
     OutputFormat.JSON: "as_json",

@@ -12,6 +12,7 @@ from tclint.diagnostics import Fix, Span
 from tclint.lint.pages import page_of
 from tclint.printable import json_text
 from tclint.report.fingerprint import fingerprints
+from tclint.report.looked import figures
 from tclint.report.place import file_span, message_with_cell
 from tclint.report.project import NAME, homepage
 from tclint.report.repairs import fix_of
@@ -19,7 +20,7 @@ from tclint.report.severity import level
 
 if TYPE_CHECKING:
     from tclint.diagnostics import ChainLink, Diagnostic
-    from tclint.lint.engine import FileError, Result, Run
+    from tclint.lint.engine import Result, Run
     from tclint.report.view import View
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -51,7 +52,7 @@ def render(run: Run, view: View) -> str:
                 "tool": {"driver": driver},
                 "columnKind": "unicodeCodePoints",
                 "originalUriBaseIds": {"%SRCROOT%": {"uri": view.base.as_uri().rstrip("/") + "/"}},
-                "invocations": [_invocation(run.errors, view)],
+                "invocations": [_invocation(run, view)],
                 "results": results,
             }
         ],
@@ -131,16 +132,17 @@ def _fix(fix: Fix, path: Path, view: View) -> Object:
     return {"description": {"text": fix.message}, "artifactChanges": [change]}
 
 
-def _invocation(errors: tuple[FileError, ...], view: View) -> Object:
-    invocation: Object = {"executionSuccessful": True}
-    if errors:
+def _invocation(run: Run, view: View) -> Object:
+    looked: Object = {**figures(run)}
+    invocation: Object = {"executionSuccessful": True, "properties": {"lookedAt": looked}}
+    if run.errors:
         invocation["toolExecutionNotifications"] = [
             {
                 "level": "error",
                 "message": {"text": error.message},
                 "locations": [_location(error.path, view, _region(error.span))],
             }
-            for error in errors
+            for error in run.errors
         ]
     return invocation
 

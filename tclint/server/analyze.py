@@ -19,6 +19,7 @@ from tclint.source.parse import parse
 
 if TYPE_CHECKING:
     from tclint.lint.engine import Result
+    from tclint.lint.looked import Looked
 
 
 @record(frozen=True)
@@ -110,6 +111,7 @@ def analyze(engine: Engine, document: Document, view: View) -> dict[str, Analysi
             by_path[one.path],
             view.good.get(one.uri),
             is_broken=one.path in troubled and not _parses(one),
+            looked=run.looked,
         )
         for one in view.documents
         if one.path in by_path
@@ -132,8 +134,10 @@ def _analysis(
     good: Analysis | None,
     *,
     is_broken: bool,
+    looked: Looked,
 ) -> Analysis:
     file = SourceFile.from_text(document.path, document.text)
     if is_broken and good is not None:
         results = [*results, *outside(good, file)]
-    return Analysis(document, file, config, report_ids(document.version, results), is_broken)
+    reported = report_ids(document.version, results)
+    return Analysis(document, file, config, reported, is_broken, looked)

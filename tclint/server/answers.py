@@ -10,7 +10,7 @@ from tclint.diagnostics import Span
 from tclint.server.commands import VERIFY
 from tclint.server.convert import range_of
 from tclint.server.document import Analysis
-from tclint.server.hover import code_at, finding_text, value_text
+from tclint.server.hover import code_at, compiled_at, finding_text, value_text
 from tclint.server.results import full_report, report_id
 from tclint.server.session import TclintServer
 
@@ -59,6 +59,9 @@ async def hover(ls: TclintServer, params: types.HoverParams) -> types.Hover | No
         return _hover(ls, analysis, "\n\n---\n\n".join([*texts, page]), named[1])
     if found:
         return _hover(ls, analysis, texts[0], found[0].span)
+    compiled = compiled_at(analysis, place)
+    if compiled is not None:
+        return _hover(ls, analysis, *compiled)
     view, path, config = ls.view, analysis.document.path, analysis.config
     at = place.row, place.column
     known = await ls.on_worker(

@@ -14,6 +14,7 @@ from pygls.uris import to_fs_path
 
 from tclint.config import Config
 from tclint.diagnostics import Position, Span
+from tclint.lint.looked import NOTHING, Looked, RegionSeen
 from tclint.records import record
 from tclint.source.file import SourceFile
 
@@ -93,7 +94,7 @@ class Analysis:
     """What tclint said of one state of a document.
 
     ``is_broken`` when Python cannot read it: then findings outside the part that is broken may be
-    those of an earlier state.
+    those of an earlier state. ``looked`` is what was looked at for its sake.
     """
 
     document: Document
@@ -101,6 +102,16 @@ class Analysis:
     config: Config
     reported: tuple[Reported, ...]
     is_broken: bool = False
+    looked: Looked = NOTHING
+
+    def compiled_on(self, row: int) -> tuple[RegionSeen, ...]:
+        """The regions that a row of the document compiles."""
+        here = (str(self.document.path), row)
+        return tuple(
+            region
+            for region in self.looked.regions
+            if any((place.filename, place.row) == here for place in region.places)
+        )
 
     def find(self, ids: Iterable[str]) -> tuple[Reported, ...]:
         """The findings with these ids; those of an earlier analysis are not found."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tclint.diagnostics import Position, Remedy, Span
+from tclint.lint.looked import RegionSeen
 from tclint.semantics.readable import readable
-from tclint.server.document import Reported
+from tclint.server.document import Analysis, Reported
 from tclint.server.engine import Engine
 from tclint.source.file import SourceFile
 
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from tclint.semantics.explain import Explained
 
 _CODE: Final = re.compile(r"\b[A-Z]{2,}\d+\b")
+_COMPILE: Final = re.compile(r"\bcompile\b")
+MOST: Final = 12
+"""Functions of a region that are named; `--show-regions` tells of all."""
 
 
 def finding_text(engine: Engine, found: Sequence[Reported]) -> str:
@@ -32,6 +37,28 @@ def code_at(file: SourceFile, place: Position) -> tuple[str, Span] | None:
         if 0 <= comment < match.start() and start <= place.column <= end:
             return match[0], Span(Position(place.row, start), Position(place.row, end))
     return None
+
+
+def compiled_at(analysis: Analysis, place: Position) -> tuple[str, Span] | None:
+    """Markdown for what a call of `torch.compile` compiles, where the place is on its name."""
+    lines = analysis.file.lines
+    line = lines[place.row - 1] if place.row <= len(lines) else ""
+    for match in _COMPILE.finditer(line):
+        start, end = match.start() + 1, match.end() + 1
+        regions = analysis.compiled_on(place.row) if start <= place.column <= end else ()
+        if regions:
+            text = "\n\n".join(map(_region, regions))
+            return text, Span(Position(place.row, start), Position(place.row, end))
+    return None
+
+
+def _region(region: RegionSeen) -> str:
+    reached = [f"`{link.function}`" for link in region.reached[1:]]
+    shown, more = ", ".join(reached[:MOST]), len(reached) - MOST
+    others = f" Reaches {shown}{f' and {more} more' if more > 0 else ''}." if reached else ""
+    loops = ", ".join(f"{Path(loop.filename).name}:{loop.row}" for loop in region.loops)
+    calls = f" Called by the loop at {loops}." if loops else ""
+    return f"Compiles `{region.root.function}`.{others}{calls}"
 
 
 def value_text(known: Explained) -> str:

@@ -94,6 +94,21 @@ class Root:
     """Where the program compiles it."""
 
 
+@record(eq=False)
+class Seen:
+    """What was met of compiled code, for people who ask what was looked at.
+
+    ``configured`` are the roots that patterns of the configuration name, ``assumed`` those that are
+    compiled only if somebody does. ``compiles`` are the places that compile, and whether it is
+    known what; ``looped`` the loops of eager code that call a function.
+    """
+
+    configured: dict[str, list[Root]] = field(default_factory=dict)
+    assumed: list[Root] = field(default_factory=list)
+    compiles: dict[ChainLink, bool] = field(default_factory=dict)
+    looped: dict[FunctionInfo, dict[ChainLink, None]] = field(default_factory=dict)
+
+
 class Analysis:
     """Everything that is known about the project while its functions are walked."""
 
@@ -114,7 +129,7 @@ class Analysis:
         self.wanted = frozenset(events)
         self.trace, self.only = trace, only or {}
         self.events: dict[tuple[type[Event], ast.AST], Event] = {}
-        self.roots: list[Root] = []
+        self.roots, self.seen = list[Root](), Seen()
         self.optimizers: dict[ast.AST, Optimizer] = {}
         self.needs: dict[ast.Call, dict[ast.expr, NumberNeeded]] = {}
         self.dynamo_config: dict[str, bool] = {}
@@ -172,7 +187,7 @@ class Analysis:
             cls.classes.clear()
         self.local_classes = {}
         self.events, self.roots, self.optimizers, self._rooted = {}, [], {}, set()
-        self.needs = {}
+        self.needs, self.seen = {}, Seen()
         self.closures, self.wrappers, self.memory, self.set_ups = {}, {}, {}, {}
         self.given = {}
         self.attributes, self.observed, self.answers, self.written = {}, {}, {}, []
@@ -259,6 +274,10 @@ class Analysis:
     def walked(self, scope: ast.AST) -> Body | None:
         """What is known of a function from walking it in compiled code."""
         return self._compiled.get(scope)
+
+    def functions(self) -> list[FunctionInfo]:
+        """The functions that were walked in compiled code."""
+        return [body.function for body in self._compiled.values() if body.function is not None]
 
     def bodies(self) -> list[Body]:
         """Everything that was walked, with the values seen in compiled code where it is that."""
@@ -403,6 +422,8 @@ class Analysis:
 
     def add_root(self, root: Root) -> None:
         """Remember a region's start; one that is walked may compile itself again and again."""
+        if root.place is not None:
+            self.seen.compiles[root.place] = True
         if root not in self._rooted:
             self._rooted.add(root)
             self.roots.append(root)
@@ -412,6 +433,12 @@ class Analysis:
         seen = (self.given if eager else self.observed).setdefault(function, {})
         for name, value in env.items():
             seen[name] = join((seen[name], value)) if name in seen else value
+
+    def note_loop(self, frame: Frame, function: FunctionInfo) -> None:
+        """Remember that a loop of eager code calls a function."""
+        if frame.facts.loops:
+            loop = frame.link(frame.facts.loops[-1].lineno)
+            self.seen.looped.setdefault(function, {})[loop] = None
 
     def finish(self) -> list[Event]:
         """All events, with the optimizers' stories now complete."""

@@ -313,6 +313,7 @@ def _call_instance(frame: Frame, node: ast.Call, callee: Object, arguments: Argu
         if forward is not None:
             env = bind(frame.analysis, Function(forward, callee), arguments)
             frame.analysis.observe(forward, env, eager=True)
+            frame.analysis.note_loop(frame, forward)
         return UNKNOWN
     own = frame.analysis.project.method(callee.cls, "__call__")
     name = "forward" if callee.is_module and own is None else "__call__"

@@ -238,6 +238,7 @@ def add_root(
     """
     analysis = frame.analysis
     place = frame.link(node.lineno)
+    analysis.seen.compiles.setdefault(place, False)
     match target:
         case Compiled(inner=inner):
             add_root(frame, inner, region, node)

@@ -165,6 +165,7 @@ def _note_call(frame: Frame, function: Function, env: Env, node: ast.expr) -> No
     if frame.region is None:
         if isinstance(node, ast.Call):
             analysis.observe(info, env, eager=True)
+        analysis.note_loop(frame, info)
         return
     if info.name == "forward":
         analysis.observe(info, env)

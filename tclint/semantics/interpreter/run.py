@@ -79,6 +79,8 @@ def interpret(
             report_places(analysis, module)
     walked: list[Root] = []
     for root in _roots(analysis, modules, config):
+        if not root.region.explicit:
+            analysis.seen.assumed.append(root)
         _walk_root(analysis, root)
         walked.append(root)
     _walk_again(analysis, walked)
@@ -251,20 +253,36 @@ def _functions(analysis: Analysis, module: ModuleInfo) -> Iterator[FunctionInfo]
 
 
 def _configured(
-    analysis: Analysis, modules: Iterable[ModuleInfo], patterns: Iterable[str]
+    analysis: Analysis, modules: Iterable[ModuleInfo], patterns: tuple[str, ...]
 ) -> Iterator[Root]:
     for module in modules:
-        names = {f"{module.name}:{f.qualname}": f for f in _functions(analysis, module)}
-        names |= {
-            f"{module.name}:{cls.qualname}": cls.methods["forward"]
-            for cls in _classes(analysis, module)
-            if "forward" in cls.methods
-        }
-        for name, function in names.items():
-            if any(fnmatchcase(name, pattern) for pattern in patterns):
-                bound = _receiver(analysis, function.cls) if function.cls else None
-                region = Region(function.qualname, explicit=True)
-                yield Root(Function(function, bound), region)
+        for function, cls, names in _named(analysis, module):
+            given = [f"{module.name}:{name}" for name in names]
+            meant = [p for p in patterns if any(fnmatchcase(name, p) for name in given)]
+            if meant:
+                bound = _receiver(analysis, cls) if cls else None
+                root = Root(Function(function, bound), Region(function.qualname, explicit=True))
+                for pattern in meant:
+                    analysis.seen.configured.setdefault(pattern, []).append(root)
+                yield root
+
+
+def _named(
+    analysis: Analysis, module: ModuleInfo
+) -> Iterator[tuple[FunctionInfo, ClassInfo | None, tuple[str, ...]]]:
+    """What a file holds that a pattern may mean, with its names.
+
+    A method has its own name as well, whichever class it is of; a class stands for its ``forward``.
+    """
+    for function in _functions(analysis, module):
+        cls = function.cls
+        names = (function.qualname, function.name)
+        is_forward = cls is not None and function.name == "forward"
+        yield function, cls, (*names, cls.qualname) if cls is not None and is_forward else names
+    for cls in _classes(analysis, module):
+        forward = analysis.project.method(cls, "forward")
+        if forward is not None and "forward" not in cls.methods:
+            yield forward, cls, (cls.qualname,)
 
 
 def _module_roots(analysis: Analysis, modules: list[ModuleInfo]) -> Iterator[Root]:
