@@ -150,7 +150,9 @@ KEYS: Final = (
         "`torch.compile` call in the project reaches (`compiled`), those and the `forward` of "
         "every module (`modules`), or every function (`all`).", choices=SCOPES),
     Key("compiled", "compiled", "strings", (), "Functions and classes that other code compiles, "
-        "as `package.module:name` with `*` for anything: `pkg.model:Net`, `*:training_step`."),
+        "as `package.module:name` with `*` for anything: `pkg.model:Net` for its `forward`, "
+        "`*:training_step` for the function or method of that name wherever it is. A pattern that "
+        "names nothing is warned of; `tclint check --show-regions` shows what is compiled."),
     Key("third-party", "third_party", "bool", True, "Read the source of installed packages that "
         "compiled code calls, to know what they return and whether they break the graph. tclint "
         "never imports them."),

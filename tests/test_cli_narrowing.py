@@ -92,7 +92,7 @@ def test_files_that_are_not_checked_keep_their_entries(project: Path) -> None:
 def test_the_summary_counts_what_the_baseline_knows(project: Path) -> None:
     update(project)
     out = tclint("check", *BASELINE, cwd=project).stdout
-    assert out == "All checks passed! 1 known finding in the baseline.\n"
+    assert out.startswith("All checks passed! 1 known finding in the baseline.\n")
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_a_fix_changes_its_lines_and_no_other_byte(project: Path) -> None:
     assert old[place + 1 :] == new[len(new) - len(old) + place + 1 :]
     assert json.loads(after)["cells"][1]["source"] == CELLS[0]
     assert "is_compiling" in "".join(json.loads(after)["cells"][2]["source"])
-    assert tclint("check", cwd=project).stdout == "All checks passed!\n"
+    assert tclint("check", cwd=project).stdout.startswith("All checks passed!\n")
 
 
 def test_standard_input_may_be_a_notebook(project: Path) -> None:

@@ -45,7 +45,7 @@ class Recorder:
         self._folder, self._sources, self._started = folder, sources, started
         self._before = {path: stamp(path) for path in self._paths()}
 
-    def record(self, run: Run, text: str, aside: str, code: int) -> None:
+    def record(self, run: Run, text: str, code: int, aside: str = "") -> None:
         """Remember what a run printed, and said beside it.
 
         Unless it rests on more than can be looked at again.

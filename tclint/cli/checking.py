@@ -112,7 +112,7 @@ def run_check(inputs: Inputs, task: Task, how: Execution, recorder: Recorder | N
     aside(told)
     code = CLEAN if output.regions else exit_code(left.run, inputs.files, exit_zero=task.exit_zero)
     if recorder is not None:
-        remember(recorder, run, text, told, code)
+        remember(recorder, run, text, code, told)
     return code
 
 
@@ -169,7 +169,8 @@ def _report(left: Narrowed, output: Output, view: View) -> str:
     else:
         text = render(output.format, run, view)
     if output.format.for_people and not output.quiet:
-        text += f"{summary(run, left.known)}\n{looked.looked_line(run)}\n"
+        lines = (summary(run, left.known), looked.looked_line(run))
+        text += "".join(f"{line}\n" for line in lines if line)
     return text
 
 

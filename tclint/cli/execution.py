@@ -50,11 +50,11 @@ def recorder_of(
     return Recorder(how.cache.folder, sources, started)
 
 
-def remember(recorder: Recorder, run: Run, text: str, aside: str, code: int) -> None:
+def remember(recorder: Recorder, run: Run, text: str, code: int, aside: str = "") -> None:
     """Remember a report with which all was said that the run had to say."""
     # Files that do not parse are findings; all other errors were told besides the report.
     if not has_told():
-        recorder.record(run, text, aside, code)
+        recorder.record(run, text, code, aside)
 
 
 def cache_folder(config: Config, named: Path | None) -> Path:

@@ -20,14 +20,19 @@ Object = dict[str, object]
 
 
 def looked_line(run: Run) -> str:
-    """``Looked at 41 files: 3 compiled regions, 214 functions; 12 training loops.``, and advice."""
+    """``Looked at 41 files: 3 compiled regions, 214 functions; 12 training loops.``, and advice.
+
+    Empty where there were no files.
+    """
     looked = run.looked
+    if not run.files:
+        return ""
     seen = ", ".join(_parts(looked)) or "no compiled code"
     loops = f"; {count(looked.loop_count, 'training loop')}" if looked.loops else ""
     told = [f"Looked at {count(run.files, 'file')}: {seen}{loops}."]
     if looked.unseen:
         told.append(f"{_unseen(looked)} (`--show-regions` tells where).")
-    elif not looked.regions and run.files:
+    elif not looked.regions:
         told.append(_advice(looked))
     return " ".join(told)
 
@@ -53,7 +58,7 @@ def as_text(run: Run, view: View) -> str:
     if looked.assumed:
         places = "".join(f"  {_place(link, view)}\n" for link in looked.assumed)
         parts.append(f"Checked as if compiled:\n{places}")
-    return "\n".join([*parts, looked_line(run) + "\n"])
+    return "\n".join([*parts, f"{looked_line(run)}\n"])
 
 
 def as_json(run: Run) -> str:
