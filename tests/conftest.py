@@ -42,11 +42,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def pytest_configure() -> None:
     """Compile what tests start hundreds of times, which Python would do each time.
 
-    Where it may write bytecode, as it may not in many containers, the first start does it.
+    Where it may write bytecode, as it may not in many containers, the first start does it. Nor
+    does pytest keep the tests with their rewritten asserts there, and each worker rewrites all.
     """
     if sys.dont_write_bytecode and "PYTEST_XDIST_WORKER" not in os.environ:
         for package in ("tclint", "rules", "benchmarks"):
             compileall.compile_dir(REPOSITORY / package, quiet=2)
+    sys.dont_write_bytecode = False
 
 
 @pytest.hookimpl(trylast=True)

@@ -130,7 +130,8 @@ def test_the_shape_of_the_loop_says_what_a_step_is(tmp_path: Path) -> None:
         f"if os.fork() == 0:\n    exec({TWIN + '    ' + body!r})\n    raise SystemExit\nos.wait()"
         for body, _, _ in LOOPS.values()
     ]
-    ran = record(tmp_path, "\n".join(["import os, torch", *parts]))
+    shared = "import gc, os, torch, torch._dynamo\ngc.freeze()"
+    ran = record(tmp_path, "\n".join([shared, *parts]))
     assert ran.err == ""
     children = [process for process in ran.processes if process[0]["forked"]]
     found = {}
@@ -142,6 +143,7 @@ def test_the_shape_of_the_loop_says_what_a_step_is(tmp_path: Path) -> None:
     assert ran.lines("note") == []
 
 
+@pytest.mark.slow(30)
 def test_no_program_can_tell_that_it_is_recorded(tmp_path: Path) -> None:
     plain, recorded = run(tmp_path, program()), record(tmp_path, program())
     assert without_times(recorded.out) == without_times(plain.out)
