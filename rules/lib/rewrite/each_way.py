@@ -55,13 +55,14 @@ class _Way:
 def choose_each(site: Site, statement: ast.If) -> Repair | None:
     """Choose each result of a statement whose test asks a tensor; None for any other."""
     first = _given(statement.body)
-    others = [*_others(statement, first)] if first else []
-    if not first or not others or any(way.given.keys() != first.keys() for way in others):
-        return None
+    others: list[_Way] = []
+    for way in _others(statement, first) if first else ():
+        # The first that cannot be chosen ends it: each of a thousand `elif`s asks for those below.
+        if way.given.keys() != first.keys() or not (way.test is None or _is_known(site, way.test)):
+            return None
+        others.append(way)
     test = condition(site, [statement.test])
-    if isinstance(test, Decline) or not all(
-        way.test is None or _is_known(site, way.test) for way in others
-    ):
+    if not others or isinstance(test, Decline):
         return None
     pairs = [(value, way.given[name]) for way in others for name, value in first.items()]
     chosen = [judge_pair(site, *pair) for pair in pairs]
@@ -90,17 +91,17 @@ def _given(body: list[ast.stmt]) -> _Given:
 
 def _others(statement: ast.If, first: _Given) -> Iterator[_Way]:
     """The ways where the first test is false; without `else` everything stays what it is."""
-    match statement.orelse:
-        case [ast.If(test=test, body=body, orelse=orelse) as inner]:
-            yield _Way(test, _given(body))
-            if orelse:
-                yield from _others(inner, first)
-            else:
-                yield _Way(None, {})  # nothing that could be chosen
-        case []:
-            yield _Way(None, _unchanged(first))
-        case body:
-            yield _Way(None, _given(body))
+    rest = statement.orelse
+    while len(rest) == 1 and isinstance(rest[0], ast.If):
+        inner = rest[0]
+        yield _Way(inner.test, _given(inner.body))
+        rest = inner.orelse
+    if rest:
+        yield _Way(None, _given(rest))
+    elif statement.orelse:
+        yield _Way(None, {})  # nothing that could be chosen
+    else:
+        yield _Way(None, _unchanged(first))
 
 
 def _unchanged(first: _Given) -> _Given:
