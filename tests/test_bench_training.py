@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from benchmarks.training.page import page, sentence, with_sentence
+from benchmarks.training.__main__ import PAGE, REPORT, ROOT
+from benchmarks.training.page import page, rewritten, sentence, with_sentence
 
 pytest.importorskip("torch")
 
@@ -25,7 +27,7 @@ def report(*rows: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_saving_within_the_noise_is_nothing() -> None:
     told = page(report(row(low=-0.1)))
-    assert "nothing (-10.0% to 60.0%)" in told
+    assert "- (-10.0% to 60.0%)" in told
     assert "**50.0%** (40.0% to 60.0%)" in page(report(row()))
 
 
@@ -48,6 +50,14 @@ def test_a_sentence_takes_the_place_of_the_old_one() -> None:
     assert once.index("It waits.") < once.index("Measured on a") < once.index("## Fix safety")
     assert with_sentence(once, "Measured on a: b.\n") == once
     assert with_sentence(once, "Measured on c: d\ne.\n").count("Measured") == 1
+
+
+def test_the_pages_say_what_was_measured() -> None:
+    kept = json.loads(REPORT.read_text(encoding="utf-8"))
+    assert PAGE.read_text(encoding="utf-8") == page(kept)
+    pages = list(rewritten(kept, sorted((ROOT / "rules").glob("*/*.md"))))
+    assert pages
+    assert [one.name for one, text in pages if one.read_text(encoding="utf-8") != text] == []
 
 
 def test_every_arm_takes_a_step() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -50,18 +50,16 @@ def measured(habit: Habit, world: World, turns: Turns) -> Measured:
     return _summary(pairs)
 
 
-def shown_by_clock(world: World, arm: Arm, turns: Turns) -> tuple[float, float]:
-    """What a clock around the step says without waiting for the device, and what is true."""
+def shown_by_clock(work: Callable[[], object], turns: Turns) -> tuple[float, float]:
+    """What a clock around some work says without waiting for the device, and what is true."""
     shown, true = [], []
     for _ in range(turns.count):
-        _wait(world)
-        start = time.perf_counter()
-        for _ in range(turns.steps):
-            begin = time.perf_counter()
-            world.loss(arm.batch(), mixed=arm.mixed)
-            shown.append((time.perf_counter() - begin) * 1e3)
-        _wait(world)
-        true.append((time.perf_counter() - start) / turns.steps * 1e3)
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        work()
+        shown.append((time.perf_counter() - begin) * 1e3)
+        torch.cuda.synchronize()
+        true.append((time.perf_counter() - begin) * 1e3)
     return statistics.median(shown), statistics.median(true)
 
 

@@ -17,7 +17,7 @@ A training step with a habit, and the same step with the remedy, on {where}. The
 optimizer is what is measured. Both arms take turns ({turns} turns of {steps} steps, one
 synchronization at the end of each); times are medians in milliseconds a step, and "saved" is the
 part of the found step that the remedy saves, with the 95% interval of its median over the turns.
-**Nothing** is said where the interval reaches zero or the saving is below 1%.
+A dash stands where the interval reaches zero or the saving is below 1%: nothing measurable.
 
 The same line costs nothing or several percent, depending on whether the CPU runs ahead of the
 device: what a habit costs in your loop, `tclint run` measures there.
@@ -28,11 +28,11 @@ device: what a habit costs in your loop, `tclint run` measures there.
 CLOCK = """
 ## A clock that does not wait
 
-`time.perf_counter()` before and after the forward pass, without `torch.cuda.synchronize()`: the
-clock shows how long it took to launch the work.
+`time.perf_counter()` before and after, without `torch.cuda.synchronize()`: the clock shows how long
+it took to launch the work.
 
-| model | form | shown ms | true ms |
-| --- | --- | --- | --- |
+| work | shown ms | true ms |
+| --- | --- | --- |
 """
 BITS = """
 ## Averages at once, and their bits
@@ -42,7 +42,7 @@ BITS = """
 | operation | bit for bit the same |
 | --- | --- |
 """
-SENTENCE = "Measured on {where}: "
+SENTENCE = "Measured on {where}, with two sizes of a model, eager and compiled: "
 LEAST = 0.01
 Row = Mapping[str, Any]
 
@@ -58,8 +58,8 @@ def page(report: Row) -> str:
     head = HEAD.format(where=report["where"], sizes=sizes, turns=turns, steps=steps)
     lines = ["| " + " | ".join(_cells(row)) + " |\n" for row in report["rows"]]
     clock = [
-        f"| {one['model']} | {one['form']} | {one['shown']:.2f} | {one['true']:.2f} |\n"
-        for one in report["clock"]
+        f"| {work} | {one['shown']:.2f} | {one['true']:.2f} |\n"
+        for work, one in {one["work"]: one for one in report["clock"]}.items()
     ]
     bits = [f"| {name} | {'yes' if same else 'no'} |\n" for name, same in report["bits"].items()]
     return "".join([head, *lines, CLOCK if clock else "", *clock, BITS, *bits])
@@ -70,10 +70,8 @@ def sentence(report: Row, code: str) -> str | None:
     rows = [row for row in report["rows"] if code in row["rules"]]
     if not rows:
         return None
-    said = [
-        f"{habit}: {', '.join(_saved_in(row) for row in rows if row['habit'] == habit)}"
-        for habit in dict.fromkeys(row["habit"] for row in rows)
-    ]
+    habits = dict.fromkeys(row["habit"] for row in rows)
+    said = [f"{habit}, {_in_short([r for r in rows if r['habit'] == habit])}" for habit in habits]
     return _filled(SENTENCE.format(where=report["where"]) + "; ".join(said) + ".")
 
 
@@ -102,18 +100,29 @@ def _cells(row: Row) -> tuple[str, ...]:
     return row["habit"], row["model"], row["form"], found, ms[0], remedy, ms[1], _saved(row), rules
 
 
+def _is_measurable(row: Row) -> bool:
+    low, high = row["low"], row["high"]
+    return not low <= 0 <= high and abs(row["saved"]) >= LEAST
+
+
 def _saved(row: Row) -> str:
-    low, high = row["low"], row["high"]
-    if low <= 0 <= high or abs(row["saved"]) < LEAST:
-        return f"nothing ({low:.1%} to {high:.1%})"
-    return f"**{row['saved']:.1%}** ({low:.1%} to {high:.1%})"
+    interval = f"({row['low']:.1%} to {row['high']:.1%})"
+    return f"**{row['saved']:.1%}** {interval}" if _is_measurable(row) else f"- {interval}"
 
 
-def _saved_in(row: Row) -> str:
-    low, high = row["low"], row["high"]
-    nothing = low <= 0 <= high or abs(row["saved"]) < LEAST
-    part = "nothing" if nothing else f"{row['saved']:.0%} of the step"
-    return f"{part} ({row['model']}, {row['form']})"
+def _in_short(rows: Sequence[Row]) -> str:
+    """What a habit's cases have in common."""
+    parts = sorted(row["saved"] for row in rows if _is_measurable(row))
+    if not parts:
+        return f"nothing measurable in {_count(len(rows))}"
+    low, high = f"{parts[0]:.0%}", f"{parts[-1]:.0%}"
+    span = low if low == high else f"{low} to {high}"
+    of = f"{len(parts)} of {_count(len(rows))}" if len(parts) < len(rows) else _count(len(rows))
+    return f"{span} of the step in {of}"
+
+
+def _count(number: int) -> str:
+    return f"{number} case" if number == 1 else f"{number} cases"
 
 
 def _filled(text: str) -> str:
