@@ -34,13 +34,7 @@ def test_a_saving_within_the_noise_is_nothing() -> None:
 def test_a_rule_says_what_was_measured_of_its_own_habits_only() -> None:
     rows = report(row(), row(model="middle", saved=0.002), row(habit="other", rules=["TCL512"]))
     said = sentence(rows, "TCL511")
-    assert said is not None
-    assert (
-        said.split()
-        == (
-            "Measured on a GPU: loss read: 50% of the step (small, eager), nothing (middle, eager)."
-        ).split()
-    )
+    assert "loss read, 50% of the step in 1 of 2 cases." in said.replace("\n", " ")
     assert sentence(rows, "TCL101") is None
 
 
