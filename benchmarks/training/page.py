@@ -17,8 +17,8 @@ A training step with a habit, and the same step with the remedy, on {where}. The
 optimizer is what is measured. Both arms take turns ({turns} turns of {steps} steps, one
 synchronization at the end of each); times are medians in milliseconds a step, and "saved" is the
 part of the found step that the remedy saves, with the 95% interval of its median over the turns.
-A dash stands where the interval reaches zero or the saving is below 1%: nothing measurable. Of twenty
-such intervals one is wrong by chance.
+A dash stands where the interval reaches zero or the saving is below 1%: nothing measurable. Of
+twenty such intervals one is wrong by chance.
 
 The same line costs nothing or several percent, depending on whether the CPU runs ahead of the
 device: what a habit costs in your loop, `tclint run` measures there.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -18,7 +19,7 @@ _NESTED: Final = (
     ast.Lambda,
     ast.ClassDef,
 )
-_SOMETIMES: Final = (ast.If, ast.IfExp, ast.Match, ast.ExceptHandler)
+_OFTEN: Final = re.compile(r"log|interval|every|should|freq|verbose|print", re.IGNORECASE)
 
 
 def own_nodes(loop: StepBody) -> Iterator[ast.AST]:
@@ -47,12 +48,71 @@ def called(node: ast.AST) -> str:
 
 def runs_every_time(site: Site, node: ast.AST, loop: StepBody) -> bool:
     """True when nothing between a node and its loop says that it runs only sometimes."""
+    inner = node
     for outer in site.ancestors(node):
+        if _is_left_before(outer, inner):
+            return False
         if outer is loop:
             return True
-        if isinstance(outer, (*_SOMETIMES, *_NESTED)):
+        if isinstance(outer, _NESTED) or _decides_about(outer, inner):
             return False
+        inner = outer
     return False
+
+
+def _decides_about(outer: ast.AST, inner: ast.AST) -> bool:
+    """True where the outer node evaluates the inner one sometimes, and not to decide."""
+    match outer:
+        case ast.If(test=test) | ast.IfExp(test=test):
+            return inner is not test
+        case ast.Match(subject=subject):
+            return inner is not subject
+        case ast.BoolOp(values=[first, *_]):
+            return inner is not first
+    return isinstance(outer, ast.ExceptHandler)
+
+
+def _is_left_before(outer: ast.AST, inner: ast.AST) -> bool:
+    """True where the block ends before a statement in most steps: `if i % 100: continue`."""
+    for block in ("body", "orelse", "finalbody"):
+        statements = getattr(outer, block, [])
+        if isinstance(statements, list) and inner in statements:
+            before = statements[: statements.index(inner)]
+            return any(map(_leaves_mostly, before))
+    return False
+
+
+def _leaves_mostly(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.If(test=test, body=[*_, ast.Continue() | ast.Return()]):
+            return any(_says_how_often(part) for part in ast.walk(test))
+    return False
+
+
+def _says_how_often(node: ast.AST) -> bool:
+    match node:
+        case ast.BinOp(op=ast.Mod()):
+            return True
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return _OFTEN.search(name) is not None
+    return False
+
+
+def differentiated(loop: StepBody) -> Iterator[tuple[ast.Call, frozenset[str]]]:
+    """The calls that run `backward` in a step, with the variables that they differentiate."""
+    for node in own_nodes(loop):
+        match node:
+            case ast.Call(func=ast.Attribute(attr=name, value=owner)) if "backward" in name:
+                pass
+            case ast.Call(func=ast.Name(id=name) as owner) if "backward" in name:
+                pass
+            case ast.Call(func=owner, args=[_, _, *_]) if "scaler" in called(node):
+                pass
+            case _:
+                continue
+        mentioned = [owner, *node.args]
+        names = {n.id for part in mentioned for n in ast.walk(part) if isinstance(n, ast.Name)}
+        yield node, frozenset(names - {"self"})
 
 
 def is_test(site: Site, loop: StepBody) -> bool:

@@ -1,0 +1,136 @@
+"""What a step reads before its backward pass: which reads wait for the device, and how often."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tclint.config import Config
+from tclint.lint.engine import check_files
+
+STEP = """\
+import math
+import torch
+
+
+def train(model, criterion, optimizer, batches, device, log, every):
+    total = 0.0
+    for i, (x, y) in enumerate(batches):
+        x, y = x.to(device), y.to(device)
+        output = model(x)
+        loss = criterion(output, y)
+        {read}
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def found(tmp_path: Path, source: str, code: str = "TCL335") -> list[str]:
+    path = tmp_path / "train.py"
+    path.write_text(source, encoding="utf-8")
+    config = Config(tmp_path, select=(code,), min_worth="hint")
+    run = check_files([path], config)
+    return [result.diagnostic.message.split("`")[1] for result in run.results]
+
+
+WAITS = {
+    "total += loss.item()": "loss.item()",
+    "total += float(loss)": "float(loss)",
+    "kept = loss.detach().cpu().numpy()": "loss.detach().cpu().numpy()",
+    "if not torch.isfinite(loss): raise ValueError": "torch.isfinite(loss)",
+    "if torch.isnan(loss).any(): continue": "torch.isnan(loss)",
+    "assert not torch.isnan(loss)": "torch.isnan(loss)",
+    "if loss > 100: break": "loss > 100",
+    "right = (output.argmax(1) == y).sum().item()": "(output.argmax(1) == y).sum().item()",
+    "best = output.max(1)[1]; right = best.eq(y).cpu()": "best.eq(y).cpu()",
+    "if math.isnan(loss.item()): break": "loss.item()",
+    "a, b = loss.item(), output.mean().item()": "loss.item()",
+}
+GOES_ON = {
+    "of a size": "n = float(x.size(0)) + output.shape[0]",
+    "of a batch on the host": "n = y.max().item()",
+    "of what is no tensor": "n = log.item()",
+    "kept on the device": "total += loss.detach()",
+    "a test that nobody asks": "bad = torch.isnan(loss)",
+    "sometimes": "if i % every == 0: print(loss.item())",
+    "sometimes, and in one expression": "i % every == 0 and print(loss.item())",
+    "whether there is a loss": "if loss is None: continue",
+}
+
+
+@pytest.mark.parametrize(("read", "told"), WAITS.items(), ids=WAITS)
+def test_the_first_read_is_reported(read: str, told: str, tmp_path: Path) -> None:
+    assert found(tmp_path, STEP.format(read=read)) == [told]
+
+
+@pytest.mark.parametrize("read", GOES_ON.values(), ids=GOES_ON)
+def test_what_does_not_wait_each_step_is_left_alone(read: str, tmp_path: Path) -> None:
+    assert found(tmp_path, STEP.format(read=read)) == []
+
+
+def test_a_read_after_the_step_is_another_rule_s(tmp_path: Path) -> None:
+    source = STEP.format(read="pass") + "        total += loss.item()\n"
+    assert found(tmp_path, source) == []
+    assert found(tmp_path, source, "TCL511") == ["loss.item()"]
+
+
+def test_a_read_is_reported_once(tmp_path: Path) -> None:
+    source = STEP.format(read="total += loss.item()")
+    assert found(tmp_path, source, "TCL511") == []
+
+
+def test_what_stands_behind_a_guard_is_done_sometimes(tmp_path: Path) -> None:
+    tail = "        if i % every: continue\n        total += loss.item()\n"
+    assert found(tmp_path, STEP.format(read="pass") + tail, "TCL511") == []
+
+
+def test_a_program_without_a_device_has_nothing_to_wait_for(tmp_path: Path) -> None:
+    source = STEP.format(read="total += loss.item()").replace(".to(device)", "")
+    assert found(tmp_path, source.replace(" device,", "")) == []
+
+
+ELSEWHERE = {
+    "micro steps": """\
+def train(model, optimizer, batches, device):
+    while True:
+        for _ in range(4):
+            loss = model(next(batches).to(device))
+            print(loss.item())
+            loss.backward()
+        optimizer.step()
+""",
+    "a step as a function": """\
+def train_step(model, optimizer, x, device):
+    loss = model(x.to(device))
+    print(loss.item())
+    loss.backward()
+    optimizer.step()
+""",
+    "a framework's step": """\
+class Net:
+    def training_step(self, batch):
+        loss = self(batch.to(self.device))
+        print(loss.item())
+        self.manual_backward(loss)
+        self.optimizers().step()
+""",
+    "a program without functions": """\
+while True:
+    loss = model(batch.to(device))
+    print(loss.item())
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+""",
+    "a scaler that does it all": """\
+for x in batches:
+    loss = model(x.to(device))
+    print(loss.item())
+    loss_scaler(loss, optimizer, parameters=model.parameters())
+""",
+}
+
+
+@pytest.mark.parametrize("source", ELSEWHERE.values(), ids=ELSEWHERE)
+def test_steps_are_seen_wherever_they_are(source: str, tmp_path: Path) -> None:
+    assert found(tmp_path, source) == ["loss.item()"]
