@@ -55,9 +55,11 @@ class Sampled(Recording):
         stack += [{"filename": f, "row": r, "function": name} for f, r, name in inside]
         self.stacks.append((stack, times))
 
-    def sampled(self) -> None:
-        """Write what was seen, with a step that ends at the optimizer's."""
+    def sampled(self, at: tuple[float, ...] = ()) -> None:
+        """Write what was seen, ``at`` which moments of step 30; it ends at the optimizer's."""
         hits = [[START, n] for n, (_, times) in enumerate(self.stacks) for _ in range(times)]
+        for hit, moment in zip(hits, at, strict=False):
+            hit[0] = START + int((29 + moment) * 10 * MS)
         samples = {
             "kind": "samples", "interval": MS, "first": 20, "last": 40,
             "stacks": [stack for stack, _ in self.stacks], "hits": hits,
@@ -142,3 +144,24 @@ def test_a_compiled_graph_is_no_line_of_its_function(sampled: Sampled) -> None:
     found = sampled.answer()
     assert not found.dear
     assert [found.work.part(part) for part in Part] == [50, 0, 50]
+
+
+def test_what_a_closure_of_the_optimizer_calls_is_not_the_optimizers_work(sampled: Sampled) -> None:
+    sampled.hit(50, (16, "train"), (14, "closure"), inside=MODULE)
+    sampled.hit(50, (16, "train"), (15, "closure"), inside=BACKWARD)
+    for stack, _ in sampled.stacks:
+        stack.insert(2, {"filename": OPTIMIZER[0][0], "row": 5, "function": "step"})
+    sampled.sampled()
+    work = sampled.answer().work
+    assert [work.part(part) for part in Part] == [50, 50, 0]
+
+
+def test_a_usual_step_is_drawn_from_its_start_to_its_end(sampled: Sampled) -> None:
+    sampled.hit(1, (14, "train"), inside=MODULE)
+    sampled.hit(1, (15, "train"), inside=BACKWARD)
+    sampled.hit(1, (18, "train"))
+    sampled.sampled(at=(0.1, 0.5, 0.9))
+    found = sampled.answer().timeline
+    assert found is not None
+    drawn = [(span.kind, round(span.start, 1), round(span.end, 1)) for span in found.host]
+    assert drawn == [("forward", 0.0, 0.5), ("backward", 0.5, 0.9), ("line", 0.9, 1.0)]

@@ -144,7 +144,7 @@ SCRIPTS = (
         "--checkpointing_steps=1000 --cache_dir=cache",
         data="pictures",
         cuda=None,
-        environment=(("HF_HUB_OFFLINE", "1"), ("ACCELERATE_USE_CPU", "true")),
+        environment=(("HF_HUB_OFFLINE", "1"), ("TQDM_MININTERVAL", "0")),
         losses="loss=(\\d\\.[\\de-]+)",
         saved="out/unet/*.safetensors",
         seeded=False,

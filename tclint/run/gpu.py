@@ -23,6 +23,8 @@ _STEPPED = "Optimizer.step#"
 _GRAPHS = ("CompiledFunction", "## Call CompiledFxGraph")
 _GRADIENT = "autograd::engine::evaluate_function"
 _MICRO = 1e3
+_UNSEEN = 1e-3
+"""The share of a step that is too little to be drawn."""
 
 Event = Mapping[str, Any]
 """A span of a trace, as JSON has it: times in microseconds."""
@@ -53,7 +55,8 @@ class Outside:
 class Activity:
     """What happened in ``steps`` steps; ``busy`` are milliseconds, of all of these together.
 
-    ``waits`` are in the order in which they happened.
+    ``waits`` are in the order in which they happened. ``one_step`` is when kernels ran in the last
+    whole step, each from 0 to 1.
     """
 
     steps: int
@@ -61,6 +64,7 @@ class Activity:
     launches: int
     waits: tuple[Wait, ...]
     outside: tuple[Outside, ...] = ()
+    one_step: tuple[tuple[float, float], ...] = ()
 
     def idle(self, step: float) -> float:
         """The milliseconds of a step in which the GPU does nothing.
@@ -105,7 +109,23 @@ def activity(events: Sequence[Event], steps: int) -> Activity | None:
             Wait((_end(e) - _start(e)) / _MICRO, _idle_after(_end(e), gpu) / _MICRO) for e in waits
         ),
         _outside(events, steps),
+        _one_step(events, gpu),
     )
+
+
+def _one_step(
+    events: Sequence[Event], gpu: Sequence[tuple[float, float]]
+) -> tuple[tuple[float, float], ...]:
+    """When the GPU was busy between the ends of the last two steps of an optimizer."""
+    named = (e for e in events if e.get("cat") == _NOTED)
+    ends = sorted(_end(e) for e in named if str(e["name"]).startswith(_STEPPED))
+    if len(ends) < 2:
+        return ()
+    start, end = ends[-2:]
+    inside = [(max(a, start), min(b, end)) for a, b in gpu if b > start and a < end]
+    # Kernels with nothing between them that could be seen are one.
+    near = _merged((a, b + (end - start) * _UNSEEN) for a, b in inside)
+    return tuple(((a - start) / (end - start), (b - start) / (end - start)) for a, b in near)
 
 
 def _outside(events: Sequence[Event], steps: int) -> tuple[Outside, ...]:

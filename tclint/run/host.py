@@ -23,6 +23,7 @@ from tclint.verify.break_text import Libraries
 
 Key = tuple[str, int]
 """A line: its file and its row."""
+LINE = "line"
 _MOST = 2 / 3
 """A line that calls another with this share of its time has that one named instead."""
 
@@ -48,13 +49,14 @@ class Work:
     """Samples of the host's time: of ``total``, those at known lines, of the model, and beside it.
 
     ``parts`` are by the line of the loop from which the model's work is called. No sample counts
-    twice.
+    twice. ``stacks`` says of each what it is: a part, or ``line`` with that line.
     """
 
     total: int = 0
     known: Mapping[Key, int] = field(default_factory=dict)
     parts: Mapping[Part, Mapping[Key, int]] = field(default_factory=dict)
     beside: Mapping[Key, Beside] = field(default_factory=dict)
+    stacks: Mapping[tuple[Place, ...], tuple[str, Key | None]] = field(default_factory=dict)
 
     def part(self, part: Part) -> int:
         """The samples of one part of the model's work."""
@@ -71,21 +73,29 @@ def work_of(one: Recorded, rows: Mapping[Key, Key]) -> Work:
 
 def stack_part(stack: Sequence[Place], libraries: Libraries) -> Part | None:
     """Which part of the model's own work a stack is in."""
-    optim = libraries.within_torch("optim")
-    schedule = libraries.within_torch("optim/lr_scheduler.py", "optim/swa_utils.py")
     graph = libraries.within_torch("autograd/graph.py")
-    calls = libraries.within_torch("nn/modules/module.py", "_dynamo/eval_frame.py")
-    for at, place in enumerate(stack):
-        if place.filename.startswith(graph) and place.function == "_engine_run_backward":
-            return Part.BACKWARD
-        if place.filename.startswith(optim) and not place.filename.startswith(schedule):
-            # An optimizer of the user's own is a line that can be changed, unless it is compiled.
-            own = any(not libraries.holds(later.filename) for later in stack[at:])
-            compiled = in_graph(stack, libraries)
-            return None if own and not compiled else Part.OPTIMIZER
-        if place.filename.startswith(calls):
-            return Part.FORWARD
-    return None
+    if any(p.filename.startswith(graph) and p.function == "_engine_run_backward" for p in stack):
+        return Part.BACKWARD
+    module = _last(stack, libraries.within_torch("nn/modules/module.py"))
+    schedule = libraries.within_torch("optim/lr_scheduler.py", "optim/swa_utils.py")
+    optimizer = _last(stack, libraries.within_torch("optim"), schedule)
+    if optimizer > module:
+        # An optimizer of the user's own is a line that can be changed, unless it is compiled.
+        own = any(not libraries.holds(place.filename) for place in stack[optimizer:])
+        return None if own and not in_graph(stack, libraries) else Part.OPTIMIZER
+    compiled = _last(stack, libraries.within_torch("_dynamo/eval_frame.py"))
+    return Part.FORWARD if max(module, compiled) >= 0 else None
+
+
+def _last(stack: Sequence[Place], within: tuple[str, ...], without: tuple[str, ...] = ()) -> int:
+    """Where a stack is in some files for the last time; -1 where it is not."""
+    found = (
+        at
+        for at, place in enumerate(stack)
+        if place.filename.startswith(within)
+        and not (without and place.filename.startswith(without))
+    )
+    return max(found, default=-1)
 
 
 def in_graph(stack: Sequence[Place], libraries: Libraries) -> bool:
@@ -113,6 +123,7 @@ class _Division:
         self._parts: dict[Part, Counter[Key]] = {part: Counter() for part in Part}
         self._model_rows: set[Key] = set()
         self._left: list[tuple[tuple[Place, ...], int]] = []
+        self._stacks: dict[tuple[Place, ...], tuple[str, Key | None]] = {}
         self._files: dict[str, _File] = {}
 
     def take(self, samples: Samples) -> None:
@@ -129,8 +140,11 @@ class _Division:
             owner = None if graph and part is not None else known_line(stack, self._rows)
             if owner is not None:
                 self._known[owner] += count
+                self._stacks[stack] = LINE, owner
             elif part is not None:
-                self._parts[part][self._line(own[0]) if own else ("?", 0)] += count
+                line = self._line(own[0]) if own else ("?", 0)
+                self._parts[part][line] += count
+                self._stacks[stack] = part.value, line
             elif own:
                 self._left.append((stack, count))
 
@@ -148,7 +162,10 @@ class _Division:
                 known = beside.get(key, Beside(0))
                 beside[key] = Beside(known.hits + mine, known.inside or _most(ends, mine))
         parts = {part: dict(found) for part, found in self._parts.items() if found}
-        return Work(self._total, dict(self._known), parts, beside)
+        for stack, _ in self._left:
+            path = [self._line(place) for place in self._own(stack)]
+            self._stacks[stack] = LINE, next((key for key in reversed(path) if key in beside), None)
+        return Work(self._total, dict(self._known), parts, beside, self._stacks)
 
     def _own(self, stack: Sequence[Place]) -> list[Place]:
         """The user's frames of a stack, from the loop's on."""

@@ -17,6 +17,7 @@ from tclint.run.lines import Joined, Line, join
 from tclint.run.price import FREE, Price, prices, step_times
 from tclint.run.read import Reading, training
 from tclint.run.recorded import Recorded
+from tclint.run.timeline import Timeline, timeline
 
 LEAST_BESIDE = 0.01
 """The share of a step from which on a line is told of that only works on the host."""
@@ -79,6 +80,16 @@ class Answer:
     def priced(self) -> bool:
         """Whether there were steps, so that lines have prices."""
         return self.first is not None and self.first.recorded.steps is not None
+
+    @property
+    def timeline(self) -> Timeline | None:
+        """A usual step of the first rank."""
+        first = self.first
+        if first is None or not self.priced:
+            return None
+        lines = [(one.line.filename, one.line.row) for one in self.dear]
+        one, step = first.recorded, first.step.value
+        return timeline(one, self.work, lines, first.activity, step)
 
     @property
     def first(self) -> Rank | None:

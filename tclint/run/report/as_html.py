@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -10,13 +12,15 @@ from typing import Any
 from tclint.report.project import NAME
 from tclint.report.style import STYLE
 from tclint.run.ablate import Ablation
-from tclint.run.events import Kind
+from tclint.run.events import Event, Kind
+from tclint.run.host import LINE, Part
 from tclint.run.lines import Line
 from tclint.run.price import quiet_steps
 from tclint.run.proof import Proof
 from tclint.run.recorded import Compiled, Steps
 from tclint.run.report import words
 from tclint.run.session import Answer, Rank, Ranked
+from tclint.run.timeline import ELSEWHERE, Span, Timeline, shares
 from tclint.verify.report.charts import Bar, Stack, bars, stacks
 
 _TEMPLATE = "page.html"
@@ -24,6 +28,17 @@ _AROUND = 2
 _SHOWN = 30
 _WIDTH, _HEIGHT = 720, 120
 _MS = 1e6
+_NS = 1e9
+_KINDS = {
+    Part.FORWARD.value: "two",
+    Part.BACKWARD.value: "three",
+    Part.OPTIMIZER.value: "four",
+    LINE: "bad",
+    ELSEWHERE: "one",
+    "kernels": "good",
+}
+"""The colour of each kind of work in the timeline."""
+_NAMES = {LINE: "a line below", "kernels": "GPU busy"}
 
 
 def render(
@@ -65,6 +80,9 @@ def _content(
         "cold": _cold(answer),
         "recompiles": [*_recompiles(answer, root)],
         "ranks": _ranks(answer.ranks),
+        "rank_rows": [*_rank_rows(answer)] if len(answer.ranks) > 1 else [],
+        "timeline": _timeline(answer, root),
+        "parts": words.parts(answer, root),
         "proof": proof,
         "fixes": [
             (words.fixed_place(fix, root), fix.diagnostic.code, fix.message)
@@ -171,9 +189,29 @@ def _windows(steps: Steps, wide: float) -> Iterator[tuple[float, float, str]]:
 
 
 def _cold(answer: Answer) -> str:
+    """What was compiled at the start, one below the other as time went by."""
     first = answer.first
-    cold = [one for one in first.recorded.compiled if not one.recompile_reason] if first else []
-    return stacks([_stack(one) for one in cold if one.seconds > 0][:_SHOWN])
+    compiled = [one for one in first.recorded.compiled if one.seconds > 0] if first else []
+    cold = [one for one in compiled if not one.recompile_reason]
+    begun = [one.at / _NS - one.seconds for one in cold]
+    zero = min(begun, default=0.0)
+    drawn = [
+        replace(_stack(one), start=max(0.0, at - zero - _waiting(at, cold, zero)))
+        for one, at in zip(cold, begun, strict=True)
+    ]
+    return stacks(drawn[:_SHOWN])
+
+
+def _waiting(moment: float, cold: Sequence[Compiled], zero: float) -> float:
+    """The seconds from the first compilation to a moment in which nothing was compiled."""
+    spans = sorted((one.at / _NS - one.seconds, one.at / _NS) for one in cold)
+    waited, until = 0.0, zero
+    for start, end in spans:
+        if start >= moment:
+            break
+        waited += max(0.0, start - until)
+        until = max(until, end)
+    return waited + max(0.0, moment - until)
 
 
 def _stack(one: Compiled) -> Stack:
@@ -188,10 +226,76 @@ def _stack(one: Compiled) -> Stack:
     return Stack(f"{one.compile_id} {one.function}", known, f"{one.seconds:.2g} s")
 
 
-def _recompiles(answer: Answer, root: Path) -> Iterator[tuple[str, str, str]]:
-    for event in answer.events:
-        if event.kind is Kind.RECOMPILE:
-            yield event.compile_id, words.place(event, root), event.what
+def _recompiles(answer: Answer, root: Path) -> Iterator[dict[str, Any]]:
+    """The functions that were compiled again, each with the guards that failed."""
+    first = answer.first
+    frames: dict[str, list[Compiled]] = {}
+    for one in first.recorded.compiled if first else ():
+        if not one.backward:
+            frames.setdefault(one.compile_id.partition("/")[0], []).append(one)
+    guards = {e.compile_id: e for e in answer.events if e.kind is Kind.RECOMPILE}
+    for versions in frames.values():
+        again = [one for one in versions if one.recompile_reason]
+        if again:
+            at = versions[0]
+            yield {
+                "function": at.function,
+                "place": f"{words.shown(at.filename, root)}:{at.row}",
+                "seconds": f"{sum(one.seconds for one in again):.2g}",
+                "versions": [(one.compile_id, *_guard(one, guards, root)) for one in again],
+            }
+
+
+def _guard(one: Compiled, guards: Mapping[str, Event], root: Path) -> tuple[str, str]:
+    event = guards.get(one.compile_id)
+    if event is None:
+        return "", one.recompile_reason
+    return words.place(event, root), event.what
+
+
+def _timeline(answer: Answer, root: Path) -> dict[str, Any] | None:
+    """The lanes of a step, as boxes in percent."""
+    found = answer.timeline
+    if found is None or not (found.host or found.gpu):
+        return None
+    lanes = [("host", found.host), ("GPU", found.gpu)]
+    return {
+        "ms": f"{found.milliseconds:.4g}",
+        "lanes": [(name, [_box(one, root) for one in spans]) for name, spans in lanes if spans],
+        "legend": [(_KINDS[kind], _NAMES.get(kind, kind), share) for kind, share in _shares(found)],
+    }
+
+
+def _shares(found: Timeline) -> Iterator[tuple[str, str]]:
+    for lane in (found.host, found.gpu):
+        for kind, share in shares(lane).items():
+            yield kind, f"{share:.0%}"
+
+
+def _box(span: Span, root: Path) -> tuple[str, float, float, str]:
+    where = ""
+    if span.line is not None and span.line[1]:
+        where = f" at {words.shown(span.line[0], root)}:{span.line[1]}"
+    told = f"{_NAMES.get(span.kind, span.kind)}{where}"
+    return _KINDS[span.kind], span.start * 100, (span.end - span.start) * 100, told
+
+
+def _rank_rows(answer: Answer) -> Iterator[tuple[str, ...]]:
+    """The ranks beside each other, one row each."""
+    for rank in answer.ranks:
+        compiled = rank.recorded.compiled
+        kinds = Counter(event.kind for event in rank.events)
+        alone = sum(event.ranks == (rank.number,) for event in answer.events)
+        yield (
+            str(rank.number),
+            f"{rank.step.value:.4g}",
+            f"{rank.idle_share:.0%}" if rank.activity else "",
+            str(len({one.compile_id.partition("/")[0] for one in compiled})),
+            str(kinds[Kind.BREAK]),
+            str(kinds[Kind.RECOMPILE]),
+            f"{sum(one.seconds for one in compiled):.3g}",
+            str(alone),
+        )
 
 
 def _ranks(ranks: Sequence[Rank]) -> str:

@@ -29,11 +29,12 @@ class Bar:
 
 @record(frozen=True)
 class Stack:
-    """One bar made of parts, each a name and a value."""
+    """One bar made of parts, each a name and a value; it may begin later than others."""
 
     label: str
     parts: tuple[tuple[str, float], ...]
     shown: str
+    start: float = 0.0
 
 
 @record(frozen=True)
@@ -54,7 +55,8 @@ def bars(items: Sequence[Bar]) -> str:
 def stacks(items: Sequence[Stack]) -> str:
     """Horizontal bars divided into parts, with a legend."""
     names = list(dict.fromkeys(name for item in items for name, _ in item.parts))
-    top = max([sum(value for _, value in item.parts) for item in items], default=0.0) or 1.0
+    ends = [item.start + sum(value for _, value in item.parts) for item in items]
+    top = max(ends, default=0.0) or 1.0
     drawn = [_stack(item, number, top, names) for number, item in enumerate(items)]
     return _svg(len(items) * _ROW, "".join(drawn)) + legend(names)
 
@@ -104,7 +106,7 @@ def _bar(item: Bar, number: int, top: float) -> str:
 
 
 def _stack(item: Stack, number: int, top: float, names: list[str]) -> str:
-    y, x = number * _ROW, 0.0
+    y, x = number * _ROW, (_WIDTH - _FIGURE) * item.start / top
     drawn = _label(item.label, y)
     for name, value in item.parts:
         length = (_WIDTH - _FIGURE) * value / top
