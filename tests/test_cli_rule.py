@@ -56,6 +56,7 @@ Something happens in compiled code.
 - Worth: medium: not measured, taken by its effect
 - Graph breaks: [GB0007](https://meta-pytorch.org/compile-graph-break-site/gb/gb0007.html)
 - Fix: safe
+- Silence it: `# tclint: ignore[ABC101]` on the line
 
 ## What it does
 Reports it.
@@ -69,11 +70,12 @@ def f(x):
     return g(x)
 ```
 
-`tclint fix` makes of it:
+`tclint fix` changes:
 
-```python
-def f(x):
-    return x
+```diff
+ def f(x):
+-    return g(x)
++    return x
 ```
 
 ### Not reported

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import textwrap
 from collections.abc import Iterator
@@ -15,6 +16,10 @@ from tclint.torch_facts.dynamo_settings import with_needed
 
 if TYPE_CHECKING:
     from tclint.lint.rule import Rule
+
+_AROUND = 3
+"""Lines of a diff on each side of what changes."""
+_LEFT_OUT = "...\n"
 
 
 def page(rule: Rule[Any]) -> str:
@@ -39,6 +44,7 @@ def facts(rule: Rule[Any]) -> str:
     if rule.settings:
         names = ", ".join(f"`{one.dotted}`" for one in with_needed(rule.settings))
         lines.append(f"- Goes with a setting, in many cases: {names}")
+    lines.append(f"- Silence it: `# tclint: ignore[{rule.code}]` on the line")
     lines += [
         f"- Option `{o.name}` ({o.type}, `{json.dumps(o.default)}` if not set): {o.doc}"
         for o in rule.options
@@ -83,11 +89,11 @@ def _example(example: Example) -> Iterator[str]:
         yield _title("Reported", example)
         yield _code(example.code)
         if example.fixed is not None:
-            yield "`tclint fix` makes of it:"
-            yield _code(example.fixed)
+            yield "`tclint fix` changes:"
+            yield _diff(example.code, example.fixed)
         if example.unsafe is not None:
-            yield "`tclint fix --unsafe-fixes` makes of it:"
-            yield _code(example.unsafe)
+            yield "`tclint fix --unsafe-fixes` changes:"
+            yield _diff(example.code, example.unsafe)
 
 
 def _title(kind: str, example: Example) -> str:
@@ -98,6 +104,14 @@ def _title(kind: str, example: Example) -> str:
 def _code(code: str) -> str:
     text = textwrap.dedent(code).strip("\n")
     return f"```python\n{text}\n```"
+
+
+def _diff(before: str, after: str) -> str:
+    """The lines that a fix changes, and those around them."""
+    old, new = (textwrap.dedent(text).strip("\n").split("\n") for text in (before, after))
+    _, _, *lines = difflib.unified_diff(old, new, lineterm="", n=_AROUND)
+    text = "\n".join("..." if line.startswith("@@") else line for line in lines)
+    return f"```diff\n{text.removeprefix(_LEFT_OUT)}\n```"
 
 
 def _sentence(text: str) -> str:
