@@ -26,6 +26,7 @@ from ..lib.judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from ..lib.rewrite.all_indices import loop_over_all
 from ..lib.rewrite.ctc_operator import ctc_as_operator
 from ..lib.rewrite.empty_selection import ask_in_eager
+from ..lib.rewrite.first_item import first_places
 from ..lib.rewrite.mask_itself import ask_mask, store_by_mask
 from ..lib.rewrite.masked_loss import loss_of_all
 from ..lib.rewrite.masked_store import store_where
@@ -122,7 +123,7 @@ def _hatch(event: DynamicShape) -> tuple[Repair | None, bool]:
     test = next(tests_of(event.site, names), None)
     if test is None or event.via in _NEVER_CAPTURED:
         whole = ctc_as_operator(event.site, event.node) or tensor_operator(event.site)
-        return whole, test is not None
+        return whole or first_places(event), test is not None
     repair = ask_in_eager(event.site, test, names)
     return repair if isinstance(repair, Repair) else None, True
 

@@ -7,15 +7,16 @@ in, and raises where it is another: nothing is computed with a number that does 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import Final
 
 from tclint.diagnostics import Applicability
 from tclint.lint.rewrite import Insert, Repair, Replace, Rewrite
-from tclint.semantics.events import HostRead, TensorBranch
+from tclint.semantics.events import DynamicShape, HostRead, TensorBranch
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
+from tclint.semantics.symbols import ModuleInfo
 from tclint.semantics.values import Static, SymInt, Tensor
 
 from ..judge.arguments import certain_tensor
@@ -29,12 +30,15 @@ _SIGNS: Final[dict[type[ast.cmpop], str]] = {
 _EXACT: Final = 256
 """Every dtype but those of one byte holds all integers up to this one."""
 _NUMBER: Final = "first_item"
+_ROWS: Final = (
+    "Compile for as many places as the first call selects, and raise where there are others"
+)
 _MESSAGE: Final = "Compile for the number of the first call, and raise where it is another"
 _CHANGES: Final = (
     "compiled code is for the number that it was compiled with, and raises for another one, or for "
     "NaN; the call that compiles computes what the number depends on twice, writes included"
 )
-_HELPERS: Final = '''\
+_ITEM: Final = '''\
 @{torch}.compiler.assume_constant_result
 def _item_when_compiled(number):
     return number.item()
@@ -47,6 +51,20 @@ def first_item(number):
     item = _item_when_compiled(number)
     {torch}._assert_async(number == item, "this code was compiled for another number")
     return item
+'''
+_NONZERO: Final = '''\
+def first_nonzero(x):
+    """Return `x.nonzero()`; compiled code expects as many places as there were first."""
+    if not {torch}.compiler.is_compiling():
+        return x.nonzero()
+    return {torch}.nonzero_static(x, size=first_item((x != 0).sum()))
+'''
+_PLACES: Final = '''\
+def first_places(mask):
+    """Return `mask`; compiled code gets its places, and expects as many as there were first."""
+    if not {torch}.compiler.is_compiling() or mask.dtype != {torch}.bool or mask.dim() == 0:
+        return mask
+    return first_nonzero(mask).unbind(1)
 '''
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _Parts = dict[str, ast.expr | ast.stmt]
@@ -118,6 +136,29 @@ def _is_exact(site: Site, tensor: Tensor, number: ast.expr) -> bool:
     )
 
 
+def first_places(event: DynamicShape) -> Repair | None:
+    """Compile for as many places as are selected; None for others than ``x[m]`` and ``nonzero``."""
+    site = event.site
+    match event.node:
+        case ast.Subscript(value=x, slice=index) if event.via == "mask" and not event.store:
+            mask, *rest = index.elts if isinstance(index, ast.Tuple) else [index]
+            if all(map(_is_whole_slice, rest)) and certain_tensor(site, mask) is not None:
+                call = Replace(event.node, "$x[first_places($mask)]", {"x": x, "mask": mask})
+                return _helped(site, (_ITEM, _NONZERO, _PLACES), call, _ROWS)
+        case ast.Call(args=args, keywords=[], func=function) if event.via == "nonzero":
+            torch = site.dotted(function) == "torch.nonzero"
+            owner = function.value if isinstance(function, ast.Attribute) else None
+            given = args if torch else [one for one in (owner, *args) if one is not None]
+            if len(given) == 1 and certain_tensor(site, given[0]) is not None:
+                call = Replace(event.node, "first_nonzero($x)", {"x": given[0]})
+                return _helped(site, (_ITEM, _NONZERO), call, _ROWS)
+    return None
+
+
+def _is_whole_slice(index: ast.expr) -> bool:
+    return isinstance(index, ast.Slice) and (index.lower, index.upper, index.step) == (None,) * 3
+
+
 def _kept(
     site: Site,
     source: ast.expr,
@@ -126,30 +167,52 @@ def _kept(
     parts: _Parts | None = None,
 ) -> Repair | None:
     """Write ``asked`` into a call of the helper; None where ``source`` may be no tensor."""
-    helpers = _helpers(site) if certain_tensor(site, source) is not None else None
-    if helpers is None:
+    if certain_tensor(site, source) is None:
         return None
     call = Replace(replaced, f"{_NUMBER}({asked})", parts or {"number": source})
-    return Repair(_MESSAGE, (*helpers, call), Applicability.UNSAFE, _CHANGES)
+    return _helped(site, (_ITEM,), call, _MESSAGE)
 
 
-def _helpers(site: Site) -> Sequence[Rewrite] | None:
-    """What the file lacks; None where it cannot have them."""
-    module, spelled = site.module, site.spell("torch.compiler.assume_constant_result")
-    body = module.tree.body
-    above = [*takewhile(lambda one: not isinstance(one, _DEFINITIONS), body)]
-    if spelled is None or module.file.path.suffix == ".ipynb" or _is_local(site, _NUMBER):
+def _helped(site: Site, texts: Sequence[str], call: Replace, message: str) -> Repair | None:
+    helpers = _helpers(site, texts)
+    if helpers is None:
         return None
-    text = _HELPERS.format(torch=spelled.partition(".compiler.")[0])
-    wanted = {one.name: one for one in ast.parse(text).body if isinstance(one, ast.FunctionDef)}
+    return Repair(message, (*helpers, call), Applicability.UNSAFE, _CHANGES)
+
+
+def _helpers(site: Site, texts: Sequence[str]) -> Sequence[Rewrite] | None:
+    """What the file lacks of some helpers; None where it cannot have them."""
+    module, body = site.module, site.module.tree.body
+    spelled = [site.spell(f"torch.{n}") for n in ("nonzero_static", "compiler.is_compiling")]
+    torch = (spelled[0] or "").removesuffix(".nonzero_static")
+    if None in spelled or not torch or module.file.path.suffix == ".ipynb":
+        return None
     known = {one.name: one for one in body if isinstance(one, ast.FunctionDef)}
-    if wanted.keys() <= known.keys():
-        same = all(ast.dump(known[name]) == ast.dump(one) for name, one in wanted.items())
-        return () if same and _is_below(site, known[_NUMBER]) else None
-    taken = {*module.imports, *module.functions, *module.classes, *module.assigned}
-    if not taken.isdisjoint(wanted) or not _imports(above, spelled.partition(".")[0]):
+    lacking: list[str] = []
+    above = [*takewhile(lambda one: not isinstance(one, _DEFINITIONS), body)]
+    place = above[-1] if _imports(above, torch.partition(".")[0]) else None
+    for text in (one.format(torch=torch) for one in texts):
+        wanted = {one.name: one for one in ast.parse(text).body if isinstance(one, ast.FunctionDef)}
+        if any(_is_local(site, name) for name in wanted):
+            return None
+        if wanted.keys() <= known.keys():
+            if any(ast.dump(known[name]) != ast.dump(one) for name, one in wanted.items()):
+                return None
+            place = known[[*wanted][-1]]
+        elif _is_declared(module, wanted):
+            return None
+        else:
+            lacking.append(text)
+    if place is None or not _is_below(site, place):
         return None
-    return (Insert(above[-1], f"\n\n{text}", after=True),) if _is_below(site, above[-1]) else None
+    text = "\n\n".join(lacking)
+    return (Insert(place, f"\n\n{text}", after=True),) if lacking else ()
+
+
+def _is_declared(module: ModuleInfo, names: Iterable[str]) -> bool:
+    """True where the file gives one of these names a meaning."""
+    taken = {*module.imports, *module.functions, *module.classes, *module.assigned}
+    return not taken.isdisjoint(names)
 
 
 def _is_below(site: Site, statement: ast.stmt) -> bool:
