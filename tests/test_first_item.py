@@ -56,6 +56,8 @@ LEFT_ALONE = {
     "a float may round the number": "if x.float().sum().item() > 0.1:\n    return x[:1]\nreturn x",
     "an array is no mask": "return x[np.ones(5, dtype=bool)]",
     "a tuple of places": "return x[torch.where(mask)]",
+    "the rows are put back": "x[mask] = x[mask].cos()\nreturn x",
+    "the rows become one number": "return x[mask].prod()",
     "a mask beside another index": "return x[mask[:, 0], 0]",
     "it may be no tensor": "if LIMITS.get(1):\n    return x.flatten()\nreturn x",
     "the name is taken": "first_item = 1\nif total > 2:\n    return x[:1]\nreturn x * first_item",

@@ -67,6 +67,7 @@ def first_places(mask):
     return first_nonzero(mask).unbind(1)
 '''
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_REDUCING: Final = frozenset("all any max mean min norm prod std sum var".split())
 _Parts = dict[str, ast.expr | ast.stmt]
 
 
@@ -142,7 +143,9 @@ def first_places(event: DynamicShape) -> Repair | None:
     match event.node:
         case ast.Subscript(value=x, slice=index) if event.via == "mask" and not event.store:
             mask, *rest = index.elts if isinstance(index, ast.Tuple) else [index]
-            if all(map(_is_whole_slice, rest)) and certain_tensor(site, mask) is not None:
+            needed = not _is_put_back(site, mask) and not _is_reduced(site, event.node)
+            known = all(map(_is_whole_slice, rest)) and certain_tensor(site, mask) is not None
+            if needed and known:
                 call = Replace(event.node, "$x[first_places($mask)]", {"x": x, "mask": mask})
                 return _helped(site, (_ITEM, _NONZERO, _PLACES), call, _ROWS)
         case ast.Call(args=args, keywords=[], func=function) if event.via == "nonzero":
@@ -153,6 +156,24 @@ def first_places(event: DynamicShape) -> Repair | None:
                 call = Replace(event.node, "first_nonzero($x)", {"x": given[0]})
                 return _helped(site, (_ITEM, _NONZERO), call, _ROWS)
     return None
+
+
+def _is_put_back(site: Site, mask: ast.expr) -> bool:
+    """True for ``y[m] = f(x[m])``: nobody has to know how many rows that are."""
+    match site.statement:
+        case (
+            ast.Assign(targets=[ast.Subscript(slice=index)])
+            | ast.AugAssign(target=ast.Subscript(slice=index))
+        ):
+            first = index.elts[0] if isinstance(index, ast.Tuple) and index.elts else index
+            return ast.dump(first) == ast.dump(mask)
+    return False
+
+
+def _is_reduced(site: Site, selected: ast.expr) -> bool:
+    """True for ``x[m].sum()``, which has one number for any rows."""
+    method = site.parent(selected)
+    return isinstance(method, ast.Attribute) and method.attr in _REDUCING
 
 
 def _is_whole_slice(index: ast.expr) -> bool:
