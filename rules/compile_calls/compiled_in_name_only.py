@@ -1,0 +1,314 @@
+"""TCL416: a model is compiled, and whatever runs of it runs eagerly all the same."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from enum import Enum
+from typing import Final
+
+from tclint.diagnostics import Confidence, Decline, Effect, Worth
+from tclint.lint.rule import Finding, Rule
+from tclint.records import record
+from tclint.semantics.events import CompileCall
+from tclint.semantics.site import Site
+from tclint.semantics.values import Function, Object
+
+from ..lib.facts.own_names import follows, is_below, own_loads
+from ..lib.facts.wrapped_modules import DDP, wrapped_before
+
+_SAME_OBJECT: Final = frozenset(
+    {
+        "apply", "bfloat16", "compile", "cpu", "cuda", "double", "eval", "float", "half", "ipu",
+        "mtia", "requires_grad_", "share_memory", "to", "to_empty", "train", "type", "xpu",
+    }
+)  # fmt: skip
+"""Methods of a module that give it back."""
+_ASKING: Final = frozenset(
+    {
+        "add_module", "buffers", "children", "extra_repr", "get_buffer", "get_extra_state",
+        "get_parameter", "get_submodule", "load_state_dict", "modules", "named_buffers",
+        "named_children", "named_modules", "named_parameters", "no_sync", "parameters",
+        "register_backward_hook", "register_buffer", "register_forward_hook",
+        "register_forward_pre_hook", "register_full_backward_hook", "register_module",
+        "register_parameter", "set_extra_state", "set_submodule", "state_dict", "zero_grad",
+    }
+)  # fmt: skip
+"""Methods of a module that do not run it."""
+_UNWRAPPED: Final = ("_orig_mod", "module")
+_CONTAINERS: Final = frozenset({"torch.nn.Sequential"})
+
+
+class _Use(Enum):
+    """What a place does with a model that is in a variable."""
+
+    NEUTRAL = "neither runs it nor passes it on"
+    METHOD = "calls a method of it"
+    FORWARD = "calls its `forward`"
+    ESCAPE = "calls it, or passes it on"
+
+
+@record(frozen=True)
+class _Uses:
+    """The uses of a variable, and the first call of a method."""
+
+    kinds: frozenset[_Use]
+    method: ast.expr | None = None
+
+
+class CompiledInNameOnly(Rule[CompileCall]):
+    """A model is compiled, and what the code runs of it stays eager."""
+
+    code = "TCL416"
+    name = "compiled-in-name-only"
+    summary = "A model is compiled, but what the code runs of it stays eager"
+    worth = Worth.HIGH
+    measured = "all that compiling saves: no frame is compiled (torch 2.13)"
+    on = CompileCall
+    effects = (Effect.INVALID,)
+    outside_regions = True
+
+    def check(self, event: CompileCall) -> Finding | None:
+        """Look at what runs of the model behind the call."""
+        if "disable" in event.keywords or isinstance(event.target, Function):
+            return None
+        match event.call:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="compile")) if (
+                event.site.dotted(event.call.func) != "torch.compile"
+            ):
+                return _own_call(event) or _forward_alone(event, name)
+            case ast.Call(args=[_, *_]):
+                return _of_layers(event) or _methods_alone(event)
+        return None
+
+
+def _methods_alone(event: CompileCall) -> Finding | None:
+    """`compiled = torch.compile(model)`, and then `compiled.generate(...)`."""
+    site, call = event.site, event.call
+    match site.statement:
+        case (
+            ast.Assign(targets=[ast.Name(id=name)], value=value)
+            | ast.AnnAssign(target=ast.Name(id=name), value=value)
+        ) if value is call:
+            pass
+        case _:
+            return None
+    if site.body.is_declared(name) or _reads_all_names(site):
+        return None
+    behind = [load for load in own_loads(site, name) if follows(site, load, call)]
+    uses = _uses(site, name, behind, call)
+    confidence = Confidence.HIGH if site.function is not None else Confidence.MEDIUM
+    if uses.kinds <= {_Use.NEUTRAL, _Use.METHOD} and uses.method is not None:
+        shown = _called(site, uses.method)
+        return Finding(
+            f"`{name}` is compiled, but only its methods are called: `{shown}` runs the original "
+            "eagerly",
+            fix=Decline(
+                "compile the method that is called, or the model in place, with `compile()`, where "
+                "the method calls the model itself"
+            ),
+            confidence=confidence,
+            related=(uses.method,),
+        )
+    original = _call_of_original(event, name)
+    if uses.kinds == {_Use.NEUTRAL} and original is not None:
+        return Finding(
+            f"`{name}` is compiled and never called: `{site.text(original)}` runs the original "
+            "eagerly",
+            fix=Decline(f"call `{name}` where the compiled model is meant to run"),
+            confidence=confidence,
+            related=(original,),
+        )
+    return None
+
+
+def _call_of_original(event: CompileCall, name: str) -> ast.expr | None:
+    """A call of the model itself, behind that which compiles it."""
+    site = event.site
+    match event.call:
+        case ast.Call(args=[ast.Name(id=model), *_]) if model != name:
+            pass
+        case _:
+            return None
+    for load in own_loads(site, model):
+        outer = site.parent(load)
+        if isinstance(outer, ast.Call) and outer.func is load and follows(site, load, event.call):
+            return outer
+    return None
+
+
+def _forward_alone(event: CompileCall, name: str) -> Finding | None:
+    """`model.compile()`, and then `model.forward(x)`, which compiling in place does not change."""
+    site = event.site
+    if site.body.is_declared(name) or _reads_all_names(site) or not _is_made_here(site, name):
+        return None
+    inside = {*ast.walk(event.call)}
+    loads = [load for load in own_loads(site, name) if load not in inside]
+    uses = _uses(site, name, loads, event.call)
+    if _Use.FORWARD not in uses.kinds or not uses.kinds <= {_Use.FORWARD, _Use.NEUTRAL}:
+        return None
+    if uses.method is None:
+        return None
+    return Finding(
+        f"`{name}` is compiled in place, which changes `{name}(...)` alone: "
+        f"`{_called(site, uses.method)}` runs eagerly",
+        fix=Decline(f"call `{name}(...)`, which also runs its hooks"),
+        confidence=Confidence.HIGH if site.function is not None else Confidence.MEDIUM,
+        related=(uses.method,),
+    )
+
+
+def _own_call(event: CompileCall) -> Finding | None:
+    """`model.compile()` where the class of the model has a `__call__` of its own."""
+    target = event.target
+    own = target.cls.methods.get("__call__") if isinstance(target, Object) and target.cls else None
+    if own is None or own.cls is None:
+        return None
+    for node in ast.walk(own.node):
+        match node:
+            case ast.Name(id="super") | ast.Attribute(attr="__call__"):
+                return None
+            case ast.Attribute(attr="_call_impl" | "_wrapped_call_impl" | "_compiled_call_impl"):
+                return None
+    return Finding(
+        f"`compile()` compiles what `torch.nn.Module` calls, and `{own.qualname}` is called "
+        "instead: it runs eagerly",
+        fix=Decline("use `torch.compile(model)`, which compiles the `__call__` that is there"),
+        confidence=Confidence.HIGH,
+    )
+
+
+def _of_layers(event: CompileCall) -> Finding | None:
+    """`torch.compile(DDP(nn.Sequential(...)))`: DDP and torch's own layers are not traced."""
+    wrapper = wrapped_before(event, DDP)
+    if wrapper is None or "python_reducer" in event.site.module.file.text:
+        return None
+    if not wrapper.args or not _is_of_layers(event.site, wrapper.args[0]):
+        return None
+    return Finding(
+        "Nothing is compiled: Dynamo traces neither `DistributedDataParallel` nor the layers of "
+        "torch that it calls",
+        fix=Decline(
+            "compile the module before it is wrapped; that changes the names in the state dict"
+        ),
+        confidence=Confidence.HIGH,
+        related=(wrapper,),
+    )
+
+
+def _is_of_layers(site: Site, node: ast.expr) -> bool:
+    """True for a layer of torch, and for a sequence of such, made here."""
+    if isinstance(node, ast.Name):
+        made = _made_here(site, node.id)
+        return made is not None and _is_of_layers(site, made)
+    match node:
+        case ast.Call(func=ast.Attribute(attr="to" | "cuda", value=inner)):
+            return _is_of_layers(site, inner)
+        case ast.Call(func=func, args=args):
+            dotted = site.dotted(func) or ""
+        case _:
+            return False
+    if dotted in _CONTAINERS:
+        return bool(args) and all(_is_of_layers(site, one) for one in args)
+    return dotted.startswith("torch.nn.") and dotted.count(".") == 2
+
+
+def _made_here(site: Site, name: str) -> ast.expr | None:
+    """The call that a variable's one assignment in this scope makes."""
+    stores = site.stores(name)
+    outer = site.parent(stores[0]) if stores else None
+    # `model = DDP(model)` binds the name anew, to what is compiled.
+    match outer:
+        case ast.Assign(targets=[ast.Name()], value=ast.Call() as made):
+            return made
+    return None
+
+
+def _is_made_here(site: Site, name: str) -> bool:
+    """True for a variable that only ever holds what one call of a class makes."""
+    return len(site.stores(name)) == 1 and _made_here(site, name) is not None
+
+
+def _uses(site: Site, name: str, loads: Sequence[ast.Name], call: ast.expr) -> _Uses:
+    """What is done with a variable; a method that is called behind the call is shown."""
+    used = [(load, *_use(site, name, load)) for load in loads]
+    runs = (_Use.METHOD, _Use.FORWARD)
+    below = (node for load, kind, node in used if kind in runs and is_below(site, load, call))
+    return _Uses(frozenset(kind for _, kind, _ in used), next(below, None))
+
+
+def _use(site: Site, name: str, load: ast.Name) -> tuple[_Use, ast.expr]:
+    """What a read of a variable does with the model, and what is called there."""
+    model = _model(site, load)
+    outer = site.parent(model)
+    if isinstance(outer, ast.Call) and outer.func is model and model is not load:
+        return _Use.METHOD, outer  # the module that was wrapped
+    if not isinstance(outer, ast.Attribute) or isinstance(outer.ctx, ast.Del):
+        return _Use.ESCAPE, load
+    if isinstance(outer.ctx, ast.Store):
+        return (_Use.ESCAPE if _may_be_run(site, outer) else _Use.NEUTRAL), load
+    call = site.parent(outer)
+    if isinstance(call, ast.Call) and call.func is outer:
+        return _kind_of_call(site, name, outer.attr, call), call
+    return (_Use.ESCAPE if outer.attr in ("forward", "__call__") else _Use.NEUTRAL), outer
+
+
+def _model(site: Site, load: ast.expr) -> ast.expr:
+    """The largest expression around a read that is the same model: `model.module.eval()`."""
+    while True:
+        outer = site.parent(load)
+        if not isinstance(outer, ast.Attribute):
+            return load
+        call = site.parent(outer)
+        if outer.attr in _UNWRAPPED:
+            load = outer
+        elif (
+            outer.attr in _SAME_OBJECT
+            and isinstance(call, ast.Call)
+            and isinstance(site.parent(call), ast.Attribute)
+        ):
+            load = call
+        else:
+            return load
+
+
+def _kind_of_call(site: Site, name: str, method: str, call: ast.Call) -> _Use:
+    if method == "forward":
+        return _Use.FORWARD
+    if method in _SAME_OBJECT:
+        return _Use.NEUTRAL if _is_kept_as(site, call, name) else _Use.ESCAPE
+    if method in _ASKING:
+        return _Use.NEUTRAL
+    return _Use.ESCAPE if method.startswith("_") else _Use.METHOD
+
+
+def _is_kept_as(site: Site, call: ast.Call, name: str) -> bool:
+    """True for a statement of its own, and for `model = model.eval()`."""
+    match site.parent(call):
+        case ast.Expr():
+            return True
+        case ast.Assign(targets=[ast.Name(id=target)]):
+            return target == name
+    return False
+
+
+def _may_be_run(site: Site, stored: ast.Attribute) -> bool:
+    """True where something compiled, or a method, is put on the model."""
+    outer = site.parent(stored)
+    value = getattr(outer, "value", None)
+    return stored.attr == "forward" or not isinstance(value, (ast.Constant, ast.Name))
+
+
+def _called(site: Site, call: ast.expr) -> str:
+    return f"{site.text(call.func)}(...)" if isinstance(call, ast.Call) else site.text(call)
+
+
+def _reads_all_names(site: Site) -> bool:
+    return any(map(_is_locals, ast.walk(site.body.scope)))
+
+
+def _is_locals(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id="locals" | "globals" | "vars" | "eval" | "exec")):
+            return True
+    return False
