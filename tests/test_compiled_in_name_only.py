@@ -321,3 +321,20 @@ def test_other_copies_compute_with_their_own(tmp_path: Path, body: str) -> None:
     text = program(textwrap.dedent(body) + textwrap.dedent(check))
     assert "TCL417" not in codes(tmp_path, text)
     frames(text)
+
+
+def test_a_flag_that_is_off_may_be_set_by_what_a_script_executes(tmp_path: Path) -> None:
+    script = """
+        import torch
+        from nets import GPT
+
+        compile = False
+        exec(open("settings.py").read())
+        model = GPT()
+        if compile:
+            model = torch.compile(model)
+        with torch.no_grad():
+            for start in range(3):
+                model.generate(start)
+    """
+    assert codes(tmp_path, textwrap.dedent(script)) == ["TCL416"]

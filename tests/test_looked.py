@@ -98,6 +98,15 @@ def test_the_map_tells_where_what_and_how_often(tmp_path: Path) -> None:
     assert [loop["row"] for loop in region["loops"]] == [7]
 
 
+def test_a_loop_over_epochs_is_no_loop_of_its_own(tmp_path: Path) -> None:
+    epochs = TRAIN.replace(
+        "    for batch in batches:",
+        "    for _ in range(9):\n      print()\n      for batch in batches:",
+    )
+    [(_, rows)] = checked(tmp_path, {"net.py": NET, "train.py": epochs}).looked.loops
+    assert rows == (9,)
+
+
 def test_where_nothing_is_compiled_the_report_says_so_and_what_to_do(tmp_path: Path) -> None:
     told = looked_line(checked(tmp_path, {"plain.py": PLAIN}))
     assert told == (

@@ -93,7 +93,7 @@ def _methods_alone(event: CompileCall) -> Finding | None:
             pass
         case _:
             return None
-    if site.body.is_declared(name) or _reads_all_names(site):
+    if site.body.is_declared(name) or _reads_all_names(site, call):
         return None
     behind = [load for load in own_loads(site, name) if follows(site, load, call)]
     uses = _uses(site, name, behind, call)
@@ -140,7 +140,11 @@ def _call_of_original(event: CompileCall, name: str) -> ast.expr | None:
 def _forward_alone(event: CompileCall, name: str) -> Finding | None:
     """`model.compile()`, and then `model.forward(x)`, which compiling in place does not change."""
     site = event.site
-    if site.body.is_declared(name) or _reads_all_names(site) or not _is_made_here(site, name):
+    if (
+        site.body.is_declared(name)
+        or _reads_all_names(site, event.call)
+        or not _is_made_here(site, name)
+    ):
         return None
     inside = {*ast.walk(event.call)}
     loads = [load for load in own_loads(site, name) if load not in inside]
@@ -303,12 +307,11 @@ def _called(site: Site, call: ast.expr) -> str:
     return f"{site.text(call.func)}(...)" if isinstance(call, ast.Call) else site.text(call)
 
 
-def _reads_all_names(site: Site) -> bool:
-    return any(map(_is_locals, ast.walk(site.body.scope)))
-
-
-def _is_locals(node: ast.AST) -> bool:
-    match node:
-        case ast.Call(func=ast.Name(id="locals" | "globals" | "vars" | "eval" | "exec")):
-            return True
+def _reads_all_names(site: Site, call: ast.expr) -> bool:
+    """True where something behind the call may read any variable."""
+    for node in ast.walk(site.body.scope):
+        match node:
+            case ast.Call(func=ast.Name(id="locals" | "globals" | "vars" | "eval" | "exec")):
+                if is_below(site, node, call):
+                    return True
     return False

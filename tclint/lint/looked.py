@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from tclint.records import record
 from tclint.semantics.events import Event, TrainingCall
 
 if TYPE_CHECKING:
-    from tclint.semantics.interpreter.analysis import Analysis, Root
+    from tclint.semantics.interpreter.analysis import Analysis
     from tclint.semantics.symbols import FunctionInfo
 
 Places = tuple[ChainLink, ...]
@@ -120,30 +120,29 @@ class _Survey:
             for caller in callers:
                 self._called[caller].append(called)
         named = (root for roots in self._seen.configured.values() for root in roots)
-        self._roots: dict[FunctionInfo, list[Root]] = {}
-        for root in (*analysis.roots, *named):
-            self._roots.setdefault(root.function.info, []).append(root)
+        self._roots = dict.fromkeys(root.function.info for root in (*analysis.roots, *named))
 
     def looked(self, events: Iterable[Event]) -> Looked:
         """The whole map."""
         assumed = (root.function.info for root in self._seen.assumed)
-        training = (event for event in events if isinstance(event, TrainingCall))
+        training = _innermost(event for event in events if isinstance(event, TrainingCall))
         return Looked(
-            tuple(self._region(info, roots) for info, roots in self._roots.items()),
+            tuple(map(self._region, self._roots)),
             _each((_link(info),) for info in assumed if info not in self._roots),
-            tuple(place for place, is_known in self._seen.compiles.items() if not is_known),
+            tuple(place for place, compiled in self._seen.compiles.items() if not compiled),
             _by_file((str(info.module.file.path), info.node.lineno) for info in self._walked),
-            _by_file((str(event.site.module.file.path), event.loop.lineno) for event in training),
+            _by_file(training),
             tuple(self._seen.configured),
         )
 
     def _is_checked(self, info: FunctionInfo) -> bool:
         return info.module.file.path in self._checked
 
-    def _region(self, info: FunctionInfo, roots: Iterable[Root]) -> RegionSeen:
-        places = dict.fromkeys(root.place for root in roots if root.place is not None)
-        reached = tuple(map(_link, self._reached(info)))
-        return RegionSeen(_link(info), tuple(places), reached, (*self._seen.looped.get(info, {}),))
+    def _region(self, info: FunctionInfo) -> RegionSeen:
+        places = (place for place, compiled in self._seen.compiles.items() if info in compiled)
+        reached = map(_link, self._reached(info))
+        loops = self._seen.looped.get(info, {})
+        return RegionSeen(_link(info), tuple(places), tuple(reached), tuple(loops))
 
     def _reached(self, root: FunctionInfo) -> list[FunctionInfo]:
         """The functions that a root leads to, in the order in which they are met."""
@@ -154,6 +153,18 @@ class _Survey:
                     met[called] = None
                     pending.append(called)
         return [*met]
+
+
+def _innermost(calls: Iterable[TrainingCall]) -> Iterator[tuple[str, int]]:
+    """The loops that train, without those around them: an epoch is many steps."""
+    files: dict[str, dict[int, int]] = defaultdict(dict)
+    for call in calls:
+        rows = files[str(call.site.module.file.path)]
+        rows[call.loop.lineno] = call.loop.end_lineno or call.loop.lineno
+    for name, rows in files.items():
+        for first, last in rows.items():
+            if not any(first < other <= last for other in rows):
+                yield name, first
 
 
 def _link(info: FunctionInfo) -> ChainLink:

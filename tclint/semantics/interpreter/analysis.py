@@ -99,13 +99,13 @@ class Seen:
     """What was met of compiled code, for people who ask what was looked at.
 
     ``configured`` are the roots that patterns of the configuration name, ``assumed`` those that are
-    compiled only if somebody does. ``compiles`` are the places that compile, and whether it is
-    known what; ``looped`` the loops of eager code that call a function.
+    compiled only if somebody does. ``compiles`` are the places that compile, and what, as far as
+    that is known; ``looped`` the loops of eager code that call something compiled.
     """
 
     configured: dict[str, list[Root]] = field(default_factory=dict)
     assumed: list[Root] = field(default_factory=list)
-    compiles: dict[ChainLink, bool] = field(default_factory=dict)
+    compiles: dict[ChainLink, set[FunctionInfo]] = field(default_factory=dict)
     looped: dict[FunctionInfo, dict[ChainLink, None]] = field(default_factory=dict)
 
 
@@ -422,8 +422,6 @@ class Analysis:
 
     def add_root(self, root: Root) -> None:
         """Remember a region's start; one that is walked may compile itself again and again."""
-        if root.place is not None:
-            self.seen.compiles[root.place] = True
         if root not in self._rooted:
             self._rooted.add(root)
             self.roots.append(root)

@@ -24,6 +24,7 @@ from tclint.semantics.lattice import bounded, is_static, is_tensor, join, tensor
 from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import (
     ANY_FIELD,
+    FALSE,
     NONE,
     STATIC,
     SYMINT,
@@ -329,6 +330,15 @@ def _setattr(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     return NONE
 
 
+def _execute(frame: Frame, _node: ast.Call, _arguments: Arguments) -> Value:
+    """What a file executes may set its variables anew: a file of settings does."""
+    if frame.body.function is None:
+        for name, value in frame.env.items():
+            if isinstance(value, Static) and value.known:
+                frame.env[name] = Static(value.type, default_off=value == FALSE)
+    return NONE
+
+
 def _type(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
     match arguments.positional:
         case (Object(cls=ClassInfo() as cls),):
@@ -350,7 +360,7 @@ BUILTINS: Final[dict[str, Builtin]] = {
     for name, function in {
         "float": _number("float"), "int": _number("int"), "bool": _number("bool"),
         "complex": _number("complex"), "str": _string, "repr": _string, "format": _string,
-        "ascii": _string, "str.format": _template, "setattr": _setattr,
+        "ascii": _string, "str.format": _template, "setattr": _setattr, "exec": _execute,
         "range": _range, "len": _length, "enumerate": _enumerate, "zip": _zip,
         "any": _truths("any"), "all": _truths("all"), "max": _extreme("max"),
         "min": _extreme("min"), "sum": _sum, "sorted": _sorted, "list": _listed("list"),

@@ -14,6 +14,7 @@ from tclint.semantics.interpreter.callables import call_value, calls
 from tclint.semantics.interpreter.compiling import (
     compile_module,
     compile_target,
+    compiled_function,
     library_setup,
     note_scheduler,
 )
@@ -181,6 +182,10 @@ def _keywords(frame: Frame, node: ast.Call) -> tuple[dict[str, Value], bool]:
 
 @calls(Compiled)
 def _call_compiled(frame: Frame, node: ast.Call, callee: Compiled, arguments: Arguments) -> Value:
+    for kind in options(callee.inner) if frame.region is None else ():
+        root = compiled_function(frame, kind)
+        if root is not None:
+            frame.analysis.note_loop(frame, root.info)
     result = spread(lambda kind: call_value(frame, node, kind, arguments), callee.inner)
     return spread(_from_compiled, result)
 
@@ -313,7 +318,6 @@ def _call_instance(frame: Frame, node: ast.Call, callee: Object, arguments: Argu
         if forward is not None:
             env = bind(frame.analysis, Function(forward, callee), arguments)
             frame.analysis.observe(forward, env, eager=True)
-            frame.analysis.note_loop(frame, forward)
         return UNKNOWN
     own = frame.analysis.project.method(callee.cls, "__call__")
     name = "forward" if callee.is_module and own is None else "__call__"

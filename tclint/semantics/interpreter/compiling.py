@@ -238,23 +238,33 @@ def add_root(
     """
     analysis = frame.analysis
     place = frame.link(node.lineno)
-    analysis.seen.compiles.setdefault(place, False)
+    compiled = analysis.seen.compiles.setdefault(place, set())
+    function = compiled_function(frame, target, in_place=in_place)
+    if function is not None:
+        compiled.add(function.info)
+        analysis.add_root(Root(function, region, place))
     match target:
         case Compiled(inner=inner):
             add_root(frame, inner, region, node)
-        case Function():
-            analysis.add_root(Root(target, region, place))
-        case Object(cls=ClassInfo() as cls) | Class(info=cls):
-            called = None if in_place else analysis.project.method(cls, "__call__")
-            forward = called or analysis.project.method(cls, "forward")
-            if forward is not None:
-                bound = Object(cls.qualname, cls, is_module=True)
-                analysis.add_root(Root(Function(forward, bound), region, place))
         case BoundExternal(owner=Object(is_optimizer=True, site=site)) if target.name.endswith(
             ".step"
         ):
             if site in analysis.optimizers:
                 analysis.optimizers[site].compiled_step = True
+
+
+def compiled_function(frame: Frame, target: Value, *, in_place: bool = False) -> Function | None:
+    """What runs of a target when it is compiled: a function, or that of a module."""
+    match target:
+        case Function():
+            return target
+        case Object(cls=ClassInfo() as cls) | Class(info=cls):
+            project = frame.analysis.project
+            called = None if in_place else project.method(cls, "__call__")
+            forward = called or project.method(cls, "forward")
+            if forward is not None:
+                return Function(forward, Object(cls.qualname, cls, is_module=True))
+    return None
 
 
 def _optimizer(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:

@@ -45,6 +45,7 @@ from tclint.semantics.values import (
     Unknown,
     Value,
 )
+from tclint.torch_facts.compiling import COMPILE
 
 PROPERTIES: Final = frozenset({"property", "functools.cached_property"})
 
@@ -165,7 +166,8 @@ def _note_call(frame: Frame, function: Function, env: Env, node: ast.expr) -> No
     if frame.region is None:
         if isinstance(node, ast.Call):
             analysis.observe(info, env, eager=True)
-        analysis.note_loop(frame, info)
+        if not COMPILE.isdisjoint(info.decorators):
+            analysis.note_loop(frame, info)
         return
     if info.name == "forward":
         analysis.observe(info, env)
