@@ -23,7 +23,8 @@ CONFIG = frozenset(
 FLOORS = (
     {"recorder"}, GROUND, {"torch_facts"}, {"source"}, {"torch_bounds"}, CONFIG, {"semantics"},
     {"lint"}, {"cache"}, {"git"}, {"fix"}, {"report"}, {"verify"}, {"confirm"}, {"run"},
-    {"upgrade"}, {"review"}, {"server"}, {"testing"}, {"pytest_plugin"}, {"cli", "__main__"},
+    {"upgrade"}, {"review"}, {"server"}, {"testing"}, {"pytest_plugin"}, {"agents"},
+    {"cli", "__main__"},
 )  # fmt: skip
 """The folders of `tclint/` from the lowest to the highest: each may import the ones below it."""
 BELOW_RULES = (GROUND, {"torch_facts"}, {"source"}, {"torch_bounds"}, {"semantics"}, {"lint"})

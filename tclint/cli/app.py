@@ -26,6 +26,7 @@ COMMANDS = {
     "config": "Explain the configuration.",
     "clean": "Remove the cache.",
     "server": "Run the language server (LSP over standard input and output).",
+    "mcp": "Serve coding agents (Model Context Protocol).",
     "review": "Review a pull request.",
     "new-rule": "Create a rule to start from.",
 }

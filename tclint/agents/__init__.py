@@ -1,0 +1,1 @@
+"""A server for coding agents: the commands as tools of the Model Context Protocol."""

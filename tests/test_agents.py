@@ -1,0 +1,153 @@
+"""The server for coding agents, spoken to by the official client."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from tclint.agents import answers
+from tclint.agents.server import make_server
+from tests.cli_runs import BREAKS
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "net.py").write_text(BREAKS)
+    return tmp_path
+
+
+def call(folder: Path, tool: str, **arguments: Any) -> tuple[bool, str]:
+    """Whether a tool says that it failed, and what it says."""
+
+    async def ask() -> tuple[bool, str]:
+        async with Client(make_server(folder)) as client:
+            result = await client.call_tool(tool, arguments)
+            return bool(result.is_error), result.content[0].text  # type: ignore[union-attr]
+
+    return asyncio.run(ask())
+
+
+def asked(folder: Path, tool: str, **arguments: Any) -> Any:
+    failed, text = call(folder, tool, **arguments)
+    assert not failed, text
+    return json.loads(text)
+
+
+async def _names(server: Any) -> list[str]:
+    async with Client(server) as client:
+        return [tool.name for tool in (await client.list_tools()).tools]
+
+
+def test_the_tools_are_those_that_the_documentation_names(tmp_path: Path) -> None:
+    page = Path("docs/agents.md").read_text(encoding="utf-8")
+    names = asyncio.run(_names(make_server(tmp_path)))
+    assert names == ["check", "explain", "why", "propose", "trace", "verify"]
+    assert all(f"`{name}`" in page for name in names)
+
+
+def test_a_server_that_only_reads_has_no_tool_that_runs_code(tmp_path: Path) -> None:
+    assert "verify" not in asyncio.run(_names(make_server(tmp_path, runs_code=False)))
+
+
+def test_check_names_each_line_and_what_to_do(project: Path) -> None:
+    told = asked(project, "check", paths=["net.py"])
+    (finding,) = told["findings"]
+    assert finding["place"] == "net.py:6:17"
+    assert finding["code"] == "TCL101"
+    assert finding["fix"].startswith("unsafe: ")
+    assert (told["total"], told["shown"]) == (1, 1)
+
+
+def test_check_shows_as_many_as_were_asked_for(project: Path) -> None:
+    (project / "more.py").write_text(BREAKS)
+    told = asked(project, "check", limit=1)
+    assert (told["total"], told["shown"], len(told["findings"])) == (2, 1, 1)
+
+
+def test_propose_gives_diffs_and_writes_nothing(project: Path) -> None:
+    assert asked(project, "propose", paths=["."])["patches"] == []
+    (patch,) = asked(project, "propose", paths=["."], unsafe=True)["patches"]
+    assert patch["file"] == "net.py"
+    assert "-        scale = x.sum().item()\n" in patch["diff"]
+    assert (project / "net.py").read_text() == BREAKS
+
+
+def test_a_rule_and_a_line_are_explained(project: Path) -> None:
+    assert call(project, "explain", rule="TCL101")[1].startswith("# item-in-compiled-region")
+    assert (
+        "TCL101 item-in-compiled-region  reported" in call(project, "why", file="net.py", line=6)[1]
+    )
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "told"),
+    [
+        ("check", {"paths": ["../net.py"]}, "outside of"),
+        ("check", {"paths": ["/etc/passwd"]}, "outside of"),
+        ("propose", {"paths": ["gone.py"]}, "gone.py is not there"),
+        ("explain", {"rule": "TCL99999"}, "unknown rule"),
+        ("explain", {"rule": "--all"}, "unknown rule"),
+        ("trace", {"path": "net.py"}, "net.py"),
+        ("check", {"limit": 10_000}, "limit"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    project: Path, tool: str, arguments: dict[str, Any], told: str
+) -> None:
+    failed, text = call(project, tool, **arguments)
+    assert failed
+    assert told in text
+
+
+def test_a_link_out_of_the_folder_is_not_followed(project: Path, tmp_path_factory: Any) -> None:
+    secret = tmp_path_factory.mktemp("elsewhere") / "secret.py"
+    secret.write_text("password = 1\n")
+    (project / "link.py").symlink_to(secret)
+    assert call(project, "check", paths=["link.py"]) == (
+        True,
+        f"Error executing tool check: link.py is outside of {project}, where this server works",
+    )
+
+
+def test_a_long_diff_is_cut_between_files() -> None:
+    def diff(name: str) -> str:
+        return f"--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-{'x' * 40_000}\n+y\n"
+
+    told = answers.patches(diff("a.py") + diff("b.py"))
+    assert [patch["file"] for patch in told["patches"]] == ["a.py"]
+    assert told["left_out"] == ["b.py"]
+    assert answers.patches("") == {"patches": []}
+
+
+def _arguments(folder: Path) -> Sequence[str]:
+    return ["-m", "tclint", "mcp", str(folder)]
+
+
+def test_the_command_speaks_on_standard_input(project: Path) -> None:
+    async def ask() -> str:
+        how = StdioServerParameters(command=sys.executable, args=[*_arguments(project)])
+        async with Client(stdio_client(how)) as client:
+            result = await client.call_tool("check", {})
+            return result.content[0].text  # type: ignore[union-attr]
+
+    assert json.loads(asyncio.run(ask()))["total"] == 1
+
+
+@pytest.mark.slow(seconds=20)
+def test_verify_compiles_and_tells_the_breaks(project: Path) -> None:
+    made = "\n\ndef make():\n    return Net(), (torch.ones(3),), {}\n"
+    prints = BREAKS.replace("scale = x.sum().item()", "print(x)").replace("x * scale", "x + 1")
+    (project / "net.py").write_text(prints + made)
+    told = asked(project, "verify", target="net.py:make", fixed=True)
+    before, after = told["arms"]
+    assert before["graph_breaks"] == 1
+    assert before["breaks"][0].startswith("net.py:6: GB0059")
+    assert (after["graph_breaks"], told["results"]) == (0, "identical")
