@@ -20,6 +20,7 @@ from ..lib.facts.training_loops import (
     called,
     differentiated,
     is_test,
+    may_be_on_gpu,
     own_nodes,
     runs_every_time,
 )
@@ -36,7 +37,6 @@ _BATCHES: Final = re.compile(
     r"batch|next|load|data|sample|^get|^to$|^cuda$|^long$|^float$|^view$|^reshape$|^zeros|^ones"
     r"|^rand|^arange|^tensor$|^from_numpy$|^stack$|^cat$|^send|^prepare|^collate|^list$|^map$|time"
 )
-_ON_DEVICE: Final = re.compile(r"cuda|device|accelerat|gpu|fabric|xpu", re.IGNORECASE)
 
 
 class ReadBeforeBackward(Rule[TrainingCall]):
@@ -76,7 +76,7 @@ def _read_before_backward(event: TrainingCall) -> ast.expr | None:
     if not runs or runs[0][0] is not event.call:
         return None
     site, (backward, names) = event.site, runs[0]
-    if not _ON_DEVICE.search(site.module.file.text):
+    if not may_be_on_gpu(site):
         return None
     losses = frozenset(n for n in names if n in _stored(event.loop)) or names
     outputs = _outputs(event.loop, losses)

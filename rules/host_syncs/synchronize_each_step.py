@@ -14,7 +14,13 @@ from ..lib.facts.training_loops import called, is_test, own_nodes, runs_every_ti
 
 _WAITING: Final = {
     "torch.cuda.synchronize": "waits for the GPU",
+    "torch.accelerator.synchronize": "waits for the GPU",
+    "torch.xpu.synchronize": "waits for the GPU",
     "torch.cuda.empty_cache": "frees memory that the next step allocates again",
+    "torch.accelerator.empty_cache": "frees memory that the next step allocates again",
+    "torch.accelerator.memory.empty_cache": "frees memory that the next step allocates again",
+    "torch.xpu.empty_cache": "frees memory that the next step allocates again",
+    "torch.mps.empty_cache": "frees memory that the next step allocates again",
     "gc.collect": "visits every object in the process",
 }
 _CLOCKS: Final = frozenset({"time", "perf_counter", "monotonic", "elapsed_time", "perf_counter_ns"})
@@ -49,13 +55,13 @@ class SynchronizeEachStep(Rule[TrainingCall]):
             f"`{site.text(event.call)}` {_WAITING[dotted]}, in every step",
             _repair(event, dotted),
             confidence=Confidence.MEDIUM,
-            worth=Worth.HINT if dotted == "torch.cuda.synchronize" else None,
+            worth=Worth.HINT if dotted.endswith(".synchronize") else None,
         )
 
 
 def _repair(event: TrainingCall, dotted: str) -> Repair | Decline:
     statement = event.site.parent(event.call)
-    if dotted != "torch.cuda.synchronize" or not isinstance(statement, ast.Expr):
+    if not dotted.endswith(".synchronize") or not isinstance(statement, ast.Expr):
         return Decline("it may be what keeps memory use in bounds: run it only every few steps")
     return Repair(
         "Remove it",

@@ -8,6 +8,7 @@ from typing import Final
 from tclint.diagnostics import Confidence, Effect, Worth
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
+from tclint.semantics.training import may_train
 from tclint.semantics.values import BoundExternal
 
 # Whoever says one of these has thought about precision.
@@ -37,7 +38,7 @@ class Tf32NotEnabled(Rule[CompileCall]):
         if isinstance(event.target, BoundExternal):
             return None  # an optimizer's step multiplies no matrices
         text = event.site.module.file.text
-        if "__main__" not in text or ".backward(" not in text or _PRECISE.search(text):
+        if not may_train(text) or _PRECISE.search(text):
             return None
         first = _COMPILES.search(text)
         if first is None or text.count("\n", 0, first.start()) + 1 != event.node.lineno:

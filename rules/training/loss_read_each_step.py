@@ -11,7 +11,7 @@ from tclint.semantics.events import TrainingCall
 from tclint.semantics.training import StepBody
 
 from ..lib.facts.copies import copied
-from ..lib.facts.training_loops import differentiated, runs_every_time
+from ..lib.facts.training_loops import differentiated, may_be_on_gpu, runs_every_time
 
 
 class LossReadEachStep(Rule[TrainingCall]):
@@ -41,7 +41,9 @@ class LossReadEachStep(Rule[TrainingCall]):
             return None
         if not isinstance(loss, ast.Name) or not _is_differentiated(event.loop, loss.id):
             return None
-        if any(_begin(call) < _begin(backward) for backward, _ in differentiated(event.loop)):
+        if may_be_on_gpu(site) and any(
+            _begin(call) < _begin(backward) for backward, _ in differentiated(event.loop)
+        ):
             return None  # another rule says what it costs there
         return Finding(
             f"`{site.text(call)}` makes the CPU wait in every step: accumulate in a tensor on the "

@@ -19,6 +19,7 @@ _NESTED: Final = (
     ast.Lambda,
     ast.ClassDef,
 )
+_ON_DEVICE: Final = re.compile(r"cuda|device|accelerat|gpu|fabric|xpu", re.IGNORECASE)
 _OFTEN: Final = re.compile(r"log|interval|every|should|freq|verbose|print", re.IGNORECASE)
 
 
@@ -36,6 +37,11 @@ def of_each_step(loop: StepBody) -> list[ast.AST]:
     """What a loop may evaluate more than once: not what it runs over."""
     tests = [loop.test] if isinstance(loop, ast.While) else []
     return [node for part in (*tests, *loop.body) for node in ast.walk(part)]
+
+
+def may_be_on_gpu(site: Site) -> bool:
+    """True for a file that speaks of devices: what it computes may be on one that one waits for."""
+    return _ON_DEVICE.search(site.module.file.text) is not None
 
 
 def called(node: ast.AST) -> str:
