@@ -315,3 +315,23 @@ def fixed(text: str, path: Path) -> str:
     path.write_text(text, encoding="utf-8")
     run = fix_files([path], Config(path.parent, select=("TCL420",)), unsafe=True)
     return run.changed[0].after
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "codes"),
+    [
+        ("AdamW(model.parameters())", ["TCL507"]),
+        ("AdamW(model.parameters(), fused=True)", []),
+        ("AdamW(model.parameters(), foreach=False)", ["TCL503"]),
+        ("SGD(model.parameters(), rate, foreach=False)", ["TCL503"]),
+        ("SGD(model.parameters(), rate)", []),
+    ],
+)
+def test_an_optimizer_of_a_model_on_a_device_is_asked_too(
+    optimizer: str, codes: list[str], tmp_path: Path
+) -> None:
+    text = OPTIMIZER.format(compile="model.to('cuda')", optimizer=optimizer)
+    path = tmp_path / "train.py"
+    path.write_text(dedent(text), encoding="utf-8")
+    run = check_files([path], Config(tmp_path, select=("TCL503", "TCL507")))
+    assert [result.diagnostic.code for result in run.results] == codes

@@ -8,7 +8,7 @@ from typing import Final
 from tclint.diagnostics import Confidence, Effect, Worth
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
-from tclint.semantics.training import may_train
+from tclint.semantics.training import may_train, training_bodies
 from tclint.semantics.values import BoundExternal
 
 # Whoever says one of these has thought about precision.
@@ -42,6 +42,8 @@ class Tf32NotEnabled(Rule[CompileCall]):
             return None
         first = _COMPILES.search(text)
         if first is None or text.count("\n", 0, first.start()) + 1 != event.node.lineno:
+            return None
+        if not training_bodies(event.site.module):
             return None
         return Finding(
             "Nothing here sets the precision of float32 matmuls: "
