@@ -324,7 +324,7 @@ def fixed(text: str, path: Path) -> str:
         ("AdamW(model.parameters(), fused=True)", []),
         ("AdamW(model.parameters(), foreach=False)", ["TCL503"]),
         ("SGD(model.parameters(), rate, foreach=False)", ["TCL503"]),
-        ("SGD(model.parameters(), rate)", []),
+        ("SGD(model.parameters(), rate)", ["TCL507"]),
     ],
 )
 def test_an_optimizer_of_a_model_on_a_device_is_asked_too(

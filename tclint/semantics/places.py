@@ -32,8 +32,8 @@ _BEHIND_TORCH: Final = (
     "_dynamo", "_inductor", "_func", "_utils", "cuda.amp", "cpu.amp", "cuda.graph",
     "utils.checkpoint", "is_autocast_cpu", "get_autocast_", "set_autocast_",
 )  # fmt: skip
-_OVER_TENSORS: Final = ("parameters(", "state_dict(")
-_ARITHMETIC: Final = (".mul_(", ".lerp_(", ".copy_(", ".norm(", ".data =", ".item(")
+_OVER_TENSORS: Final = ("param", "state_dict(")
+_ARITHMETIC: Final = (".mul_(", " *= ", ".lerp_(", ".copy_(", ".norm(", ".data =", ".item(")
 _FUNCTION: Final = ast.FunctionDef
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)

@@ -1,0 +1,117 @@
+"""TCL521: a number is read from each parameter, or a norm is computed for each, in turn."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Final
+
+from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.lint.rule import Finding, Rule
+from tclint.semantics.events import ParameterLoop
+from tclint.semantics.site import Site
+
+from ..lib.facts.tensor_lists import Names, is_over_tensors, loop_names
+from ..lib.facts.training_loops import called, may_be_on_gpu, own_nodes, runs_every_time
+
+_OF_EACH_STEP: Final = re.compile(r"clip|grad|norm", re.IGNORECASE)
+
+
+class ReadPerParameter(Rule[ParameterLoop]):
+    """A loop reads a number from each parameter, or computes the norm of each for their total."""
+
+    code = "TCL521"
+    name = "read-per-parameter"
+    summary = "A loop over parameters waits for the device, or launches a norm, for each of them"
+    on = ParameterLoop
+    effects = (Effect.HOST_SYNC, Effect.LAUNCH_OVERHEAD)
+    outside_regions = True
+
+    def check(self, event: ParameterLoop) -> Finding | None:
+        """Look for `.item()` in a loop, and for a list of norms that is stacked."""
+        site, loop, names = event.site, event.loop, loop_names(event.loop)
+        if names is None or not is_over_tensors(site, names.iterable) or not may_be_on_gpu(site):
+            return None
+        if isinstance(loop, ast.For):
+            read = _read(site, loop, names)
+            if read is None:
+                return None
+            return Finding(
+                f"`{site.text(read)}` makes the CPU wait once for each parameter",
+                Decline(
+                    "compute all norms at once with `torch.nn.utils.get_total_norm`, and read the "
+                    "total"
+                ),
+                node=read,
+                confidence=_confidence(event),
+            )
+        if _is_norm(loop.elt, names) and _is_stacked(site, loop):
+            return Finding(
+                "The norm of each parameter is a kernel of its own: `torch.nn.utils.get_total_norm`"
+                " takes all of them at once",
+                Decline("`get_total_norm` needs torch 2.6, and its last bits may differ"),
+                effect=Effect.LAUNCH_OVERHEAD,
+                confidence=_confidence(event),
+            )
+        return None
+
+
+def _read(site: Site, loop: ast.For, names: Names) -> ast.Call | None:
+    """The first `.item()` of what belongs to a parameter, done for each that has a gradient."""
+    known = set(names.bound)
+    for node in sorted(own_nodes(loop), key=_begin):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if known & _names(value):
+                known.add(name)
+            case ast.Call(func=ast.Attribute(value=owner, attr="item"), args=[]):
+                if known & _names(owner) and _for_each(site, node, loop):
+                    return node
+    return None
+
+
+def _for_each(site: Site, node: ast.AST, loop: ast.For) -> bool:
+    """True where nothing but a gradient that is missing leaves a parameter out."""
+    inner = node
+    for outer in site.ancestors(node):
+        if outer is loop:
+            return True
+        if (
+            isinstance(outer, ast.If)
+            and inner is not outer.test
+            and "grad" not in ast.unparse(outer.test)
+        ):
+            return False
+        inner = outer
+    return False
+
+
+def _begin(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def _is_norm(element: ast.expr, names: Names) -> bool:
+    match element:
+        case ast.Call(func=ast.Attribute(value=inner, attr="to" | "cuda")):
+            return _is_norm(inner, names)
+        case ast.Call():
+            return called(element) in ("norm", "vector_norm") and bool(
+                names.bound & _names(element)
+            )
+    return False
+
+
+def _is_stacked(site: Site, loop: ast.ListComp | ast.GeneratorExp) -> bool:
+    outer = site.parent(loop)
+    return isinstance(outer, ast.Call) and called(outer) in ("stack", "tensor", "cat")
+
+
+def _confidence(event: ParameterLoop) -> Confidence:
+    """High in a step, medium where a name says that it is about gradients."""
+    if event.body is not None and runs_every_time(event.site, event.loop, event.body):
+        return Confidence.HIGH
+    info = event.site.body.function
+    return Confidence.MEDIUM if info and _OF_EACH_STEP.search(info.name) else Confidence.LOW
