@@ -61,15 +61,20 @@ def test_confirmed_fixes_are_written_in_the_files_that_the_target_loads(project:
     assert shown.stdout.startswith("--- a/program.py\n")
     assert "GB0059 is gone" in shown.stderr
     told = [line.partition("] ")[2] for line in shown.stderr.splitlines()]
-    assert {"net: before", "net: 2 of 2 fixes", "net: speed of eager code"} <= set(told)
+    speeds = {f"net: speed of {kind} code" for kind in ("eager", "compiled")}
+    assert {"net: before", "net: 2 of 2 fixes", *speeds} <= set(told)
+    assert "- safe fixes: 1 \N{RIGHTWARDS ARROW} 0 graph breaks" in shown.stderr
+    assert "    net on cpu: " in shown.stderr
     assert "not executed by the target; kept because it is safe" in shown.stderr
     assert (project / "program.py").read_text() == PROGRAM
 
-    done = spawned("fix", "--verify", "--output-format=json", cwd=project)
+    done = spawned("fix", "--verify", "--no-speed", "--output-format=json", cwd=project)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert [fix["reason"]["ground"] for fix in report["fixes"]] == ["confirmed", "not-executed"]
     assert {fix["status"] for fix in report["fixes"]} == {"applied"}
+    assert {fix["step"] for fix in report["fixes"]} == {"safe fixes"}
+    assert [(one["kind"], one["pace"]) for one in report["verification"]["worth"]] == []
     (target,) = report["verification"]["targets"]
     assert target == {
         "name": "net", "breaks_before": 1, "breaks_after": 0, "results": "identical",

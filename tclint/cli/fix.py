@@ -62,6 +62,9 @@ def fix(
             show_default=False,
         ),
     ] = None,
+    speed: Annotated[
+        bool, typer.Option(help="With `--verify`: time what is kept, and drop what is slower.")
+    ] = True,
     diff: options.Diff = False,
     output_format: Annotated[
         Format, typer.Option(help="Format of the report; `json` contains every edit.")
@@ -142,6 +145,6 @@ def fix(
         from tclint.cli.confirming import run_confirmed
         from tclint.verify.arms import Options
 
-        running = Options(phase=phase.value, time_limit=time_limit)
+        running = Options(phase=phase.value, time_limit=time_limit, speed=speed)
         raise typer.Exit(run_confirmed(paths or [], overrides, how, running, max_runs))
     raise typer.Exit(run_fix(gather(paths, overrides, stdin_filename), how))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from pathlib import Path
@@ -16,12 +16,22 @@ from tclint.verify.arms import Options, Side, new_cache, request_for
 from tclint.verify.compare import probe_side
 from tclint.verify.errors import TargetError
 from tclint.verify.process import ChildError
-from tclint.verify.race import race_eager
+from tclint.verify.race import race_eager, time_arms
+from tclint.verify.results import Arm
 from tclint.verify.speed import Speedup
 
 if TYPE_CHECKING:
-    from tclint.verify.results import Arm, Probe
+    from tclint.verify.results import Probe
     from tclint.verify.session import Job
+
+
+@record(frozen=True)
+class State:
+    """A trial to run again: its texts in the place of files, and the settings that are on."""
+
+    arm: Arm
+    texts: Mapping[Path, str]
+    settings: frozenset[str]
 
 
 @record()
@@ -34,6 +44,7 @@ class Bench:
     runs: int = 0
     _options: Options = field(init=False)
     _races: int = 0
+    _before: Arm | None = None
     _executed: dict[Path, frozenset[int]] | None = None
 
     def __post_init__(self) -> None:
@@ -50,6 +61,7 @@ class Bench:
         if arm.failure is not None:
             raise self._unusable(f"{arm.failure.kind}: {arm.failure.message}")
         assert arm.probe is not None
+        self._before = arm
         if arm.probe.unstable:
             raise self._unusable(
                 "two eager runs with equal seeds differ, so that nothing can be compared "
@@ -69,6 +81,16 @@ class Bench:
         self._races += 1
         sides = (self._side(f"was-{self._races}", {}), self._side(f"is-{self._races}", texts))
         return race_eager(sides, self._options, self.desk)
+
+    def speeds(self, states: Sequence[State]) -> tuple[Arm, ...]:
+        """Time the target as it was and in these states, compiled for real, in turns."""
+        assert self._before is not None
+        arms = (self._before, *(state.arm for state in states))
+        sides = [self._side("paced-0", {})]
+        for number, state in enumerate(states, 1):
+            side = self._side(f"paced-{number}", state.texts)
+            sides.append(replace(side, settings=tuple(sorted(state.settings))))
+        return time_arms(sides, arms, self.job.options, self.desk)
 
     def _side(self, name: str, texts: Mapping[Path, str]) -> Side:
         overlay = {str(real(path)): text for path, text in texts.items()}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.confirm.bench import open_bench
+from tclint.confirm.pace import Step, with_times
 from tclint.confirm.remedies import Remedied, with_remedies
 from tclint.confirm.rows import real
 from tclint.confirm.select import Search
@@ -85,9 +87,11 @@ def confirm(plan: Plan, status: Status, show: Show = lambda done, doing: None) -
         trials = Trials(plan.fix, benches, before, wanted, plan.most_runs, show)
         choice = _Choice(trials, wanted)
         final = trials.fixed(choice.kept) if choice.kept else plan.fix(lambda _: False, NO_REMEDIES)
-        start = Remedied(trials, choice.kept, choice.worth)
+        start = Remedied(trials, choice.kept, choice.steps)
         done = with_remedies(start, plan.remedies, final.remaining, offer)
-        if done.kept != choice.kept:
+        paced = with_times(benches, done.steps, partial(show, done.trials.runs))
+        done = choice.without_slow_steps(replace(done, steps=tuple(paced)))
+        if done.kept != start.kept:
             hatches = plan.remedies.hatches
             keep = Remedies(settings_in(done.kept), hatches, unsure=hatches)
             final = plan.fix(done.kept.__contains__, keep)
@@ -98,11 +102,12 @@ def confirm(plan: Plan, status: Status, show: Show = lambda done, doing: None) -
         changed = next((path for path, old in loaded.items() if _content(path) != old), None)
         if changed is not None:
             raise TargetError(f"{changed} has changed while fixes were verified; run tclint again")
+        fixes = [*choice.reported(final, status), *_remedies_reported(done, final, status)]
         return Outcome(
-            (*choice.reported(final, status), *_remedies_reported(done, final, status)),
+            tuple(_with_steps(fixes, done.steps)),
             final.changed,
             _within(final.remaining, loaded) if plan.loaded_only else final.remaining,
-            Verification(targets, trials.runs, _worth_telling(done.worth)),
+            Verification(targets, trials.runs, _worth_telling(done.steps)),
         )
 
 
@@ -117,9 +122,17 @@ def _remedies_reported(done: Remedied, final: FixRun, status: Status) -> Iterato
             yield ReportedFix(fix, Status.DROPPED, dropped[fix.key])
 
 
-def _worth_telling(worth: tuple[Worth, ...]) -> tuple[Worth, ...]:
-    """Nothing where safe fixes are all there is: the targets tell what became of them."""
-    return worth if any(one.kind != SAFE for one in worth) else ()
+def _with_steps(fixes: Iterable[ReportedFix], steps: Sequence[Step]) -> Iterator[ReportedFix]:
+    """The fixes, each with the step that it was part of."""
+    for one in fixes:
+        kinds = (step.worth.kind for step in steps if one.fix.key in step.items - step.base)
+        yield replace(one, step=next(kinds, None))
+
+
+def _worth_telling(steps: tuple[Step, ...]) -> tuple[Worth, ...]:
+    """Nothing where safe fixes are all there is, untimed: the targets tell what became of them."""
+    worth = tuple(step.worth for step in steps)
+    return worth if any(one.kind != SAFE or one.pace for one in worth) else ()
 
 
 class _Choice:
@@ -132,7 +145,7 @@ class _Choice:
         self._needed: dict[FixKey, str] = {}
         self._left = trials.breaks(frozenset())
         self.kept = self._choose()
-        self.worth = tuple(self._worth())
+        self.steps = tuple(self._steps())
 
     def reported(self, final: FixRun, status: Status) -> list[ReportedFix]:
         """Every fix with its reason; those that are kept with their edits among each other."""
@@ -179,17 +192,32 @@ class _Choice:
         breaks = fix.diagnostic.effect is Effect.GRAPH_BREAK
         return breaks and fix.applicability is not Applicability.SAFE
 
-    def _worth(self) -> Iterator[Worth]:
+    def without_slow_steps(self, done: Remedied) -> Remedied:
+        """Leave out the kinds of remedies that compiled code is slower with."""
+        kept = [step for step in done.steps if step.worth.kept]
+        if len(kept) == len(done.steps):
+            return done
+        slow, trials = done.steps[len(kept)], kept[-1].trials if kept else self._trials
+        text = f"compiled code is slower, or fails, with the {slow.worth.kind}"
+        reason = Reason(Ground.SLOWER, text)
+        lost = [key for key in done.kept - slow.base if isinstance(key, FixKey)]
+        self._dropped |= dict.fromkeys(lost, reason)
+        self.kept -= frozenset(lost)
+        dropped = {**(done.dropped or {}), **dict.fromkeys(lost, reason)}
+        return replace(done, trials=trials, kept=slow.base, dropped=dropped)
+
+    def _steps(self) -> Iterator[Step]:
         """What safe fixes were worth, and unsafe ones beyond them."""
         safe = frozenset(key for key in self.kept if not self._is_last_resort(key))
         was = self._trials.figures(frozenset())
         steps = [(SAFE, safe)] if safe and self._trials.attempt(safe) == [] else []
         steps += [(UNSAFE if steps else FIXES, self.kept)] if self.kept - safe else []
+        base: Keys = frozenset()
         for kind, some in steps:
             now = self._trials.figures(some)
             if now != was:
-                yield Worth(kind, *was, *now)
-            was = now
+                yield Step(Worth(kind, *was, *now), self._trials, some, base)
+            was, base = now, some
 
     def _without_slow(self, kept: Keys) -> Keys:
         """Leave out the fixes that eager code pays for; mostly there are none, and one race."""

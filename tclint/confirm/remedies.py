@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING
 
+from tclint.confirm.pace import Step
 from tclint.confirm.select import Search
 from tclint.confirm.trials import Items, Trials, settings_in
 from tclint.fix.results import FixKey, FixRun, Remedies
@@ -26,12 +27,12 @@ _VAIN = Reason(Ground.STILL_BREAKS, "as many breaks are left with it")
 class Remedied:
     """What is kept of fixes, settings and hatches; ``offered`` are the hatches tried.
 
-    ``trials`` have run all that is kept together. ``worth`` tells what each kind was good for.
+    ``trials`` have run all that is kept together. ``steps`` tell what each kind was good for.
     """
 
     trials: Trials
     kept: Items
-    worth: tuple[Worth, ...] = ()
+    steps: tuple[Step, ...] = ()
     offered: FixRun | None = None
     dropped: dict[FixKey, Reason] | None = None
 
@@ -118,8 +119,8 @@ def _with_hatches(
     kept = beside | chosen
     if not chosen or trials.count(kept) >= done.trials.count(done.kept):
         dropped |= dict.fromkeys(chosen, _VAIN)
-        return Remedied(done.trials, done.kept, done.worth, offered, dropped)
-    tried = Remedied(done.trials, done.kept, done.worth, offered, dropped)
+        return Remedied(done.trials, done.kept, done.steps, offered, dropped)
+    tried = Remedied(done.trials, done.kept, done.steps, offered, dropped)
     opened = done.kept | chosen
     if settings and trials.attempt(opened) is not None:
         settings = _fewest(trials, opened, settings)
@@ -176,5 +177,5 @@ def _without_slow(
 def _better(done: Remedied, trials: Trials, kept: Items, kind: str, settings: Settings) -> Remedied:
     was, now = done.trials.figures(done.kept), trials.figures(kept)
     lines = tuple(one.line for one in with_needed(one.name for one in settings))
-    worth = (*done.worth, Worth(kind, *was, *now, lines))
-    return Remedied(trials, kept, worth, done.offered, done.dropped)
+    steps = (*done.steps, Step(Worth(kind, *was, *now, lines), trials, kept, done.kept))
+    return Remedied(trials, kept, steps, done.offered, done.dropped)

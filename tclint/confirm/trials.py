@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tclint.confirm.bench import Bench
+from tclint.confirm.bench import Bench, State
 from tclint.confirm.judge import Judge, Placed, Problems
 from tclint.confirm.rows import Sources, real, rows_of
 from tclint.fix.results import FixKey, FixRun, Remedies
@@ -77,6 +77,11 @@ class Trials:
     def fixed(self, keys: Items) -> FixRun:
         """What a trial's fixes made of the files."""
         return self._done[keys].fixed
+
+    def state(self, keys: Items, target: int) -> State:
+        """A trial that passed, of one target, to be run again."""
+        trial = self._done[keys]
+        return State(trial.arms[target], _texts(trial.fixed), settings_in(keys))
 
     def last(self, keys: Items, target: int) -> Probe | None:
         """What a target showed in a trial that passed; None where there was no such trial."""

@@ -41,6 +41,7 @@ def _fix(one: ReportedFix) -> dict[str, object]:
         "settles": len(one.fix.settles),
         "hatch": one.fix.hatch,
         "status": one.status.value,
+        "step": one.step,
         "reason": None if reason is None else {"ground": reason.ground.value, "text": reason.text},
     }
 

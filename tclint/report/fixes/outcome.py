@@ -49,11 +49,15 @@ class Reason:
 
 @record(frozen=True)
 class ReportedFix:
-    """A fix and what became of it, with the reason where somebody had to decide."""
+    """A fix and what became of it, with the reason where somebody had to decide.
+
+    ``step`` is the kind of remedy whose worth tells what the fix was good for, with others.
+    """
 
     fix: AppliedFix
     status: Status
     reason: Reason | None = None
+    step: str | None = None
 
 
 @record(frozen=True)
@@ -67,8 +71,38 @@ class VerifiedTarget:
 
 
 @record(frozen=True)
+class Measured:
+    """A compiled call: milliseconds, and launches and syncs where the device tells them."""
+
+    milliseconds: float
+    launches: int | None
+    syncs: int | None
+
+
+@record(frozen=True)
+class Pace:
+    """A compiled call of one target before and after a kind of remedy, where both were timed.
+
+    ``ratio`` says how many times as fast it got, None where no difference was measured, which
+    ``note`` explains. ``low`` and ``high`` bound it with 95% confidence.
+    """
+
+    target: str
+    device: str
+    note: str
+    before: Measured | None = None
+    after: Measured | None = None
+    ratio: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@record(frozen=True)
 class Worth:
-    """What one kind of remedy did for all targets together; ``lines`` are those of settings."""
+    """What one kind of remedy did for all targets together; ``lines`` are those of settings.
+
+    One that is not ``kept`` left fewer breaks, and slower compiled code.
+    """
 
     kind: str
     breaks_before: int
@@ -76,6 +110,8 @@ class Worth:
     breaks_after: int
     graphs_after: int
     lines: tuple[str, ...] = ()
+    pace: tuple[Pace, ...] = ()
+    kept: bool = True
 
 
 @record(frozen=True)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from tclint.report.fixes.outcome import Outcome, ReportedFix, VerifiedTarget, Worth
+    from tclint.report.fixes.outcome import Outcome, Pace, ReportedFix, VerifiedTarget, Worth
     from tclint.report.view import View
 
 
@@ -82,5 +82,23 @@ def _worth(worth: Worth) -> str:
     arrow = "\N{RIGHTWARDS ARROW}"
     breaks = f"{worth.breaks_before} {arrow} {worth.breaks_after} graph breaks"
     graphs = f"{worth.graphs_before} {arrow} {worth.graphs_after} graphs"
-    told = f"- {worth.kind}: {breaks}, {graphs}"
-    return "\n".join([told, *(f"    {line}" for line in worth.lines)])
+    dropped = "" if worth.kept else ", dropped: compiled code is slower or fails"
+    told = f"- {worth.kind}: {breaks}, {graphs}{dropped}"
+    return "\n".join([told, *map(_pace, worth.pace), *(f"    {line}" for line in worth.lines)])
+
+
+def _pace(pace: Pace) -> str:
+    """``net.py:make on cpu: 1.9 → 0.8 ms, 2.4 times as fast (2.3 to 2.5)``."""
+    where = f"    {pace.target} on {pace.device}"
+    if pace.before is None or pace.after is None:
+        return f"{where}: {pace.note.splitlines()[0].removesuffix(':')}"
+    was, now = pace.before, pace.after
+    times = f"{where}: {was.milliseconds:.3g} \N{RIGHTWARDS ARROW} {now.milliseconds:.3g} ms"
+    if was.launches is not None and now.launches is not None:
+        times += f", {was.launches} \N{RIGHTWARDS ARROW} {now.launches} launches"
+    if was.syncs is not None and now.syncs is not None:
+        times += f", {was.syncs} \N{RIGHTWARDS ARROW} {now.syncs} syncs"
+    if pace.ratio is None:
+        return f"{times}, {pace.note}"
+    bounds = f" ({pace.low:.2f} to {pace.high:.2f})" if pace.low and pace.high else ""
+    return f"{times}, {pace.ratio:.2f} times as fast{bounds}"
