@@ -159,6 +159,14 @@ def copied_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     copy_runs(monkeypatch)
 
 
+@pytest.fixture
+def copied_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Language servers are copies of one that has everything imported."""
+    from tests.server_copies import copy_servers
+
+    copy_servers(monkeypatch)
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """The checkout's root folder."""

@@ -7,10 +7,13 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig, LanguageClient
+
+if TYPE_CHECKING:
+    from pygls.client import JsonRPCClient
 
 Scene = Callable[[LanguageClient], Awaitable[None]]
 PATIENCE = 180
@@ -55,6 +58,11 @@ class Inbox(dict[str, Any]):
         self.queue.put_nowait((uri, list(found)))
 
 
+async def started() -> JsonRPCClient:
+    """A client of a server that has just been spawned."""
+    return await ClientServerConfig([sys.executable, "-m", "tclint", "server"]).start()
+
+
 @asynccontextmanager
 async def session(
     *folders: Path,
@@ -63,7 +71,7 @@ async def session(
     configuration: dict[str, Any] | None = None,
 ) -> AsyncIterator[LanguageClient]:
     """A client of a server that has just been started."""
-    client = await ClientServerConfig([sys.executable, "-m", "tclint", "server"]).start()
+    client = await started()
     assert isinstance(client, LanguageClient)
 
     client.diagnostics = Inbox()

@@ -17,6 +17,8 @@ from tests.server_process import capable, carried_out, changed, offered, opened,
 if TYPE_CHECKING:
     from pytest_lsp import LanguageClient
 
+pytestmark = pytest.mark.usefixtures("copied_servers")
+
 NET = """\
 import torch
 from torch import nn
