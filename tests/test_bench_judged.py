@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from benchmarks.judged import main
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 PROGRAM = """\
 import torch
@@ -37,6 +37,7 @@ def package(folder: Path, name: str, count: int) -> Path:
     return root
 
 
+@pytest.mark.slow
 def test_a_seed_draws_the_same_findings_wherever_the_roots_lie(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -50,6 +50,7 @@ def report(after: Measured, broken: tuple[str, ...] = ()) -> Report:
     return Report("package 1.0, table", [ROW], {"net": measured(BEFORE, 4)}, {"net": after}, fixed)
 
 
+@pytest.mark.slow
 def test_the_copy_is_fixed_and_the_rest_of_it_stays(tmp_path: Path) -> None:
     before = tmp_path / "before" / "pkg"
     before.mkdir(parents=True)
@@ -124,6 +125,7 @@ def test_names_that_only_type_checkers_see_are_missing(tmp_path: Path) -> None:
     assert [text.partition(":")[0] for text in missing_names(tmp_path)] == ["program.py"] * 2
 
 
+@pytest.mark.slow(12)
 def test_the_promises_are_held_against_settings_too(tmp_path: Path) -> None:
     package = tmp_path / "pkg"
     package.mkdir()

@@ -236,6 +236,7 @@ def test_the_same_run_prints_the_same(project: Path, form: str) -> None:
     assert check(project, "src", "--output-format", form, "--no-cache") == first
 
 
+@pytest.mark.slow
 def test_another_question_is_answered_anew(project: Path) -> None:
     settled(project, "src")
     assert check(project, "src").replayed
@@ -271,6 +272,7 @@ def test_errors_besides_the_report_are_not_remembered(project: Path) -> None:
     assert not check(project, "src").replayed
 
 
+@pytest.mark.slow
 def test_a_damaged_report_is_as_good_as_none(project: Path) -> None:
     first = settled(project, "src")
     (report,) = (project / ".tclint_cache").glob("*.report")
@@ -313,6 +315,7 @@ def test_clean_forgets_reports(project: Path) -> None:
     assert not check(project, "src").replayed
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no /dev/full")
 def test_a_full_disk_is_told_of_as_ever(project: Path) -> None:
     settled(project, "src")

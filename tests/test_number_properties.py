@@ -100,6 +100,7 @@ def test_safe_fix_keeps_every_bit(code: str, tmp_path: Path) -> None:
     assert difference(before.raised, after.raised, "exceptions") is None, fixed
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(code=programs())
 def test_unsafe_fix_still_runs(code: str, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ def _held(found: str, fixed: str) -> list[str]:
     return [one.what for one in differences(subject, arms)]
 
 
+@pytest.mark.slow
 def test_a_slice_of_the_programs_is_kept() -> None:
     made = [*programs(150, seed=7)]
     seen = judged([one.text for one in made])

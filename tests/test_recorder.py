@@ -34,7 +34,11 @@ ENDS = {
 }
 
 
-@pytest.mark.parametrize("program", ENDS.values(), ids=ENDS)
+@pytest.mark.parametrize(
+    "program",
+    [pytest.param(text, marks=[pytest.mark.slow] * ("torch" in text)) for text in ENDS.values()],
+    ids=ENDS,
+)
 def test_a_program_is_seen_to_do_what_it_does_without_the_recorder(
     program: str, tmp_path: Path
 ) -> None:

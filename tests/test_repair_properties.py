@@ -175,6 +175,7 @@ class Trail:
     shared: list[bool]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(programs, inputs, st.booleans())
 def test_eager_code_stays_the_same(program: str, x: torch.Tensor, training: bool) -> None:

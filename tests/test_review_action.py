@@ -111,6 +111,7 @@ def from_cache(runner: Runner) -> None:
     program.chmod(0o755)
 
 
+@pytest.mark.slow
 def test_the_steps_review_and_fail_the_job(runner: Runner, server: GitHubServer) -> None:
     from_cache(runner)
     assert not runner.run(token=server.token, sarif="true"), runner.said
@@ -125,6 +126,7 @@ def test_the_steps_review_and_fail_the_job(runner: Runner, server: GitHubServer)
     assert server.token not in (runner.workspace / ".git" / "config").read_text()
 
 
+@pytest.mark.slow
 def test_findings_need_not_fail_the_job(runner: Runner, server: GitHubServer) -> None:
     from_cache(runner)
     assert runner.run(token=server.token, fail_on_findings="false", mode="annotations"), runner.said

@@ -139,6 +139,7 @@ def test_a_gigabyte_that_packs_well_is_told_and_the_bot_lives(
     assert "- `huge.py`: too large: 1,073,741,824 bytes" in review["body"]
 
 
+@pytest.mark.slow
 def test_more_than_may_be_fetched_ends_the_job(bot: Bot, server: GitHubServer) -> None:
     pull, _ = _pull(server, {"noise.bin": os.urandom(25_000_000)})
     bot.send(payload(pull.number))

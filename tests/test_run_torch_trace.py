@@ -19,6 +19,8 @@ from tclint.run.torch_trace import read_torch
 
 pytest.importorskip("torch")
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = """\
 import torch
 

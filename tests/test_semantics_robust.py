@@ -268,6 +268,7 @@ def mutated(swaps: dict[int, int]) -> str:
         return SEED
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.dictionaries(st.integers(0, NODES - 1), st.integers(0, NODES - 1), max_size=6))
 def test_programs_with_parts_exchanged_never_crash(

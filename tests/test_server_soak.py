@@ -196,6 +196,7 @@ def partial_change(before: str, after: str) -> types.TextDocumentContentChangePa
     return types.TextDocumentContentChangePartial(types.Range(start, end), text)
 
 
+@pytest.mark.slow
 def test_the_server_says_what_a_run_says(tmp_path: Path) -> None:
     shutil.copy(FIXTURES / "conv_net.py", tmp_path)
     through_the_server(tmp_path, 100, seed=0)
