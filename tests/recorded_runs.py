@@ -72,7 +72,7 @@ def record(
     """Run a program with the recorder."""
     where = Path(environment.setdefault("TCLINT_RECORD", str(folder / "recorded")))
     where.mkdir(exist_ok=True)
-    further = environment.get("PYTHONPATH")
+    further = environment.get("PYTHONPATH", os.environ.get("PYTHONPATH"))
     environment["PYTHONPATH"] = os.pathsep.join([str(SITE), *([further] if further else [])])
     ran = run(folder, program, options=options, start=start, **environment)
     return Ran(*ran.seen, read(where))

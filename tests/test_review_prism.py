@@ -150,6 +150,7 @@ def test_a_review_passes_prism_from_its_first_comment_to_its_last(
     assert server.complaints == []
 
 
+@pytest.mark.slow(15)
 def test_the_bot_passes_prism(node: Path, tmp_path: Path) -> None:
     repository = new_repository(tmp_path / "repo")
     repository.commit({"net.py": CLEAN})
