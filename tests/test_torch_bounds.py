@@ -365,8 +365,8 @@ def test_what_is_configured_holds(tmp_path: Path) -> None:
     config = _project(tmp_path, files)
     assert _versions(config) == ((2, 1), NEWEST_TORCH)
     assert _versions(with_overrides(config, target_torch="2.4")) == ((2, 1), (2, 4))
-    older = _project(tmp_path, {"tclint.toml": 'target-torch = "1.12"\n'})
-    assert _versions(older) == ((1, 12), (1, 12))
+    files = {"requirements.txt": "torch>=2.1\n", "tclint.toml": 'target-torch = "2.0"\n'}
+    assert _versions(_project(tmp_path, files)) == ((2, 0), (2, 0))
 
 
 def test_an_oldest_torch_newer_than_the_target_moves_what_nobody_set(tmp_path: Path) -> None:
