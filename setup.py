@@ -22,7 +22,7 @@ INTERPRETED = {
 
 
 def extensions() -> list[Extension]:
-    """The compiled modules, if they were asked for; needs mypy, and takes two minutes."""
+    """The compiled modules, if they were asked for; needs mypy, and takes four minutes."""
     if os.environ.get("TCLINT_COMPILE") != "1":
         return []
     from mypyc.build import mypycify

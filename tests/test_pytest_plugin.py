@@ -79,7 +79,7 @@ def test_a_break_fails_with_its_line_its_id_its_rule_and_its_fix(suite: pytest.P
     result.stdout.fnmatch_lines(
         [
             "tclint: 1 break, allowed: 0",
-            "  *net.py:11: graph break, GB0170 TCL160 *; `tclint fix` can: *",
+            "  *net.py:11: graph break, GB0170 TCL160 *; `tclint fix` can fix it: *",
         ]
     )
 
@@ -106,7 +106,7 @@ def test_the_mark_watches_what_a_test_compiles_itself(suite: pytest.Pytester) ->
     result = run(suite, test)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["tclint: 1 recompile, allowed: 0", "  *net.py:*: compiled again, since n == 1.0 failed"]
+        ["tclint: 1 recompile, allowed: 0", "  *net.py:*: recompiled, because n == 1.0 failed"]
     )
     run(suite, test.replace("compiles", "compiles(recompiles=1)")).assert_outcomes(passed=1)
 
@@ -172,4 +172,4 @@ def test_a_budget_that_cannot_be_read_is_one_clear_error(suite: pytest.Pytester)
     (suite.path / FILE).write_text("[]")
     result = run(suite, "def test_other():\n    pass\n")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"*{FILE}: no budget of tclint's*--tclint-update*"])
+    result.stderr.fnmatch_lines([f"*{FILE}: not a budget that tclint wrote *--tclint-update*"])

@@ -46,30 +46,32 @@ def run(
         list[str] | None,
         typer.Argument(
             metavar="-- COMMAND...",
-            help="The command as in a shell: `python train.py`, `python -m pkg`, `torchrun ...`, "
-            "`accelerate launch ...`, `pytest ...`, a console script.",
+            help="The command, as in a shell: `python train.py`, `python -m pkg`, `torchrun ...`, "
+            "`accelerate launch ...`, `pytest ...`, or a console script.",
             show_default=False,
         ),
     ] = None,
     *,
     steps: Annotated[
-        int, typer.Option(min=0, help="End the command after this many steps; 0: let it end.")
+        int, typer.Option(min=0, help="Stop the command after this many steps; 0: let it finish.")
     ] = 0,
-    warm_up: Annotated[int, typer.Option(min=0, help="Steps at the start that do not count.")] = 10,
+    warm_up: Annotated[
+        int, typer.Option(min=0, help="Steps at the start that are not counted.")
+    ] = 10,
     step_marker: Annotated[
         str,
         typer.Option(
             metavar="PLACE",
             help="What ends a step: FILE:LINE or package.module:function. "
-            "Default: optimizer.step(), or else backward().",
+            "Default: optimizer.step(), or backward() if there is none.",
         ),
     ] = "",
     prove: Annotated[
         bool,
         typer.Option(
             "--prove",
-            help="Run the command four times more, in turns with the fixes and without; compare "
-            "losses and steps. Files stay as they are.",
+            help="Run the command four more times, with and without the fixes in turn, and compare "
+            "losses and step times. Your files stay unchanged.",
         ),
     ] = False,
     ablate: Annotated[
@@ -77,31 +79,31 @@ def run(
         typer.Option(
             metavar="TOP",
             min=0,
-            help="Measure so many of the dearest lines: run some steps with the fix of each alone, "
-            "in turns with the files as they are.",
+            help="Measure the TOP most expensive lines: run some steps with the fix of each line "
+            "alone, and with the unchanged files in turn.",
             show_default=False,
         ),
     ] = 0,
     unsafe_fixes: Annotated[
         bool,
-        typer.Option("--unsafe-fixes", help="With --prove or --ablate: try unsafe fixes too."),
+        typer.Option("--unsafe-fixes", help="With --prove or --ablate: also try unsafe fixes."),
     ] = False,
     remedies: Annotated[
         Remedies | None,
         typer.Option(
-            help="With --prove or --ablate: turn on settings of Dynamo, open escape hatches, "
-            "or both.",
+            help="With --prove or --ablate: turn on Dynamo settings, open escape hatches, or both.",
             show_default=False,
         ),
     ] = None,
     apply: Annotated[
         bool,
         typer.Option(
-            "--apply", help="With --prove: write the fixes if losses are equal and no step slower."
+            "--apply",
+            help="With --prove: apply the fixes if losses are equal and no step is slower.",
         ),
     ] = False,
     seed: Annotated[
-        int | None, typer.Option(help="Seed torch and `random` with this at the start.")
+        int | None, typer.Option(help="Seed torch and `random` with this number at the start.")
     ] = None,
     output_format: Annotated[Format, typer.Option(help="Format of the report.")] = Format.TEXT,
     output_file: Annotated[
@@ -111,18 +113,20 @@ def run(
         tuple[Path, Path] | None,
         typer.Option(
             metavar="BEFORE AFTER",
-            help="Run nothing; compare two reports in JSON. The exit status is 1 when something "
-            "came, or a step is slower.",
+            help="Run nothing; compare two JSON reports. The exit status is 1 if there is a new "
+            "finding, or a step is slower.",
         ),
     ] = None,
     keep: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Keep the recording here, for `tclint trace DIR`."),
+        typer.Option(
+            metavar="DIR", help="Keep the recording in this folder, for `tclint trace DIR`."
+        ),
     ] = None,
 ) -> None:
-    """Run a command with a recorder in it, and rank its lines by what they cost in a step.
+    """Run a command, record it, and rank its lines by what they cost per step.
 
-    The command's output, results and exit status stay as they are; tclint ends with its status.
+    The command's output, results and exit status do not change; tclint exits with its status.
     """
     from tclint.cli.running import Plan, carry_out, compared
     from tclint.run.launch import Settings

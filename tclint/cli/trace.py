@@ -16,8 +16,8 @@ def trace(
         Path,
         typer.Argument(
             metavar="PATH",
-            help="A recording that `tclint run --keep` left, a folder that TORCH_TRACE named, or "
-            "a file of logs with TORCH_LOGS=graph_breaks,recompiles.",
+            help="A recording kept by `tclint run --keep`, a folder that TORCH_TRACE wrote, or a log "
+            "file written with TORCH_LOGS=graph_breaks,recompiles.",
         ),
     ],
     *,
@@ -26,9 +26,9 @@ def trace(
         Path | None, typer.Option(metavar="FILE", help="Write the report to a file.")
     ] = None,
 ) -> None:
-    """Report what a recording tells, as `tclint run` does after its command.
+    """Report on a recording, as `tclint run` does after its command.
 
-    The files that it names are looked for where they were, then below this folder.
+    The files it names are looked for where they were, then below the current folder.
     """
     from tclint.cli.report_file import require_report, write_report
     from tclint.cli.running import render

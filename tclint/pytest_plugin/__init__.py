@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MARK = "compiles"
 _PROPERTY = "tclint"
-_USAGE = f"{MARK}(breaks=0, recompiles=0, graphs=None, syncs=None): limits of compiled code"
+_USAGE = f"{MARK}(breaks=0, recompiles=0, graphs=None, syncs=None): the most that compiled code may do in this test"
 _BUDGET = pytest.StashKey[Budget]()
 _ASKED = pytest.StashKey[bool]()
 _SEEN = pytest.StashKey[dict[str, Counts]]()
@@ -37,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.getgroup("tclint").addoption(
         "--tclint-update",
         action="store_true",
-        help=f"write to {FILE} what compiled tests do now, where that is less than it says",
+        help=f"record in {FILE} what compiled tests do now; limits already there only go down",
     )
 
 
@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def compiled(request: pytest.FixtureRequest) -> Compiled:
-    """Compiles a model and calls it twice with the arguments given; returns what it gave first."""
+    """Compile a model, and call it twice with the given arguments; returns the first result."""
     pytest.importorskip("torch")
     from tclint.pytest_plugin.watching import Compiled
 
@@ -117,6 +117,7 @@ def _limits(item: pytest.Item) -> Limits | None:
     given = {} if mark is None else mark.kwargs
     wrong = [name for name in given if name not in NAMES]
     if wrong or (mark is not None and mark.args):
-        raise pytest.UsageError(f"{item.nodeid}: @pytest.mark.{_USAGE.partition(':')[0]}")
+        usage = _USAGE.partition(":")[0]
+        raise pytest.UsageError(f"{item.nodeid}: write the mark as @pytest.mark.{usage}")
     known = item.config.stash[_BUDGET].tests.get(item.nodeid)
     return limits_of(given, known)

@@ -39,7 +39,7 @@ def read_budget(path: Path) -> Budget:
         return Budget({name: Counts.from_dict(counts) for name, counts in tests.items()})
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise BudgetError(
-            f"{path}: no budget of tclint's ({error}); delete it, and write it again with "
+            f"{path}: not a budget that tclint wrote ({error}); delete it, and write it again with "
             "--tclint-update"
         ) from error
 

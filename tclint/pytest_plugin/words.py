@@ -25,7 +25,7 @@ def _lines(seen: Seen) -> Iterator[str]:
         if one.status != "not-seen":
             yield f"  {_shown(one.filename)}:{one.row}: graph break, {_known(one, findings)}"
     for again in seen.recompiles:
-        yield f"  {_shown(again.filename)}:{again.row}: compiled again, since {again.reason} failed"
+        yield f"  {_shown(again.filename)}:{again.row}: recompiled, because {again.reason} failed"
     for sync in seen.syncs:
         yield f"  {_shown(sync.filename)}:{sync.row}: waits for the GPU ({sync.count} times)"
 
@@ -41,7 +41,7 @@ def _known(one: Joined, findings: Sequence[Diagnostic]) -> str:
 def _remedy(finding: Diagnostic) -> str:
     if finding.fixable in {Applicability.SAFE, Applicability.UNSAFE}:
         option = " --unsafe-fixes" if finding.fixable is Applicability.UNSAFE else ""
-        return f"; `tclint fix{option}` can: {finding.fix_message}"
+        return f"; `tclint fix{option}` can fix it: {finding.fix_message}"
     return "".join(f"; or: {remedy.message}" for remedy in finding.remedies[:1])
 
 
