@@ -16,8 +16,8 @@ def trace(
         Path,
         typer.Argument(
             metavar="PATH",
-            help="A recording kept by `tclint run --keep`, a folder that TORCH_TRACE wrote, or a log "
-            "file written with TORCH_LOGS=graph_breaks,recompiles.",
+            help="A recording kept by `tclint run --keep`, a folder that TORCH_TRACE wrote, or a "
+            "log file written with TORCH_LOGS=graph_breaks,recompiles.",
         ),
     ],
     *,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MARK = "compiles"
 _PROPERTY = "tclint"
-_USAGE = f"{MARK}(breaks=0, recompiles=0, graphs=None, syncs=None): the most that compiled code may do in this test"
+_USAGE = f"{MARK}(breaks=0, recompiles=0, graphs=None, syncs=None): limits for compiled code"
 _BUDGET = pytest.StashKey[Budget]()
 _ASKED = pytest.StashKey[bool]()
 _SEEN = pytest.StashKey[dict[str, Counts]]()
