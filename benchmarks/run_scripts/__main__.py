@@ -53,6 +53,7 @@ print(whole.hexdigest())
 """
 
 
+STUB = "class openai_object:\n    OpenAIObject = dict\n"
 SEEDS = """
 import random, numpy, torch
 random.seed(0); numpy.random.seed(0); torch.manual_seed(0)
@@ -246,7 +247,7 @@ def _prepare(script: Script, options: argparse.Namespace, work: Path) -> None:
     subprocess.run(made, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     for name in script.stubs:
         # Imported by the script, and not used on this way through it.
-        (work / f"{name}.py").write_text("openai_object = None\norganization = None\n")
+        (work / f"{name}.py").write_text(STUB)
     if not script.seeded:
         (work / "sitecustomize.py").write_text(SEEDS)
 
