@@ -55,7 +55,7 @@ class Sampled(Recording):
         stack += [{"filename": f, "row": r, "function": name} for f, r, name in inside]
         self.stacks.append((stack, times))
 
-    def sampled(self, at: tuple[float, ...] = ()) -> None:
+    def sampled(self, at: tuple[float, ...] = (), more: tuple[dict[str, Any], ...] = ()) -> None:
         """Write what was seen, ``at`` which moments of step 30; it ends at the optimizer's."""
         hits = [[START, n] for n, (_, times) in enumerate(self.stacks) for _ in range(times)]
         for hit, moment in zip(hits, at, strict=False):
@@ -66,7 +66,7 @@ class Sampled(Recording):
         }  # fmt: skip
         steps = {**self.steps(), "place": self.place(16, "train"), "marker": "optimizer.step"}
         libraries = ["/usr/lib/python3.11", "/env/lib/site-packages", TORCH]
-        self.process(steps, samples, self.end(), libraries=libraries)
+        self.process(*more, steps, samples, self.end(), libraries=libraries)
 
 
 @pytest.fixture
@@ -165,3 +165,24 @@ def test_a_usual_step_is_drawn_from_its_start_to_its_end(sampled: Sampled) -> No
     assert found is not None
     drawn = [(span.kind, round(span.start, 1), round(span.end, 1)) for span in found.host]
     assert drawn == [("forward", 0.0, 0.5), ("backward", 0.5, 0.9), ("line", 0.9, 1.0)]
+
+
+def test_a_break_in_a_library_costs_what_is_spent_there_not_all_that_its_caller_does(
+    sampled: Sampled,
+) -> None:
+    library = "/env/lib/site-packages/pkg/layers.py"
+    text = (
+        f"Graph break in user code at {library}:5\nGraph Break Reason: Data-dependent branching\n"
+        f'User code traceback:\n  File "{sampled.script}", line 22, in <module>\n    train()\n'
+        f'  File "{library}", line 5, in forward\n    if random() < p:\n'
+    )
+    told = {"kind": "break", "at": START, "compile_id": "2/0", "text": text}
+    failed = sampled.compiled("2/0", fail_type="Unsupported", fail_reason="Data-dependent")
+    sampled.hit(70, (14, "train"), inside=MODULE)
+    sampled.hit(30, (14, "train"), inside=[*MODULE, (library, 5, "forward")])
+    sampled.sampled(more=(told, failed))
+    (dear,) = sampled.answer().dear
+    assert (dear.line.row, round(dear.price.total.value)) == (22, 3)
+    lines = sampled.told()
+    assert "breaks the graph in pkg/layers.py:5" in lines
+    assert "runs eagerly" not in lines

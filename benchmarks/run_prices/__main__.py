@@ -1,12 +1,14 @@
 """Prices against what is saved: ``python -m benchmarks.run_prices [--device cuda]``.
 
-Each program is recorded once by ``tclint run``, and then run as it is and with each of its
+``--out`` keeps the results for the page that ``benchmarks.run_scripts --prices`` writes. Each
+program is recorded once by ``tclint run``, and then run as it is and with each of its
 remedies, in turns. The runs that are timed are forked from a process that has imported torch.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import math
 import os
@@ -21,7 +23,6 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from benchmarks.run_prices.page import page
 from benchmarks.run_prices.programs import PROGRAMS, Program, Remedy
 from tclint.records import record
 
@@ -56,6 +57,10 @@ def main() -> None:
     options = _options()
     os.environ["PRICES_DEVICE"] = options.device
     os.environ["PRICES_STEPS"] = str(options.steps)
+    # Asking the driver would keep the children from using the GPU.
+    os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
+    for name in ("torch._dynamo", "torch._inductor.compile_fx"):
+        importlib.import_module(name)
     wanted = [one for one in PROGRAMS if options.only in one.name]
     found: list[Priced] = []
     with tempfile.TemporaryDirectory(prefix="tclint-prices-") as folder:
@@ -77,8 +82,6 @@ def main() -> None:
     print(json.dumps({k: v for k, v in told.items() if k != "found"}))
     if options.out is not None:
         options.out.write_text(json.dumps(told, indent=1))
-    if options.page is not None:
-        options.page.write_text(page([told]))
 
 
 def summary(found: Sequence[Priced]) -> dict[str, Any]:
@@ -178,6 +181,7 @@ def _timed(text: str, script: Path) -> tuple[float, float]:
     here, there = get_context("fork").Pipe()
     child = get_context("fork").Process(target=_run, args=(text, str(script), there))
     child.start()
+    there.close()
     told: tuple[float, float] = here.recv()
     child.join()
     return told
@@ -211,7 +215,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=150)
     parser.add_argument("--only", default="", help="part of a program's name")
     parser.add_argument("--out", type=Path, help="write the results here, as JSON")
-    parser.add_argument("--page", type=Path, help="write the table here")
     return parser.parse_args()
 
 

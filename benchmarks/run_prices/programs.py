@@ -123,7 +123,8 @@ _MASKED = """\
 class Masked(Block):
     def forward(self, x):
         h = self.down(torch.relu(self.up(self.norm(x))))
-        h[h < 0] = 0.0
+        h[x > 0.5] += 0.1
+        h[x < -0.5] += x[x < -0.5]
         return x + h
 
 
@@ -294,7 +295,13 @@ PROGRAMS = (
     Program(
         "assignment by a mask",
         _MASKED,
-        (Remedy("h[h < 0] = 0.0", "h = torch.where(h < 0, 0.0, h)"),),
+        (
+            Remedy(
+                "        h[x > 0.5] += 0.1\n        h[x < -0.5] += x[x < -0.5]\n",
+                "        h = torch.where(x > 0.5, h + 0.1, h)\n"
+                "        h = torch.where(x < -0.5, h + x, h)\n",
+            ),
+        ),
     ),
     Program(
         "guard before backward",

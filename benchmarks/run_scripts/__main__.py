@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import Any
@@ -110,26 +110,30 @@ def same(one: Arm, other: Arm) -> bool:
 def main() -> int:
     """Measure, print, write the page."""
     options = _options()
-    wanted = [one for one in SCRIPTS if not options.only or one.name in options.only.split(",")]
-    ran = [one for one in wanted if getattr(one, options.device) is not None]
     options.out.mkdir(parents=True, exist_ok=True)
-    found = []
-    for script in ran:
-        if not (options.checkouts / script.checkout).is_dir():
-            print(f"{script.name}: no checkout {options.checkouts / script.checkout}")
-            continue
-        one = measured(script, options)
-        found.append(one)
-        data = asdict(one) | {"same": one.same}
-        (options.out / f"{script.name}.json").write_text(json.dumps(data, indent=1))
-        print(_line(one), flush=True)
+    found = [] if options.only_page else [*_all(options)]
     if options.page is not None:
-        options.page.write_text(page([asdict(one) | {"same": one.same} for one in found]))
-    return (
-        0
-        if all((one.same or not one.repeats) and one.joined == one.records for one in found)
-        else 1
-    )
+        kept = {path.stem: json.loads(path.read_text()) for path in options.out.glob("*.json")}
+        scripts = [kept[one.name] for one in SCRIPTS if one.name in kept]
+        prices = [json.loads(path.read_text()) for path in options.prices]
+        options.page.write_text(page(scripts, prices))
+    wrong = [one for one in found if (one.repeats and not one.same) or one.joined != one.records]
+    return 1 if wrong else 0
+
+
+def _all(options: argparse.Namespace) -> Iterator[Measured]:
+    wanted = [one for one in SCRIPTS if not options.only or one.name in options.only.split(",")]
+    for script in wanted:
+        if getattr(script, options.device) is None:
+            print(f"{script.name}: not for this device")
+        elif not (options.checkouts / script.checkout).is_dir():
+            print(f"{script.name}: no checkout {options.checkouts / script.checkout}")
+        else:
+            one = measured(script, options)
+            data = asdict(one) | {"same": one.same, "device": options.device}
+            (options.out / f"{script.name}.json").write_text(json.dumps(data, indent=1))
+            print(_line(one), flush=True)
+            yield one
 
 
 def _line(one: Measured) -> str:
@@ -300,13 +304,15 @@ def _commit(checkout: Path) -> str:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--checkouts", type=Path, required=True)
+    parser.add_argument("--checkouts", type=Path, default=Path("checkouts"))
     parser.add_argument("--python", default=sys.executable, help="runs the scripts")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--only", default="", help="names, with commas between")
     parser.add_argument("--prove", action="store_true")
     parser.add_argument("--out", type=Path, default=Path("run-scripts"), help="for the results")
-    parser.add_argument("--page", type=Path, help="write the table here")
+    parser.add_argument("--page", type=Path, help="write the results in --out here, as a page")
+    parser.add_argument("--prices", type=Path, nargs="*", default=[], help="of run_prices --out")
+    parser.add_argument("--only-page", action="store_true", help="run nothing")
     parser.add_argument("--leave", action="store_true", help="leave the folders in which they ran")
     parser.add_argument("--time-limit", type=float, default=600)
     return parser.parse_args()

@@ -125,30 +125,36 @@ def shards(folder: Path) -> None:
 
 def instructions(folder: Path) -> None:
     """A small model with its tokenizer, and examples to follow."""
-    import tokenizers
+    import torch
     import transformers
+    from transformers.models.gpt2.tokenization_gpt2 import bytes_to_unicode
 
-    made = tokenizers.Tokenizer(tokenizers.models.WordLevel(unk_token="<unk>"))
-    made.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    special = ["<unk>", "<s>", "</s>"]
-    trainer = tokenizers.trainers.WordLevelTrainer(special_tokens=special)
-    made.train_from_iterator([prose(2000)], trainer)
-    tokenizer = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=made, unk_token="<unk>", bos_token="<s>", eos_token="</s>"
-    )
-    model = transformers.LlamaForCausalLM(
-        transformers.LlamaConfig(
-            vocab_size=len(tokenizer),
+    torch.manual_seed(0)
+    place = folder / "model"
+    place.mkdir()
+    vocabulary = ["<s>", "<pad>", "</s>", "<unk>", *bytes_to_unicode().values()]
+    numbers = {token: n for n, token in enumerate(vocabulary)}
+    (folder / "vocab.json").write_text(json.dumps(numbers))
+    (folder / "merges.txt").write_text("#version: 0.2\n")
+    transformers.GPT2Tokenizer(
+        str(folder / "vocab.json"),
+        str(folder / "merges.txt"),
+        bos_token="<s>",
+        eos_token="</s>",
+        unk_token="<unk>",
+        pad_token="<pad>",
+    ).save_pretrained(place)
+    transformers.OPTForCausalLM(
+        transformers.OPTConfig(
+            vocab_size=len(vocabulary),
             hidden_size=64,
-            intermediate_size=128,
+            word_embed_proj_dim=64,
+            ffn_dim=128,
             num_hidden_layers=2,
             num_attention_heads=4,
-            max_position_embeddings=256,
+            max_position_embeddings=512,
         )
-    )
-    place = folder / "model"
-    model.save_pretrained(place)
-    tokenizer.save_pretrained(place)
+    ).save_pretrained(place)
     examples = [
         {"instruction": prose(6, n), "input": prose(n % 3 * 4, n), "output": prose(12, -n)}
         for n in range(240)
@@ -183,7 +189,9 @@ def citations(folder: Path) -> None:
 def latents(folder: Path) -> None:
     """Photographs, and a small autoencoder under the name by which DiT asks for it."""
     import diffusers
+    import torch
 
+    torch.manual_seed(0)
     photographs(folder)
     diffusers.AutoencoderKL(
         block_out_channels=(8, 8, 8, 8),

@@ -111,7 +111,7 @@ SCRIPTS = (
     Script(
         "alpaca",
         "tatsu-lab/stanford_alpaca",
-        "train.py --model_name_or_path=model --data_path=examples.json "
+        "train.py --model_name_or_path=model --data_path=examples.json --model_max_length=96 "
         "--output_dir=out --max_steps=60 --per_device_train_batch_size=4 "
         "--logging_steps=1 --report_to=none --save_strategy=no",
         data="instructions",

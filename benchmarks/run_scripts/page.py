@@ -1,8 +1,118 @@
-"""The table of the scripts, as a page of the documentation."""
+"""The page of documentation that tells what ``tclint run`` did on scripts and programs."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+_SCRIPTS = """\
+## Public scripts
 
-def page(found: Sequence[Mapping[str, Any]]) -> str:
-    return ""
+Unmodified scripts of public repositories, on small made data. Each ran alone and recorded: *same*
+says that it printed the same losses and saved the same weights, bit for bit, and ended with the
+same status. *Joined* are Dynamo's break records that have a line, *explained* the lines that break
+and that a rule explains. Times are those of a shared machine, and mean little by themselves.
+
+| script | step | compiled | joined | explained | recorded | the report's first line |
+| --- | --- | --- | --- | --- | --- | --- |
+"""
+_PRICES = """\
+## Prices
+
+Small programs, each with a habit whose remedy is known. The *price* is what `tclint run` says that
+the lines cost, at most; *saved* is what a step takes less with the remedy, in turns with the
+program as it is, and by how much two rounds differ. Both are shares of a step. *Line* is the place
+in the report; none is "worth nothing here".
+
+| program | step | price | saved | line |
+| --- | --- | --- | --- | --- |
+"""
+
+
+def page(scripts: Sequence[Mapping[str, Any]], prices: Sequence[Mapping[str, Any]]) -> str:
+    """The page."""
+    return "\n".join(_lines(scripts, prices)) + "\n"
+
+
+def _lines(
+    scripts: Sequence[Mapping[str, Any]], prices: Sequence[Mapping[str, Any]]
+) -> Iterator[str]:
+    yield "# Benchmark of `tclint run`\n"
+    yield "Written by `python -m benchmarks.run_scripts --page docs/benchmark-run.md`.\n"
+    yield _SCRIPTS.rstrip()
+    yield from map(_script, scripts)
+    records = sum(one["records"] for one in scripts)
+    joined = sum(one["joined"] for one in scripts)
+    known, of = (sum(one["explained"][n] for one in scripts) for n in (0, 1))
+    same = sum(one["same"] for one in scripts)
+    yield (
+        f"\n{same} of {len(scripts)} scripts gave the same with the recorder and without; "
+        f"{joined} of {records} break records have a line; a rule explains {known} of {of} lines "
+        "that break."
+    )
+    proved = [one for one in scripts if one["proof"]]
+    if proved:
+        yield "\n### With the fixes\n"
+        yield "| script | step before | step after | faster | breaks | losses |"
+        yield "| --- | --- | --- | --- | --- | --- |"
+        yield from map(_proved, proved)
+    for told in prices:
+        yield "\n" + _PRICES.rstrip()
+        yield from map(_priced, told["found"])
+        yield f"\n{_agreed(told)}"
+
+
+def _script(one: Mapping[str, Any]) -> str:
+    link = f"[{one['name']}](https://github.com/{one['repository']})"
+    device = "H200" if one["device"] == "cuda" else "CPU"
+    known, of = one["explained"]
+    first = one["first_lines"][0] if one["first_lines"] else _nothing(one)
+    same = "same" if one["same"] else "differs" if one["repeats"] else "never the same twice"
+    cells = (
+        f"{link}, {device}",
+        f"{one['step_ms']:.3g} ms",
+        f"{one['compiled']}",
+        f"{one['joined']}/{one['records']}",
+        f"{known}/{of}",
+        same,
+        _code(first),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _nothing(one: Mapping[str, Any]) -> str:
+    return "nothing here is worth a change" if one["step_ms"] else "; ".join(one["notes"])
+
+
+def _code(text: str) -> str:
+    """A line of a report: its columns need no more than one space between them."""
+    return "`` " + " ".join(text.split()).replace("|", "\\|") + " ``"
+
+
+def _proved(one: Mapping[str, Any]) -> str:
+    proof = one["proof"]
+    before, after, faster = (proof[key]["value"] for key in ("before_ms", "after_ms", "speedup"))
+    breaks = " → ".join(map(str, proof["breaks"]))
+    cells = one["name"], f"{before:.3g} ms", f"{after:.3g} ms", f"{faster:.3g}x", breaks
+    return f"| {' | '.join((*cells, proof['losses']))} |"
+
+
+def _priced(one: Mapping[str, Any]) -> str:
+    if one["once"]:
+        price, saved = f"{one['price']:.2g} s once", f"{one['saved']:.2g} s once"
+    else:
+        low, high = one["low"] / one["step"], one["high"] / one["step"]
+        price = f"{one['price'] / one['step']:.0%} ({low:.0%} to {high:.0%})"
+        saved = f"{one['saved'] / one['plain']:.0%} ± {one['noise'] / one['plain']:.0%}"
+    line = str(one["rank"]) if one["rank"] else "none"
+    return f"| {one['program']} | {one['step']:.3g} ms | {price} | {saved} | {line} |"
+
+
+def _agreed(told: Mapping[str, Any]) -> str:
+    held = told["held_by_top_three"]
+    return (
+        f"Measured with torch {told['device']}: rank correlation of prices and savings "
+        f"{told['rank_correlation']:.2f}; the first three lines hold {held:.0%} of what can be "
+        f"gained; of {told['worthless']} programs in which nothing is to be gained the report says "
+        f"so for {told['worthless_said']}."
+    )

@@ -72,7 +72,7 @@ def events_of(one: Recorded) -> tuple[Event, ...]:
     found = [
         *_breaks(one, libraries),
         *_recompiles(one.compiled, libraries),
-        *_eager(one.compiled),
+        *_eager(one),
         *_syncs(one, libraries),
         *(Event(Kind.CUDAGRAPHS, "?", 0, text) for text in _skips(one)),
     ]
@@ -145,16 +145,18 @@ def _words(found: Recompile) -> str:
     return f"{found.reason}{limit}"
 
 
-def _eager(compiled: Iterable[Compiled]) -> Iterator[Event]:
-    for one in compiled:
-        if one.fail_type and not one.recompile_reason:
+def _eager(one: Recorded) -> Iterator[Event]:
+    """Functions that were not compiled at all: told where they break, if that is why."""
+    broken = {entry.compile_id for entry in one.breaks if not entry.text.startswith(_GAVE_UP)}
+    for entry in one.compiled:
+        if entry.fail_type and not entry.recompile_reason and entry.compile_id not in broken:
             yield Event(
                 Kind.EAGER,
-                one.filename,
-                one.row,
-                one.fail_reason.split("\n", maxsplit=1)[0] or one.fail_type,
-                (Frame(one.filename, one.row, one.function),),
-                compile_id=one.compile_id,
+                entry.filename,
+                entry.row,
+                entry.fail_reason.split("\n", maxsplit=1)[0] or entry.fail_type,
+                (Frame(entry.filename, entry.row, entry.function),),
+                compile_id=entry.compile_id,
             )
 
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from tclint.config import Config
-from tclint.diagnostics import Diagnostic, Effect, Worth
+from tclint.diagnostics import Confidence, Diagnostic, Effect, Worth
 from tclint.lint.engine import Result, check_files
 from tclint.lint.registry import UnknownRuleError, rule_by_code
+from tclint.lint.selection import is_shown
 from tclint.records import record
 from tclint.run.events import Event, Kind, libraries_of
 from tclint.run.recorded import Recorded
@@ -62,7 +63,7 @@ class Line:
 
 @record(frozen=True)
 class Joined:
-    """All lines, and the files that were checked."""
+    """All lines, and the user's files that were checked."""
 
     lines: tuple[Line, ...]
     files: tuple[Path, ...]
@@ -87,9 +88,23 @@ def join(
 ) -> Joined:
     """Check the user's files that ran, and match the findings with the events."""
     files = tuple(sorted(files_that_ran(recorded, events)))
-    # What is worth nothing in most programs may cost something in this one.
-    run = check_files(files, replace(config, min_worth=Worth.HINT.value), overlay)
-    return Joined(match(events, run.results), files)
+    others = sorted(_files_that_break(recorded, events) - {*files})
+    results = check_files([*files, *others], with_evidence(config), overlay).results
+    told = (line for line in match(events, results) if _is_told(line, config))
+    return Joined(tuple(one for one in told if one.events or Path(one.filename) in files), files)
+
+
+def with_evidence(config: Config) -> Config:
+    """How to check files that ran: what is unsure or worth nothing elsewhere may cost here."""
+    return replace(config, min_worth=Worth.HINT.value, min_confidence=Confidence.LOW.value)
+
+
+def _is_told(line: Line, config: Config) -> bool:
+    """Whether something happened that speaks for a finding, or it is sure enough by itself."""
+    found = line.finding
+    if found is None or line.events or line.of_optimizer:
+        return True
+    return is_shown(found.code, found.confidence, config)
 
 
 def match(events: Sequence[Event], results: Sequence[Result]) -> tuple[Line, ...]:
@@ -116,8 +131,18 @@ def files_that_ran(recorded: Sequence[Recorded], events: Iterable[Event]) -> set
     for one in recorded:
         libraries = libraries_of(one.process)
         found |= {Path(name) for name in _named(one) if not libraries.holds(name)}
-    found |= {Path(event.filename) for event in events}
+    known = [libraries_of(one.process) for one in recorded]
+    names = {event.filename for event in events}
+    found |= {Path(name) for name in names if not any(one.holds(name) for one in known)}
     return {path.resolve() for path in found if path.suffix == ".py" and path.is_file()}
+
+
+def _files_that_break(recorded: Sequence[Recorded], events: Iterable[Event]) -> set[Path]:
+    """The files of libraries in which something breaks; torch's own are not asked."""
+    torch = tuple({libraries_of(one.process).torch for one in recorded})
+    inner = {event.stack[-1].filename for event in events if event.stack}
+    paths = {Path(name).resolve() for name in inner if not name.startswith(torch)}
+    return {path for path in paths if path.suffix == ".py" and path.is_file()}
 
 
 def _named(one: Recorded) -> Iterator[str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tclint.diagnostics import Effect
@@ -182,12 +182,26 @@ def _rows(lines: Sequence[Line]) -> dict[Key, Key]:
             for row in range(line.row, ends.get(line.row, line.row) + 1):
                 rows.setdefault((line.filename, row), key)
     for line in lines:
-        rows[line.filename, line.row] = line.filename, line.row
+        for place in _places(line):
+            rows[place] = line.filename, line.row
         if line.finding is not None:
             span = line.finding.span
+            here = span.start.row <= line.row <= span.end.row
+            path = line.filename if here else str(line.finding.path)
             for row in range(span.start.row, span.end.row + 1):
-                rows[line.filename, row] = line.filename, line.row
+                rows[path, row] = line.filename, line.row
     return rows
+
+
+def _places(line: Line) -> Iterator[Key]:
+    """Where the time of a line is spent: what breaks in a library that it calls, it does there."""
+    inner = [
+        event.stack[-1] if event.stack and event.kind in {Kind.BREAK, Kind.EAGER} else None
+        for event in line.events
+    ]
+    yield from ((frame.filename, frame.row) for frame in inner if frame is not None)
+    if not inner or None in inner:
+        yield line.filename, line.row
 
 
 def _loops(file: Path) -> dict[int, int]:

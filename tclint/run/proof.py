@@ -17,6 +17,7 @@ from tclint.records import record
 from tclint.run.arms import Arm, in_turns, same_losses
 from tclint.run.intervals import Interval
 from tclint.run.launch import Settings
+from tclint.run.lines import with_evidence
 from tclint.run.session import Answer
 from tclint.torch_facts.dynamo_settings import SETTINGS
 
@@ -81,7 +82,7 @@ def fixed_for(
         keys |= {key_of(one, hatch=True) for one in findings if _has_hatch(one)}
     return fix_files(
         answer.joined.files,
-        config,
+        with_evidence(config),
         unsafe=wanted.unsafe,
         remedies=Remedies(frozenset(settings), wanted.hatches),
         allow=keys.__contains__,

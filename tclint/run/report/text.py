@@ -98,7 +98,7 @@ def _nothing(what: str, ranked: Sequence[Ranked], root: Path) -> Iterator[str]:
 def _unknown(answer: Answer, root: Path) -> Iterator[str]:
     for one in answer.unknown[:_SHOWN]:
         event = next(event for event in one.line.events if not event.by_torch)
-        what = words.WHAT[event.kind]
+        what = words.event_words(event)
         yield f"    no rule knows: {words.place(event, root)}  {what}: {event.what}"
 
 
@@ -122,4 +122,4 @@ def _apart(answer: Answer, root: Path) -> Iterator[str]:
     for event in answer.events:
         if event.ranks and set(event.ranks) != ranks:
             named = ", ".join(map(str, event.ranks))
-            yield f"    only rank {named}: {words.place(event, root)} {words.WHAT[event.kind]}"
+            yield f"    only rank {named}: {words.place(event, root)} {words.event_words(event)}"

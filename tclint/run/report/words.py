@@ -23,6 +23,7 @@ WHAT = {
     Kind.CUDAGRAPHS: "no CUDA graphs",
     Kind.HOST: "host time",
 }
+_TRACED = Kind.BREAK, Kind.EAGER
 _FIXES = {
     Applicability.SAFE: "fix",
     Applicability.UNSAFE: "unsafe fix",
@@ -95,14 +96,17 @@ def fixed_place(fix: AppliedFix, root: Path) -> str:
 
 
 def shown(filename: str, root: Path) -> str:
-    """A path as seen from a folder, where it is below it."""
+    """A path as seen from a folder, where it is below it; of a package, as one imports it."""
     path = Path(filename)
-    return str(path.relative_to(root)) if path.is_relative_to(root) else filename
+    if path.is_relative_to(root):
+        return str(path.relative_to(root))
+    packages = [n for n, part in enumerate(path.parts) if part.endswith("-packages")]
+    return str(Path(*path.parts[packages[-1] + 1 :])) if packages else filename
 
 
 def says(line: Line) -> str:
     """What happened at a line, and what a rule says of it."""
-    happened = dict.fromkeys(WHAT[event.kind] for event in line.events)
+    happened = dict.fromkeys(map(event_words, line.events))
     found = line.finding
     if found is not None:
         return " · ".join([*happened, found.message.split("\n", maxsplit=1)[0]])
@@ -111,6 +115,14 @@ def says(line: Line) -> str:
         return f"host time{inside}: {code(line)}"
     told = dict.fromkeys(event.what for event in line.events if event.kind is not Kind.SYNC)
     return " · ".join([*happened, *told])
+
+
+def event_words(event: Event) -> str:
+    """What happened, and where in a library that the line calls."""
+    inner = event.stack[-1] if event.stack else None
+    if inner is None or inner.filename == event.filename or event.kind not in _TRACED:
+        return WHAT[event.kind]
+    return f"{WHAT[event.kind]} in {shown(inner.filename, Path(event.filename).parent)}:{inner.row}"
 
 
 def code(line: Line) -> str:
@@ -140,6 +152,8 @@ def remedy(line: Line) -> str:
         return ""
     if found is None:
         return "no rule knows this"
+    if found.path.resolve() != Path(line.filename).resolve():
+        return f"{found.code}, in a library"
     if found.fixable is not None:
         return f"{found.code} {_FIXES[found.fixable]}"
     kinds = {remedy.kind for remedy in found.remedies}
