@@ -68,7 +68,7 @@ def test_what_costs_less_than_could_be_measured_is_worth_nothing_here(recording:
     recording.process(*lines, recording.samples({12: 1, 5: 999}), recording.end())
     (other,) = recording.answer().dear
     assert other.line.only_works
-    assert "worth nothing here: 1 line (train.py:12)" in recording.told()
+    assert "worth nothing here: 1 line (train.py:12 breaks the graph)" in recording.told()
     assert "no rule finds anything worth a change here" in recording.told()
 
 

@@ -137,6 +137,7 @@ def test_an_optimizer_of_the_users_own_is_a_line_that_can_be_changed(sampled: Sa
 def test_a_compiled_graph_is_no_line_of_its_function(sampled: Sampled) -> None:
     graph = [(f"{TORCH}/_dynamo/eval_frame.py", 1200, "_fn")]
     graph += [(f"{TORCH}/_functorch/_aot_autograd/runtime_wrappers.py", 300, "runtime_wrapper")]
+    graph += [("/tmp/torchinductor_you/yr/cyry.py", 90, "call")]
     sampled.hit(50, (16, "train"), (7, "batch"), inside=graph)
     sampled.stacks[0][0].insert(2, {"filename": OPTIMIZER[0][0], "row": 5, "function": "wrapper"})
     sampled.hit(50, (14, "train"), inside=[*MODULE, *graph])
@@ -186,3 +187,12 @@ def test_a_break_in_a_library_costs_what_is_spent_there_not_all_that_its_caller_
     lines = sampled.told()
     assert "breaks the graph in pkg/layers.py:5" in lines
     assert "runs eagerly" not in lines
+
+
+def test_the_librarys_function_that_most_of_the_time_goes_to_is_named(sampled: Sampled) -> None:
+    trainer = [("/env/lib/site-packages/pkg/trainer.py", n, f"call_{n}") for n in range(3)]
+    sampled.hit(50, (13, "train"), inside=[*trainer, *LOADER])
+    sampled.hit(30, (13, "train"), inside=[*trainer, trainer[0]])
+    sampled.hit(20, (13, "train"), inside=trainer[:1])
+    sampled.sampled()
+    assert "host time in pkg.trainer call_2: for x in loader:" in sampled.told()

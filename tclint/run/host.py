@@ -177,14 +177,12 @@ class _Division:
                 return own[at:]
         return own
 
-    def _end(self, stack: Sequence[Place]) -> str:
-        """The library's function that the user's innermost line is in; empty for its own work."""
-        inner: list[Place] = []
-        for place in reversed(stack):
-            if not self._libraries.holds(place.filename):
-                break
-            inner.append(place)
-        return f"{_named(inner[-1].filename)} {inner[-1].function}" if inner else ""
+    def _end(self, stack: Sequence[Place]) -> tuple[str, ...]:
+        """The library's functions that the user's innermost line is in, the outer ones first."""
+        foreign = itertools.takewhile(
+            lambda place: self._libraries.holds(place.filename), reversed(stack)
+        )
+        return tuple(f"{_named(one.filename)} {one.function}" for one in foreign)[::-1]
 
     def _line(self, place: Place) -> Key:
         """The statement that a row is in, or the loop in which no model runs."""
@@ -212,7 +210,7 @@ class _Node:
         self.key = key
         self.hits = 0
         self.children: dict[Key, _Node] = {}
-        self.ends: Counter[str] = Counter()
+        self.ends: Counter[tuple[str, ...]] = Counter()
 
     def below(self, key: Key, hits: int) -> _Node:
         """The node of a line that this one calls, with so many samples more."""
@@ -222,7 +220,7 @@ class _Node:
         child.hits += hits
         return child
 
-    def settled(self) -> Iterator[tuple[Key, int, Counter[str]]]:
+    def settled(self) -> Iterator[tuple[Key, int, Counter[tuple[str, ...]]]]:
         """The lines that have the samples: each one's own, and those of what it calls little."""
         mine, ends = self.hits, Counter(self.ends)
         for child in self.children.values():
@@ -234,7 +232,7 @@ class _Node:
         if mine:
             yield self.key, mine, ends
 
-    def all_ends(self) -> Counter[str]:
+    def all_ends(self) -> Counter[tuple[str, ...]]:
         """Where the samples of a line end, and of all that it calls."""
         whole = Counter(self.ends)
         for child in self.children.values():
@@ -278,10 +276,18 @@ class _File:
         return tuple(sorted(found, key=lambda rows: (-len(rows), rows.start)))
 
 
-def _most(ends: Counter[str], hits: int) -> str:
-    """Where most of a line's samples end, if it is one place."""
-    name, count = next(iter(ends.most_common(1)), ("", 0))
-    return name if 2 * count > hits else ""
+def _most(ends: Counter[tuple[str, ...]], hits: int) -> str:
+    """The innermost of a library's functions that has most of a line's samples."""
+    path: tuple[str, ...] = ()
+    while True:
+        longer: Counter[tuple[str, ...]] = Counter()
+        for end, count in ends.items():
+            if end[: len(path)] == path and len(end) > len(path):
+                longer[end[: len(path) + 1]] += count
+        best, count = next(iter(longer.most_common(1)), ((), 0))
+        if 2 * count <= hits:
+            return path[-1] if path else ""
+        path = best
 
 
 def _named(filename: str) -> str:

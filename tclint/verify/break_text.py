@@ -30,6 +30,8 @@ _OPTIMIZERS = "optim"
 # What DistributedDataParallel and fully_shard do around the module, by themselves.
 _PARALLEL = ("nn/parallel/distributed.py", "distributed/fsdp")
 _PACKAGES = ("site-packages", "dist-packages")
+# Where Inductor writes the code that it makes, unless told otherwise.
+_GENERATED = "torchinductor_"
 
 
 @record(frozen=True)
@@ -46,7 +48,7 @@ class Libraries:
     def holds(self, filename: str) -> bool:
         """Whether a file is a library's."""
         return filename.startswith((self.torch, *self.others, "<")) or any(
-            name in filename for name in _PACKAGES
+            name in filename for name in (*_PACKAGES, _GENERATED)
         )
 
     def within_torch(self, *parts: str) -> tuple[str, ...]:

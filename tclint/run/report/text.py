@@ -90,7 +90,7 @@ def _cut(told: str) -> str:
 def _nothing(what: str, ranked: Sequence[Ranked], root: Path) -> Iterator[str]:
     if not ranked:
         return
-    places = [words.place(one.line, root) for one in ranked]
+    places = [words.what_where(one.line, root) for one in ranked]
     more = ", ..." if len(places) > _NAMED else ""
     yield f"    {what}: {words.count(len(ranked), 'line')} ({', '.join(places[:_NAMED])}{more})"
 

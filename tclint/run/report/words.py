@@ -90,6 +90,12 @@ def place(line: Line | Event, root: Path) -> str:
     return f"{shown(line.filename, root)}:{line.row}"
 
 
+def what_where(line: Line, root: Path) -> str:
+    """A line and what happened there first."""
+    event = next((one for one in line.events if not one.by_torch), None)
+    return place(line, root) + (f" {event_words(event)}" if event is not None else "")
+
+
 def fixed_place(fix: AppliedFix, root: Path) -> str:
     """The line that a fix is for."""
     return f"{shown(str(fix.diagnostic.path), root)}:{fix.diagnostic.span.start.row}"

@@ -120,4 +120,5 @@ def _folder() -> str:
 def _libraries() -> list[str]:
     found = [os.path.dirname(os.path.abspath(str(os.__file__)))]
     found += [entry for entry in sys.path if os.path.basename(entry) in _PACKAGES]
+    found += filter(None, [os.environ.get("TORCHINDUCTOR_CACHE_DIR")])
     return list(dict.fromkeys(found))
