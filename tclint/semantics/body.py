@@ -43,6 +43,8 @@ class Body:
         """Calls of it in compiled code: where, and how many parameters they do not pass."""
         self.called: dict[ast.expr, dict[Body, int]] = {}
         """What its own calls in compiled code reach, and how many parameters they do not pass."""
+        self.contested: set[ast.expr] = set()
+        """Those of its calls whose name another module gives one meaning or another."""
         self.answers: dict[tuple[object, ...], object] = {}  # to what is asked `once`
         self._parents: dict[ast.AST, ast.AST] | None = None
         self._names: dict[str, list[ast.Name]] | None = None

@@ -60,7 +60,7 @@ class Callee:
 def callees(site: Site, call: ast.Call) -> list[Callee]:
     """All functions that a call may reach, each run at once as it is written; else none."""
     found: list[Callee] = []
-    if not _is_one_thing(site.body, call.func):
+    if call in site.body.contested or not _is_one_thing(site.body, call.func):
         return []
     for kind in options(site.value(call.func)):
         reached = [*_reached(site, call, kind)]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from tclint.semantics.collect import collect_module, dotted_name
+from tclint.semantics.collect import collect_module, dotted_name, meaning_several
 from tclint.semantics.inheritance import linearised
 from tclint.semantics.installed import Installed
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode, ModuleInfo
@@ -58,6 +58,7 @@ class Project:
         self._found: dict[tuple[str, str], Path | None] = {}
         self._methods: dict[tuple[ClassInfo, str, ClassInfo | None], FunctionInfo | None] = {}
         self._is_module: dict[ClassInfo, bool] = {}
+        self._several: dict[ModuleInfo, frozenset[str]] = {}
         self._asked: dict[ClassInfo, frozenset[str]] = {}
 
     def another(self) -> Project:
@@ -182,6 +183,22 @@ class Project:
         if target is None:
             return self.starred(module, name, depth + 1)
         return self.lookup(target, module, depth + 1)
+
+    def is_contested(self, dotted: str, importer: ModuleInfo, depth: int = 0) -> bool:
+        """True where a module on the way to what a name means gives it another meaning, too."""
+        head, _, last = dotted.rpartition(".")
+        module = self.module(head, importer) if head and depth <= MAX_BASES else None
+        if module is None:
+            return False
+        if module not in self._several:
+            self._several[module] = meaning_several(module)
+        if last in self._several[module]:
+            return True
+        if last in module.functions or last in module.classes or last in module.assigned:
+            return False
+        onward = [module.imports[last]] if last in module.imports else module.stars
+        names = onward if last in module.imports else [f"{star}.{last}" for star in onward]
+        return any(self.is_contested(name, module, depth + 1) for name in names)
 
     def starred(
         self, module: ModuleInfo, name: str, depth: int = 1

@@ -176,6 +176,9 @@ def _note_call(frame: Frame, function: Function, env: Env, node: ast.expr) -> No
         hidden = int(function.bound is not None and is_passed(function))
         body.calls[node] = (frame.site(), hidden)
         frame.body.called.setdefault(node, {})[body] = hidden
+        dotted = dotted_name(frame.body.module, node.func)
+        if dotted and analysis.project.is_contested(dotted, frame.body.module):
+            frame.body.contested.add(node)
 
 
 def walk_wrappers(
