@@ -82,16 +82,31 @@ def prices(
         return of_share(hits, work.total) * (step.value * factor) if hits else NOTHING
 
     optimizers = [line for line in lines if line.of_optimizer]
+    breaking = [line for line in lines if _breaks(line)]
+    switches = _needless(one, work) // max(1, len(breaking))
     found = {}
     for line in lines:
         key = line.filename, line.row
         hits = work.known.get(key, 0) if _works_on_the_host(line) else 0
         if line.of_optimizer:
             hits += work.part(Part.OPTIMIZER) // len(optimizers)
+        if line in breaking:
+            hits += switches
         found[key] = _price(on_host(hits), waits.get(key, NOTHING), gpu.get(key, NOTHING), step)
     for key, beside in work.beside.items():
         found.setdefault(key, _price(on_host(beside.hits), NOTHING, NOTHING, step))
     return found, work
+
+
+def _breaks(line: Line) -> bool:
+    return any(event.kind is Kind.BREAK and not event.by_torch for event in line.events)
+
+
+def _needless(one: Recorded, work: Work) -> int:
+    """Samples of going in and out of graphs that would not be if all of them were one."""
+    whole = [entry for entry in one.compiled if entry.has_code and not entry.backward]
+    graphs = len({entry.compile_id.partition("/")[0] for entry in whole})
+    return work.switches * (graphs - 1) // graphs if graphs else 0
 
 
 def _price(host: Interval, waits: Interval, gpu: Interval, step: Interval) -> Price:
