@@ -173,3 +173,12 @@ def test_gradients_and_draws_before_the_number_are_those_of_eager_code(tmp_path:
         function(x, torch.ones(5, 4)).sum().backward()
         seen.append((x.grad, torch.get_rng_state()))
     assert all(torch.equal(one, other) for one, other in zip(*seen, strict=True))
+
+
+def test_a_number_that_is_none_of_a_tensor_stays_what_it_is(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="the proofs run torch.compile")
+    code = program("return x[: mask[0]]").replace("    total = mask.long().sum()\n", "")
+    changed = opened(code, tmp_path)
+    assert "x[: first_item(mask[0])]" in changed
+    x, after = torch.ones(5, 4), load(changed, tmp_path, "after").f
+    assert after(x, [2, 3]).shape == after(x, torch.tensor([2, 3])).shape == (2, 4)

@@ -46,6 +46,8 @@ def _item_when_compiled(number):
 
 def first_item(number):
     """Return `number.item()`; compiled code keeps the first one, and raises where it is another."""
+    if not isinstance(number, {torch}.Tensor):
+        return number
     if not {torch}.compiler.is_compiling():
         return number.item()
     item = _item_when_compiled(number)
