@@ -116,7 +116,7 @@ def main() -> int:
         kept = {path.stem: json.loads(path.read_text()) for path in options.out.glob("*.json")}
         scripts = [kept[one.name] for one in SCRIPTS if one.name in kept]
         prices = [json.loads(path.read_text()) for path in options.prices]
-        options.page.write_text(page(scripts, prices))
+        options.page.write_text(page(scripts, prices, options.note))
     wrong = [one for one in found if (one.repeats and not one.same) or one.joined != one.records]
     return 1 if wrong else 0
 
@@ -312,6 +312,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=Path("run-scripts"), help="for the results")
     parser.add_argument("--page", type=Path, help="write the results in --out here, as a page")
     parser.add_argument("--prices", type=Path, nargs="*", default=[], help="of run_prices --out")
+    parser.add_argument("--note", default="", help="about the results, for the page")
     parser.add_argument("--only-page", action="store_true", help="run nothing")
     parser.add_argument("--leave", action="store_true", help="leave the folders in which they ran")
     parser.add_argument("--time-limit", type=float, default=600)

@@ -29,9 +29,12 @@ in the report; none is "worth nothing here".
 """
 
 
-def page(scripts: Sequence[Mapping[str, Any]], prices: Sequence[Mapping[str, Any]]) -> str:
-    """The page."""
-    return "\n".join(_lines(scripts, prices)) + "\n"
+def page(
+    scripts: Sequence[Mapping[str, Any]], prices: Sequence[Mapping[str, Any]], note: str = ""
+) -> str:
+    """The page; a note says what its reader has to know of how the results came about."""
+    end = f"\n## How these were measured\n\n{note}\n" if note else ""
+    return "\n".join(_lines(scripts, prices)) + "\n" + end
 
 
 def _lines(
