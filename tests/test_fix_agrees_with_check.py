@@ -150,6 +150,7 @@ def test_the_cells_of_a_notebook_are_fixed_as_checked(project: Path) -> None:
 
 
 def test_the_summary_names_the_number_that_is_then_fixed(project: Path) -> None:
-    said = tclint("check", cwd=project).stdout.splitlines()[-1]
+    lines = tclint("check", cwd=project).stdout.splitlines()
+    (said,) = (line for line in lines if line.startswith("Found "))
     number = said.partition("[*] ")[2].partition(" ")[0]
     assert tclint("fix", "--diff", cwd=project).stderr.startswith(f"Would fix {number} findings")

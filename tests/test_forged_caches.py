@@ -170,11 +170,12 @@ def test_a_made_up_report_makes_nothing_stumble(
         "lists": [[str(tmp_path), []]],
         "code": 1,
         "text": "found\n",
+        "aside": "beside it",
     }
     question = report_cache.question(["check", "."])
     (cache / question).write_bytes(packed(report))
     assert report_cache.replayed(["check", "."]) == 1
-    assert capfd.readouterr().out == "found\n"
+    assert capfd.readouterr() == ("found\n", "beside it\n")
     for place in places(report):
         for value in VALUES if place else ():
             (cache / question).write_bytes(packed(forged(report, place, value)))
