@@ -23,13 +23,14 @@ CONFIG = frozenset(
 FLOORS = (
     {"recorder"}, GROUND, {"torch_facts"}, {"source"}, {"torch_bounds"}, CONFIG, {"semantics"},
     {"lint"}, {"cache"}, {"git"}, {"fix"}, {"report"}, {"verify"}, {"confirm"}, {"run"},
-    {"upgrade"}, {"review"}, {"server"}, {"testing"}, {"pytest_plugin"}, {"agents"},
+    {"upgrade"}, {"review"}, {"server"}, {"testing"}, {"pytest_plugin"}, {"agents"}, {"api"},
     {"cli", "__main__"},
 )  # fmt: skip
 """The folders of `tclint/` from the lowest to the highest: each may import the ones below it."""
 BELOW_RULES = (GROUND, {"torch_facts"}, {"source"}, {"torch_bounds"}, {"semantics"}, {"lint"})
 """What a rule may import."""
 TYPES_OF_ABOVE = {
+    "tclint": "the package names what it loads when it is asked for",
     "tclint.semantics.body": "a body keeps the sites of its calls, and a site its body",
     "tclint.semantics.interpreter.analysis": "an analysis keeps frames, and what is found in them",
     "tclint.semantics.interpreter.changes": "an analysis keeps what changes",
@@ -90,7 +91,12 @@ LATE: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("tclint.recorder", "json"),
         ("tclint.recorder", "linecache"),
     ),
+    "`import tclint` is cheap, and what records a program waits for its torch": (
+        ("tclint", "importlib"),
+        ("tclint.api.recording", "tclint.recorder"),
+    ),
     "not on every system": (
+        ("tclint.api.ipython", "IPython"),
         ("tclint.scratch", "fcntl"),
         ("tclint.verify.keeper", "ctypes"),
         ("tclint.verify.measure", "resource"),

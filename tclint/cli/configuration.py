@@ -12,18 +12,16 @@ from tclint.cli.terminal import fail, warn
 from tclint.config import (
     Config,
     ConfigError,
-    check_codes,
     describe_keys,
     load_config,
     names_codes,
     read_config,
     requirement_problems,
-    with_codes,
     with_overrides,
 )
 from tclint.config_keys import nearest
-from tclint.lint.options import check_options
-from tclint.lint.registry import codes_by_name, known_rules
+from tclint.lint.gathering import with_known_codes
+from tclint.lint.registry import known_rules
 from tclint.lint.selection import selected_rules
 from tclint.records import record
 from tclint.toml_text import parse_toml
@@ -108,11 +106,8 @@ def _configure(overrides: Overrides, start: Path) -> Config:
         preset=overrides.preset,
     )
     if names_codes(config):
-        rules, names = known_rules(), codes_by_name()
-        config = with_codes(config, names)
-        check_codes(config, [rule.code for rule in rules], with_codes(written, names))
-        check_options(config, rules)
-        if not selected_rules(rules, config):
+        config = with_known_codes(config, written)
+        if not selected_rules(known_rules(), config):
             warn("no rule is left to run: `ignore` takes away all that `select` names")
     return replace(config, ignore_noqa=overrides.ignore_noqa)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
@@ -12,10 +11,11 @@ from pathlib import Path
 from tclint.cli.configuration import Overrides, configure
 from tclint.cli.terminal import fail, warn
 from tclint.config import Config, ConfigError
-from tclint.config_nested import Nesting, nested_configs
+from tclint.config_nested import Nesting
+from tclint.lint.gathering import gather_files
 from tclint.records import record
 from tclint.source.decode import decode
-from tclint.source.discovery import discover, is_excluded
+from tclint.source.discovery import is_excluded
 from tclint.source.errors import FileError, SourceError
 from tclint.source.file import SourceFile
 
@@ -73,25 +73,16 @@ def gather(
         return _standard_input(overrides, stdin_filename or STDIN)
     if stdin_filename is not None:
         fail("--stdin-filename is for standard input: leave the paths out, or write `-`")
-    start = _start(paths)
-    config = configure(overrides, start)
-    named = {path for path in paths if not path.is_dir()}
-    config = replace(config, partial=bool(named))
-    found = discover(paths, config)
-    nesting = Nesting(config)
-    if not overrides.names_file and (named or found.configured - {str(start)}):
-        nesting = _nesting(found.files, start, config, overrides)
-    files = nesting.wanted(found.files, () if config.force_exclude else named)
-    if not files and not found.errors and not again:
-        warn("no Python files found under the given paths")
-    return Inputs(config, files, found.errors, nested=nesting.nested, walked=found.walked)
-
-
-def _nesting(files: Sequence[Path], start: Path, config: Config, overrides: Overrides) -> Nesting:
     try:
-        return nested_configs(files, start, config, partial(configure, overrides))
+        found = gather_files(paths, partial(configure, overrides), alone=overrides.names_file)
     except ConfigError as error:
         fail(str(error))
+    if not found.files and not found.errors and not again:
+        warn("no Python files found under the given paths")
+    nesting = found.nesting
+    return Inputs(
+        nesting.outer, found.files, found.errors, nested=nesting.nested, walked=found.walked
+    )
 
 
 def _standard_input(overrides: Overrides, name: Path) -> Inputs:
@@ -103,12 +94,3 @@ def _standard_input(overrides: Overrides, name: Path) -> Inputs:
         return Inputs(config, (), (error.error,))
     left_out = config.force_exclude and is_excluded(name, config)
     return Inputs(config, () if left_out else (name,), (), file, raw)
-
-
-def _start(paths: Sequence[Path]) -> Path:
-    """The folder that all paths share: the configuration is looked for there and above."""
-    folders = [p if p.is_dir() else p.parent for p in paths]
-    try:
-        return Path(os.path.commonpath(map(os.path.realpath, folders)))
-    except ValueError:  # the paths are on different drives
-        return Path.cwd()

@@ -84,14 +84,18 @@ def join(
     recorded: Sequence[Recorded],
     events: Sequence[Event],
     config: Config,
-    overlay: Mapping[Path, str] | None = None,
+    more: Sequence[Result] = (),
 ) -> Joined:
-    """Check the user's files that ran, and match the findings with the events."""
+    """Check the user's files that ran, and match the findings with the events.
+
+    ``more`` are findings of what ran and is no file.
+    """
     files = tuple(sorted(files_that_ran(recorded, events)))
     others = sorted(_files_that_break(recorded, events) - {*files})
-    results = check_files([*files, *others], with_evidence(config), overlay).results
-    told = (line for line in match(events, results) if _is_told(line, config))
-    return Joined(tuple(one for one in told if one.events or Path(one.filename) in files), files)
+    results = check_files([*files, *others], with_evidence(config)).results
+    told = (line for line in match(events, [*results, *more]) if _is_told(line, config))
+    here = {*map(str, files), *(str(result.diagnostic.path) for result in more)}
+    return Joined(tuple(one for one in told if one.events or one.filename in here), files)
 
 
 def with_evidence(config: Config) -> Config:

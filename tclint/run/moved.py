@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import TypeVar
 
 from tclint.run.read import Reading
-from tclint.run.recorded import Recorded
+from tclint.run.recorded import Place, Recorded, Samples, Syncs
 
+_Stacks = TypeVar("_Stacks", Samples, Syncs)
 _NAMED = re.compile(r'File "(.+?)", line')
 
 
@@ -25,10 +28,12 @@ def moved(reading: Reading, root: Path) -> Reading:
         found = None if Path(name).exists() else _below(root, name)
         if found is not None:
             places[name] = str(found)
-    if not places:
-        return reading
-    processes = tuple(_moved(one, places) for one in reading.processes)
-    return replace(reading, processes=processes)
+    return renamed(reading, places) if places else reading
+
+
+def renamed(reading: Reading, places: Mapping[str, str]) -> Reading:
+    """The same with other names for some files."""
+    return replace(reading, processes=tuple(_moved(one, places) for one in reading.processes))
 
 
 def _names(one: Recorded) -> Iterator[str]:
@@ -36,6 +41,15 @@ def _names(one: Recorded) -> Iterator[str]:
         yield from _NAMED.findall(entry.text)
     for compiled in one.compiled:
         yield compiled.filename
+
+
+def files_of(one: Recorded) -> frozenset[str]:
+    """All files that a process names."""
+    stacks = [stack for samples in one.samples for stack in samples.stacks]
+    stacks += [stack for syncs in one.syncs for stack in syncs.stacks]
+    steps = () if one.steps is None else (one.steps.place,)
+    places = itertools.chain(steps, *stacks)
+    return frozenset((*_names(one), *(place.filename for place in places)))
 
 
 def _below(root: Path, name: str) -> Path | None:
@@ -54,8 +68,19 @@ def _moved(one: Recorded, places: Mapping[str, str]) -> Recorded:
             given = given.replace(f'"{old}"', f'"{new}"').replace(f"{old}:", f"{new}:")
         return given
 
+    def place(given: Place) -> Place:
+        return replace(given, filename=places.get(given.filename, given.filename))
+
+    def stacks(given: _Stacks) -> _Stacks:
+        return replace(given, stacks=tuple(tuple(map(place, one)) for one in given.stacks))
+
+    steps = one.steps
     return replace(
         one,
+        steps=None if steps is None else replace(steps, place=place(steps.place)),
+        losses=tuple(replace(loss, place=place(loss.place)) for loss in one.losses),
+        samples=tuple(map(stacks, one.samples)),
+        syncs=tuple(map(stacks, one.syncs)),
         breaks=tuple(replace(entry, text=text(entry.text)) for entry in one.breaks),
         compiled=tuple(
             replace(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -26,18 +27,25 @@ _LISTS = {
 """Kinds of which a process writes several, and the field that holds them."""
 
 
+class Source(str, Enum):
+    """Who wrote a recording; logs of torch's own tell of no steps."""
+
+    COMMAND = "command"
+    BLOCK = "block"
+    LOGS = "logs"
+
+
 @record(frozen=True)
 class Reading:
     """The processes of one command in the order in which they began.
 
     ``damaged`` counts the lines that could not be read: the last one of a process that was killed
-    while it wrote, or what somebody else put there. ``timed`` is false for logs of torch's own,
-    which tell of no steps.
+    while it wrote, or what somebody else put there.
     """
 
     processes: tuple[Recorded, ...]
     damaged: int = 0
-    timed: bool = True
+    source: Source = Source.COMMAND
 
 
 def read_folder(folder: Path) -> Reading:

@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from pathlib import Path
 
 from tclint.config import Config
+from tclint.lint.engine import Result
 from tclint.records import record
 from tclint.run.events import Event, Kind, events_of, together
 from tclint.run.gpu import Activity, read_trace
@@ -15,7 +16,7 @@ from tclint.run.intervals import NOTHING, Interval
 from tclint.run.launch import Ended
 from tclint.run.lines import Joined, Line, join
 from tclint.run.price import FREE, Price, prices, step_times
-from tclint.run.read import Reading, training
+from tclint.run.read import Reading, Source, training
 from tclint.run.recorded import Recorded
 from tclint.run.timeline import Timeline, timeline
 
@@ -98,9 +99,17 @@ class Answer:
 
 
 def answer(
-    command: Sequence[str], ended: Ended | None, reading: Reading, folder: Path, config: Config
+    command: Sequence[str],
+    ended: Ended | None,
+    reading: Reading,
+    folder: Path,
+    config: Config,
+    more: Sequence[Result] = (),
 ) -> Answer:
-    """Join and price what was recorded in a folder."""
+    """Join and price what was recorded in a folder.
+
+    ``more`` are findings of texts that ran and are no files.
+    """
     chosen = training(reading)
     notes = [*_notes(reading, chosen, ended)]
     ranks = []
@@ -110,7 +119,7 @@ def answer(
         step = step_times(one.steps) if one.steps is not None else NOTHING
         ranks.append(Rank(one, events_of(one), step, activity))
     events = together([rank.events for rank in ranks]) if ranks else ()
-    joined = join([rank.recorded for rank in ranks], events, config)
+    joined = join([rank.recorded for rank in ranks], events, config, more)
     table: Mapping[Key, Price] = {}
     work = Work()
     if ranks:
@@ -175,30 +184,42 @@ def _activity(one: Recorded, folder: Path) -> tuple[Activity | None, list[str]]:
 
 def _notes(reading: Reading, chosen: Sequence[Recorded], ended: Ended | None) -> list[str]:
     """Why some of the answer is missing, worst first."""
-    notes = []
-    if not reading.processes:
-        notes.append(
-            "no Python process of the command loaded the recorder: a command that is no Python, "
-            "or a Python that ignores its environment (`-I`, `-E`, `-S`)"
-        )
-    elif not reading.timed:
-        notes.append("torch's own logs tell of no steps, so that no line has a price")
-    elif all(one.process.torch is None for one in reading.processes):
-        notes.append("no process of the command imported torch")
-    elif not chosen:
-        notes.append("torch was imported, but nothing was compiled and no step was made")
-    elif all(one.steps is None for one in chosen):
-        notes.append(
-            "no step was found: nothing called `backward()` or an optimizer's `step()` often "
-            "enough; name a line of your loop with --step-marker FILE:LINE"
-        )
+    missing = _missing_of_block if reading.source is Source.BLOCK else _missing
+    notes = [*missing(reading, chosen)]
     if ended is not None and ended.status:
         notes.append(f"the command ended with status {ended.status}")
     for one in chosen:
-        if one.end is None and reading.timed:
+        if one.end is None and reading.source is not Source.LOGS:
             notes.append(f"process {one.process.pid} was killed; what it wrote until then is told")
         notes += [f"{note.what}: {note.reason}" for note in one.notes]
     if reading.damaged:
         lines = "1 line" if reading.damaged == 1 else f"{reading.damaged} lines"
         notes.append(f"{lines} of the recording could not be read")
     return notes
+
+
+def _missing(reading: Reading, chosen: Sequence[Recorded]) -> Iterator[str]:
+    """What the command did not do, so that there is little to tell."""
+    if not reading.processes:
+        yield (
+            "no Python process of the command loaded the recorder: a command that is no Python, "
+            "or a Python that ignores its environment (`-I`, `-E`, `-S`)"
+        )
+    elif reading.source is Source.LOGS:
+        yield "torch's own logs tell of no steps, so that no line has a price"
+    elif all(one.process.torch is None for one in reading.processes):
+        yield "no process of the command imported torch"
+    elif not chosen:
+        yield "torch was imported, but nothing was compiled and no step was made"
+    elif all(one.steps is None for one in chosen):
+        yield (
+            "no step was found: nothing called `backward()` or an optimizer's `step()` often "
+            "enough; name a line of your loop with --step-marker FILE:LINE"
+        )
+
+
+def _missing_of_block(reading: Reading, chosen: Sequence[Recorded]) -> Iterator[str]:
+    if all(one.process.torch is None for one in reading.processes):
+        yield "torch was not imported"
+    elif not chosen:
+        yield "nothing was compiled anew, and no step was made"

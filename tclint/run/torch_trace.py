@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tclint.records import record
-from tclint.run.read import Reading
+from tclint.run.read import Reading, Source
 from tclint.run.recorded import BreakText, Compiled, CudagraphSkip, Process, Recorded
 
 _HEAD = re.compile(
@@ -62,7 +62,7 @@ def read_torch(path: Path) -> Reading:
     found = [one for number, file in enumerate(files) for one in _read_file(file, number)]
     if not found:
         raise ValueError("no structured log of torch (TORCH_TRACE), and no log of its breaks")
-    return Reading(tuple(found), timed=False)
+    return Reading(tuple(found), source=Source.LOGS)
 
 
 def _read_file(file: Path, number: int) -> Iterator[Recorded]:

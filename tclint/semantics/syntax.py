@@ -23,6 +23,12 @@ PLAIN: Final = frozenset({ast.Name, ast.Attribute, ast.Constant})
 _AST: Final = ast.AST
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _LEAVES: Final = frozenset({int, str, type(None), ast.Load, ast.Store, ast.Del})
+_OPERATORS: Final = frozenset(
+    kind
+    for base in (ast.boolop, ast.operator, ast.unaryop, ast.cmpop)
+    for kind in base.__subclasses__()
+)
+"""Python has one node of each: whoever else walks trees in this process may have marked it."""
 
 
 def nodes(root: ast.AST) -> list[ast.AST]:
@@ -39,6 +45,8 @@ def nodes(root: ast.AST) -> list[ast.AST]:
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes directly below a node, without the marks that tell a read from a write."""
     found: list[ast.AST] = []
+    if type(node) in _OPERATORS:
+        return found
     for value in node.__dict__.values():  # the places, numbers, cost less than asking for fields
         kind = type(value)
         if kind is list:

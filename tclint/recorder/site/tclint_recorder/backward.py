@@ -12,11 +12,12 @@ from typing import Any
 _NAME = "__tclint_backward__"
 
 
-def on_backward(torch: Any, hear: Callable[..., None]) -> None:
+def on_backward(torch: Any, hear: Callable[..., None]) -> Callable[[], None]:
     """Have ``hear`` called with the outputs, before each ``backward`` that is not in another.
 
     The function that all of them go through gets one more statement, on its own first line: it
-    stays the same function to Dynamo, and a traceback through it reads as ever.
+    stays the same function to Dynamo, and a traceback through it reads as ever. Gives what puts
+    the function back.
     """
     within = torch._C._current_graph_task_id
 
@@ -28,7 +29,14 @@ def on_backward(torch: Any, hear: Callable[..., None]) -> None:
     skip_code(torch, began.__code__)
     function = torch.autograd.graph._engine_run_backward
     function.__globals__[_NAME] = began
+    whole = function.__code__
     _insert(function, f"{_NAME}(t_outputs, kwargs)")
+
+    def put_back() -> None:
+        function.__code__ = whole
+        del function.__globals__[_NAME]
+
+    return put_back
 
 
 def skip_code(torch: Any, code: CodeType) -> None:

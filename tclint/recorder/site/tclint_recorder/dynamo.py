@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from time import time_ns
 from typing import Any
 
@@ -16,22 +17,33 @@ _METRICS = {"compilation_metrics": False, "bwd_compilation_metrics": True}
 _CACHE = "fx_graph_cache_"
 
 
-def listen(lines: Lines, hear: Any) -> None:
-    """Hear torch's structured log, and what it says of CUDA graphs.
+def listen(lines: Lines, hear: Any) -> Callable[[], None]:
+    """Hear torch's structured log, and what it says of CUDA graphs; gives what ends it.
 
     What is replaced is the loggers' methods: neither the program's handlers nor its levels,
     ``logging.disable`` or another configuration decide what is heard, and none of them changes.
     """
     trace = logging.getLogger("torch.__trace")
-    said = _Said(lines)
-    _overhear(trace, "debug", hear("structured log", said.traced))
+    said, wanted = _Said(lines), _Wanted()
     # In front: torch's own handler takes itself away when called, and the next one is missed.
-    trace.handlers.insert(0, _Wanted())
+    trace.handlers.insert(0, wanted)
+    undo = [
+        lambda: trace.removeHandler(wanted),
+        _overhear(trace, "debug", hear("structured log", said.traced)),
+    ]
     for name in _SKIP_LOGS:
-        _overhear(logging.getLogger(name), "warning", hear("CUDA graphs", said.warned))
+        logger = logging.getLogger(name)
+        undo.append(_overhear(logger, "warning", hear("CUDA graphs", said.warned)))
+
+    def stop() -> None:
+        for one in undo:
+            one()
+
+    return stop
 
 
-def _overhear(logger: logging.Logger, method: str, hear: Any) -> None:
+def _overhear(logger: logging.Logger, method: str, hear: Any) -> Callable[[], None]:
+    before = vars(logger).get(method)
     log = getattr(logger, method)
 
     def overheard(*args: Any, **kwargs: Any) -> None:
@@ -40,6 +52,14 @@ def _overhear(logger: logging.Logger, method: str, hear: Any) -> None:
         log(*args, **kwargs)
 
     setattr(logger, method, overheard)
+
+    def put_back() -> None:
+        if before is None:
+            delattr(logger, method)
+        else:
+            setattr(logger, method, before)
+
+    return put_back
 
 
 class _Wanted(logging.Handler):

@@ -31,6 +31,8 @@ class Recording:
         """What other parts still have to write."""
         self.at_fork: list[Callable[[], object]] = []
         """How other parts forget what the parent did."""
+        self.undo: list[Callable[[], object]] = []
+        """How other parts hear no more of the program."""
         self.how = ""
         self.uses_torch = False
         self._ended = False
@@ -80,6 +82,11 @@ class Recording:
         self.lines.start_over(described=True)
         for forget in self.at_fork:
             forget()
+
+    def release(self) -> None:
+        """Leave the program as it was found: its further life is not recorded."""
+        while self.undo:
+            self.undo.pop()()
 
     def end(self, how: str = "") -> None:
         """Write what is left to write."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from _thread import get_ident
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from .profiles import Profiles
@@ -88,9 +87,9 @@ class Windows:
             self._recording.lines.guarded("a window", window.close)(first, last)
 
 
-def planned(torch: Any, recording: Recording) -> list[tuple[Window, int]]:
+def planned(torch: Any, recording: Recording, told: Mapping[str, str]) -> list[tuple[Window, int]]:
     """The windows in their order, each with its number of steps."""
-    text = os.environ.get("TCLINT_RECORD_WINDOW", _SIZES)
+    text = told.get("TCLINT_RECORD_WINDOW", _SIZES)
     sizes = [int(size) for size in text.split(",") if size.strip().isdecimal()]
     if len(sizes) != 3:
         recording.lines.note("windows", f"not three numbers: {text}")

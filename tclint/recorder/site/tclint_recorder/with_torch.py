@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from . import dynamo
@@ -17,27 +17,31 @@ from .steps import Loop
 from .windows import Windows, planned
 
 
-def attach(torch: Any, recording: Recording) -> None:
+def attach(torch: Any, recording: Recording, told: Mapping[str, str] = os.environ) -> None:
     """Listen to torch; a part that this torch does not have leaves a note."""
     lines = recording.lines
-    if os.environ.get("TCLINT_RECORD_SEED"):
-        lines.guarded("seed", _seed)(torch, _number("TCLINT_RECORD_SEED", 0))
+    if told.get("TCLINT_RECORD_SEED"):
+        lines.guarded("seed", _seed)(torch, _number(told, "TCLINT_RECORD_SEED", 0))
     hear = _outside_dynamo(torch, recording)
-    losses = Losses(torch, recording, _number("TCLINT_RECORD_LOSSES", 100))
-    windows = Windows(recording, planned(torch, recording))
+    losses = Losses(torch, recording, _number(told, "TCLINT_RECORD_LOSSES", 100))
+    windows = Windows(recording, planned(torch, recording, told))
     loop = Loop(
         recording,
         windows,
         losses,
         about=lambda: recording.tell(**_machine(torch)),
-        warm_up=_number("TCLINT_RECORD_WARM_UP", 10),
-        limit=_number("TCLINT_RECORD_STEPS", 0),
-        named=bool(os.environ.get("TCLINT_RECORD_MARKER")),
+        warm_up=_number(told, "TCLINT_RECORD_WARM_UP", 10),
+        limit=_number(told, "TCLINT_RECORD_STEPS", 0),
+        named=bool(told.get("TCLINT_RECORD_MARKER")),
     )
-    lines.guarded("what Dynamo does", dynamo.listen)(lines, hear)
-    lines.guarded("optimizer steps", _on_optimizers)(torch, hear("a step", loop.optimizer_stepped))
-    lines.guarded("backward", on_backward)(torch, hear("a backward", loop.backward_began))
-    if os.environ.get("TCLINT_RECORD_MARKER"):
+    stepped, began = hear("a step", loop.optimizer_stepped), hear("a backward", loop.backward_began)
+    undo = (
+        lines.guarded("what Dynamo does", dynamo.listen)(lines, hear),
+        lines.guarded("optimizer steps", _on_optimizers)(torch, stepped),
+        lines.guarded("backward", on_backward)(torch, began),
+    )
+    recording.undo += [one for one in undo if one is not None]
+    if told.get("TCLINT_RECORD_MARKER"):
         setattr(builtins, STEP, hear("a step", loop.marked))
     recording.at_end += [
         lines.guarded("windows", windows.finish),
@@ -57,7 +61,7 @@ def _seed(torch: Any, seed: int) -> None:
         sys.modules["numpy"].random.seed(seed)
 
 
-def _on_optimizers(torch: Any, hear: Callable[..., None]) -> None:
+def _on_optimizers(torch: Any, hear: Callable[..., None]) -> Callable[[], None]:
     compiling = torch.compiler.is_compiling
 
     def stepped(optimizer: Any, args: Any, kwargs: Any) -> None:
@@ -65,7 +69,9 @@ def _on_optimizers(torch: Any, hear: Callable[..., None]) -> None:
         if not compiling():
             hear(optimizer)
 
-    sys.modules["torch.optim.optimizer"].register_optimizer_step_post_hook(stepped)
+    optimizers = sys.modules["torch.optim.optimizer"]
+    stop: Callable[[], None] = optimizers.register_optimizer_step_post_hook(stepped).remove
+    return stop
 
 
 def _outside_dynamo(
@@ -106,6 +112,6 @@ def _memory(torch: Any, recording: Recording) -> None:
         recording.lines.write("memory", peak=torch.cuda.max_memory_allocated())
 
 
-def _number(name: str, otherwise: int) -> int:
-    text = os.environ.get(name, "")
+def _number(told: Mapping[str, str], name: str, otherwise: int) -> int:
+    text = told.get(name, "")
     return int(text) if text.isdecimal() else otherwise
