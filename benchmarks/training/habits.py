@@ -392,7 +392,7 @@ HABITS: tuple[Habit, ...] = (
         "torch.from_numpy(schedule).to(device)[t]",
         "schedule[t], kept on the device",
         schedule_on_host,
-        ("TCL336",),
+        (),
     ),
     Habit(
         "cache emptied",
