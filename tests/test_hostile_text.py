@@ -77,7 +77,7 @@ exclude = [{json.dumps("x" + HOSTILE)}]
 [tool.tclint.per-file-ignores]
 {json.dumps("y" + HOSTILE)} = ["TCL101"]
 """
-OWN_STYLES = re.compile("\x1b\\[(?:0|1|2|3[12346]|90)(?:;(?:0|1|3[12346]))*m")
+OWN_STYLES = re.compile("\x1b\\[(?:[0-4]|3[12346]|9[0-7])(?:;(?:[0-4]|3[12346]|9[0-7]))*m")
 OWN_BAR = re.compile("\r(?:Checking \\[[# ]*\\] \\d+/\\d+|\x1b\\[2K)")
 OWN_LINKS = re.compile("\x1b]8;;(?:https?://(?!evil)[!-~]*)?\x1b\\\\")
 

@@ -33,6 +33,7 @@ class ClockWithoutWait(Rule[TrainingCall]):
     name = "clock-without-wait"
     summary = "A clock around GPU work shows how long it took to launch it"
     worth = Worth.LOW
+    measured = "no time: only the number is wrong, where the CPU runs ahead of the device"
     on = TrainingCall
     effects = (Effect.NONE,)
     outside_regions = True

@@ -20,7 +20,8 @@ def formatted(markdown: str) -> str:
     """Markdown as a terminal shows it: headings and code in colours, lines that fit."""
     page = io.StringIO()
     width = min(shutil.get_terminal_size().columns, _PAGE)
-    theme = Theme({"markdown.code": "cyan"})  # no background: it is wrong on half of all terminals
+    # No background, which is wrong on half of all terminals.
+    theme = Theme({"markdown.code": "cyan", "markdown.h2": "bold", "markdown.h3": "bold cyan"})
     console = Console(
         file=page, width=width, force_terminal=True, legacy_windows=False, theme=theme
     )

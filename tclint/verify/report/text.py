@@ -46,7 +46,7 @@ def render(reports: Sequence[TargetReport], base: Path) -> str:
 
 
 def _ran(report: TargetReport) -> bool:
-    return any(arm.failure is None for arm in report.arms)
+    return any(arm.probe is not None for arm in report.arms)
 
 
 def _table(reports: Sequence[TargetReport]) -> str:
