@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from tclint.recorder.site.tclint_recorder.imports import AfterImport
 from tclint.recorder.site.tclint_recorder.recording import Recording
 from tclint.run.launch import Settings
 from tclint.run.read import Source, read_folder
+from tclint.run.report.rendered import rendered
 from tclint.run.session import Answer, answer
 from tclint.scratch import scratch
 
@@ -53,9 +53,7 @@ class Block:
 
     def report(self, output_format: Format = "text") -> str:
         """The report in one of the formats of ``tclint run``."""
-        name = "text" if output_format == "text" else f"as_{output_format}"
-        told: str = import_module(f"tclint.run.report.{name}").render(self.answer, Path.cwd())
-        return told
+        return rendered(self.answer, output_format)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the report to a file, as its name says: ``.html``, ``.md``, ``.json``, or text."""

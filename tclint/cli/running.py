@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,10 +79,10 @@ def render(
     ablation: Ablation | None = None,
 ) -> str:
     """The answer in one of the formats."""
-    name = "text" if output_format == "text" else f"as_{output_format}"
-    module = import_module(f"tclint.run.report.{name}")
-    rendered: str = module.render(answer, Path.cwd(), proof, ablation)
-    return printable(rendered, styled=output_format == "text")
+    from tclint.run.report.rendered import rendered
+
+    text = rendered(answer, output_format, proof, ablation)
+    return printable(text, styled=output_format == "text")
 
 
 def _recorded(plan: Plan, desk: Path) -> Answer:
