@@ -9,6 +9,7 @@ import pytest
 import typer
 
 from tclint.cli import verifying
+from tclint.cli.app import COMMANDS, GROUPS
 from tclint.config import Config
 from tclint.config_verify import VerifyTarget
 from tclint.verify.arms import Options
@@ -118,3 +119,44 @@ def test_a_rule_is_formatted_for_a_terminal_and_plain_in_a_pipe(project: Path) -
     assert "\x1b[" not in plain
     assert "## What it does" not in shown
     assert "\x1b[" in shown
+
+
+def test_help_lists_each_command_under_one_heading() -> None:
+    assert sorted(name for names in GROUPS.values() for name in names) == sorted(COMMANDS)
+
+
+def test_help_lists_options_under_headings(project: Path) -> None:
+    text = tclint("fix", "--help", cwd=project).stdout
+    headings = ["Which findings:", "Which fixes:", "Proof of fixes:", "What is printed:"]
+    assert all(heading in text for heading in headings)
+    for command in COMMANDS:
+        assert "range>" not in tclint(command, "--help", cwd=project).stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("tclint rule TCL14", ["TCL140", "TCL141", "TCL142"]),
+        ("tclint check --select TCL101,print-", ["TCL101,print-in-compiled-region"]),
+    ],
+)
+def test_a_shell_completes_codes_and_names_of_rules(
+    project: Path, typed: str, offered: list[str]
+) -> None:
+    asked = {
+        "_TCLINT_COMPLETE": "complete_bash",
+        "COMP_WORDS": typed,
+        "COMP_CWORD": str(len(typed.split()) - 1),
+    }
+    assert tclint(cwd=project, **asked).stdout.split() == offered
+
+
+def test_the_colour_of_a_code_tells_what_the_finding_costs(project: Path) -> None:
+    (project / "net.py").write_text(
+        "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    print(x)\n"
+        "    return x + torch.tensor([1.0, 2.0]).cuda()\n"
+    )
+    colours = {"FORCE_COLOR": "1", "NO_COLOR": ""}
+    shown = tclint("check", "--output-format=concise", cwd=project, **colours).stdout
+    assert "\x1b[31;1mTCL120\x1b[0m" in shown
+    assert "\x1b[33;1mTCL31" in shown

@@ -146,8 +146,8 @@ def test_a_bar_shows_how_far_a_long_run_is() -> None:
     stream = io.StringIO()
     bar = file_bar.Bar(stream, 4, patience=0)
     bar.advance(1)
-    assert bar.text(80) == f"Checking [{'#' * 10}{' ' * 30}] 1/4"
-    assert bar.text(30) == f"Checking [{'#' * 3}{' ' * 11}] 1/4"
+    assert bar.text(80) == f"{'━' * 10}{'╌' * 30} 1/4 Checking"
+    assert bar.text(30) == f"{'━' * 4}{'╌' * 12} 1/4 Checking"
     assert all(len(bar.text(columns)) < max(columns, 1) for columns in range(1, 100))
     bar.clear()
     assert stream.getvalue().endswith("\r\x1b[2K")

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from tclint import __version__
+from tclint.cli.options import Grouped
 from tclint.cli.terminal import fail, prepare_streams
 from tclint.errors import UserError
 from tclint.printable import printable
@@ -31,6 +32,15 @@ COMMANDS = {
     "new-rule": "Create a rule to start from.",
 }
 """Command names and what they do; each is a function in the module of the same name."""
+
+GROUPS = {
+    "Find, fix, prove": ("check", "fix", "verify"),
+    "Measure your own script": ("run", "trace"),
+    "Look things up": ("rule", "config", "upgrade"),
+    "Where you work": ("server", "mcp", "review"),
+    "Other": ("new-rule", "clean"),
+}
+"""Under these words the help lists the commands."""
 
 
 class LazyGroup(TyperGroup):
@@ -55,6 +65,12 @@ class LazyGroup(TyperGroup):
         """Read what stands before the command's name."""
         with _readable_errors():
             return super().parse_args(ctx, args)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands by what they are for."""
+        for heading, names in GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name, COMMANDS[name]) for name in names])
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; errors that explain themselves end it without a traceback."""
@@ -131,7 +147,7 @@ def load(name: str) -> TyperCommand:
     if hasattr(module, "group"):
         return cast("TyperCommand", typer.main.get_command(module.group))
     single = typer.Typer(add_completion=False, rich_markup_mode=None)
-    single.command(name, cls=getattr(module, "Parsing", None))(getattr(module, function))
+    single.command(name, cls=getattr(module, "Parsing", Grouped))(getattr(module, function))
     return cast("TyperCommand", typer.main.get_command(single))
 
 

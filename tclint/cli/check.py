@@ -16,10 +16,17 @@ def check(
     *,
     output_format: Annotated[
         OutputFormat,
-        typer.Option(envvar="TCLINT_OUTPUT_FORMAT", help="Format of the report."),
+        typer.Option(
+            envvar="TCLINT_OUTPUT_FORMAT",
+            help="Format of the report.",
+            rich_help_panel=options.REPORT,
+        ),
     ] = OutputFormat.FULL,
     output_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the report to a file.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write the report to a file.", rich_help_panel=options.REPORT
+        ),
     ] = None,
     select: options.Select = None,
     extend_select: options.ExtendSelect = None,
@@ -42,7 +49,12 @@ def check(
     diff: options.Diff = False,
     show_declined: options.ShowDeclined = False,
     statistics: Annotated[
-        bool, typer.Option("--statistics", help="Print the number of findings of each rule.")
+        bool,
+        typer.Option(
+            "--statistics",
+            help="Print the number of findings of each rule.",
+            rich_help_panel=options.REPORT,
+        ),
     ] = False,
     explain_types: Annotated[
         str | None,
@@ -50,6 +62,7 @@ def check(
             metavar="FILE:LINE[:COL]",
             help="Print why a line is reported or is not, instead of findings: in which compiled"
             " region it is, what tclint takes its expressions for, what each rule says.",
+            rich_help_panel=options.REPORT,
         ),
     ] = None,
     stdin_filename: options.StdinFilename = None,

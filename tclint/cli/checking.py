@@ -88,7 +88,7 @@ def run_check(inputs: Inputs, task: Task, how: Execution, recorder: Recorder | N
     output = task.output
     if output.file is not None:
         require_report("--output-file", output.file, inputs.files)
-    with file_bar(len(inputs.files), wanted=not output.quiet) as advance:
+    with file_bar(len(inputs.files)) as advance:
         run = _checked(inputs, replace(how, advance=advance))
     run = replace(run, errors=(*inputs.errors, *run.errors))
     shown = output.file is None

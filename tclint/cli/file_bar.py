@@ -13,6 +13,8 @@ from typing import Final, TextIO
 PATIENCE: Final = 1.0
 """Seconds before anything is shown: most runs are over by then."""
 WIDEST: Final = 40
+_MARKS: Final = "━╌"
+_PLAIN_MARKS: Final = "#-"
 
 
 class Bar:
@@ -39,20 +41,29 @@ class Bar:
             self._stream.flush()
 
     def text(self, columns: int) -> str:
-        """The line: ``Checking [####      ] 512/1248``."""
-        numbers = f" {self._done}/{self._total}"
-        room = min(WIDEST, columns - len("Checking []") - len(numbers) - 1)
+        """The line: ``━━━━━━──── 512/1248 Checking``, like that of other commands."""
+        said = f"{self._done}/{self._total} Checking"
+        room = min(WIDEST, columns - len(said) - 2)
         if room < 1:
-            return f"Checking{numbers}"[: max(columns - 1, 0)]
+            return said[: max(columns - 1, 0)]
+        done, left = _MARKS if _takes(self._stream, _MARKS) else _PLAIN_MARKS
         filled = room * self._done // max(self._total, 1)
-        return f"Checking [{'#' * filled}{' ' * (room - filled)}]{numbers}"
+        return f"{done * filled}{left * (room - filled)} {said}"
+
+
+def _takes(stream: TextIO, text: str) -> bool:
+    try:
+        text.encode(stream.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @contextmanager
-def file_bar(total: int, *, wanted: bool) -> Iterator[Callable[[int], None] | None]:
+def file_bar(total: int) -> Iterator[Callable[[int], None] | None]:
     """Show a bar on a terminal; gives what to call when files are done."""
     stream = sys.stderr
-    if not wanted or not stream.isatty() or os.environ.get("TERM") == "dumb":
+    if not stream.isatty() or os.environ.get("TERM") == "dumb":
         yield None
         return
     bar = Bar(stream, total)

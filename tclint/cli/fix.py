@@ -9,6 +9,8 @@ import typer
 from tclint.cli import options
 from tclint.cli.options import Remedies
 
+_PROOF = "Proof of fixes"
+
 
 class Format(str, Enum):
     """How to print the report."""
@@ -42,16 +44,32 @@ def fix(
             "--verify",
             help="Compile targets with and without the fixes. Keep a fix only if its break is gone "
             "and results, exceptions and state are equal. Runs your code.",
+            rich_help_panel=_PROOF,
         ),
     ] = False,
     phase: Annotated[
-        Phase, typer.Option(help="With `--verify`: what one call of a target does.")
+        Phase,
+        typer.Option(
+            help="With `--verify`: what one call of a target does.", rich_help_panel=_PROOF
+        ),
     ] = Phase.FORWARD,
     time_limit: Annotated[
-        float, typer.Option(min=1.0, help="With `--verify`: seconds for each child process.")
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=1.0,
+            help="With `--verify`: seconds for each child process.",
+            rich_help_panel=_PROOF,
+        ),
     ] = 600.0,
     max_runs: Annotated[
-        int, typer.Option(min=2, help="With `--verify`: maximum number of compilations.")
+        int,
+        typer.Option(
+            metavar="N",
+            min=2,
+            help="With `--verify`: maximum number of compilations.",
+            rich_help_panel=_PROOF,
+        ),
     ] = 40,
     unsafe_fixes: options.UnsafeFixes = False,
     remedies: Annotated[
@@ -59,21 +77,30 @@ def fix(
         typer.Option(
             help="What to do about findings that no fix removes: turn on settings of Dynamo where "
             "the project compiles, open escape hatches, or both.",
+            rich_help_panel=options.FIXES,
             show_default=False,
         ),
     ] = None,
     speed: Annotated[
-        bool, typer.Option(help="With `--verify`: time what is kept, and drop what is slower.")
+        bool,
+        typer.Option(
+            help="With `--verify`: time what is kept, and drop what is slower.",
+            rich_help_panel=_PROOF,
+        ),
     ] = True,
     diff: options.Diff = False,
     output_format: Annotated[
-        Format, typer.Option(help="Format of the report; `json` contains every edit.")
+        Format,
+        typer.Option(
+            help="Format of the report; `json` contains every edit.", rich_help_panel=options.REPORT
+        ),
     ] = Format.TEXT,
     statistics: Annotated[
         bool,
         typer.Option(
             "--statistics",
             help="Print how many findings of each rule were fixed, and why others were not.",
+            rich_help_panel=options.REPORT,
         ),
     ] = False,
     select: options.Select = None,
@@ -98,7 +125,11 @@ def fix(
     exit_zero: options.ExitZero = False,
     exit_non_zero_on_fix: Annotated[
         bool,
-        typer.Option("--exit-non-zero-on-fix", help="Exit with 1 if anything was fixed."),
+        typer.Option(
+            "--exit-non-zero-on-fix",
+            help="Exit with 1 if anything was fixed.",
+            rich_help_panel=options.REPORT,
+        ),
     ] = False,
     jobs: options.Jobs = 0,
 ) -> None:

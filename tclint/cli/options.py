@@ -2,9 +2,49 @@
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
+
+FINDINGS = "Which findings"
+COMPILED = "Which code is compiled, for which torch"
+CONFIGURATION = "Configuration and files"
+REPORT = "What is printed"
+FIXES = "Which fixes"
+RUN = "The run itself"
+"""Under these words the help of a command lists its options."""
+
+
+def rule_codes(incomplete: str) -> list[tuple[str, str]]:
+    """For a shell's completion: codes and names of rules, the last of a list with commas."""
+    from tclint.lint.registry import known_rules
+
+    before, comma, word = incomplete.rpartition(",")
+    named = [(text, rule.summary) for rule in known_rules() for text in (rule.code, rule.name)]
+    return [
+        (f"{before}{comma}{text}", summary)
+        for text, summary in named
+        if text.casefold().startswith(word.casefold())
+    ]
+
+
+class Grouped(TyperCommand):
+    """A command whose help lists options under headings, in the order of their first ones."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments and options; what has no heading of its own comes first."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for parameter in self.get_params(ctx):
+            told = parameter.get_help_record(ctx)
+            if told is not None:
+                usual = "Options" if parameter.param_type_name == "option" else "Arguments"
+                heading = getattr(parameter, "rich_help_panel", None) or usual
+                sections.setdefault(heading, []).append(told)
+        for heading, rows in sections.items():
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
 
 
 class Remedies(str, Enum):
@@ -25,14 +65,30 @@ Paths = Annotated[
 ]
 Select = Annotated[
     list[str] | None,
-    typer.Option(metavar="CODES", help="Comma-separated rule codes, prefixes or names to enable."),
+    typer.Option(
+        metavar="CODES",
+        help="Comma-separated rule codes, prefixes or names to enable.",
+        autocompletion=rule_codes,
+        rich_help_panel=FINDINGS,
+    ),
 ]
 ExtendSelect = Annotated[
     list[str] | None,
-    typer.Option(metavar="CODES", help="Codes, prefixes or names to enable in addition."),
+    typer.Option(
+        metavar="CODES",
+        help="Codes, prefixes or names to enable in addition.",
+        autocompletion=rule_codes,
+        rich_help_panel=FINDINGS,
+    ),
 ]
 Ignore = Annotated[
-    list[str] | None, typer.Option(metavar="CODES", help="Codes, prefixes or names to disable.")
+    list[str] | None,
+    typer.Option(
+        metavar="CODES",
+        help="Codes, prefixes or names to disable.",
+        autocompletion=rule_codes,
+        rich_help_panel=FINDINGS,
+    ),
 ]
 ConfigOption = Annotated[
     list[str] | None,
@@ -40,16 +96,28 @@ ConfigOption = Annotated[
         "--config",
         metavar="FILE|KEY=VALUE",
         help="A configuration file, or one key with a TOML value; repeatable.",
+        rich_help_panel=CONFIGURATION,
     ),
 ]
-Isolated = Annotated[bool, typer.Option("--isolated", help="Read no configuration file.")]
+Isolated = Annotated[
+    bool,
+    typer.Option("--isolated", help="Read no configuration file.", rich_help_panel=CONFIGURATION),
+]
 Exclude = Annotated[
     list[str] | None,
-    typer.Option(metavar="PATTERN", help="Files to exclude, in place of the configured ones."),
+    typer.Option(
+        metavar="PATTERN",
+        help="Files to exclude, in place of the configured ones.",
+        rich_help_panel=CONFIGURATION,
+    ),
 ]
 ForceExclude = Annotated[
     bool,
-    typer.Option("--force-exclude", help="Apply excludes even to files named on the command line."),
+    typer.Option(
+        "--force-exclude",
+        help="Apply excludes even to files named on the command line.",
+        rich_help_panel=CONFIGURATION,
+    ),
 ]
 Scope = Annotated[
     str | None,
@@ -58,16 +126,24 @@ Scope = Annotated[
         metavar="SCOPE",
         help="Which code counts as compiled: `compiled` (what a torch.compile reaches), `modules`"
         " (also every forward), `all` (every function).",
+        rich_help_panel=COMPILED,
     ),
 ]
 TargetTorch = Annotated[
     str | None,
-    typer.Option(metavar="VERSION", help="Torch version that the code runs on, e.g. 2.11."),
+    typer.Option(
+        metavar="VERSION",
+        help="Torch version that the code runs on, e.g. 2.11.",
+        rich_help_panel=COMPILED,
+    ),
 ]
 MinTorch = Annotated[
     str | None,
     typer.Option(
-        "--min-torch", metavar="VERSION", help="Oldest torch version that fixes must work on."
+        "--min-torch",
+        metavar="VERSION",
+        help="Oldest torch version that fixes must work on.",
+        rich_help_panel=COMPILED,
     ),
 ]
 MinConfidence = Annotated[
@@ -76,6 +152,7 @@ MinConfidence = Annotated[
         "--min-confidence",
         metavar="LEVEL",
         help="Lowest confidence to report: `low`, `medium` or `high`.",
+        rich_help_panel=FINDINGS,
     ),
 ]
 MinWorth = Annotated[
@@ -85,6 +162,7 @@ MinWorth = Annotated[
         metavar="LEVEL",
         help="Lowest worth to report: `hint` (next to nothing in most programs), `low`, `medium` or"
         " `high`.",
+        rich_help_panel=FINDINGS,
     ),
 ]
 Preset = Annotated[
@@ -94,17 +172,25 @@ Preset = Annotated[
         metavar="PRESET",
         help="Whose findings to report: `library` leaves out tests, benchmarks and archives of"
         " runs, `training` export and visualisation code as well, `all` nothing.",
+        rich_help_panel=FINDINGS,
     ),
 ]
 Baseline = Annotated[
     Path | None,
     typer.Option(
-        "--baseline", metavar="FILE", help="Report only findings that are not in this file."
+        "--baseline",
+        metavar="FILE",
+        help="Report only findings that are not in this file.",
+        rich_help_panel=FINDINGS,
     ),
 ]
 UpdateBaseline = Annotated[
     bool,
-    typer.Option("--update-baseline", help="Write the current findings to the baseline."),
+    typer.Option(
+        "--update-baseline",
+        help="Write the current findings to the baseline.",
+        rich_help_panel=FINDINGS,
+    ),
 ]
 DiffOnly = Annotated[
     str | None,
@@ -112,10 +198,14 @@ DiffOnly = Annotated[
         "--diff-only",
         metavar="REV",
         help="Report only findings on lines changed since this revision.",
+        rich_help_panel=FINDINGS,
     ),
 ]
 Changed = Annotated[
-    bool, typer.Option("--changed", help="Report only findings on uncommitted lines.")
+    bool,
+    typer.Option(
+        "--changed", help="Report only findings on uncommitted lines.", rich_help_panel=FINDINGS
+    ),
 ]
 AddIgnore = Annotated[
     str | None,
@@ -123,13 +213,22 @@ AddIgnore = Annotated[
         "--add-ignore",
         metavar="[=REASON]",
         help="Add a comment that silences it to each finding, with this reason if one is given.",
+        rich_help_panel=FINDINGS,
     ),
 ]
 IgnoreNoqa = Annotated[
-    bool, typer.Option("--ignore-noqa", help="Also report findings that comments silence.")
+    bool,
+    typer.Option(
+        "--ignore-noqa",
+        help="Also report findings that comments silence.",
+        rich_help_panel=FINDINGS,
+    ),
 ]
 ShowFiles = Annotated[
-    bool, typer.Option("--show-files", help="Print the files that would be checked.")
+    bool,
+    typer.Option(
+        "--show-files", help="Print the files that would be checked.", rich_help_panel=REPORT
+    ),
 ]
 ShowRegions = Annotated[
     bool,
@@ -137,31 +236,50 @@ ShowRegions = Annotated[
         "--show-regions",
         help="Print what is compiled instead of findings: where, what it reaches, and which loops"
         " call it; as JSON with `--output-format json`.",
+        rich_help_panel=REPORT,
     ),
 ]
 ShowSettings = Annotated[
-    bool, typer.Option("--show-settings", help="Print the settings in effect.")
+    bool,
+    typer.Option("--show-settings", help="Print the settings in effect.", rich_help_panel=REPORT),
 ]
-Watch = Annotated[bool, typer.Option("--watch", "-w", help="Check again whenever a file changes.")]
+Watch = Annotated[
+    bool,
+    typer.Option("--watch", "-w", help="Check again whenever a file changes.", rich_help_panel=RUN),
+]
 ShowDeclined = Annotated[
-    bool, typer.Option("--show-declined", help="Show why a finding has no fix.")
+    bool,
+    typer.Option("--show-declined", help="Show why a finding has no fix.", rich_help_panel=REPORT),
 ]
 StdinFilename = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help="Name of the file on standard input, for reports and configuration."
+        metavar="FILE",
+        help="Name of the file on standard input, for reports and configuration.",
+        rich_help_panel=CONFIGURATION,
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print findings only, no summary.")]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="Print findings only, no summary.", rich_help_panel=REPORT),
+]
 ExitZero = Annotated[
-    bool, typer.Option("--exit-zero", help="Exit with 0 even if there are findings.")
+    bool,
+    typer.Option(
+        "--exit-zero", help="Exit with 0 even if there are findings.", rich_help_panel=REPORT
+    ),
 ]
 Diff = Annotated[
-    bool, typer.Option("--diff", help="Print the changes as a diff and write nothing.")
+    bool,
+    typer.Option(
+        "--diff", help="Print the changes as a diff and write nothing.", rich_help_panel=REPORT
+    ),
 ]
 UnsafeFixes = Annotated[
     bool,
-    typer.Option("--unsafe-fixes", help="Also apply fixes that may change behaviour."),
+    typer.Option(
+        "--unsafe-fixes", help="Also apply fixes that may change behaviour.", rich_help_panel=FIXES
+    ),
 ]
 Jobs = Annotated[
     int,
@@ -171,11 +289,17 @@ Jobs = Annotated[
         metavar="N",
         min=0,
         help="Maximum number of worker processes; 0 means one per CPU.",
+        rich_help_panel=RUN,
     ),
 ]
 NoCache = Annotated[
     bool,
-    typer.Option("--no-cache", envvar="TCLINT_NO_CACHE", help="Neither read nor write the cache."),
+    typer.Option(
+        "--no-cache",
+        envvar="TCLINT_NO_CACHE",
+        help="Neither read nor write the cache.",
+        rich_help_panel=RUN,
+    ),
 ]
 CacheDir = Annotated[
     Path | None,
@@ -184,5 +308,6 @@ CacheDir = Annotated[
         envvar="TCLINT_CACHE_DIR",
         metavar="FOLDER",
         help="Cache folder; by default `.tclint_cache` beside the configuration file.",
+        rich_help_panel=RUN,
     ),
 ]

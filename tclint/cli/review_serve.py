@@ -47,7 +47,9 @@ def serve(
     git_url: Annotated[
         str, typer.Option(metavar="URL", help="Where repositories are fetched from.")
     ] = "https://github.com",
-    workers: Annotated[int, typer.Option(min=1, max=64, help="Number of concurrent reviews.")] = 2,
+    workers: Annotated[
+        int, typer.Option(metavar="N", min=1, max=64, help="Number of concurrent reviews.")
+    ] = 2,
     *,
     check_run: Annotated[
         bool, typer.Option("--check-run", help="Report as check runs instead of reviews.")

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from tclint.cli.options import rule_codes
+
 
 class RuleFormat(str, Enum):
     """How a rule's page is printed."""
@@ -16,7 +18,10 @@ class RuleFormat(str, Enum):
 
 def rule(
     code: Annotated[
-        str | None, typer.Argument(help="A rule's code or name.", show_default=False)
+        str | None,
+        typer.Argument(
+            help="A rule's code or name.", show_default=False, autocompletion=rule_codes
+        ),
     ] = None,
     *,
     every: Annotated[bool, typer.Option("--all", help="Explain all rules.")] = False,

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
-from tclint.cli.options import Remedies
+from tclint.cli.options import Grouped, Remedies
 
 
 class Format(str, Enum):
@@ -22,7 +21,7 @@ class Format(str, Enum):
     HTML = "html"
 
 
-class Parsing(TyperCommand):
+class Parsing(Grouped):
     """All that follows the first word of the command is the command's."""
 
     allow_interspersed_args = False
@@ -53,10 +52,13 @@ def run(
     ] = None,
     *,
     steps: Annotated[
-        int, typer.Option(min=0, help="Stop the command after this many steps; 0: let it finish.")
+        int,
+        typer.Option(
+            metavar="N", min=0, help="Stop the command after this many steps; 0: let it finish."
+        ),
     ] = 0,
     warm_up: Annotated[
-        int, typer.Option(min=0, help="Steps at the start that are not counted.")
+        int, typer.Option(metavar="N", min=0, help="Steps at the start that are not counted.")
     ] = 10,
     step_marker: Annotated[
         str,

@@ -111,14 +111,21 @@ def verify(
     ] = None,
     time_limit: Annotated[
         float,
-        typer.Option(min=1.0, help="Seconds for each target; partial results are reported."),
+        typer.Option(
+            metavar="SECONDS",
+            min=1.0,
+            help="Seconds for each target; partial results are reported.",
+        ),
     ] = 1800.0,
     memory_limit: Annotated[
-        float, typer.Option(min=0.0, help="GiB of memory for each child process; 0 means no limit.")
+        float,
+        typer.Option(
+            metavar="GIB", min=0.0, help="GiB of memory for each child process; 0 means no limit."
+        ),
     ] = 0.0,
     speed: Annotated[bool, typer.Option(help="Also time the target.")] = True,
     nproc: Annotated[
-        int, typer.Option(min=1, help="Also run on this many processes, one per rank.")
+        int, typer.Option(metavar="N", min=1, help="Also run on this many processes, one per rank.")
     ] = 1,
     parallel: Annotated[
         Parallel, typer.Option(help="How to distribute the module over the processes.")

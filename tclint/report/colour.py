@@ -10,6 +10,7 @@ RED = "31"
 GREEN = "32"
 YELLOW = "33"
 BLUE = "34"
+MAGENTA = "35"
 CYAN = "36"
 
 

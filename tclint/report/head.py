@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from tclint.diagnostics import Applicability, Diagnostic
+from tclint.diagnostics import Applicability, Diagnostic, Effect
 from tclint.printable import visible
-from tclint.report.colour import BOLD, CYAN, RED, Paint, linked
+from tclint.report.colour import BLUE, BOLD, CYAN, MAGENTA, RED, YELLOW, Paint, linked
 from tclint.report.place import cell_place
 
 if TYPE_CHECKING:
     from tclint.lint.engine import Result
     from tclint.report.view import View
+
+_COLOURS: Final = {
+    Effect.GRAPH_BREAK: RED,
+    Effect.INVALID: RED,
+    Effect.RECOMPILE: MAGENTA,
+    Effect.HOST_SYNC: YELLOW,
+    Effect.DEVICE_COPY: YELLOW,
+    Effect.LAUNCH_OVERHEAD: BLUE,
+    Effect.COLD_START: BLUE,
+    Effect.NONE: CYAN,
+}
 
 
 def head(result: Result, view: View) -> str:
@@ -31,6 +42,6 @@ def star(diagnostic: Diagnostic, view: View) -> str:
 
 
 def code(diagnostic: Diagnostic, view: View) -> str:
-    """The rule's code, which a terminal may open."""
-    text = Paint(view.colour)(diagnostic.code, RED, BOLD)
+    """The rule's code in the colour of what the finding costs; a terminal may open it."""
+    text = Paint(view.colour)(diagnostic.code, _COLOURS[diagnostic.effect], BOLD)
     return linked(text, diagnostic.url) if view.links and diagnostic.url else text
