@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.training.__main__ import PAGE, REPORT, ROOT
+from benchmarks.training.__main__ import PAGE, REPORT, ROOT, joined
 from benchmarks.training.page import page, rewritten, sentence, with_sentence
 
 pytest.importorskip("torch")
@@ -65,3 +65,17 @@ def test_every_arm_takes_a_step() -> None:
         if not habit.gpu_only:
             for arm in habit.arms(world):
                 arm.step(world)
+    torch.distributed.destroy_process_group()  # that of the habits of DDP
+
+
+def test_habits_that_were_measured_later_join_the_rest() -> None:
+    kept = {**report(row(), row(habit="finite")), "turns": 2}
+    added = {**kept, "rows": [row(saved=0.1)], "habits": ["finite", "loss read"], "clock": [1]}
+    both = joined(kept, added)
+    assert [(one["habit"], one["saved"]) for one in both["rows"]] == [
+        ("finite", 0.5),
+        ("loss read", 0.1),
+    ]
+    assert both["clock"] == [1]
+    with pytest.raises(SystemExit, match="differ in `turns`"):
+        joined(kept, {**added, "turns": 3})

@@ -34,7 +34,8 @@ def main() -> None:
     parser.add_argument("--device", default="", help="cpu or cuda; cuda if there is one")
     parser.add_argument("--turns", type=int, default=12)
     parser.add_argument("--steps", type=int, default=10, help="of each turn")
-    parser.add_argument("--habits", default="", help="only those with this in their names")
+    parser.add_argument("--habits", default="", help="only these: parts of names, with commas")
+    parser.add_argument("--add", type=Path, help="a report whose habits take the place of the kept")
     parser.add_argument("--forms", default="eager,compiled")
     parser.add_argument("--check", action="store_true", help="fail where a page would change")
     options = parser.parse_args()
@@ -43,6 +44,9 @@ def main() -> None:
         options.measure.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
         return
     report = json.loads(options.report.read_text(encoding="utf-8"))
+    if options.add is not None:
+        report = joined(report, json.loads(options.add.read_text(encoding="utf-8")))
+        options.report.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     pages = dict(rewritten(report, sorted((ROOT / "rules").glob("*/*.md"))))
     pages[PAGE] = page(report)
     changed = [one for one, text in pages.items() if not _holds(one, text)]
@@ -80,7 +84,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
                 left_out = (habit.gpu_only and not on_gpu) or (
                     habit.eager_only and form == "compiled"
                 )
-                if left_out or options.habits not in habit.name:
+                if left_out or not any(one in habit.name for one in options.habits.split(",")):
                     continue
                 gc.collect()
                 times = measured(habit, world, turns)
@@ -100,7 +104,8 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
                     }
                 )
                 print(habit.name, size.name, form, times, flush=True)
-    rows.sort(key=lambda row: [one.name for one in HABITS].index(str(row["habit"])))
+    names = [one.name for one in HABITS]
+    rows.sort(key=lambda row: names.index(str(row["habit"])))
     version = torch.__version__.partition("+")[0]
     return {
         "where": f"{where} (torch {version})",
@@ -108,9 +113,22 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         "steps": turns.steps,
         "sizes": sizes,
         "rows": rows,
+        "habits": names,
         "clock": clock,
         "bits": same_bits(device),
     }
+
+
+def joined(kept: dict[str, Any], added: dict[str, Any]) -> dict[str, Any]:
+    """One report of two that are of the same machine and the same models."""
+    for same in ("where", "turns", "steps", "sizes"):
+        if kept[same] != added[same]:
+            sys.exit(f"the reports differ in `{same}`: {kept[same]} and {added[same]}")
+    names = added["habits"]
+    anew = {row["habit"] for row in added["rows"]}
+    rows = [row for row in kept["rows"] if row["habit"] not in anew and row["habit"] in names]
+    rows = sorted([*rows, *added["rows"]], key=lambda row: names.index(row["habit"]))
+    return {**kept, "rows": rows, "clock": added["clock"] or kept["clock"]}
 
 
 def _clocked(world: World, size: str, form: str, turns: Turns) -> list[dict[str, Any]]:

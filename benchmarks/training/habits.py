@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import math
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import nn
+from torch import distributed, nn
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DataLoader, Dataset
 
 from .model import Gpt, Size
 
@@ -57,6 +61,7 @@ class Arm:
     scaler: torch.amp.GradScaler | None = None
     to_none: bool = True
     mixed: bool = True
+    zero: Callable[[], object] | None = None
 
     def step(self, world: World) -> None:
         """One training step."""
@@ -74,9 +79,46 @@ class Arm:
         else:
             self.scaler.step(self.optimizer)
             self.scaler.update()
-        self.optimizer.zero_grad(set_to_none=self.to_none)
+        if self.zero is None:
+            self.optimizer.zero_grad(set_to_none=self.to_none)
+        else:
+            self.zero()
         for hook in self.after_step:
             hook(loss)
+
+
+@dataclass
+class OfProcesses(Arm):
+    """The step of a model in DDP: several micro steps, and when they synchronize gradients."""
+
+    model: DistributedDataParallel | None = None
+    micro_steps: int = 1
+    each_time: bool = True
+
+    def step(self, world: World) -> None:
+        """Some micro steps, and one of the optimizer."""
+        model, kept = self.model, world.call
+        assert model is not None
+        world.call = model
+        for number in range(self.micro_steps):
+            last = number == self.micro_steps - 1
+            with nullcontext() if last or self.each_time else model.no_sync():
+                world.loss(self.batch()).backward()
+        world.call = kept
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+
+
+class Images(Dataset[torch.Tensor]):
+    """Pictures in memory, each of which is turned into floats when it is asked for."""
+
+    def __len__(self) -> int:
+        return 1 << 20
+
+    def __getitem__(self, index: int) -> torch.Tensor:
+        picture = np.full((224, 224, 3), index % 251, np.uint8).astype(np.float32)
+        picture = (picture / 255.0 - 0.45) / 0.225
+        return torch.from_numpy(np.ascontiguousarray(picture.transpose(2, 0, 1)))
 
 
 @dataclass(frozen=True)
@@ -261,6 +303,118 @@ def norms_stacked(world: World) -> tuple[Arm, Arm]:
     return found, remedy
 
 
+def sgd(world: World) -> tuple[Arm, Arm]:
+    found, remedy = plain(world), plain(world)
+    found.optimizer = torch.optim.SGD(world.parameters, lr=RATE, momentum=0.9)
+    remedy.optimizer = torch.optim.SGD(world.parameters, lr=RATE, momentum=0.9, fused=True)
+    return found, remedy
+
+
+def made_on_host(world: World) -> tuple[Arm, Arm]:
+    found, remedy = plain(world), plain(world)
+    found.after_step = [lambda _: torch.randn(64, 100).to(world.device)]
+    remedy.after_step = [lambda _: torch.randn(64, 100, device=world.device)]
+    return found, remedy
+
+
+def pageable_batch(world: World) -> tuple[Arm, Arm]:
+    found, remedy = plain(world), plain(world)
+    images = torch.zeros(64, 3, 224, 224)
+    pinned = images.pin_memory() if world.device.type == "cuda" else images
+    found.after_step = [lambda _: images.to(world.device)]
+    remedy.after_step = [lambda _: pinned.to(world.device, non_blocking=True)]
+    return found, remedy
+
+
+def loaded(world: World) -> tuple[Arm, Arm]:
+    found, remedy = plain(world), plain(world)
+    for arm, workers in ((found, 0), (remedy, 4)):
+        batches = iter(DataLoader(Images(), batch_size=32, num_workers=workers))
+        arm.after_step = [lambda _, it=batches: next(it).to(world.device)]  # type: ignore[misc]
+    return found, remedy
+
+
+def indexed(world: World) -> tuple[Arm, Arm]:
+    found, remedy = plain(world), plain(world)
+    rows = [torch.zeros(8192, 4, device=world.device) for _ in range(6)]
+    array = np.random.default_rng(0).permutation(8192)[:2048]
+    found.after_step = [lambda _: [one[array] for one in rows]]
+
+    def once(_: torch.Tensor) -> list[torch.Tensor]:
+        index = torch.from_numpy(array).to(world.device)
+        return [one[index] for one in rows]
+
+    remedy.after_step = [once]
+    return found, remedy
+
+
+def counted(world: World) -> tuple[Arm, Arm]:
+    found, remedy = plain(world), plain(world)
+    right, guessed = world.batch[1], world.batch[0]
+    totals = [0, torch.zeros((), dtype=torch.long, device=world.device)]
+
+    def on_host(_: torch.Tensor) -> None:
+        totals[0] += int((guessed.cpu().numpy() == right.cpu().numpy()).sum())
+
+    def on_device(_: torch.Tensor) -> None:
+        totals[1] += (guessed == right).sum()
+
+    found.after_step, remedy.after_step = [on_host], [on_device]
+    return found, remedy
+
+
+def copied(world: World) -> tuple[Arm, Arm]:
+    found, remedy = plain(world), plain(world)
+    copies = [p.detach().clone() for p in world.parameters]
+
+    @torch.no_grad()
+    def one_by_one(_: torch.Tensor) -> None:
+        for parameter, kept in zip(world.model.parameters(), copies, strict=True):
+            kept.copy_(parameter)
+
+    @torch.no_grad()
+    def together(_: torch.Tensor) -> None:
+        torch._foreach_copy_(copies, list(world.model.parameters()))
+
+    found.after_step, remedy.after_step = [one_by_one], [together]
+    return found, remedy
+
+
+def zeroed_one_by_one(world: World) -> tuple[Arm, Arm]:
+    found, remedy = plain(world), plain(world)
+
+    def zero() -> None:
+        for parameter in world.model.parameters():
+            if parameter.grad is not None:
+                parameter.grad.detach_()
+                parameter.grad.zero_()
+
+    found.zero = zero
+    return found, remedy
+
+
+def of_processes(world: World, **chosen: bool) -> OfProcesses:
+    """The step of a copy of the model, in one process of a group of its own."""
+    if not distributed.is_initialized():
+        backend = "nccl" if world.device.type == "cuda" else "gloo"
+        store = distributed.HashStore()
+        distributed.init_process_group(backend, store=store, rank=0, world_size=1)
+    model = DistributedDataParallel(copy.deepcopy(world.model), **chosen)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, fused=True)
+    return OfProcesses(optimizer, lambda: world.batch, model=model)
+
+
+def synchronized_each_time(world: World) -> tuple[Arm, Arm]:
+    found, remedy = of_processes(world), of_processes(world)
+    found.micro_steps = remedy.micro_steps = 4
+    remedy.each_time = False
+    return found, remedy
+
+
+def unused_sought(world: World) -> tuple[Arm, Arm]:
+    return of_processes(world, find_unused_parameters=True), of_processes(world)
+
+
 def zeroed(world: World) -> tuple[Arm, Arm]:
     found, remedy = plain(world), plain(world)
     found.to_none = False
@@ -393,6 +547,74 @@ HABITS: tuple[Habit, ...] = (
         "schedule[t], kept on the device",
         schedule_on_host,
         (),
+    ),
+    Habit(
+        "tensor made on the host",
+        "torch.randn(64, 100).to(device)",
+        "torch.randn(64, 100, device=device)",
+        made_on_host,
+        gpu_only=True,
+    ),
+    Habit(
+        "indexed by an array",
+        "six times tensor[array], of numpy",
+        "index = torch.from_numpy(array).to(device), and six times tensor[index]",
+        indexed,
+        gpu_only=True,
+    ),
+    Habit(
+        "predictions counted on the host",
+        "(predicted.cpu().numpy() == y.cpu().numpy()).sum()",
+        "(predicted == y).sum()",
+        counted,
+    ),
+    Habit(
+        "batch from pageable memory",
+        "images.to(device), 38 MB",
+        "images.pin_memory(), then .to(device, non_blocking=True)",
+        pageable_batch,
+        gpu_only=True,
+    ),
+    Habit(
+        "loader without workers",
+        "DataLoader(images, batch_size=32)",
+        "DataLoader(images, batch_size=32, num_workers=4)",
+        loaded,
+        eager_only=True,
+        gpu_only=True,
+    ),
+    Habit(
+        "SGD's default",
+        "SGD(..., momentum=0.9)",
+        "SGD(..., momentum=0.9, fused=True)",
+        sgd,
+        ("TCL507",),
+    ),
+    Habit(
+        "gradients zeroed one by one",
+        "for p in model.parameters(): p.grad.zero_()",
+        "optimizer.zero_grad()",
+        zeroed_one_by_one,
+    ),
+    Habit(
+        "copies one by one",
+        "for a, p in zip(copies, model.parameters()): a.copy_(p)",
+        "torch._foreach_copy_(copies, [...])",
+        copied,
+    ),
+    Habit(
+        "gradients synchronized each time",
+        "four micro steps in DistributedDataParallel",
+        "the same, three of them in model.no_sync()",
+        synchronized_each_time,
+        eager_only=True,
+    ),
+    Habit(
+        "unused parameters sought",
+        "DistributedDataParallel(..., find_unused_parameters=True)",
+        "DistributedDataParallel(...)",
+        unused_sought,
+        eager_only=True,
     ),
     Habit(
         "cache emptied",
