@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import pytest
+
 from tclint.diagnostics import Confidence, Diagnostic, Effect, Position, Span
 from tclint.verify.budgets import recompile_count
 from tclint.verify.complaints import complaints
@@ -387,6 +389,28 @@ def test_eager_times_that_scatter_tell_only_what_is_plain() -> None:
 
     assert judge_pair(scattered(1.0), scattered(1.7), None, None).ratio is None
     assert judge_pair(scattered(1.0), scattered(9.0), None, None).ratio == 9.0
+
+
+def test_a_loss_that_one_pair_of_processes_does_not_show_again_is_none() -> None:
+    def steady(milliseconds: float) -> Timing:
+        return timing([milliseconds * (1 + n / 100) for n in range(15)])
+
+    once = judge_pair(steady(1.0), steady(3.0), steady(1.0), steady(1.0))
+    assert (once.ratio, once.note) == (None, "not seen again in fresh processes (1.07 → 3.21 ms)")
+    assert judge_pair(steady(1.0), steady(3.0), steady(1.0), steady(2.0)).ratio == 3.0
+
+
+@pytest.mark.parametrize(
+    ("factor", "repeated"), [(3.0, True), (1.2, True), (1.0, False), (0.3, False)]
+)
+def test_only_what_is_plainly_faster_is_not_measured_again(
+    factor: float, *, repeated: bool
+) -> None:
+    def arm(factor: float) -> Arm:
+        quick = timing([5.0 * factor * (1 + n / 100) for n in range(15)])
+        return Arm("arm", probe(), (Speed(1.0, quick, quick, Memory(), None, (), SAME),))
+
+    assert worth_repeating((arm(1.0), arm(factor)), "default") is repeated
 
 
 def test_what_the_time_limit_left_out_fails_the_run() -> None:

@@ -24,7 +24,7 @@ from tclint.verify.events import Equality
 from tclint.verify.process import Child, ChildError
 from tclint.verify.results import Arm, Compiled, Untimed
 from tclint.verify.speed import Speed, Speedup, Timing
-from tclint.verify.verdict import apart, is_plain, judge_pair, timing, worth_repeating
+from tclint.verify.verdict import apart, judge_pair, timing, worth_repeating
 
 # Ways for a child to end that no part of the target but the compiled call can be blamed for.
 _FAULTS = ("crash", "device", "exit", "out-of-memory", "timeout")
@@ -79,7 +79,7 @@ def race_eager(sides: Sequence[Side], options: Options, desk: Path) -> Speedup:
     """Whether the second of two sides is slower in eager code than the first; see judge_pair."""
     try:
         old, new = _eager_times(sides, options, desk, "eager")
-        if not apart(old, new) or is_plain(new.median / old.median):
+        if not apart(old, new) or new.median < old.median:
             return judge_pair(old, new, None, None)
         return judge_pair(old, new, *_eager_times(sides, options, desk, "eager-again"))
     except ChildError as failed:

@@ -85,7 +85,8 @@ def judge_pair(
 ) -> Speedup:
     """The ratio of eager code, after over before: above one it got slower; None: not to be told.
 
-    A difference that is not plain has to show in a second pair of processes as well.
+    Where there is a second pair of processes, a difference has to show in it as well. Without one,
+    it has to be plain.
     """
     # However much times scatter: where nearly all of one are far above those of the other, they do
     # not do so by chance.
@@ -99,9 +100,9 @@ def judge_pair(
     felt = abs(ratio - 1) >= _LEAST and abs(new.median - old.median) >= _LEAST_MS
     if not felt or not apart(old, new):
         return Speedup("", None, f"no measurable difference ({names})", low, high)
-    if is_plain(ratio):
-        return Speedup("", ratio, names, low, high)
     if old_again is None or new_again is None:
+        if is_plain(ratio):
+            return Speedup("", ratio, names, low, high)
         return Speedup("", None, f"too small to be told from one pair of processes ({names})")
     if not apart(old_again, new_again) or (ratio > 1) != (new_again.median > old_again.median):
         return Speedup("", None, f"not seen again in fresh processes ({names})", low, high)
@@ -115,13 +116,17 @@ def is_plain(ratio: float) -> bool:
 
 
 def worth_repeating(arms: tuple[Arm, ...], mode: str) -> bool:
-    """Whether two arms differ so little that two processes of one program might, too."""
+    """Whether two arms differ so little that two processes of one program might, too.
+
+    A loss is measured twice however large it is: another program on the machine can slow down one
+    of two processes all the time that it runs.
+    """
     speeds = [arm.speed_in(mode) for arm in arms]
     first, last = speeds[0], speeds[-1]
     if len(arms) < 2 or first is None or last is None:
         return False
     return any(
-        apart(one, other) and not is_plain(one.median / other.median)
+        apart(one, other) and (one.median < other.median or not is_plain(one.median / other.median))
         for one, other in ((first.compiled, last.compiled), (first.eager, last.eager))
     )
 
