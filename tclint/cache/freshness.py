@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import starmap
 from typing import TYPE_CHECKING, Any, Final
 
-from tclint.cache.encoding import Decoder, encoded
+from tclint.cache.encoding import Decoder, Json, encoded
 from tclint.cache.envelope import UNUSABLE
 from tclint.cache.identity import digest_of
 from tclint.config import Config
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 SETTLED: Final = 2 * 10**9
 """Nanoseconds: a file that was written so shortly before may be written again unseen, since file
 systems count time in steps."""
+
+_File = tuple[str, int, int, int, int, str, bool]
+"""What is remembered of a file: its name, then its content, as a `_Content` has it."""
+_Shard = tuple[list[str], Json, list[int]]
+"""What is remembered of a shard: its files, its outcome, and which of the files it read."""
 
 
 @record(frozen=True)
@@ -72,7 +77,7 @@ class Memory:
         if remembered is None:
             return
         surroundings = remembered["surroundings"]
-        if surroundings != stamps(name for name, _ in surroundings):
+        if surroundings != stamps(surroundings):
             return
         if remembered["run"][1:] != self._run[1:]:
             return
@@ -142,8 +147,8 @@ class Memory:
         """
         self._settled_before -= lag
         numbers: dict[str, int] = {}
-        files: list[list[Any]] = []
-        shards: list[list[Any]] = []
+        files: list[_File] = []
+        shards: list[_Shard] = []
         for shard, outcome in parts:
             contents = {name: self._lasting_content(name) for name in outcome.read}
             if not outcome.lasting or None in contents.values():
@@ -151,10 +156,10 @@ class Memory:
             for name, content in contents.items():
                 if content is not None and name not in numbers:
                     numbers[name] = len(numbers)
-                    files.append([name, *content.version, content.digest, content.settled])
+                    files.append((name, *content.version, content.digest, content.settled))
             # Names of files are long, and several shards read the same ones.
             read = [numbers[name] for name in outcome.read]
-            shards.append([[*map(str, shard)], encoded(replace(outcome, read=[])), read])
+            shards.append(([*map(str, shard)], encoded(replace(outcome, read=[])), read))
         return {
             "run": self._run,
             "surroundings": stamps(surroundings(self._program.config)),
@@ -209,6 +214,6 @@ def surroundings(config: Config) -> list[str]:
     return [*map(str, (config.root / ".venv", *config.package_folders()))]
 
 
-def stamps(folders: Iterable[str]) -> list[list[Any]]:
+def stamps(folders: Iterable[str]) -> dict[str, list[int]]:
     """Folders with their versions: an entry that comes or goes changes them."""
-    return [[name, [*(version_of(name) or ())]] for name in folders]
+    return {name: [*(version_of(name) or ())] for name in folders}

@@ -20,7 +20,8 @@ from tclint.lint.outlines import Import
 SETTLED: Final = 2 * 10**9
 """Nanoseconds, as for findings."""
 
-Rows = dict[str, tuple[Version, list[list[Any]]]]
+Rows = dict[str, tuple[Version, list[list[str]]]]
+"""A file's version, and for each import its source and the names that it binds."""
 
 
 class Imports:
@@ -64,11 +65,11 @@ def name_of(paths: Sequence[Path]) -> str:
     return os.path.commonpath([Path.cwd() / path for path in (paths[0], paths[-1])])
 
 
-def _encoded(one: Import) -> list[Any]:
+def _encoded(one: Import) -> list[str]:
     return [one.source, *(n if n == local else f"{n} {local}" for n, local in one.names)]
 
 
-def _decoded(rows: list[Any]) -> tuple[Import, ...]:
+def _decoded(rows: Sequence[Sequence[str]]) -> tuple[Import, ...]:
     return tuple(Import(_named(source), tuple(map(_pair, names))) for source, *names in rows)
 
 
