@@ -60,8 +60,8 @@ def check(
         str | None,
         typer.Option(
             metavar="FILE:LINE[:COL]",
-            help="Print why a line is reported or is not, instead of findings: in which compiled"
-            " region it is, what tclint takes its expressions for, what each rule says.",
+            help="Instead of findings, explain why a line is reported or not: its compiled region,"
+            " the types that tclint infers, what each rule says.",
             rich_help_panel=options.REPORT,
         ),
     ] = None,

@@ -75,8 +75,8 @@ def fix(
     remedies: Annotated[
         Remedies | None,
         typer.Option(
-            help="What to do about findings that no fix removes: turn on settings of Dynamo where "
-            "the project compiles, open escape hatches, or both.",
+            help="How to treat findings that no fix removes: turn on Dynamo settings where the "
+            "project compiles, use escape hatches, or both.",
             rich_help_panel=options.FIXES,
             show_default=False,
         ),
@@ -84,7 +84,7 @@ def fix(
     speed: Annotated[
         bool,
         typer.Option(
-            help="With `--verify`: time what is kept, and drop what is slower.",
+            help="With `--verify`: time the kept fixes, and drop the ones that are slower.",
             rich_help_panel=_PROOF,
         ),
     ] = True,

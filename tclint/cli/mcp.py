@@ -19,7 +19,7 @@ def mcp(
         bool, typer.Option("--read-only", help="Offer no tool that runs the project's code.")
     ] = False,
 ) -> None:
-    """Serve check, explain, propose, verify and trace to coding agents (MCP on standard input)."""
+    """Offer check, explain, propose, verify and trace to coding agents (MCP on standard input)."""
     try:
         from tclint.agents.server import make_server
     except ModuleNotFoundError as error:

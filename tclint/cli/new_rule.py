@@ -13,7 +13,7 @@ def new_rule(
         Path, typer.Argument(help="The package folder that the rule belongs to.")
     ] = Path("rules"),
 ) -> None:
-    """Write a rule that works, for you to change: its verdict, documentation and examples."""
+    """Write a working rule for you to change: its logic, documentation and examples."""
     from tclint.cli.scaffold import scaffold
     from tclint.cli.terminal import write
 

@@ -59,7 +59,7 @@ Paths = Annotated[
     list[Path] | None,
     typer.Argument(
         help="Files and folders to check, by default the current folder; `-` reads standard input."
-        " For a file, what it imports from the project and what calls it is read as well.",
+        "  For a file, tclint also reads what it imports from the project and what calls it.",
         show_default=False,
     ),
 ]
@@ -160,8 +160,8 @@ MinWorth = Annotated[
     typer.Option(
         "--min-worth",
         metavar="LEVEL",
-        help="Lowest worth to report: `hint` (next to nothing in most programs), `low`, `medium` or"
-        " `high`.",
+        help="Lowest expected gain to report: `hint` (almost none in most programs), `low`,"
+        " `medium` or `high`.",
         rich_help_panel=FINDINGS,
     ),
 ]
@@ -170,8 +170,8 @@ Preset = Annotated[
     typer.Option(
         "--preset",
         metavar="PRESET",
-        help="Whose findings to report: `library` leaves out tests, benchmarks and archives of"
-        " runs, `training` export and visualisation code as well, `all` nothing.",
+        help="Which code to leave out of the report: with `library` tests, benchmarks and archives"
+        " of runs, with `training` also export and visualisation code, with `all` none.",
         rich_help_panel=FINDINGS,
     ),
 ]
@@ -212,7 +212,7 @@ AddIgnore = Annotated[
     typer.Option(
         "--add-ignore",
         metavar="[=REASON]",
-        help="Add a comment that silences it to each finding, with this reason if one is given.",
+        help="Silence each finding with a `# tclint: ignore[CODE]` comment; REASON is added to it.",
         rich_help_panel=FINDINGS,
     ),
 ]
@@ -234,8 +234,8 @@ ShowRegions = Annotated[
     bool,
     typer.Option(
         "--show-regions",
-        help="Print what is compiled instead of findings: where, what it reaches, and which loops"
-        " call it; as JSON with `--output-format json`.",
+        help="Instead of findings, list what is compiled: where, what it reaches, and which loops"
+        " call it. JSON with `--output-format json`.",
         rich_help_panel=REPORT,
     ),
 ]

@@ -58,7 +58,7 @@ def serve(
 ) -> None:
     """Review pull requests when GitHub's webhooks announce them.
 
-    Webhooks go to /webhook; /healthz and /metrics tell how it is going. The webhook's secret comes
+    Send webhooks to /webhook; /healthz and /metrics report its state. The webhook's secret comes
     from TCLINT_WEBHOOK_SECRET.
     """
     try:

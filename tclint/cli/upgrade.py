@@ -24,10 +24,13 @@ def upgrade(
     paths: options.Paths = None,
     *,
     old: Annotated[
-        str, typer.Option("--from", metavar="VERSION", help="The torch of today, e.g. 2.13.")
+        str,
+        typer.Option(
+            "--from", metavar="VERSION", help="Torch version that you use now, e.g. 2.13."
+        ),
     ],
     new: Annotated[
-        str, typer.Option("--to", metavar="VERSION", help="The torch to go to, e.g. 2.15.")
+        str, typer.Option("--to", metavar="VERSION", help="Torch version to upgrade to, e.g. 2.15.")
     ],
     output_format: Annotated[Format, typer.Option(help="Format of the report.")] = Format.TEXT,
     config: options.ConfigOption = None,
@@ -38,9 +41,9 @@ def upgrade(
 ) -> None:
     """Report what changes from one release of torch to another.
 
-    Lines that break, or recompile, or raise from then on; names that are gone; lines that are no
-    problem any more; and workarounds that can go. Neither torch nor your code is imported or run.
-    Exits with 1 where something breaks or is gone.
+    That is: lines that start to break, recompile or raise; names that are removed; lines that stop
+    being a problem; and workarounds that can go. Neither torch nor your code is imported or run.
+    Exits with 1 if something breaks or is removed.
     """
     from tclint.cli.checking import complain_about, make_view
     from tclint.cli.configuration import Overrides
