@@ -57,7 +57,7 @@ class _Uses:
 
 
 class CompiledInNameOnly(Rule[CompileCall]):
-    """A model is compiled, and what the code runs of it stays eager."""
+    """A model is compiled, but the code only runs parts of it that stay eager."""
 
     code = "TCL416"
     name = "compiled-in-name-only"

@@ -18,7 +18,7 @@ _IDS = {"tensor": "GB0112", "object": "GB0055"}
 
 
 class AssertObject(Rule[ObjectAssert]):
-    """An assert asks for the truth of an object, or of a container of tensors or objects."""
+    """An assert tests the truth of an object, or of a container of tensors or objects."""
 
     code = "TCL115"
     name = "assert-object"

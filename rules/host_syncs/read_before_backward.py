@@ -40,7 +40,7 @@ _BATCHES: Final = re.compile(
 
 
 class ReadBeforeBackward(Rule[TrainingCall]):
-    """A training step reads its loss, or what the model gave, before it calls `backward()`."""
+    """A training step reads its loss, or the model's output, before it calls `backward()`."""
 
     code = "TCL335"
     name = "read-before-backward"

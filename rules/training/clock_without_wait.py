@@ -27,7 +27,7 @@ _WORK: Final = frozenset({"backward", "manual_backward"})
 
 
 class ClockWithoutWait(Rule[TrainingCall]):
-    """A clock is read before and after a part of a training step, and nothing waits for it."""
+    """A clock times a part of a training step, but the code does not wait for the GPU."""
 
     code = "TCL516"
     name = "clock-without-wait"

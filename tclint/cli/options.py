@@ -59,7 +59,7 @@ Paths = Annotated[
     list[Path] | None,
     typer.Argument(
         help="Files and folders to check, by default the current folder; `-` reads standard input."
-        "  For a file, tclint also reads what it imports from the project and what calls it.",
+        " For a file, tclint also reads what it imports from the project and what calls it.",
         show_default=False,
     ),
 ]
