@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect
+from tclint import __version__
+from tclint.diagnostics import Applicability, Confidence, Decline, Edit, Effect
 from tclint.lint.repair import PlacedRepair
 from tclint.printable import visible
 from tclint.report import statistics
@@ -18,6 +19,8 @@ from tclint.report.colour import Paint, wants_colour, wants_links
 from tclint.report.diff import coloured
 from tclint.report.excerpt import excerpt
 from tclint.report.formats import OutputFormat, render
+from tclint.report.origin import origin
+from tclint.report.painted import painted_diff, painted_excerpt
 from tclint.report.summary import summary
 from tclint.source.errors import FileError
 from tclint.source.file import SourceFile
@@ -146,6 +149,29 @@ def test_html_is_one_page_with_totals_rules_and_findings() -> None:
     assert "src=" not in page, "the page needs nothing else"
 
 
+def test_html_shows_the_fix_and_shows_one_effect_alone_without_a_script() -> None:
+    text = "import torch\n\n\n@torch.compile\ndef f(x):\n    print('<é', x)\n    return x\n"
+    file = SourceFile.from_text(ROOT / "m.py", text)
+    [edit] = [Edit(span(6, 5, 6, 19), "if not quiet:\n        print('<é', x)")]
+    shown = painted_diff(file, [edit])
+    assert '<span class="removed"><i>-</i>' in shown
+    assert "&lt;é" in shown
+    marked = painted_excerpt(file, span(6, 5, 6, 10))
+    assert "<mark>print</mark>" in marked
+    page = render(OutputFormat.HTML, run_of(item(ROOT)), view_of(ROOT, origin="tclint 1 · today"))
+    assert 'id="show-graph-break"' in page
+    assert "body:has(#show-graph-break:checked) :is(article:not(.graph-break)" in page
+    assert "tclint 1 · today" in page
+    assert "<script" not in page
+
+
+def test_the_origin_of_a_report_can_be_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    assert origin(tmp_path) == f"tclint {__version__} · 1970-01-01 00:00 UTC"
+
+
 class Outline(HTMLParser):
     """The texts of a page by tag; ``open`` are the tags that are not closed."""
 
@@ -155,7 +181,7 @@ class Outline(HTMLParser):
         self.texts: dict[str, list[str]] = defaultdict(list)
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
-        if tag != "meta":
+        if tag not in {"meta", "input", "br"}:
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:

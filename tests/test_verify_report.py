@@ -305,6 +305,16 @@ def test_the_page_is_self_contained_and_escaped() -> None:
     ET.fromstring(page[page.index("<svg") : page.index("</svg>") + 6])
 
 
+def test_the_page_tells_breaks_that_are_gone_and_what_changed() -> None:
+    arms = (Arm("before", probe(replace(broken(4), reason="a print"))), Arm("after", probe()))
+    diff = "--- a/m.py\n+++ b/m.py\n@@ -1 +1 @@\n-print(x)\n+pass\n"
+    page = as_html.render([TargetReport("m:f", arms, SAME, diff=diff)], HERE, "tclint 1, today")
+    assert "Graph breaks, before" in page
+    assert "a print" in page
+    assert '<span class="removed"><i>-</i>' in page
+    assert "tclint 1, today" in page
+
+
 def test_a_small_difference_must_be_seen_in_a_second_pair_of_processes() -> None:
     def arms(once: Timing, twice: Timing) -> tuple[Arm, ...]:
         old = replace(timed(samples(9.0), samples(6.0, 6.1, 6.0)), again=once)

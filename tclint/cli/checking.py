@@ -94,6 +94,10 @@ def run_check(inputs: Inputs, task: Task, how: Execution, recorder: Recorder | N
     shown = output.file is None
     view = make_view(colour=shown and colour_on(sys.stdout), show_declined=output.show_declined)
     view = replace(view, links=shown and links_on(sys.stdout))
+    if output.format is OutputFormat.HTML:
+        from tclint.report.origin import origin
+
+        view, recorder = replace(view, origin=origin(view.base)), None  # true of this run alone
     complain_about(run, view)
     for warning in unmatched(run, [config for config, _ in inputs.parts]):
         warn(warning)

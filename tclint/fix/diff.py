@@ -16,7 +16,12 @@ _DELETE: Final = 0x7F
 
 def unified_diff(file: FixedFile, name: str) -> str:
     """The changes of one file; ``name`` is its path with slashes, as the patch should say it."""
-    body = _body(file.before, file.after)
+    return diff_of(file.before, file.after, name)
+
+
+def diff_of(before: str, after: str, name: str) -> str:
+    """The changes of a text; empty where there are none."""
+    body = _body(before, after)
     return _head(name) + body if body else ""
 
 

@@ -5,26 +5,27 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from dataclasses import replace
 from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from tclint.diagnostics import Applicability, Effect
+from tclint.diagnostics import Applicability, Effect, Fix
 from tclint.report import statistics
-from tclint.report.colour import Paint
-from tclint.report.excerpt import excerpt
 from tclint.report.full import notes
 from tclint.report.html_page import PAGE
 from tclint.report.looked import compiled_at, looked_line
+from tclint.report.painted import CODE_STYLE, painted_diff, painted_excerpt
 from tclint.report.place import place_text
 from tclint.report.places import by_place
 from tclint.report.project import NAME
+from tclint.report.repairs import fix_of, hatch_of
 from tclint.report.severity import level
 from tclint.report.style import STYLE
 from tclint.report.summary import summary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from tclint.diagnostics import Diagnostic
     from tclint.lint.engine import Result, Run
@@ -33,50 +34,81 @@ if TYPE_CHECKING:
 _MORE_STYLE = """
 article { border-top: 1px solid var(--line); padding: .8rem 0 }
 article:first-of-type { border-top: 0 }
-article h4 { margin: 0 0 .4rem; font-weight: 600; overflow-wrap: anywhere }
-article h4 .where { color: var(--soft); font-weight: 400 }
+article h3 { margin: 0 0 .4rem; font-weight: 600; overflow-wrap: anywhere }
+article h3 .where { color: var(--soft); font-weight: 400 }
 article p { margin: .2rem 0; overflow-wrap: anywhere }
 article p b { color: var(--soft); font-weight: 500 }
-article pre { white-space: pre; overflow-x: auto }
 h2 { overflow-wrap: anywhere }
 details { margin-top: 2rem }
 details > summary { cursor: pointer; font-size: 1.2rem; font-weight: 600 }
 code.error { color: var(--bad) }
 code.warning { color: var(--warn) }
 code.note { color: var(--soft) }
+fieldset { border: 0; margin: 0; padding: 0 }
+legend { color: var(--soft); font-size: .85rem; padding: 0 }
+label.figure { cursor: pointer; position: relative }
+label.figure input { position: absolute; opacity: 0 }
+label.figure:has(:checked) { outline: 2px solid var(--two) }
+label.figure:has(:focus-visible) { outline: 3px solid var(--ink) }
 """
+_FIXABLE = "fixable"
 
 
 def render(run: Run, view: View) -> str:
-    """The page: totals, rules, then every finding by file."""
-    parts = [_totals(run), _looked(run), _rules(run), *_errors(run, view), *_regions(run, view)]
+    """The page: what to show, rules, then every finding by file."""
+    view = replace(view, show_declined=True)
+    choices = _choices(run)
+    parts = [
+        _filter(choices, len(run.results)),
+        _looked(run),
+        _rules(run, view),
+        *_errors(run, view),
+    ]
+    parts += _regions(run, view)
     parts += [_place(heading, found, view) for heading, found in by_place(run.results)]
+    summary_of_run = _prose(summary(run))
+    if view.origin:
+        summary_of_run += f"<br>{escape(view.origin)}"
     return PAGE.substitute(
         title=f"{NAME} check",
-        style=STYLE + _MORE_STYLE,
-        summary=_prose(summary(run)),
+        style=STYLE + CODE_STYLE + _MORE_STYLE + _hiding(choices),
+        summary=summary_of_run,
         body="\n".join(part for part in parts if part),
     )
 
 
-def _totals(run: Run) -> str:
+def _choices(run: Run) -> dict[str, int]:
+    """What findings can be shown alone, with how many they are."""
     found = [result.diagnostic for result in run.results]
-    effects = Counter(
-        one.effect.value.replace("-", " ") for one in found if one.effect is not Effect.NONE
-    )
-    files = len({one.path for one in found})
+    effects = Counter(one.effect.value for one in found if one.effect is not Effect.NONE)
     fixable = sum(one.fixable is Applicability.SAFE for one in found)
-    shown = [
-        ("findings", len(found)),
-        *effects.most_common(),
-        (f"of {run.files} files", files),
-        ("fixable with tclint fix", fixable),
-    ]
-    cells = "".join(
-        f'<div class="figure"><b>{number}</b><span>{escape(name)}</span></div>'
-        for name, number in shown
+    return {**dict(effects.most_common()), **({_FIXABLE: fixable} if fixable else {})}
+
+
+def _filter(choices: Mapping[str, int], findings: int) -> str:
+    """The totals, each of which shows what it counts: by style alone, since scripts may be off."""
+    cells = [_choice("all", findings, "findings", checked=True)]
+    for name, number in choices.items():
+        said = "fixable with tclint fix" if name == _FIXABLE else name.replace("-", " ")
+        cells.append(_choice(name, number, said))
+    return f'<fieldset><legend>Show</legend><div class="figures">{"".join(cells)}</div></fieldset>'
+
+
+def _choice(name: str, number: int, said: str, *, checked: bool = False) -> str:
+    chosen = " checked" if checked else ""
+    return (
+        f'<label class="figure"><input type="radio" name="shown" id="show-{name}"{chosen}>'
+        f"<b>{number}</b><span>{escape(said)}</span></label>"
     )
-    return f'<div class="figures">{cells}</div>'
+
+
+def _hiding(choices: Iterable[str]) -> str:
+    """Style that hides what was not asked for, and files in which nothing is left."""
+    return "".join(
+        f"body:has(#show-{name}:checked) :is(article:not(.{name}),"
+        f" section:not(:has(article.{name}))) {{ display: none }}\n"
+        for name in choices
+    )
 
 
 def _looked(run: Run) -> str:
@@ -94,21 +126,25 @@ def _regions(run: Run, view: View) -> Iterable[str]:
         for region in run.looked.regions
     )
     head = "".join(f"<th>{name}</th>" for name in ("region", "where", "functions", "loops"))
-    table = f'<div class="wide"><table><tr>{head}</tr>{rows}</table></div>'
+    table = f'<div class="wide" tabindex="0"><table><tr>{head}</tr>{rows}</table></div>'
     yield f"<details><summary>Compiled regions</summary>\n{table}</details>"
 
 
-def _rules(run: Run) -> str:
-    urls = {result.diagnostic.code: result.diagnostic for result in run.results}
+def _rules(run: Run, view: View) -> str:
+    known = {result.diagnostic.code: result.diagnostic for result in run.results}
+    told = {rule.code: rule.summary for rule in view.rules}
     rows = "".join(
-        f"<tr><td>{_code(urls[str(row['code'])])}</td><td>{escape(str(row['name']))}</td>"
+        f"<tr><td>{_code(known[str(row['code'])])}</td>"
+        f"<td>{_prose(told.get(str(row['code']), str(row['name'])))}</td>"
         f"<td>{row['count']}</td><td>{row['fixable']}</td></tr>"
         for row in statistics.rows(run)
     )
     if not rows:
         return ""
-    head = "".join(f"<th>{name}</th>" for name in ("rule", "name", "findings", "fixable"))
-    return f'<div class="wide"><table><tr>{head}</tr>{rows}</table></div>'
+    head = "".join(f"<th>{name}</th>" for name in ("rule", "what it finds", "findings", "fixable"))
+    more = "<p class='soft'><code>tclint rule CODE</code> explains a rule.</p>"
+    table = f'<table class="rules"><tr>{head}</tr>{rows}</table>'
+    return f'<div class="wide" tabindex="0">{table}</div>{more}'
 
 
 def _errors(run: Run, view: View) -> Iterable[str]:
@@ -134,17 +170,26 @@ def _file(path: str, results: Iterable[Result], view: View) -> str:
 def _finding(result: Result, view: View) -> str:
     diagnostic = result.diagnostic
     where = place_text(result, view).rpartition(os.sep)[2]
-    source = "\n".join(excerpt(result.file, diagnostic.span, Paint(enabled=False)).lines)
     said = "".join(
         f"<p><b>{escape(label)}</b> {_prose(text)}</p>"
         for label, text in notes(result, view)
         if label != "help"
     )
+    fixable = f" {_FIXABLE}" if diagnostic.fixable is Applicability.SAFE else ""
     return (
-        f"<article><h4>{_code(diagnostic)} {_prose(diagnostic.message)}"
-        f' <span class="where">{escape(where)}</span></h4>'
-        f"<pre>{escape(source)}</pre>{said}</article>"
+        f'<article class="{diagnostic.effect.value}{fixable}">'
+        f"<h3>{_code(diagnostic)} {_prose(diagnostic.message)}"
+        f' <span class="where">{escape(where)}</span></h3>'
+        f"{painted_excerpt(result.file, diagnostic.span)}{said}{_changes(result)}</article>"
     )
+
+
+def _changes(result: Result) -> str:
+    """What the fix, or else the escape hatch, does to the file."""
+    fix = fix_of(result)
+    if not isinstance(fix, Fix):
+        fix = hatch_of(result)
+    return painted_diff(result.file, fix.edits) if fix is not None else ""
 
 
 def _prose(text: str) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #59636e; --line: #d9dee3;
-  --paper: #ffffff; --card: #f6f8fa; --good: #1a7f37; --bad: #c0262d; --warn: #9a6700;
-  --one: #8c959f; --two: #3b82c4; --three: #7d5fb2; --four: #c98a2b; }
+  --paper: #ffffff; --card: #f6f8fa; --good: #1a7f37; --bad: #c0262d; --warn: #8a5a00;
+  --link: #0b5cad;  --one: #8c959f; --two: #3b82c4; --three: #7d5fb2; --four: #c98a2b; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --soft: #9aa4ae; --line: #30363d;
   --paper: #0d1117; --card: #161b22; --good: #4cc166; --bad: #ff7b72; --warn: #d8a73a;
-  --one: #6e7681; --two: #58a6ff; --three: #a98ee0; --four: #e0a84a; } }
+  --link: #7ab8ff;  --one: #6e7681; --two: #58a6ff; --three: #a98ee0; --four: #e0a84a; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1.25rem; max-width: 68rem; background: var(--paper);
   color: var(--ink); font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
@@ -16,6 +16,7 @@ h1 { font-size: 1.5rem; margin: 0 0 .25rem; }
 h2 { font-size: 1.2rem; margin: 0; }
 h3 { font-size: 1rem; margin: 1.5rem 0 .5rem; }
 .soft { color: var(--soft); }
+a { color: var(--link); }
 .target { border: 1px solid var(--line); border-radius: .6rem; padding: 1rem 1.25rem;
   margin: 1.25rem 0; }
 .head { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: baseline; }
@@ -28,14 +29,16 @@ h3 { font-size: 1rem; margin: 1.5rem 0 .5rem; }
 .figure span { font-size: .8rem; color: var(--soft); }
 ul { margin: .25rem 0; padding-left: 1.2rem; }
 code, pre { font: .85rem/1.45 ui-monospace, monospace; }
+h2 code, h3 code { font-weight: inherit; }
 pre { background: var(--card); padding: .75rem; border-radius: .5rem; white-space: pre-wrap; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; padding: .35rem .8rem .35rem 0; border-bottom: 1px solid var(--line);
   vertical-align: top; }
+table.rules td:nth-child(2) { white-space: normal; min-width: 14rem; }
 td:not(:last-child), th { white-space: nowrap; overflow-wrap: normal; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-svg { display: block; width: 100%; height: auto; max-width: 36rem; }
+svg { display: block; width: 100%; overflow: visible; }
 svg text { font: 13px system-ui, sans-serif; fill: var(--ink); }
 svg .soft, svg .label { fill: var(--soft); }
 .one { fill: var(--one); } .two { fill: var(--two); } .three { fill: var(--three); }
@@ -47,7 +50,7 @@ svg .soft, svg .label { fill: var(--soft); }
 .legend .one { background: var(--one); } .legend .two { background: var(--two); }
 .legend .three { background: var(--three); } .legend .four { background: var(--four); }
 @media (max-width: 36rem) { body { padding: .75rem; } .target { padding: .75rem; } }
-@media print { body { max-width: none; font-size: 11pt; } svg { max-width: 26rem; }
+@media print { body { max-width: none; font-size: 11pt; } svg { max-width: 34rem; }
   h2, h3 { break-after: avoid; } svg, .figures, .legend, tr { break-inside: avoid; }
   .mark { border: 1px solid; color: var(--ink); background: none; } }
 """

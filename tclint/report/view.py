@@ -24,7 +24,8 @@ class View:
 
     Paths are shown relative to ``base`` where they lie below it. ``rules`` are the loaded rules,
     for the formats that describe them. ``width`` is how many columns a line of source may take,
-    and ``links`` says that the terminal is to make codes links to the rules' pages.
+    ``links`` says that the terminal is to make codes links to the rules' pages, and ``origin``
+    when and of what the report was made.
     """
 
     base: Path
@@ -33,6 +34,7 @@ class View:
     rules: Sequence[Rule[Any]] = ()
     width: int = WIDEST
     links: bool = False
+    origin: str = ""
 
     def path(self, path: Path) -> str:
         """A path as people read it: relative to the base, in the platform's own spelling.

@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tclint.verify.arms import Options, Side, Tell, new_cache, request_for, silent
+from tclint.verify.changes import changes
 from tclint.verify.diagnosis import diagnose, wanted
 from tclint.verify.events import Equality
 from tclint.verify.process import Child, ChildError
@@ -60,6 +61,7 @@ def verify_sides(
         traces=_traces(options),
         applied=applied,
         eager=judge_eager(arms, options.modes),
+        diff=changes(sides, arms),
         unfinished=(*_left_out(arms[-1]), *((_BLAME,) if wrong and diagnosis is None else ())),
     )
 

@@ -253,7 +253,7 @@ class TargetReport:
 
     ``applied`` are the fixes of the arm "after", None where no fixes were asked for. ``eager``
     judges eager code by the ratio of after to before, in one mode each. ``unfinished`` names what
-    was left out since time was up.
+    was left out since time was up. ``diff`` is how the sources of the arms differ.
     """
 
     target: str
@@ -269,6 +269,7 @@ class TargetReport:
     applied: tuple[AppliedFix, ...] | None = None
     eager: tuple[Speedup, ...] = ()
     unfinished: tuple[str, ...] = ()
+    diff: str = ""
 
     @property
     def after(self) -> Arm:

@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 
 from tclint.report.html_page import PAGE
+from tclint.report.painted import CODE_STYLE, painted_patch
 from tclint.report.project import NAME
 from tclint.report.style import STYLE
 from tclint.verify.budgets import recompile_count
@@ -20,16 +21,16 @@ from tclint.verify.results import Arm, TargetReport
 _MARKS = {"passed": "passed", "failed": "failed", "did not run": "broken"}
 
 
-def render(reports: Sequence[TargetReport], base: Path) -> str:
-    """The page."""
+def render(reports: Sequence[TargetReport], base: Path, origin: str = "") -> str:
+    """The page; ``origin`` says when and of what it was made."""
     passed = sum(verdict(report) == "passed" for report in reports)
     probes = [arm.probe for report in reports for arm in report.arms if arm.probe is not None]
     where = sorted({f"torch {probe.torch} on {probe.device}" for probe in probes})
     summary = f"{passed} of {len(reports)} targets passed. {'; '.join(where)}"
     return PAGE.substitute(
         title=f"{NAME} verify",
-        style=STYLE,
-        summary=escape(summary),
+        style=STYLE + CODE_STYLE,
+        summary="<br>".join(escape(line) for line in (summary, origin) if line),
         body="\n".join(_target(report, base) for report in reports),
     )
 
@@ -43,7 +44,8 @@ def _target(report: TargetReport, base: Path) -> str:
         *_reasons(report),
         _figures(report),
         *plots(report, base),
-        _breaks(report, base),
+        *(_breaks(report, arm, base) for arm in report.arms),
+        _diff(report),
         _everything(report, base),
         "</section>",
     ]
@@ -100,26 +102,31 @@ def _cold_start(arm: Arm) -> str:
     return f"{arm.speed.cold_start:.1f} s" if arm.speed else UNKNOWN
 
 
-def _breaks(report: TargetReport, base: Path) -> str:
-    probe = report.after.probe
-    if probe is None or not probe.breaks:
+def _breaks(report: TargetReport, arm: Arm, base: Path) -> str:
+    """The graph breaks of an arm: those that are gone are worth reading, too."""
+    if arm.probe is None or not arm.probe.breaks:
         return ""
-    known = {(j.filename, j.row): j for j in report.joined if j.arm == report.after.name}
+    known = {(j.filename, j.row): j for j in report.joined if j.arm == arm.name}
     rows = []
-    for one in probe.breaks:
+    for one in arm.probe.breaks:
         joined = known.get((one.filename, one.row))
         rule = joined.code if joined and joined.code else "torch" if one.by_torch else "missed"
         cells = (place(one.filename, one.row, base), one.gb_id or UNKNOWN, rule, one.reason)
         rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
     head = "".join(f"<th>{name}</th>" for name in ("line", "id", "rule", "reason"))
     table = f"<table><tr>{head}</tr>{''.join(rows)}</table>"
-    return f'<h3>Graph breaks that remain</h3><div class="wide">{table}</div>'
+    title = "Graph breaks that remain" if arm is report.after else f"Graph breaks, {arm.name}"
+    return f'<h3>{escape(title)}</h3><div class="wide" tabindex="0">{table}</div>'
+
+
+def _diff(report: TargetReport) -> str:
+    return f"<h3>What changed</h3>{painted_patch(report.diff)}" if report.diff else ""
 
 
 def _everything(report: TargetReport, base: Path) -> str:
     text = escape("\n".join(details(report, base)))
     summary = "<summary>all that was seen</summary>"
-    return f"<h3>Details</h3><details open>{summary}<pre>{text}</pre></details>"
+    return f'<h3>Details</h3><details open>{summary}<pre tabindex="0">{text}</pre></details>'
 
 
 def _both(report: TargetReport, cell: object) -> str:

@@ -44,6 +44,7 @@ def _target_record(report: TargetReport) -> dict[str, Any]:
         },
         "eager_ratios": [asdict(one) for one in report.eager],
         "unfinished": list(report.unfinished),
+        "diff": report.diff,
     }
 
 

@@ -7,8 +7,9 @@ from html import escape
 
 from tclint.records import record
 
-_WIDTH = 380
-_FIGURE = 70
+# Lengths are parts of the width, so that text keeps its size from a phone to a wide screen. The
+# longest bar leaves room for its figure.
+_ROOM = 78.0
 # A label stands above its bar, so that it may be long on a narrow screen.
 _ROW, _BAR_TOP, _BAR_HEIGHT = 42, 19, 15
 _BASELINE, _MIDDLE = 13, _BAR_TOP + _BAR_HEIGHT / 2
@@ -73,48 +74,46 @@ def legend(names: Sequence[str]) -> str:
 def timeline(marks: Sequence[Mark], rows: int) -> str:
     """A file's lines from left to right with a mark at each break."""
     last = max([rows, *(mark.row for mark in marks)])
-    width, y = _WIDTH - 20, 30
-    parts = [f'<line class="axis" x1="10" y1="{y}" x2="{10 + width}" y2="{y}"/>']
-    free_from = 0.0
+    y, free_from = 30, 0.0
+    parts = [f'<line class="axis" x1="2%" y1="{y}" x2="98%" y2="{y}"/>']
     for mark in sorted(marks, key=lambda one: one.row):
-        x = 10 + width * mark.row / last
+        x = 2 + 96 * mark.row / last
         title = f"<title>{escape(mark.text)}</title>"
-        parts.append(f'<circle class="bad" cx="{x:.1f}" cy="{y}" r="6">{title}</circle>')
+        parts.append(f'<circle class="bad" cx="{x:.2f}%" cy="{y}" r="6">{title}</circle>')
         if x >= free_from:
-            parts.append(f'<text x="{x:.1f}" y="16" text-anchor="middle">{mark.row}</text>')
-            free_from = x + 30
-    parts.append(f'<text class="soft" x="10" y="{y + 24}">line 1</text>')
-    end = f'<text class="soft" x="{10 + width}" y="{y + 24}" text-anchor="end">{last}</text>'
+            parts.append(f'<text x="{x:.2f}%" y="16" text-anchor="middle">{mark.row}</text>')
+            free_from = x + 8
+    parts.append(f'<text class="soft" x="2%" y="{y + 24}">line 1</text>')
+    end = f'<text class="soft" x="98%" y="{y + 24}" text-anchor="end">{last}</text>'
     return _svg(y + 28, "".join(parts) + end)
 
 
 def _bar(item: Bar, number: int, top: float) -> str:
     y = number * _ROW
-    room = _WIDTH - _FIGURE
-    length = max(1.5, room * item.value / top)
+    length = max(0.4, _ROOM * item.value / top)
     drawn = _label(item.label, y)
-    drawn += f'<rect class="{item.colour}" x="0" y="{y + _BAR_TOP}" width="{length:.1f}" '
+    drawn += f'<rect class="{item.colour}" x="0" y="{y + _BAR_TOP}" width="{length:.2f}%" '
     drawn += f'height="{_BAR_HEIGHT}" rx="2"/>'
     end = length
     if item.lower is not None and item.upper is not None:
-        low, high = (room * value / top for value in (item.lower, item.upper))
+        low, high = (_ROOM * value / top for value in (item.lower, item.upper))
         middle = y + _MIDDLE
-        drawn += f'<path class="spread" d="M{low:.1f} {middle}H{high:.1f}'
-        drawn += "".join(f"M{x:.1f} {middle - 4}v8" for x in (low, high)) + '"/>'
+        drawn += _line(low, middle, high, middle)
+        drawn += "".join(_line(x, middle - 4, x, middle + 4) for x in (low, high))
         end = max(length, high)
-    return drawn + _figure(item.shown, end + 8, y)
+    return drawn + _figure(item.shown, end, y)
 
 
 def _stack(item: Stack, number: int, top: float, names: list[str]) -> str:
-    y, x = number * _ROW, (_WIDTH - _FIGURE) * item.start / top
+    y, x = number * _ROW, _ROOM * item.start / top
     drawn = _label(item.label, y)
     for name, value in item.parts:
-        length = (_WIDTH - _FIGURE) * value / top
+        length = _ROOM * value / top
         colour = _colour(names.index(name))
-        drawn += f'<rect class="{colour}" x="{x:.1f}" y="{y + _BAR_TOP}" width="{length:.1f}" '
+        drawn += f'<rect class="{colour}" x="{x:.2f}%" y="{y + _BAR_TOP}" width="{length:.2f}%" '
         drawn += f'height="{_BAR_HEIGHT}"><title>{escape(name)}: {value:.2f} s</title></rect>'
         x += length
-    return drawn + _figure(item.shown, x + 8, y)
+    return drawn + _figure(item.shown, x, y)
 
 
 def _label(text: str, y: int) -> str:
@@ -122,7 +121,7 @@ def _label(text: str, y: int) -> str:
 
 
 def _figure(text: str, x: float, y: int) -> str:
-    return f'<text x="{x:.1f}" y="{y + _MIDDLE + 4.5}">{escape(text)}</text>'
+    return f'<text x="{x:.2f}%" dx="8" y="{y + _MIDDLE + 4.5}">{escape(text)}</text>'
 
 
 def _colour(number: int) -> str:
@@ -130,4 +129,8 @@ def _colour(number: int) -> str:
 
 
 def _svg(height: float, inner: str) -> str:
-    return f'<svg viewBox="0 0 {_WIDTH} {height:g}" role="img">{inner}</svg>'
+    return f'<svg height="{height:g}" role="img" aria-label="chart">{inner}</svg>'
+
+
+def _line(x1: float, y1: float, x2: float, y2: float) -> str:
+    return f'<line class="spread" x1="{x1:.2f}%" y1="{y1:g}" x2="{x2:.2f}%" y2="{y2:g}"/>'
