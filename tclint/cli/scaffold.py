@@ -55,6 +55,12 @@ Dynamo cannot trace the call, so the graph breaks there.
 ## Fix safety
 There is no fix: where the seed belongs instead is for the author to say.
 
+## What to do instead
+Set the seed before the compiled function is called.
+
+## When to leave it
+Where the function runs once, and one break costs nothing.
+
 ## References
 - [Graph break GB0007](https://meta-pytorch.org/compile-graph-break-site/gb/gb0007.html)
 

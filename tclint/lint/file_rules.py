@@ -32,6 +32,14 @@ class SyntaxErrorRule(_Own):
 
     ## Fix safety
     There is no fix.
+
+    ## What to do instead
+    Correct the line that the message names. If it is syntax of a newer Python, run tclint with that
+    Python.
+
+    ## When to leave it
+    Where the file is not meant to be Python: a template, or a test's broken input. Exclude it
+    (`extend-exclude`) instead of silencing it.
     """
 
     code = SYNTAX_ERROR
@@ -56,6 +64,10 @@ class UnusedSuppression(_Own):
     ## Fix safety
     Takes the code out, or the whole comment when nothing else is in it. `# noqa` comments are left
     alone, since other linters read them too.
+
+    ## When to leave it
+    Where the comment is for a run with other settings, such as another `target-torch`. Silence this
+    rule on the line, and say why there.
     """
 
     code = UNUSED_SUPPRESSION
@@ -101,6 +113,12 @@ class InvalidSuppression(_Own):
 
     ## Fix safety
     There is no fix: the message names what was expected.
+
+    ## What to do instead
+    Write `# tclint: ignore[CODE]` on the line, or `# tclint: ignore-file[CODE]` for the whole file.
+
+    ## When to leave it
+    Never: the comment does nothing as it stands.
     """
 
     code = INVALID_SUPPRESSION

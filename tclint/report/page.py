@@ -12,6 +12,7 @@ from tclint.diagnostics import USUAL_WORTH, Worth
 from tclint.lint.links import graph_break_page
 from tclint.lint.pages import page_of
 from tclint.lint.rule import Bad, Example, Good, Untouched
+from tclint.torch_bounds import NEWEST_TORCH, shown
 from tclint.torch_facts.dynamo_settings import with_needed
 
 if TYPE_CHECKING:
@@ -44,12 +45,21 @@ def facts(rule: Rule[Any]) -> str:
     if rule.settings:
         names = ", ".join(f"`{one.dotted}`" for one in with_needed(rule.settings))
         lines.append(f"- Goes with a setting, in many cases: {names}")
+    lines.append(f"- Torch: {_releases(rule)}")
     lines.append(f"- Silence it: `# tclint: ignore[{rule.code}]` on the line")
     lines += [
         f"- Option `{o.name}` ({o.type}, `{json.dumps(o.default)}` if not set): {o.doc}"
         for o in rule.options
     ]
     return "\n".join(lines)
+
+
+def _releases(rule: Rule[Any]) -> str:
+    """The releases of torch that the rule is about, by its examples."""
+    told = page_of(rule)
+    some = {example.torch for example in (*told.examples, *told.more) if example.torch}
+    only = f"; parts of it hold for {', '.join(sorted(some))} only" if some else ""
+    return f"any release, as known up to {shown(NEWEST_TORCH)}{only}"
 
 
 def worth(rule: Rule[Any]) -> str:
