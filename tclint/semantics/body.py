@@ -26,7 +26,9 @@ _BINDING: Final[dict[type[ast.AST], str]] = {
     ast.MatchStar: "name",
     ast.MatchMapping: "rest",
 }
-_NAMING: Final = frozenset({*_BINDING, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom})
+_NAMING: Final = frozenset(
+    {*_BINDING, ast.arg, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom}
+)
 
 
 class Body:
@@ -48,6 +50,7 @@ class Body:
         self.answers: dict[tuple[object, ...], object] = {}  # to what is asked `once`
         self._parents: dict[ast.AST, ast.AST] | None = None
         self._names: dict[str, list[ast.Name]] | None = None
+        self._arguments: dict[str, list[ast.arg]] = {}
         self._declared: set[str] = set()
         self._bound: set[str] = set()
         self._imports: dict[str, list[ast.stmt]] = {}
@@ -64,6 +67,12 @@ class Body:
         if self._names is None:
             self._look()
         return (self._names or {}).get(name, [])
+
+    def arguments(self, name: str) -> list[ast.arg]:
+        """The parameters of a name, of the function and of those inside it."""
+        if self._names is None:
+            self._look()
+        return self._arguments.get(name, [])
 
     def is_declared(self, name: str) -> bool:
         """True where the function, or one inside it, calls a name ``global`` or ``nonlocal``."""
@@ -134,7 +143,9 @@ class Body:
         self._parents, self._names = parents, names
 
     def _note(self, node: ast.AST) -> None:
-        if isinstance(node, (ast.Global, ast.Nonlocal)):
+        if isinstance(node, ast.arg):
+            self._arguments.setdefault(node.arg, []).append(node)
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
             self._declared.update(node.names)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             self._import(node)

@@ -154,8 +154,8 @@ def _is_only_read(site: Site, name: str, blocks: frozenset[ast.AST]) -> bool:
 
 def is_local(site: Site, name: str) -> bool:
     """True for a variable that no caller gives, and that no nested or outer scope shares."""
-    parameters = {node.arg for node in ast.walk(site.body.scope) if isinstance(node, ast.arg)}
-    return bool(site.stores(name)) and name not in parameters and is_unshared(site, name)
+    is_given = bool(site.body.arguments(name))
+    return bool(site.stores(name)) and not is_given and is_unshared(site, name)
 
 
 def is_unshared(site: Site, name: str) -> bool:

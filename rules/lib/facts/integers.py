@@ -48,8 +48,7 @@ def _may_be_given(site: Site, node: ast.AST, seen: set[str]) -> bool:
 
 
 def _is_annotated(site: Site, name: str) -> bool:
-    arguments = (part for part in ast.walk(site.body.scope) if isinstance(part, ast.arg))
-    return any(one.arg == name and one.annotation is not None for one in arguments)
+    return any(one.annotation is not None for one in site.body.arguments(name))
 
 
 def least(site: Site, node: ast.expr) -> int | None:

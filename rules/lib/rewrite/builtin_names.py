@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-
 from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Import
 from tclint.semantics.site import Site
@@ -34,5 +32,4 @@ def is_taken(site: Site, name: str) -> bool:
     module = site.module
     if name in {*module.imports, *module.functions, *module.classes, *module.assigned}:
         return True
-    arguments = (part for part in ast.walk(site.body.scope) if isinstance(part, ast.arg))
-    return bool(site.stores(name)) or any(part.arg == name for part in arguments)
+    return bool(site.stores(name) or site.body.arguments(name))

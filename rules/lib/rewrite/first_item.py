@@ -244,9 +244,8 @@ def _is_below(site: Site, statement: ast.stmt) -> bool:
 
 
 def _is_local(site: Site, name: str) -> bool:
-    arguments = (part for part in ast.walk(site.body.scope) if isinstance(part, ast.arg))
     function = not isinstance(site.body.scope, ast.Module)
-    return function and (bool(site.stores(name)) or any(part.arg == name for part in arguments))
+    return function and bool(site.stores(name) or site.body.arguments(name))
 
 
 def _imports(body: Sequence[ast.stmt], name: str) -> bool:
