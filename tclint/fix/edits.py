@@ -11,16 +11,17 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Decline, Edit, Position, Span
+from tclint.fix.apart import apart, nodes_of
 from tclint.fix.imports import import_edit
 from tclint.fix.layout import broken, shape_of
 from tclint.fix.obstacle import ObstacleError
 from tclint.fix.quotes import quote_of
 from tclint.fix.reduce import Stretch, changed_stretches
 from tclint.fix.rewriter import Plan, rewrite_module
-from tclint.fix.run import AstNode
 from tclint.fix.snippet import Snippet, cut
 from tclint.lint.repair import PlacedRepair, located
-from tclint.lint.rewrite import Local, Replace, anchor
+from tclint.lint.rewrite import Local, Replace
+from tclint.source.file import split_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,8 +53,9 @@ def _edits(file: SourceFile, tree: ast.Module, repair: PlacedRepair) -> tuple[Ed
     for wanted in repair.imports:
         edit = import_edit(file, tree, wanted)
         edits += [] if edit is None or edit in edits else [edit]
-    if rewrites:
-        edits += _local_edits(file, tree, rewrites)
+    groups = apart(file, tree, rewrites)
+    made = [edit for group in groups for edit in _local_edits(file, tree, group)]
+    edits += made if len(groups) < 2 else _first_slid(file, made)
     edits.sort()
     if not edits:
         raise ObstacleError("the code already reads as the fix would write it")
@@ -63,7 +65,7 @@ def _edits(file: SourceFile, tree: ast.Module, repair: PlacedRepair) -> tuple[Ed
 
 
 def _local_edits(file: SourceFile, tree: ast.Module, rewrites: Sequence[Local]) -> list[Edit]:
-    snippet = cut(file, tree, [node for rewrite in rewrites for node in _nodes(rewrite)])
+    snippet = cut(file, tree, [node for rewrite in rewrites for node in nodes_of(rewrite)])
     plan = Plan(snippet, quote_of(file, tree))
     for rewrite in rewrites:
         plan.add(rewrite)
@@ -76,10 +78,6 @@ def _local_edits(file: SourceFile, tree: ast.Module, rewrites: Sequence[Local]) 
     after = code[len(snippet.header) :]
     stretches = changed_stretches(snippet.text, after, _targets(snippet, rewrites))
     return _place(file, snippet.start, stretches)
-
-
-def _nodes(rewrite: Local) -> list[AstNode]:
-    return [anchor(rewrite), *rewrite.parts.values()]
 
 
 def _targets(snippet: Snippet, rewrites: Iterable[Local]) -> list[tuple[int, int]]:
@@ -119,6 +117,20 @@ def _comments(code: str) -> Counter[str]:
         return Counter(t.string for t in tokens if t.type == tokenize.COMMENT)
     except (tokenize.TokenError, SyntaxError) as error:
         raise ObstacleError("the comments of this function cannot be read") from error
+
+
+def _first_slid(file: SourceFile, edits: Sequence[Edit]) -> list[Edit]:
+    """The first insertion as far down as it may stand, as if all changes were compared at once."""
+    first, *others = sorted(edits)
+    end = others[0].span.start if others else Position(len(file.lines), 1)
+    row, lines = first.span.start.row, split_lines(first.content)
+    if first.span.start != first.span.end or first.span.start.column > 1:
+        return [first, *others]
+    while row < end.row and file.lines[row - 1] == lines[0]:
+        lines = [*lines[1:], lines[0]]
+        row += 1
+    place = Position(row, 1)
+    return [Edit(Span(place, place), "".join(lines)), *others]
 
 
 def _place(file: SourceFile, start: int, stretches: Iterable[Stretch]) -> list[Edit]:

@@ -29,7 +29,7 @@ class Run:
 
 
 @record(frozen=True)
-class _Block:
+class Block:
     """The statements of a block with the node that it belongs to."""
 
     owner: ast.AST
@@ -39,14 +39,8 @@ class _Block:
 
 def run_around(file: SourceFile, tree: ast.Module, nodes: Sequence[AstNode]) -> Run:
     """The run in the innermost block with lines of its own that holds all nodes."""
-    block = _Block(tree, tree.body, None)
-    first, last = _extent(nodes)
-    while True:
-        run = _touched(file, block.body, first, last)
-        inner = next(_blocks_around(file, run, first, last, block.scope), None)
-        if inner is None:
-            break
-        block = inner
+    block = block_around(file, tree, nodes)
+    run = touched(file, block.body, nodes)
     first, last = _extent([*run, *nodes])
     line = file.lines[first - 1] if first <= len(file.lines) else ""
     indent = indentation(line) if block.owner is not tree else ""
@@ -57,6 +51,23 @@ def run_around(file: SourceFile, tree: ast.Module, nodes: Sequence[AstNode]) -> 
         len(run) < len(block.body),
         block.scope,
     )
+
+
+def block_around(file: SourceFile, tree: ast.Module, nodes: Sequence[AstNode]) -> Block:
+    """The innermost block with lines of its own that holds all nodes."""
+    block = Block(tree, tree.body, None)
+    first, last = _extent(nodes)
+    while True:
+        run = _touched(file, block.body, first, last)
+        inner = next(_blocks_around(file, run, first, last, block.scope), None)
+        if inner is None:
+            return block
+        block = inner
+
+
+def touched(file: SourceFile, body: Sequence[ast.stmt], nodes: Sequence[AstNode]) -> list[ast.stmt]:
+    """The statements of a block that some nodes stand in, or share a logical line with."""
+    return _touched(file, body, *_extent(nodes))
 
 
 def indentation(line: str) -> str:
@@ -79,7 +90,7 @@ def _touched(file: SourceFile, body: Sequence[ast.stmt], first: int, last: int) 
 
 def _blocks_around(
     file: SourceFile, run: Sequence[ast.stmt], first: int, last: int, scope: Scope | None
-) -> Iterator[_Block]:
+) -> Iterator[Block]:
     """The block inside a statement that has some rows for itself and others."""
     if len(run) != 1:
         return
@@ -97,7 +108,7 @@ def _blocks_around(
             if file.lines[start - 1].lstrip().startswith("elif"):
                 yield from _blocks_around(file, body, first, last, scope)
             else:
-                yield _Block(owner, body, scope)
+                yield Block(owner, body, scope)
 
 
 def _begins_line(file: SourceFile, statement: ast.stmt, row: int) -> bool:
