@@ -134,3 +134,110 @@ for x in batches:
 @pytest.mark.parametrize("source", ELSEWHERE.values(), ids=ELSEWHERE)
 def test_steps_are_seen_wherever_they_are(source: str, tmp_path: Path) -> None:
     assert found(tmp_path, source) == ["loss.item()"]
+
+
+EITHER_WAY = """\
+import torch
+
+
+def train(model, criterion, optimizer, batches, device, spread):
+    for x, y in batches:
+        loss = criterion(model(x.to(device)), y.to(device))
+        if spread:
+            shown = reduced(loss.data).item()
+        {otherwise}
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def test_a_read_in_each_of_two_branches_happens_every_time(tmp_path: Path) -> None:
+    both = EITHER_WAY.format(otherwise="else: shown = loss.item()")
+    assert found(tmp_path, both) == ["reduced(loss.data).item()"]
+    assert found(tmp_path, EITHER_WAY.format(otherwise="else: shown = 0.0")) == []
+    assert found(tmp_path, EITHER_WAY.format(otherwise="pass")) == []
+
+
+OF_A_POLICY = """\
+import torch
+
+
+def train(agent, optimizer, batches, device):
+    for x, y, before in batches:
+        _, logprob, entropy = agent.get_action_and_value(x.to(device))
+        ratio = (logprob - before).exp()
+        part = torch.max(-y * ratio, -y * ratio.clamp(0.8, 1.2))
+        {read}
+        loss = part.mean() - entropy.mean()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def test_what_a_loss_is_computed_from_far_back_is_an_output(tmp_path: Path) -> None:
+    read = "shares = [((ratio - 1).abs() > 0.2).float().mean().item()]"
+    assert len(found(tmp_path, OF_A_POLICY.format(read=read))) == 1
+    assert found(tmp_path, OF_A_POLICY.format(read="n = y.max().item()")) == []
+
+
+IN_A_HELPER = """\
+import torch
+
+
+def show(log, kind, losses):
+    {body}
+
+
+def train(model, optimizer, batches, device, log):
+    for x, y in batches:
+        losses = model(x.to(device), y.to(device))
+        loss = losses["loss"].mean()
+        show(log, "train", {{k: v.detach() for k, v in losses.items()}})
+        loss.backward()
+        optimizer.step()
+"""
+READS = {
+    "of each": "for k, v in losses.items(): log.add(k, v.mean().item())",
+    "of a copy": "shown = {k: v.cpu() for k, v in losses.items()}; log.add(kind, shown)",
+    "below a context": "with log: log.add(kind, losses['loss'].mean().item())",
+}
+READS_NOTHING = {
+    "sometimes": "if log.due: log.add(kind, losses['loss'].mean().item())",
+    "after a return": "if not log.due: return\n    log.add(kind, losses['loss'].mean().item())",
+    "of something else": "log.add(kind, log.last.item())",
+    "nothing": "log.add(kind, losses)",
+    "a size": "log.add(kind, losses['loss'].shape.numel().item())",
+}
+
+
+@pytest.mark.parametrize("body", READS.values(), ids=READS)
+def test_a_function_that_reads_what_it_is_given_waits(body: str, tmp_path: Path) -> None:
+    source = IN_A_HELPER.format(body=body)
+    told = ["show(...)"] if "shown" not in body else found(tmp_path, source)
+    assert found(tmp_path, source) == told
+
+
+@pytest.mark.parametrize("body", READS_NOTHING.values(), ids=READS_NOTHING)
+def test_a_function_that_need_not_read_does_not_wait(body: str, tmp_path: Path) -> None:
+    assert found(tmp_path, IN_A_HELPER.format(body=body)) == []
+
+
+DEVICES = {
+    "import torch\ndevice = torch.device('cuda')": True,
+    "import torch\nfrom accelerate import Accelerator": True,
+    "def go(model, device): pass": True,
+    "device = args.device": True,
+    "import torch\ndevice = torch.device('cpu')": False,
+    "device = 'cpu'": False,
+    "DEVICE: str = 'cpu'\nprint(device)": False,
+    "# cuda would be faster, but there is no device": False,
+    '"""Trains on any device, CUDA or not."""': False,
+    "": False,
+}
+
+
+@pytest.mark.parametrize(("code", "on_device"), DEVICES.items())
+def test_only_code_says_that_there_is_a_device(code: str, on_device: bool, tmp_path: Path) -> None:
+    source = STEP.format(read="total += loss.item()").replace(", device", "")
+    source = source.replace("        x, y = x.to(device), y.to(device)\n", "")
+    assert found(tmp_path, f"{code}\n{source}") == ["loss.item()"] * on_device

@@ -16,14 +16,9 @@ from tclint.semantics.syntax import nodes
 from tclint.semantics.training import StepBody
 
 from ..lib.facts.copies import is_copy_to_host
-from ..lib.facts.training_loops import (
-    called,
-    differentiated,
-    is_test,
-    may_be_on_gpu,
-    own_nodes,
-    runs_every_time,
-)
+from ..lib.facts.devices import may_be_on_gpu
+from ..lib.facts.training_loops import called, differentiated, is_test, own_nodes, runs_every_time
+from ..lib.wording import lines
 
 _NUMBERS: Final = frozenset({"float", "int", "bool"})
 _READS: Final = frozenset({"item", "tolist", "numpy"})
@@ -37,6 +32,14 @@ _BATCHES: Final = re.compile(
     r"batch|next|load|data|sample|^get|^to$|^cuda$|^long$|^float$|^view$|^reshape$|^zeros|^ones"
     r"|^rand|^arange|^tensor$|^from_numpy$|^stack$|^cat$|^send|^prepare|^collate|^list$|^map$|time"
 )
+
+
+# Whatever these give is computed by a model.
+_MODELS: Final = re.compile(
+    r"model|net$|net\.|agent|policy|actor|critic|student|teacher|generator|discriminator|encoder"
+    r"|decoder|backbone|diffusion"
+)
+_NO_OUTPUTS: Final = re.compile(r"batch|data|load|param|state|optim|device|config|token|num|size")
 
 
 class ReadBeforeBackward(Rule[TrainingCall]):
@@ -55,36 +58,56 @@ class ReadBeforeBackward(Rule[TrainingCall]):
         """Look for the first read of each step, at its first `backward()`."""
         if not event.each_step or is_test(event.site, event.loop):
             return None
-        read = _read_before_backward(event)
-        if read is None:
+        reads = _reads_before_backward(event)
+        if not reads:
             return None
+        read, *others = reads
+        related = (*_reads_of(event.site, read, _output_names(event)), *others)
         return Finding(
-            f"`{event.site.text(read)}` makes the CPU wait for the forward pass before it can "
-            "launch the backward pass, and the device has nothing to do meanwhile",
+            f"`{_shown(event.site, read)}` makes the CPU wait for the forward pass before it can "
+            "launch the backward pass, and the device has nothing to do meanwhile" + lines(related),
             _repair(event, read),
             node=read,
             confidence=Confidence.MEDIUM,
+            related=related,
         )
 
 
-def _read_before_backward(event: TrainingCall) -> ast.expr | None:
-    """The first expression before the first `backward` that makes every step wait for the device.
+def _shown(site: Site, read: ast.expr) -> str:
+    """What is read; of a call that reads what it is given, its name."""
+    if isinstance(read, ast.Call) and _helper(site, read) is not None:
+        return f"{site.text(read.func)}(...)"
+    return site.text(read)
 
-    Asked of that `backward`; None for all other calls, and where nothing waits.
+
+def _reads_before_backward(event: TrainingCall) -> list[ast.expr]:
+    """The expressions before the first `backward` that make every step wait for the device.
+
+    Asked of that `backward`; none for all other calls.
     """
     runs = sorted(differentiated(event.loop), key=lambda run: _begin(run[0]))
     if not runs or runs[0][0] is not event.call:
-        return None
-    site, (backward, names) = event.site, runs[0]
-    if not may_be_on_gpu(site):
-        return None
-    losses = frozenset(n for n in names if n in _stored(event.loop)) or names
-    outputs = _outputs(event.loop, losses)
+        return []
+    site, backward = event.site, runs[0][0]
+    losses, outputs = _losses(event), _output_names(event)
     parts = (node for node in own_nodes(event.loop) if isinstance(node, ast.expr))
-    for node in sorted((p for p in parts if _is_before(p, backward)), key=_begin):
-        if _waits(site, node, losses, outputs) and runs_every_time(site, node, event.loop):
-            return node
-    return None
+    before = sorted((p for p in parts if _is_before(p, backward)), key=_begin)
+    waiting = [node for node in before if _waits(site, node, losses, outputs)]
+    reads: list[ast.expr] = []
+    for node in waiting:
+        apart = not reads or node not in ast.walk(reads[-1])
+        if apart and runs_every_time(site, node, event.loop, waiting):
+            reads.append(node)
+    return reads if reads and may_be_on_gpu(site) else []
+
+
+def _losses(event: TrainingCall) -> frozenset[str]:
+    names = frozenset(name for _, given in differentiated(event.loop) for name in given)
+    return frozenset(n for n in names if n in _stored(event.loop)) or names
+
+
+def _output_names(event: TrainingCall) -> frozenset[str]:
+    return _outputs(event.loop, _losses(event))
 
 
 def _begin(node: ast.expr | ast.stmt) -> tuple[int, int]:
@@ -102,12 +125,13 @@ def _stored(loop: StepBody) -> set[str]:
 
 
 def _outputs(loop: StepBody, losses: frozenset[str]) -> frozenset[str]:
-    """What the losses are computed from that is itself the result of a call, and what follows."""
+    """What the losses are computed from that a call gave, or a model, and what follows."""
     made = [s for s in own_nodes(loop) if isinstance(s, ast.Assign)]
     made.sort(key=_begin)
     from_calls = {n for s in made if _is_output(s.value) for t in s.targets for n in _bound(t)}
     used = {n for s in made if losses & set(_bound(*s.targets)) for n in _read_names(s.value)}
-    known = set(losses) | (used & from_calls)
+    of_models = {n for s in made if _is_of_model(s.value) for t in s.targets for n in _bound(t)}
+    known = set(losses) | (used & from_calls) | (_made_of(made, losses) & of_models)
     for statement in made:
         if known & _read_names(statement.value) and not _is_known_without(statement.value):
             known |= set(_bound(*statement.targets))
@@ -116,6 +140,21 @@ def _outputs(loop: StepBody, losses: frozenset[str]) -> frozenset[str]:
 
 def _is_output(value: ast.expr) -> bool:
     return isinstance(value, ast.Call) and not _BATCHES.search(called(value))
+
+
+def _is_of_model(value: ast.expr) -> bool:
+    if not isinstance(value, ast.Call) or _NO_OUTPUTS.search(called(value)):
+        return False
+    return _MODELS.search(ast.unparse(value.func)) is not None
+
+
+def _made_of(made: Sequence[ast.Assign], losses: frozenset[str]) -> set[str]:
+    """All variables that losses are computed from, however far back."""
+    known: set[str] = set(losses)
+    for statement in reversed(made):
+        if known & set(_bound(*statement.targets)):
+            known |= _read_names(statement.value)
+    return known
 
 
 def _bound(*targets: ast.expr) -> Iterator[str]:
@@ -150,10 +189,76 @@ def _waits(site: Site, node: ast.expr, losses: frozenset[str], outputs: frozense
             return bool(losses & _read_names(number)) and not _is_known_without(number)
         case ast.Call(args=[tested, *_]) if called(node) in _TESTS and losses & _read_names(tested):
             return not _is_known_without(tested) and _decides(site, node)
+        case ast.Call() if _helper(site, node) is not None:
+            return bool(_reads_of(site, node, outputs))
         case ast.Compare(left=ast.Name(id=name), ops=[op], comparators=[_]):
             asked = not isinstance(op, (ast.Is, ast.IsNot, ast.In, ast.NotIn))
             return asked and name in losses and _decides(site, node)
     return False
+
+
+def _taken(helper: ast.FunctionDef, call: ast.Call, outputs: frozenset[str]) -> set[str]:
+    """The parameters of a function that a call gives something of the outputs."""
+    names = [a.arg for a in (*helper.args.posonlyargs, *helper.args.args)]
+    names = names[1:] if names[:1] == ["self"] else names
+    given = [*zip(names, call.args, strict=False), *((k.arg, k.value) for k in call.keywords)]
+    return {name for name, value in given if name is not None and outputs & _read_names(value)}
+
+
+def _helper(site: Site, node: ast.AST) -> ast.FunctionDef | None:
+    """The function of the file that a call calls by its name, or that of its class."""
+    match node:
+        case ast.Call(func=ast.Name(id=name)):
+            info = site.module.functions.get(name)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name)):
+            cls = site.function.cls if site.function is not None else None
+            info = cls.methods.get(name) if cls is not None else None
+        case _:
+            return None
+    return info.node if info is not None and isinstance(info.node, ast.FunctionDef) else None
+
+
+def _reads_of(site: Site, node: ast.expr, outputs: frozenset[str]) -> tuple[ast.expr, ...]:
+    """Where the function that is called reads what it is given, whatever happens."""
+    helper = _helper(site, node)
+    if helper is None or not isinstance(node, ast.Call) or _ends_early(helper):
+        return ()
+    known = _taken(helper, node, outputs)
+    reads: list[ast.expr] = []
+    for part in _always(helper.body):
+        match part:
+            case ast.Assign(targets=targets, value=value) if known & _read_names(value):
+                known |= set() if _is_known_without(value) else set(_bound(*targets))
+            case ast.For(target=target, iter=over) if known & _read_names(over):
+                known |= set(_bound(target))
+            case ast.Call(func=ast.Attribute(value=owner, attr=name), args=[], keywords=[]):
+                if name in _READS | {"cpu"} and known & _read_names(owner):
+                    reads += [] if _is_known_without(owner) else [part]
+    return tuple(reads)
+
+
+def _ends_early(helper: ast.FunctionDef) -> bool:
+    """True for a function that may return before it comes to its end."""
+    returns = [node for node in nodes(helper) if isinstance(node, ast.Return)]
+    return any(node is not helper.body[-1] for node in returns)
+
+
+def _always(body: Sequence[ast.stmt]) -> Iterator[ast.AST]:
+    """What statements evaluate whatever happens, loops taken to run, in the order of the text."""
+    for statement in body:
+        match statement:
+            case ast.If() | ast.FunctionDef() | ast.ClassDef() | ast.Try() | ast.While():
+                continue
+            case ast.For(iter=over, body=inner):
+                yield statement
+                yield from ast.walk(over)
+                yield from _always(inner)
+            case ast.With(items=items, body=inner):
+                yield from (node for item in items for node in ast.walk(item))
+                yield from _always(inner)
+            case _:
+                yield statement
+                yield from ast.walk(statement)
 
 
 def _decides(site: Site, node: ast.expr) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from tclint.diagnostics import Confidence
 from tclint.semantics.events import Event
@@ -63,3 +64,12 @@ def renumbered(site: Site, gb_id: str, since: Version, newer: str) -> str:
 def at_most_medium(event: Event) -> Confidence:
     """The confidence of a finding that holds on some paths only."""
     return Confidence.LOW if event.site.facts.default_off else Confidence.MEDIUM
+
+
+def lines(places: Sequence[ast.expr]) -> str:
+    """Where else the same is done, as the end of a sentence: all of that has to go."""
+    rows = [str(row) for row in sorted({place.lineno for place in places})]
+    if not rows:
+        return ""
+    shown = f"s {', '.join(rows[:-1])} and {rows[-1]}" if len(rows) > 1 else f" {rows[0]}"
+    return f"; see line{shown}, too"

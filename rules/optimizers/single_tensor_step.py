@@ -9,7 +9,7 @@ from tclint.lint.rewrite import AddArgument, Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import OptimizerInit
 
-from ..lib.facts.training_loops import may_be_on_gpu
+from ..lib.facts.devices import may_be_on_gpu
 
 
 class SingleTensorStep(Rule[OptimizerInit]):

@@ -11,7 +11,7 @@ from tclint.semantics.events import OptimizerInit
 from tclint.semantics.site import Site
 from tclint.torch_facts.lifetimes import FIRST, since
 
-from ..lib.facts.training_loops import may_be_on_gpu
+from ..lib.facts.devices import may_be_on_gpu
 
 _FUSED: Final = frozenset({"torch.optim.Adam", "torch.optim.AdamW", "torch.optim.SGD"})
 _MEASURED: Final = frozenset({"torch.optim.Adam", "torch.optim.AdamW"})

@@ -14,7 +14,8 @@ from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 from tclint.semantics.training import StepBody
 
-from ..lib.facts.training_loops import called, is_test, may_be_on_gpu
+from ..lib.facts.devices import may_be_on_gpu
+from ..lib.facts.training_loops import called, is_test
 
 _CLOCKS: Final = frozenset(
     {"time.time", "time.perf_counter", "time.monotonic", "time.time_ns", "time.perf_counter_ns"}

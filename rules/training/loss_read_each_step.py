@@ -11,7 +11,8 @@ from tclint.semantics.events import TrainingCall
 from tclint.semantics.training import StepBody
 
 from ..lib.facts.copies import copied
-from ..lib.facts.training_loops import differentiated, may_be_on_gpu, runs_every_time
+from ..lib.facts.devices import may_be_on_gpu
+from ..lib.facts.training_loops import differentiated, runs_every_time
 
 
 class LossReadEachStep(Rule[TrainingCall]):

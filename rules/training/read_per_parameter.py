@@ -11,8 +11,10 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ParameterLoop
 from tclint.semantics.site import Site
 
+from ..lib.facts.devices import may_be_on_gpu
 from ..lib.facts.tensor_lists import Names, is_over_tensors, loop_names
-from ..lib.facts.training_loops import called, may_be_on_gpu, own_nodes, runs_every_time
+from ..lib.facts.training_loops import called, own_nodes, runs_every_time
+from ..lib.wording import lines
 
 _OF_EACH_STEP: Final = re.compile(r"clip|grad|norm", re.IGNORECASE)
 
@@ -33,17 +35,19 @@ class ReadPerParameter(Rule[ParameterLoop]):
         if names is None or not is_over_tensors(site, names.iterable) or not may_be_on_gpu(site):
             return None
         if isinstance(loop, ast.For):
-            read = _read(site, loop, names)
-            if read is None:
+            reads = _reads(site, loop, names)
+            if not reads:
                 return None
+            read, *others = reads
             return Finding(
-                f"`{site.text(read)}` makes the CPU wait once for each parameter",
+                f"`{site.text(read)}` makes the CPU wait once for each parameter{lines(others)}",
                 Decline(
                     "compute all norms at once with `torch.nn.utils.get_total_norm`, and read the "
                     "total"
                 ),
                 node=read,
                 confidence=_confidence(event),
+                related=tuple(others),
             )
         if _is_norm(loop.elt, names) and _is_stacked(site, loop):
             return Finding(
@@ -56,17 +60,34 @@ class ReadPerParameter(Rule[ParameterLoop]):
         return None
 
 
-def _read(site: Site, loop: ast.For, names: Names) -> ast.Call | None:
-    """The first `.item()` of what belongs to a parameter, done for each that has a gradient."""
-    known = set(names.bound)
+def _reads(site: Site, loop: ast.For, names: Names) -> list[ast.expr]:
+    """What reads from a parameter that has a gradient: `.item()`, and `if` of a norm."""
+    known, norms = set(names.bound), set[str]()
+    reads: list[ast.expr] = []
     for node in sorted(own_nodes(loop), key=_begin):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if known & _names(value):
                 known.add(name)
+                if not _is_number(value) and (_has_norm(value) or norms & _names(value)):
+                    norms.add(name)
+                else:
+                    norms.discard(name)
             case ast.Call(func=ast.Attribute(value=owner, attr="item"), args=[]):
                 if known & _names(owner) and _for_each(site, node, loop):
-                    return node
-    return None
+                    reads.append(node)
+            case ast.If(test=ast.Compare(left=left, comparators=[right]) as test):
+                if norms & (_names(left) | _names(right)) and _for_each(site, node, loop):
+                    reads.append(test)
+    return reads
+
+
+def _is_number(node: ast.expr) -> bool:
+    """True for what is read already."""
+    return any(called(part) in ("item", "float", "tolist") for part in ast.walk(node))
+
+
+def _has_norm(node: ast.expr) -> bool:
+    return any(called(part) in ("norm", "vector_norm") for part in ast.walk(node))
 
 
 def _for_each(site: Site, node: ast.AST, loop: ast.For) -> bool:

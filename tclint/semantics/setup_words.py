@@ -15,6 +15,7 @@ _COMPILING: Final = (
 )
 _TRAINING: Final = (("optim", re.compile(r"optim(?!al|um|i[sz](?:ed|ing|ation))")),)
 
+_IMPORTED: Final = re.compile(r"from torch\.optim(?:\.\w+)* import (\([^)]*\)|[^\n(]*)")
 _HOOKING: Final = (("register_forward", re.compile(r"register_forward_(?:pre_)?hook\(")),)
 
 
@@ -23,6 +24,16 @@ def places(text: str) -> Iterator[int]:
     for word, pattern in (*_COMPILING, *_TRAINING, *_HOOKING):
         if word in text:
             yield from (found.start() for found in pattern.finditer(text))
+    for name in _imported(text):
+        yield from (found.start() for found in re.finditer(rf"\b{name}\(", text))
+
+
+def _imported(text: str) -> Iterator[str]:
+    """The names of optimizers that a file imports: `self.opt = Adam(...)` has no other word."""
+    if "from torch.optim" in text:
+        for found in _IMPORTED.finditer(text):
+            for part in found[1].strip("()").split(","):
+                yield from re.findall(r"\w+(?=\s*(?:#.*)?$)", part)
 
 
 def may_compile(text: str) -> bool:

@@ -178,6 +178,8 @@ def _is_backward(node: ast.AST) -> bool:
 
 def _is_optimizer_step(call: ast.Call) -> bool:
     match call.func:
+        case ast.Attribute(attr="optimize"):
+            return any(_OPTIMIZER.search(_last_name(given)) for given in call.args)
         case ast.Attribute(value=owner, attr="step"):
             return not _NO_OPTIMIZERS.search(_last_name(owner))
         case ast.Attribute(attr=name) | ast.Name(id=name):

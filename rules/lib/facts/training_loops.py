@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from tclint.semantics.site import Site
@@ -19,7 +19,6 @@ _NESTED: Final = (
     ast.Lambda,
     ast.ClassDef,
 )
-_ON_DEVICE: Final = re.compile(r"cuda|device|accelerat|gpu|fabric|xpu", re.IGNORECASE)
 _OFTEN: Final = re.compile(r"log|interval|every|should|freq|verbose|print", re.IGNORECASE)
 
 
@@ -39,11 +38,6 @@ def of_each_step(loop: StepBody) -> list[ast.AST]:
     return [node for part in (*tests, *loop.body) for node in ast.walk(part)]
 
 
-def may_be_on_gpu(site: Site) -> bool:
-    """True for a file that speaks of devices: what it computes may be on one that one waits for."""
-    return _ON_DEVICE.search(site.module.file.text) is not None
-
-
 def called(node: ast.AST) -> str:
     """The last name that a call calls; empty for everything else."""
     match node:
@@ -52,15 +46,22 @@ def called(node: ast.AST) -> str:
     return ""
 
 
-def runs_every_time(site: Site, node: ast.AST, loop: StepBody) -> bool:
-    """True when nothing between a node and its loop says that it runs only sometimes."""
+def runs_every_time(
+    site: Site, node: ast.AST, loop: StepBody, others: Collection[ast.AST] = ()
+) -> bool:
+    """True when nothing between a node and its loop says that it runs only sometimes.
+
+    Nor does an `if` where one of the ``others`` runs in its other branch.
+    """
     inner = node
     for outer in site.ancestors(node):
         if _is_left_before(outer, inner):
             return False
         if outer is loop:
             return True
-        if isinstance(outer, _NESTED) or _decides_about(outer, inner):
+        if isinstance(outer, _NESTED):
+            return False
+        if _decides_about(outer, inner) and not _holds_otherwise(outer, inner, others):
             return False
         inner = outer
     return False
@@ -76,6 +77,14 @@ def _decides_about(outer: ast.AST, inner: ast.AST) -> bool:
         case ast.BoolOp(values=[first, *_]):
             return inner is not first
     return isinstance(outer, ast.ExceptHandler)
+
+
+def _holds_otherwise(outer: ast.AST, inner: ast.AST, others: Collection[ast.AST]) -> bool:
+    """True for an `if` whose other branch has one of the nodes."""
+    if not isinstance(outer, ast.If) or not others:
+        return False
+    branch = outer.orelse if inner in outer.body else outer.body
+    return any(node in others for part in branch for node in ast.walk(part))
 
 
 def _is_left_before(outer: ast.AST, inner: ast.AST) -> bool:

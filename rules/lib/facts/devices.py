@@ -1,0 +1,31 @@
+"""Whether what a file computes may be on a device that one waits for."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from tclint.semantics.site import Site
+
+_TOLD: Final = re.compile(r'"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\'|#[^\n]*')
+_ON_DEVICE: Final = re.compile(
+    r"cuda|accelerat|gpu|fabric|xpu|lightning|deepspeed|nccl|fp16|bf16|bfloat16|autocast",
+    re.IGNORECASE,
+)
+_SPEAKS: Final = re.compile(r"device", re.IGNORECASE)
+_BOUND: Final = re.compile(
+    r"^[ \t]*[\w.]*device\w*\s*(?::[^=\n]+)?=(?!=)\s*([^\n]+?)\s*$", re.IGNORECASE | re.MULTILINE
+)
+_CPU: Final = re.compile(r"(?:torch\.device\(\s*)?[\"']cpu[\"']\)?$")
+
+
+def may_be_on_gpu(site: Site) -> bool:
+    """True for a file whose code names a GPU, or a device that is not always the CPU."""
+    text = site.module.file.text
+    if not _ON_DEVICE.search(text) and not _SPEAKS.search(text):
+        return False
+    code = _TOLD.sub("", text)
+    if _ON_DEVICE.search(code):
+        return True
+    bound = _BOUND.findall(code)
+    return _SPEAKS.search(code) is not None and not (bound and all(map(_CPU.match, bound)))
