@@ -72,7 +72,7 @@ SCRIPTS = (
     Script(
         "DiT",
         "facebookresearch/DiT",
-        "-m torch.distributed.run --nproc-per-node=1 train.py --model=DiT-S/4 "
+        "-m torch.distributed.run --standalone --nproc-per-node=1 train.py --model=DiT-S/4 "
         "--data-path=photographs/train --num-classes=2 --global-batch-size=8 "
         "--epochs=6 --log-every=1 --ckpt-every=60",
         data="latents",

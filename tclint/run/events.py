@@ -163,17 +163,18 @@ def _eager(one: Recorded) -> Iterator[Event]:
 def _syncs(one: Recorded, libraries: Libraries) -> Iterator[Event]:
     for syncs in one.syncs:
         stacks = [frames(stack) for stack in syncs.stacks]
-        lines: dict[tuple[str, int], list[int]] = {}
+        lines: dict[tuple[str, int, bool], list[int]] = {}
         for _, number in syncs.events:
             at = user_frame(stacks[number], libraries)
-            lines.setdefault((at.filename, at.row), []).append(number)
+            later = number in syncs.backward
+            lines.setdefault((at.filename, at.row, later), []).append(number)
         steps = max(1, syncs.last - syncs.first + 1)
-        for (filename, row), numbers in lines.items():
+        for (filename, row, later), numbers in lines.items():
             yield Event(
                 Kind.SYNC,
                 filename,
                 row,
-                "the CPU waits for the GPU",
+                "the CPU waits for the GPU" + " in the backward of this line" * later,
                 stacks[numbers[0]],
                 times=len(numbers) / steps,
             )

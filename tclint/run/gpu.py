@@ -83,12 +83,44 @@ def read_trace(file: Path, steps: int) -> Activity | None:
         OSError: the file cannot be read.
         ValueError: it is no such trace.
     """
+    return activity(_spans(file), max(1, steps))
+
+
+def backward_waits(file: Path) -> tuple[int, ...]:
+    """The numbers that autograd gave to what waited for the GPU in a backward, in order.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it is no such trace.
+    """
+    return numbered_waits(_spans(file))
+
+
+def numbered_waits(events: Sequence[Event]) -> tuple[int, ...]:
+    """The same, of the spans of a trace."""
+    parts: dict[object, list[Event]] = {}
+    for event in events:
+        if str(event["name"]).startswith(_GRADIENT):
+            parts.setdefault(event.get("tid"), []).append(event)
+    waits = sorted(
+        (e for e in events if e.get("cat") in _RUNTIME and _waits(e["name"])), key=_start
+    )
+    found = []
+    for wait in waits:
+        around = [part for part in parts.get(wait.get("tid"), ()) if _holds(part, wait)]
+        inner = max(around, key=_start, default=None)
+        if inner is not None:
+            found.append(int(inner.get("args", {}).get("Sequence number", -1)))
+    return tuple(found)
+
+
+def _spans(file: Path) -> list[Event]:
     text = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
     data = json.loads(text)
     found = data.get("traceEvents") if isinstance(data, dict) else None
     if not isinstance(found, list):
         raise ValueError("no trace of the profiler's")
-    return activity([event for event in found if _is_span(event)], max(1, steps))
+    return [event for event in found if _is_span(event)]
 
 
 def activity(events: Sequence[Event], steps: int) -> Activity | None:

@@ -139,12 +139,16 @@ class Samples:
 
 @record(frozen=True)
 class Syncs:
-    """Operations that made the CPU wait for the GPU, in order: (step, number of a stack)."""
+    """Operations that made the CPU wait for the GPU, in order: (step, number of a stack).
+
+    ``backward`` are the numbers of those stacks that are of the forward of what waited.
+    """
 
     first: int
     last: int
     stacks: tuple[tuple[Place, ...], ...]
     events: tuple[tuple[int, int], ...]
+    backward: tuple[int, ...] = ()
 
 
 @record(frozen=True)
@@ -154,6 +158,20 @@ class Profile:
     first: int
     last: int
     file: str
+
+
+@record(frozen=True)
+class Gradients:
+    """A trace over some steps, with the lines whose operations have gradients.
+
+    ``numbers`` are (what autograd numbers an operation with, number of a stack).
+    """
+
+    first: int
+    last: int
+    file: str
+    stacks: tuple[tuple[Place, ...], ...]
+    numbers: tuple[tuple[int, int], ...]
 
 
 @record(frozen=True)
@@ -189,6 +207,7 @@ KINDS: dict[str, type] = {
     "samples": Samples,
     "syncs": Syncs,
     "profile": Profile,
+    "gradients": Gradients,
     "memory": Memory,
     "note": Note,
     "end": End,
@@ -209,6 +228,7 @@ class Recorded:
     samples: tuple[Samples, ...] = ()
     syncs: tuple[Syncs, ...] = ()
     profiles: tuple[Profile, ...] = ()
+    gradients: Gradients | None = None
     memory: Memory | None = None
     notes: tuple[Note, ...] = ()
     end: End | None = None

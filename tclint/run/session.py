@@ -11,6 +11,7 @@ from tclint.lint.engine import Result
 from tclint.records import record
 from tclint.run.events import Event, Kind, events_of, together
 from tclint.run.gpu import Activity, read_trace
+from tclint.run.gradients import with_forward_lines
 from tclint.run.host import Key, Work
 from tclint.run.intervals import NOTHING, Interval
 from tclint.run.launch import Ended
@@ -113,9 +114,10 @@ def answer(
     chosen = training(reading)
     notes = [*_notes(reading, chosen, ended)]
     ranks = []
-    for one in chosen:
+    for told in chosen:
+        one, unread = with_forward_lines(told, folder)
         activity, trouble = _activity(one, folder)
-        notes += trouble
+        notes += [*unread, *trouble]
         step = step_times(one.steps) if one.steps is not None else NOTHING
         ranks.append(Rank(one, events_of(one), step, activity))
     events = together([rank.events for rank in ranks]) if ranks else ()

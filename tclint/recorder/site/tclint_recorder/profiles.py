@@ -53,15 +53,21 @@ class Profiles:
 
     def close(self, first: int, last: int) -> None:
         """Profile no more, and write the trace."""
+        trace = self.taken()
+        if trace is not None:
+            self._recording.lines.write(
+                "profile", first=min(first + 1, last), last=last, file=trace
+            )
+
+    def taken(self) -> str | None:
+        """Profile no more; the name of the trace's file, or None where another profiler came."""
         profiler = self._profiler
         self.drop()
         if profiler is None:
-            return
+            return None
         path = self._recording.lines.beside("profile", ".json")
         profiler.export_chrome_trace(path)
-        self._recording.lines.write(
-            "profile", first=min(first + 1, last), last=last, file=os.path.basename(path)
-        )
+        return os.path.basename(path)
 
     def _give_way(self) -> None:
         kind = self._torch.autograd.profiler.profile

@@ -12,6 +12,8 @@ from .stacks import Stacks
 
 _WARNINGS = ("called a synchronizing CUDA operation", "Synchronization debug mode")
 _WARN = 1
+ENGINE = "_engine_run_backward"
+"""The function of torch's in which a thread waits while others run the backward."""
 
 
 class _Ours:
@@ -29,6 +31,8 @@ class Syncs:
         self._recording = recording
         self._filter = ("always", _Ours(), UserWarning, None, 0)
         self._changed: list[list[Any]] = []
+        self.in_backward = False
+        """Whether a backward waited: torch tells of it when it is over."""
         self._mutated = (
             "_filters_mutated_lock_held"
             if hasattr(warnings, "_filters_mutated_lock_held")
@@ -87,8 +91,9 @@ class Syncs:
         if not str(message.message).startswith(_WARNINGS):
             self._show(message)
         elif str(message.message).startswith(_WARNINGS[0]):
-            number = self._stacks.number(sys._getframe().f_back)
-            self._events.append((self._step(), number))
+            frame = sys._getframe().f_back
+            self._events.append((self._step(), self._stacks.number(frame)))
+            self.in_backward |= frame is not None and frame.f_code.co_name == ENGINE
 
 
 def _filters() -> list[Any]:

@@ -6,6 +6,7 @@ from _thread import get_ident
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from .gradients import Gradients
 from .profiles import Profiles
 from .recording import Recording
 from .samples import Samples
@@ -95,9 +96,11 @@ def planned(torch: Any, recording: Recording, told: Mapping[str, str]) -> list[t
         recording.lines.note("windows", f"not three numbers: {text}")
         return []
     syncs, samples, profile = sizes
+    heard = Syncs(torch, recording)
     return [
-        (Syncs(torch, recording), syncs),
+        (heard, syncs),
         (Samples(recording), samples),
         # One more step: the first holds the time that a profiler takes to begin.
         (Profiles(torch, recording), profile and profile + 1),
+        (Gradients(torch, recording, heard), min(profile, 1)),
     ]
