@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Applicability, Confidence, Effect, Worth
+from tclint.lint.rewrite import AddArgument, Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import OptimizerInit
 from tclint.semantics.site import Site
@@ -17,10 +18,6 @@ _FUSED: Final = frozenset({"torch.optim.Adam", "torch.optim.AdamW", "torch.optim
 _MEASURED: Final = frozenset({"torch.optim.Adam", "torch.optim.AdamW"})
 # Whoever gives one of these has chosen an implementation.
 _CHOICES: Final = frozenset({"fused", "foreach", "capturable", "differentiable", None})
-_DECLINED: Final = Decline(
-    "pass `fused=True`, unless gradients are sparse or parameters are not floating-point: it "
-    "raises for those, and last bits may differ"
-)
 
 
 class UnfusedStep(Rule[OptimizerInit]):
@@ -51,7 +48,13 @@ class UnfusedStep(Rule[OptimizerInit]):
         return Finding(
             "The step of this optimizer is neither compiled nor fused: `fused=True` updates "
             "all parameters at once",
-            fix=_DECLINED,
+            fix=Repair(
+                "Update all parameters at once",
+                (AddArgument(event.call, "True", keyword="fused"),),
+                Applicability.UNSAFE,
+                changes="last bits may differ, and sparse gradients and parameters that are not "
+                "floating-point raise",
+            ),
             confidence=Confidence.MEDIUM if certain else Confidence.LOW,
             since=max(FIRST, since(event.optimizer, "fused") or FIRST),
         )
