@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.training import scripts
 from benchmarks.training.__main__ import PAGE, REPORT, ROOT, joined
 from benchmarks.training.page import page, rewritten, sentence, with_sentence
 
@@ -79,3 +80,35 @@ def test_habits_that_were_measured_later_join_the_rest() -> None:
     assert both["clock"] == [1]
     with pytest.raises(SystemExit, match="differ in `turns`"):
         joined(kept, {**added, "turns": 3})
+
+
+def test_the_page_of_scripts_is_that_of_what_was_recorded() -> None:
+    from benchmarks.training.habits import HABITS
+
+    listed = json.loads(scripts.LISTED.read_text(encoding="utf-8"))
+    found = json.loads(scripts.FOUND.read_text(encoding="utf-8"))
+    worth = scripts.measured()
+    assert scripts.PAGE.read_text(encoding="utf-8") == scripts.page(listed, found, worth)
+    habits = {item["habit"] for script in listed["scripts"] for item in script["expected"]}
+    assert habits <= {"", "clock", *(habit.name for habit in HABITS)}
+
+
+def test_the_score_counts_what_is_shown_by_what_it_is_worth() -> None:
+    item = {"file": "a.py", "line": 3, "text": "x", "habit": "loss read", "why": "read"}
+    script = {"name": "one", "repository": "a/b", "commit": "c" * 40, "form": "eager"}
+    listed = {
+        "scripts": [{**script, "files": ["a.py"], "expected": [item]}],
+        "judged": [],
+        "well_written": [],
+    }
+    finding = {"file": "a.py", "line": 3, "lines": [3], "code": "TCL1", "worth": "low"}
+
+    def told(worth: float, *findings: dict[str, Any]) -> str:
+        found = {"one": {"loops": 1, "findings": list(findings)}}
+        return scripts.page(listed, found, {("loss read", "eager"): worth}).replace("\n", " ")
+
+    assert "shows 1:   **100%**" in told(0.05, finding)
+    assert "shows 0:   **0%**" in told(0.05)
+    assert "shows 0:   **0%**" in told(0.05, {**finding, "worth": "hint"})
+    assert "1 lines are worth nothing, and 0 are wrong" in told(0.0, finding)
+    assert "0 lines are worth nothing, and 1 are wrong" in told(0.0, {**finding, "lines": [9]})

@@ -335,3 +335,21 @@ def test_an_optimizer_of_a_model_on_a_device_is_asked_too(
     path.write_text(dedent(text), encoding="utf-8")
     run = check_files([path], Config(tmp_path, select=("TCL503", "TCL507")))
     assert [result.diagnostic.code for result in run.results] == codes
+
+
+@pytest.mark.parametrize(
+    "imported",
+    ["from torch.optim import Adam", "from torch.optim import (\n    SGD,\n    Adam,  # ours\n)"],
+)
+def test_an_optimizer_that_only_its_class_names_is_seen(imported: str, tmp_path: Path) -> None:
+    path = tmp_path / "trainer.py"
+    source = f"""{imported}
+
+class Trainer:
+    def __init__(self, model):
+        self.device = "cuda"
+        self.opt = Adam(model.parameters(), lr=1e-3)
+"""
+    path.write_text(source, encoding="utf-8")
+    run = check_files([path], Config(tmp_path, select=("TCL507",)))
+    assert [result.diagnostic.code for result in run.results] == ["TCL507"]

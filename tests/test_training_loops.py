@@ -79,3 +79,37 @@ def test_several_reads_are_one_finding(tmp_path: Path, reads: int, found: list[s
 def test_tests_may_wait(tmp_path: Path, name: str, found: list[str]) -> None:
     source = (STEP + INNER + WAIT).replace("def train(", f"def {name}(")
     assert codes(tmp_path, source) == found
+
+
+KEPT = """\
+import torch
+
+
+class Trainer:
+    def __init__(self, model, optimizer):
+        self.model, self.optimizer = model, optimizer
+        self.run = {kept}
+        self.run = spread(self.run)
+
+    def both(self, x):
+        loss = self.model(x).sum()
+        loss.backward()
+        torch.cuda.synchronize()
+
+    def train(self, batches):
+        for x in batches:
+            self.run(x)
+            self.optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("kept", ["self.both", "torch.compile(self.both)", "partial(self.both)"])
+def test_a_method_that_an_attribute_holds_is_a_part_of_the_step(kept: str, tmp_path: Path) -> None:
+    assert codes(tmp_path, KEPT.format(kept=kept)) == ["TCL331"]
+    assert codes(tmp_path, KEPT.format(kept="model")) == []
+
+
+def test_what_is_told_to_optimize_steps(tmp_path: Path) -> None:
+    source = STEP.replace("optimizer.step()", "scaling.optimize(optimizer)") + INNER + WAIT
+    assert codes(tmp_path, source) == ["TCL331"]
+    assert codes(tmp_path, source.replace("(optimizer)\n", "(model)\n")) == []

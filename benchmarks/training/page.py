@@ -101,19 +101,20 @@ def _cells(row: Row) -> tuple[str, ...]:
     return row["habit"], row["model"], row["form"], found, ms[0], remedy, ms[1], _saved(row), rules
 
 
-def _is_measurable(row: Row) -> bool:
+def is_measurable(row: Row) -> bool:
+    """True where an interval leaves no doubt that a remedy changes 1% of the step or more."""
     low, high = row["low"], row["high"]
     return not low <= 0 <= high and abs(row["saved"]) >= LEAST
 
 
 def _saved(row: Row) -> str:
     interval = f"({row['low']:.1%} to {row['high']:.1%})"
-    return f"**{row['saved']:.1%}** {interval}" if _is_measurable(row) else f"- {interval}"
+    return f"**{row['saved']:.1%}** {interval}" if is_measurable(row) else f"- {interval}"
 
 
 def _in_short(rows: Sequence[Row]) -> str:
     """What a habit's cases have in common."""
-    parts = sorted(row["saved"] for row in rows if _is_measurable(row))
+    parts = sorted(row["saved"] for row in rows if is_measurable(row))
     if not parts:
         return f"nothing measurable in {_count(len(rows))}"
     low, high = f"{parts[0]:.0%}", f"{parts[-1]:.0%}"

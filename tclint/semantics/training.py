@@ -53,6 +53,7 @@ class _Steps:
         self._functions: dict[str, ast.FunctionDef] = {}
         self._methods: dict[tuple[ast.AST, str], ast.FunctionDef] = {}
         self._classes: dict[ast.FunctionDef, ast.ClassDef] = {}
+        self._kept: dict[ast.ClassDef, dict[str, str]] = {}
         self._exports: dict[ast.AST, frozenset[str]] = {}
         self._owner: dict[ast.AST, ast.FunctionDef | None] = {}
         self._steps: list[ast.AST] = []
@@ -147,8 +148,17 @@ class _Steps:
             case ast.Name(id=name):
                 return self._functions.get(name)
             case ast.Attribute(value=ast.Name(id="self"), attr=name) if function in self._classes:
-                return self._methods.get((self._classes[function], name))
+                return self._method(self._classes[function], name)
         return None
+
+    def _method(self, cls: ast.ClassDef, name: str) -> ast.FunctionDef | None:
+        """The method of a name, or the one that an attribute of that name holds."""
+        found = self._methods.get((cls, name))
+        if found is None:
+            if cls not in self._kept:
+                self._kept[cls] = dict(_methods_kept(cls))
+            found = self._methods.get((cls, self._kept[cls].get(name, "")))
+        return found
 
     def _parts(self, body: ast.AST, depth: int) -> Iterator[ast.AST]:
         """A step's body, the loops inside that accumulate, and what it calls every time."""
@@ -166,6 +176,22 @@ class _Steps:
                     yield from self._parts(node, depth)
             elif not isinstance(node, (*_SOMETIMES, *_SCOPES)):
                 pending += children(node)
+
+
+def _methods_kept(cls: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    """What ``self.run = self.method`` and ``self.run = torch.compile(self.method)`` keep."""
+    for node in nodes(cls):
+        match node:
+            case ast.Assign(
+                targets=[ast.Attribute(value=ast.Name(id="self"), attr=kept)], value=value
+            ):
+                parts = [value, *value.args] if isinstance(value, ast.Call) else [value]
+            case _:
+                continue
+        for part in parts:
+            match part:
+                case ast.Attribute(value=ast.Name(id="self"), attr=method) if method != kept:
+                    yield kept, method
 
 
 def _is_backward(node: ast.AST) -> bool:
