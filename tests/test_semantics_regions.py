@@ -164,6 +164,10 @@ PRUNED = {
     "a helper that asks": "if not compiling(): x.item()",
     "torch.jit.is_scripting": "if torch.jit.is_scripting(): x.item()",
     "torch.jit.is_tracing": "if torch.jit.is_tracing(): x.item()",
+    "torchvision's name for it": """
+        import torchvision
+        if torchvision._is_tracing(): x.item()
+    """,
     "TYPE_CHECKING": "if TYPE_CHECKING: x.item()",
     "typing.TYPE_CHECKING": "if typing.TYPE_CHECKING: x.item()",
     "__debug__ aside, a false constant": "if False: x.item()",

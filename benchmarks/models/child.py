@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import sys
 import time
@@ -19,6 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import torch
 
 from benchmarks.models.build import build
@@ -93,7 +95,10 @@ def _version(library: ModuleType) -> str:
 
 
 def _call(module: Any, arguments: dict[str, Any], mode: str) -> None:
+    """Both calls draw the same numbers, so that they take the same branches."""
     torch.manual_seed(0)
+    random.seed(0)
+    np.random.seed(0)
     with torch.set_grad_enabled(mode == "train"):
         module(**arguments)
 

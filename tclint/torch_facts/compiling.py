@@ -40,7 +40,7 @@ COMPILING_NAMES: Final = frozenset(
 NOT_COMPILING: Final = frozenset(
     {
         "torch.jit.is_scripting", "torch.jit.is_tracing", "torch.onnx.is_in_onnx_export",
-        "torch.compiler.is_exporting", "torch._C._get_tracing_state",
+        "torch.compiler.is_exporting", "torch._C._get_tracing_state", "torchvision._is_tracing",
     }
 )  # fmt: skip
 """Questions that are false in compiled code."""

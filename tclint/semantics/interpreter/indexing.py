@@ -250,7 +250,7 @@ def _host_index(value: Value) -> str | None:
     match value:
         case Iteration(source="range" | "shape" | "data"):
             return "range"
-        case Iteration(source="numpy") | NDArray():
+        case Iteration(source="numpy") | NDArray() | Sequence(type="tuple", element=NDArray()):
             return "numpy"
         case Sequence(type="list(range)" | "list(shape)" | "tuple(range)" | "tuple(shape)"):
             return "list(range)"
@@ -262,7 +262,9 @@ def _host_index(value: Value) -> str | None:
 def _names_one_place(node: ast.Subscript, value: Value) -> bool:
     """True where a tuple is the whole index: ``x[tuple(range(2))]`` is ``x[0, 1]``."""
     alone = not isinstance(node.slice, ast.Tuple)
-    return alone and isinstance(value, Sequence) and value.type.startswith("tuple")
+    if not alone or not isinstance(value, Sequence) or not value.type.startswith("tuple"):
+        return False
+    return not isinstance(value.element, NDArray)
 
 
 def _indexed_rank(tensor: Tensor, values: list[Value]) -> int | None:

@@ -127,9 +127,22 @@ def _call_numpy(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -
         return NDArray() if arrays or converts else UNKNOWN
     if kind == "scalar":
         return NDArray() if arrays and _keeps_axes(node) else _number(frame, node, name, values)
-    return NDArray() if kind == "array" else UNKNOWN
+    if kind != "array":
+        return UNKNOWN
+    return _several(last, node) or NDArray()
 
 
+def _several(last: str, node: ast.Call) -> Value | None:
+    """The arrays of a function that gives more than one, which an index picks from."""
+    asked = any((keyword.arg or "").startswith("return_") for keyword in node.keywords)
+    if last in _TUPLES or (last == "where" and len(node.args) == 1) or (last == "unique" and asked):
+        return Sequence("tuple", NDArray())
+    return Sequence("list", NDArray()) if last in _LISTS else None
+
+
+# One array for each axis, or for each part.
+_TUPLES: Final = frozenset({"histogram", "nonzero"})
+_LISTS: Final = frozenset({"meshgrid", "split"})
 _SIZED: Final = frozenset(
     {"arange", "empty", "eye", "full", "identity", "linspace", "ones", "zeros"}
 )

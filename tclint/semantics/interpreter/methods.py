@@ -224,6 +224,7 @@ def _array_method(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
         return DataScalar() if name == "item" else UNKNOWN
     if name == "nonzero":
         report_selection(frame, node, name)
+        return Sequence("tuple", NDArray())
     reduces = name in _REDUCING and not arguments.positional and not arguments.keywords
     if not reduces:
         return NDArray()

@@ -129,9 +129,8 @@ def _assert(frame: Frame, node: ast.Assert) -> None:
     before = frame.quieted
     with frame.silencing(*QUIET_IN_TESTS):
         verdict = truth(frame, node.test, "assert")
-    if isinstance(node.test, (ast.BoolOp, ast.UnaryOp)):  # a bare number is asked for in the graph
-        for part in parts_of(node.test):
-            need_numpy(frame, part, frame.body.values.get(part, UNKNOWN), "truth")
+    for part in _asked_outside(node.test):
+        need_numpy(frame, part, frame.body.values.get(part, UNKNOWN), "truth")
     reads_tensor = frame.quieted > before or is_tensor(frame.body.values.get(node.test, UNKNOWN))
     if reads_tensor and verdict is None:
         frame.analysis.emit(frame, TensorAssert, node, statement=node)
@@ -156,6 +155,19 @@ def _report_object_assert(frame: Frame, node: ast.Assert) -> None:
         holds = traced(frame, value)
         if holds is not None:
             frame.analysis.emit(frame, ObjectAssert, last, statement=node, holds=holds)
+
+
+def _asked_outside(test: ast.expr) -> Iterator[ast.expr]:
+    """The expressions that decide before an assert does.
+
+    The last of them is the assert's own question, and that of a number is asked in the graph.
+    """
+    while isinstance(test, ast.BoolOp):
+        for value in test.values[:-1]:
+            yield from parts_of(value)
+        test = test.values[-1]
+    if isinstance(test, ast.UnaryOp) or (isinstance(test, ast.Compare) and len(test.ops) > 1):
+        yield from parts_of(test)
 
 
 def parts_of(test: ast.expr) -> Iterator[ast.expr]:
