@@ -10,7 +10,7 @@ MARKS ?= not slow and not exhaustive
 PYTEST_FLAGS ?= -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-static test-all test-exhaustive lint format docs docs-check site wheel compiled torch-facts \
+.PHONY: help install demo test test-static test-all test-exhaustive lint format docs docs-check site pictures wheel compiled torch-facts \
 	lock audit dist sbom clean \
 	bench-analysis bench-models bench-speed bench-repair bench-packages bench-preserve attack
 
@@ -85,7 +85,11 @@ docs-check: $(INSTALLED) ## fail when the generated pages are out of date
 	$(BIN)/python -m scripts.docs --check
 
 site: docs ## build the documentation's site into site/, and check its links
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --clean --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --clean --quiet
+	$(BIN)/python -m scripts.site_check site
+
+pictures: $(INSTALLED) ## draw the pictures of docs/assets from real runs
+	$(BIN)/python -m scripts.pictures
 
 wheel: $(INSTALLED) ## build a wheel with the analysis compiled, into dist/
 	TCLINT_COMPILE=1 $(BIN)/pip wheel -q --no-deps --no-build-isolation -w dist .

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from tclint.lint.rule import Rule
-from tclint.report.page import fix_kinds, usual_worth
+from tclint.report.page import fix_kinds, only_for, usual_worth
 
 SECTIONS = {
     "0": "tclint's own",
@@ -30,6 +30,8 @@ What removing the effect is *worth* is measured, and the rule's page has the fig
 under 1% of a step in most programs and is [not reported](configuration.md#min-worth) unless asked
 for, *low* is under 5% or comes once, *medium* under 20%, *high* more, or the code does not do what
 it says. With a question mark nobody has measured it; the worth is taken to be that of the effect.
+
+<div id="rule-filter"></div>
 """
 
 
@@ -43,8 +45,8 @@ def _section(hundred: str, rules: Iterable[Rule[Any]]) -> str:
     lines = [
         f"## {PREFIX}{hundred}xx: {SECTIONS[hundred]}",
         "",
-        "| code | name | what it finds | effect | worth | fix |",
-        "| --- | --- | --- | --- | --- | --- |",
+        "| code | name | what it finds | effect | worth | fix | torch |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
         *map(_row, rules),
     ]
     return "\n".join(lines) + "\n"
@@ -56,4 +58,5 @@ def _row(rule: Rule[Any]) -> str:
     return (
         f"| [{rule.code}](rules/{rule.code}.md) | `{rule.name}` | {summary} | {effects} |"
         f" {usual_worth(rule).value}{'' if rule.measured else '?'} | {fix_kinds(rule)} |"
+        f" {only_for(rule) or 'any'} |"
     )

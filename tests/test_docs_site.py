@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.site_check import broken, incomplete, long_messages
 from tests.cli_runs import tclint
 
 BLOCK = re.compile(r"```console\n(?P<body>.*?)```", re.DOTALL)
@@ -42,5 +43,26 @@ def test_the_site_is_built_without_a_warning(repository: Path, tmp_path: Path) -
     done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "WARNING  -" not in done.stderr
+    assert [*broken(tmp_path), *incomplete(tmp_path)] == []
     rules = {path.stem for path in (repository / "docs" / "rules").glob("*.md")}
     assert rules == {page.parent.name for page in tmp_path.glob("rules/*/index.html")}
+
+
+def test_a_link_that_leads_nowhere_and_a_missing_part_are_told(tmp_path: Path) -> None:
+    page = tmp_path / "rules" / "TCL101" / "index.html"
+    page.parent.mkdir(parents=True)
+    page.write_text(
+        '<h2 id="what-it-does"></h2><a href="../gone/">x</a><a href="#here">y</a>'
+        '<a href="#what-it-does">z</a><script src="https://elsewhere.example/x.js"></script>'
+    )
+    assert sorted(broken(tmp_path)) == [
+        "rules/TCL101/index.html: #here leads to no place of that page",
+        "rules/TCL101/index.html: ../gone/ leads nowhere",
+        "rules/TCL101/index.html: loads https://elsewhere.example/x.js",
+    ]
+    assert len([*incomplete(tmp_path)]) == 4
+
+
+@pytest.mark.slow
+def test_no_message_is_longer_than_a_line() -> None:
+    assert [*long_messages()] == []

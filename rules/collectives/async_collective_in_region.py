@@ -33,8 +33,8 @@ class AsyncCollectiveInRegion(Rule[Call]):
             return None
         waits = _waits_for(event, event.site.statement)
         return Finding(
-            f"`{name}` breaks the graph only because of `async_op=True`: without it, it becomes "
-            "part of the graph and inductor overlaps it with other work",
+            f"`{name}` breaks the graph because of `async_op=True`; without it, inductor "
+            "overlaps it with other work",
             fix=_repair(event, waits),
             related=tuple(waits or ()),
         )

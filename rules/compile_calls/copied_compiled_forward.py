@@ -49,8 +49,8 @@ class CopiedCompiledForward(Rule[CompileCall]):
         if copied is None:
             return None
         return Finding(
-            f"`{site.text(copied)}` also copies the compiled `{method}`, which stays bound to "
-            f"`{model}`: the copy computes with the weights of `{model}`",
+            f"`{site.text(copied)}` copies the compiled `{method}`, too: the copy computes with "
+            f"the weights of `{model}`",
             fix=Decline(f"copy the model first, or compile it in place with `{model}.compile()`"),
             node=copied,
             confidence=Confidence.HIGH,

@@ -32,10 +32,12 @@ class UnknownCompileMode(Rule[CompileCall]):
         suggestion = meant_mode(mode, known)
         clear = suggestion is not None and suggestion.clear
         question = (
-            suggestion.question if suggestion and clear else f"the modes are {_listed(known)}"
+            f", so torch.compile raises; {suggestion.question}"
+            if suggestion and clear
+            else f"; use {_listed(known)}"
         )
         return Finding(
-            f'"{mode}" is not a mode of {version_of(event)}, so torch.compile raises; {question}',
+            f'"{mode}" is no mode of {version_of(event)}{question}',
             fix=rename(event, node, suggestion),
             node=node,
             confidence=Confidence.HIGH,

@@ -35,7 +35,7 @@ class NumpyLoopVariable(Rule[Loop]):
         cost = "the whole function runs eagerly" if statement else "the graph breaks"
         needed = "" if variable == where else f" in `{where}`"
         return Finding(
-            f"The loop variable `{variable}` comes from {_source(event)} and is used as a Python "
+            f"The loop variable `{variable}` comes from {_source(event)} and is used as "
             f"{_kind(event)}{needed}: {cost}",
             fix=use_range(event),
             gb_ids=_LOOP if statement else ("GB0033", "GB0059", "GB0170"),
@@ -50,7 +50,7 @@ def _source(loop: Loop) -> str:
 def _kind(loop: Loop) -> str:
     """What the variable would be without numpy, as far as the array tells."""
     values = [*options(loop.site.value(loop.iterable))]
-    return "int" if values and all(map(_counts, values)) else "number"
+    return "a Python int" if values and all(map(_counts, values)) else "a number"
 
 
 def _counts(value: Value) -> bool:

@@ -53,7 +53,7 @@ class NumpyScalar(Rule[NumpyCall]):
         needed = f" in `{need.site.text(need.use)}`" if elsewhere else ""
         return Finding(
             f"The result of `{site.text(event.call.func)}` is traced as a tensor, but used as a "
-            f"Python number{needed}: the graph breaks",
+            f"number{needed}: the graph breaks",
             fix=_repair(event),
             gb_ids=_IDS.get(need.why, ("GB0033", "GB0208")),
             related=tuple(

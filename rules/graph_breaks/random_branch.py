@@ -55,7 +55,7 @@ class RandomBranch(Rule[TensorBranch]):
         guarded = found is not None and _is_guarded(site, found)
         confidence = at_most_medium(event) if event.sometimes else None
         return Finding(
-            f"The branch on `{short(site, test)}` depends on a random number{consequence(site)}",
+            f"The branch on `{short(site, test)}` is random{consequence(site)}",
             Decline(_WAY_OUT) if found is None or guarded else _ask_rate_first(site, found),
             gb_ids=loop_ids(site, "GB0170"),
             confidence=Confidence.LOW if guarded else confidence,  # a model may have no rate

@@ -64,8 +64,8 @@ class ReadBeforeBackward(Rule[TrainingCall]):
         read, *others = reads
         related = (*_reads_of(event.site, read, _output_names(event)), *others)
         return Finding(
-            f"`{_shown(event.site, read)}` makes the CPU wait for the forward pass before it can "
-            "launch the backward pass, and the device has nothing to do meanwhile" + lines(related),
+            f"`{_shown(event.site, read)}` makes the CPU wait for the forward pass, so the device "
+            "idles before the backward pass" + lines(related),
             _repair(event, read),
             node=read,
             confidence=Confidence.MEDIUM,

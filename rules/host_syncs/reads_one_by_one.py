@@ -42,8 +42,8 @@ class ReadsOneByOne(Rule[TrainingCall]):
         ):
             return None
         return Finding(
-            f"{len(reads)} reads in every step, and the CPU waits for each: stack the tensors and "
-            "read them with one `.tolist()`, or every so many steps",
+            f"{len(reads)} reads in every step, each with a wait: stack the tensors and read them "
+            "with one `.tolist()`, or less often",
             _read_at_once(event.site, reads),
             confidence=Confidence.LOW,
             related=tuple(reads[1:]),

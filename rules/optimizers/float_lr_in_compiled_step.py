@@ -52,8 +52,8 @@ class FloatLrInCompiledStep(Rule[OptimizerInit]):
             return None
         change = event.lr_changes[0].name.rpartition(".")[2]
         return Finding(
-            f"`{change}` changes the float learning rate of a compiled step: each new value "
-            "recompiles the step, up to 8 times, and then it runs eagerly",
+            f"`{change}` changes the float learning rate of a compiled step, which recompiles "
+            "up to 8 times and then runs eagerly",
             fix=_repair(event),
             confidence=None if sure else Confidence.MEDIUM,
         )

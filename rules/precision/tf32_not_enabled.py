@@ -46,8 +46,7 @@ class Tf32NotEnabled(Rule[CompileCall]):
         if not training_bodies(event.site.module):
             return None
         return Finding(
-            "Nothing here sets the precision of float32 matmuls: "
-            '`torch.set_float32_matmul_precision("high")` lets GPUs multiply matrices several '
-            "times faster",
+            "Float32 matmuls do not use TF32; "
+            '`torch.set_float32_matmul_precision("high")` makes them several times faster',
             confidence=Confidence.LOW,
         )

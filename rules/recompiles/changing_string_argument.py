@@ -37,9 +37,8 @@ class ChangingStringArgument(Rule[CompileCall]):
             return None
         text, parameter = found[0]
         return Finding(
-            f"`{site.text(text)}` is new in each step, and `{parameter}` is compiled in as a "
-            "constant: each new string recompiles, up to 8 times, and then the function runs "
-            "eagerly",
+            f"`{site.text(text)}` is new in each step, and `{parameter}` a constant: this "
+            "recompiles up to 8 times, and then it runs eagerly",
             Decline("use the text outside of compiled code"),
             node=text,
             confidence=Confidence.HIGH,

@@ -34,8 +34,8 @@ class LayerIndexRecompiles(Rule[CompileCall]):
             return None
         name = f"{target.cls.name}.{found.attribute}"
         return Finding(
-            f"`{name}` is compiled in as a constant, so each block recompiles, up to 8 times, and "
-            "the remaining blocks run eagerly",
+            f"`{name}` is a constant of compiled code: each block recompiles, up to 8 times, and "
+            "the others run eagerly",
             Decline(
                 "set `torch._dynamo.config.allow_unspec_int_on_nn_module`, or make in `__init__` "
                 "the choices that depend on the number"

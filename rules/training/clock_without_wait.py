@@ -50,8 +50,8 @@ class ClockWithoutWait(Rule[TrainingCall]):
         if timed is None or not _is_work(timed):
             return None
         return Finding(
-            f"`{site.text(call)}` is read before the device is done: the difference is how long it "
-            "took to launch the work, not how long the work takes",
+            f"`{site.text(call)}` is read before the device is done: it times the launch of the "
+            "work, not the work",
             _repair(event),
             confidence=Confidence.MEDIUM,
         )

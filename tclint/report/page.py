@@ -56,10 +56,16 @@ def facts(rule: Rule[Any]) -> str:
 
 def _releases(rule: Rule[Any]) -> str:
     """The releases of torch that the rule is about, by its examples."""
+    some = only_for(rule)
+    only = f"; parts of it hold for {some} only" if some else ""
+    return f"any release, as known up to {shown(NEWEST_TORCH)}{only}"
+
+
+def only_for(rule: Rule[Any]) -> str:
+    """The releases that some of the rule's examples are about; empty if all are about any."""
     told = page_of(rule)
     some = {example.torch for example in (*told.examples, *told.more) if example.torch}
-    only = f"; parts of it hold for {', '.join(sorted(some))} only" if some else ""
-    return f"any release, as known up to {shown(NEWEST_TORCH)}{only}"
+    return ", ".join(sorted(some))
 
 
 def worth(rule: Rule[Any]) -> str:
