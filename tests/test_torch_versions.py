@@ -254,4 +254,4 @@ def test_a_setting_that_only_the_oldest_torch_lacks_says_on_which(tmp_path: Path
     assert found.confidence is Confidence.LOW
     assert _results(tmp_path, code, min_torch=(2, 7)) == ()
     older = _found(tmp_path, code, "TCL424", target_torch=(2, 6))
-    assert "2.6: this raises AttributeError" in older.message
+    assert "2.6: this raises" in older.message

@@ -42,7 +42,7 @@ class UnknownCompilerSetting(Rule[NameUsed]):
         clear = close is not None and close.clear
         ending = f"; {close.question}" if close and clear else ""
         return Finding(
-            f"`{module}` has no `{name}` in torch {shown(version)}: AttributeError{ending}",
+            f"`{module}` has no `{name}` in torch {shown(version)}: this raises{ending}",
             fix=_repair(event, close)
             if close and clear
             else Decline("no setting has a similar name"),
