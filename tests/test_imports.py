@@ -24,6 +24,7 @@ FLOORS = (
     {"recorder"}, GROUND, {"torch_facts"}, {"source"}, {"torch_bounds"}, CONFIG, {"semantics"},
     {"lint"}, {"cache"}, {"git"}, {"fix"}, {"report"}, {"verify"}, {"confirm"}, {"run"},
     {"upgrade"}, {"review"}, {"server"}, {"testing"}, {"pytest_plugin"}, {"agents"}, {"api"},
+    {"integrations"},
     {"cli", "__main__"},
 )  # fmt: skip
 """The folders of `tclint/` from the lowest to the highest: each may import the ones below it."""
