@@ -17,13 +17,12 @@ from tclint.semantics.values import Static, SymInt, Tensor
 from ..lib.facts.branch_tests import decided_if, is_guard, is_only_output
 from ..lib.facts.compiling import is_compiled_aside
 from ..lib.facts.conditions import split_at_tensor
+from ..lib.facts.known import certain_tensor, is_boolean
 from ..lib.facts.likely_numbers import is_for_one_dtype, is_likely_number
 from ..lib.facts.purity import is_pure
 from ..lib.facts.random_tests import decides_at_random, is_number_of_library
 from ..lib.facts.shapes import same_shape
 from ..lib.judge.aliases import is_own_result, judge_copy
-from ..lib.judge.arguments import certain_tensor
-from ..lib.judge.promotion import is_boolean
 from ..lib.judge.saved_for_backward import judge_kept
 from ..lib.judge.verdict import PROVED, Changes, Verdict, combine
 from ..lib.rewrite.buffer_choice import choose_buffer

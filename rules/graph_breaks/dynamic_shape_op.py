@@ -15,13 +15,11 @@ from tclint.semantics.values import Tensor
 from tclint.torch_facts.dynamo_settings import DYNAMIC_SHAPES
 
 from ..lib.facts.compiling import is_compiled_aside
+from ..lib.facts.known import certain_tensor, is_boolean, is_parameter
 from ..lib.facts.lists import is_of_integers, known_members, only_value, stays, written_member
 from ..lib.facts.purity import is_pure
 from ..lib.facts.selections import holders_of, tests_of
 from ..lib.facts.shapes import same_shape
-from ..lib.facts.uses import is_parameter
-from ..lib.judge.arguments import certain_tensor
-from ..lib.judge.promotion import is_boolean
 from ..lib.judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from ..lib.rewrite.all_indices import loop_over_all
 from ..lib.rewrite.ctc_operator import ctc_as_operator

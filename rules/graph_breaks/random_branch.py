@@ -14,10 +14,10 @@ from tclint.semantics.lattice import is_tensor
 from tclint.semantics.site import Site
 
 from ..lib.facts.branch_tests import is_asked
+from ..lib.facts.known import certain_tensor
 from ..lib.facts.purity import is_pure
 from ..lib.facts.random_tests import decides_at_random
 from ..lib.facts.uses import uses_of
-from ..lib.judge.arguments import certain_tensor
 from ..lib.wording import at_most_medium, consequence, loop_ids, short
 
 _KINDS = ("if", "ternary", "and", "or", "not", "compare", "while")

@@ -15,10 +15,10 @@ from tclint.semantics.site import Site
 from ..lib.facts.branch_tests import decided_if, is_guard
 from ..lib.facts.compiling import is_compiled_only
 from ..lib.facts.conditions import is_plain, split_at_tensor
+from ..lib.facts.known import certain_tensor
 from ..lib.facts.likely_numbers import is_likely_number
 from ..lib.facts.messages import literal_of, quoted
 from ..lib.facts.random_tests import decides_at_random, is_number_of_library
-from ..lib.judge.arguments import certain_tensor
 from ..lib.judge.declared import takes_numbers
 from ..lib.rewrite.opposites import opposite
 from ..lib.rewrite.proved import NO_TORCH

@@ -12,7 +12,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Static, Tensor
 
 from ..lib.facts.annotations import is_device_type
-from ..lib.facts.uses import is_parameter
+from ..lib.facts.known import is_parameter
 from ..lib.judge.verdict import Refused
 
 TYPED = frozenset(

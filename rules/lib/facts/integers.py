@@ -8,7 +8,7 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static, SymInt, Tensor, Value
 
-from .uses import is_parameter
+from .known import is_parameter
 
 _COUNTS = frozenset(("numel", "dim", "size", "nelement", "ndimension"))
 

@@ -12,7 +12,7 @@ from tclint.semantics.ownership import is_unshared
 from tclint.semantics.site import Site
 from tclint.semantics.values import Sequence, Static, SymInt, Tensor, Value
 
-from .uses import is_parameter
+from .known import is_parameter
 
 _MAKES: Final = ("torch.tensor", "torch.as_tensor", "torch.asarray")
 _OF_INTEGERS: Final = ("torch.LongTensor", "torch.IntTensor")

@@ -20,7 +20,7 @@ from tclint.torch_facts.memory import (
     WRITING_NOTHING,
 )
 
-from .uses import is_parameter
+from .known import is_parameter
 
 _DRAWING: Final = ("bernoulli", "multinomial", "normal", "poisson", "rand")
 _FUNCTIONS: Final = frozenset(

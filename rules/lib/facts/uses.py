@@ -8,6 +8,7 @@ from tclint.records import record
 from tclint.semantics.ownership import is_nested
 from tclint.semantics.site import Site
 
+from .known import is_parameter
 from .reaching import reads_until_rebound
 
 
@@ -72,15 +73,6 @@ def _unpacked(site: Site, members: ast.Tuple, node: ast.expr) -> Uses:
         return Uses((node,))
     found = _assigned(site, assign, target)
     return Uses(found.nodes, None, found.lost)
-
-
-def is_parameter(site: Site, name: str) -> bool:
-    """True for an argument of the function, which has a value before it is assigned."""
-    if isinstance(site.body.scope, ast.Module):
-        return False
-    arguments = site.body.scope.args
-    named = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-    return any(argument.arg == name for argument in named)
 
 
 def _hidden(site: Site, name: str) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Function, Tensor
 
+from ..facts.known import certain_tensor, is_boolean
 from ..facts.parameters import number_parameter_of, parameter_of, takes_tensor
-from .promotion import FLOAT_OF_INTEGER, ROUNDED, is_boolean, promotion
+from .promotion import FLOAT_OF_INTEGER, ROUNDED, promotion
 from .verdict import PROVED, Changes, Refused, Verdict, combine
 
 # name: the parameters after the tensor itself that take a 0-d tensor, by position and by name.
@@ -124,9 +124,3 @@ def _where(site: Site, call: ast.Call, use: ast.expr, read: Tensor) -> Verdict:
     if tensor is None:
         return Refused("both arms of `torch.where` are Python numbers")
     return promotion(tensor, read)
-
-
-def certain_tensor(site: Site, node: ast.expr) -> Tensor | None:
-    """The tensor that a node certainly is; a value that may be None does not count."""
-    found = list(options(site.value(node)))
-    return found[0] if len(found) == 1 and isinstance(found[0], Tensor) else None

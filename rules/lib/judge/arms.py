@@ -10,7 +10,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Static, SymInt
 from tclint.torch_facts.memory import KEEPING_NO_ARGUMENT, KEEPING_RESULT
 
-from .numbers import constant
+from ..facts.known import constant
 from .verdict import PROVED, Changes, Refused, Verdict, combine
 
 # Their gradient is finite, and 0 where nothing comes back, for whatever number goes in.

@@ -16,7 +16,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Sequence, Static, Tensor
 from tclint.torch_facts.dynamo_settings import SCALARS
 
-from ..facts.uses import is_parameter
+from ..facts.known import is_parameter
 
 _DEEPEST: Final = 12
 _COMPUTED_BY: Final = frozenset({"abs", "float", "int", "max", "min", "pow", "round"})

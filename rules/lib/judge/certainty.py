@@ -15,7 +15,7 @@ from tclint.semantics.site import Site, once
 from tclint.semantics.values import DataScalar, Object, Static, SymInt, Tensor
 from tclint.torch_facts import is_tensor_member
 
-from ..facts.uses import is_parameter
+from ..facts.known import is_parameter
 from .verdict import PROVED, Changes, Verdict
 
 _OF_ARRAYS: Final = frozenset(

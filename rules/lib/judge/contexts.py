@@ -12,11 +12,12 @@ from tclint.semantics.symbols import FunctionNode, ModuleInfo
 from tclint.semantics.values import Tensor
 
 from ..facts.annotations import holds_numbers
+from ..facts.known import certain_tensor, is_boolean
 from ..facts.reaching import reads_that_may_see
 from ..facts.texts import enclosing_text, is_handed_out
 from ..facts.uses import uses_of
-from .arguments import certain_tensor, judge_argument
-from .promotion import FLOAT_OF_INTEGER, ROUNDED, is_boolean, promotion
+from .arguments import judge_argument
+from .promotion import FLOAT_OF_INTEGER, ROUNDED, promotion
 from .verdict import PROVED, Changes, Refused, Verdict
 
 _TYPE = "holds a tensor instead of a Python number"

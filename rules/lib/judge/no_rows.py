@@ -9,11 +9,9 @@ from typing import Final
 from tclint.records import record
 from tclint.semantics.site import Site
 
+from ..facts.known import certain_tensor, is_boolean, is_parameter
 from ..facts.reaching import block_of
 from ..facts.selections import holders_of, selection_in
-from ..facts.uses import is_parameter
-from .arguments import certain_tensor
-from .promotion import is_boolean
 
 _MORE: Final = "it does more than to compute with the rows, and to write them back"
 _BINDING: Final = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)

@@ -19,8 +19,8 @@ from tclint.semantics.lattice import options, with_dtype
 from tclint.semantics.site import Site
 from tclint.semantics.values import DataScalar, DType, Static, SymInt, Tensor
 
-from .arguments import certain_tensor
-from .promotion import ROUNDED, is_boolean
+from ..facts.known import certain_tensor, constant, is_boolean
+from .promotion import ROUNDED
 from .verdict import PROVED, Changes, Refused, Verdict
 
 COUNTED: Final = 2**48
@@ -84,21 +84,6 @@ def negated(number: Number) -> tuple[Number, Verdict]:
     if number.category == "bool":
         return number, Refused("torch does not compute with booleans the way Python does")
     return number.of(number.tensor.dtype), Changes(_WRAPPING)
-
-
-def constant(site: Site, node: ast.expr) -> int | float | None:
-    """The number that an expression always is, if the program says so."""
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = constant(site, node.operand)
-        return None if inner is None else -inner
-    value: object = node.value if isinstance(node, ast.Constant) else None
-    if value is None:
-        found = list(options(site.value(node)))
-        if len(found) == 1 and isinstance(found[0], Static) and found[0].known:
-            value = found[0].value
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    return value
 
 
 def bound_of(site: Site, source: ast.expr) -> int | None:

@@ -10,9 +10,8 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static, SymInt, Tensor
 
+from ..facts.known import certain_tensor, is_boolean
 from ..facts.purity import is_pure
-from .arguments import certain_tensor
-from .promotion import is_boolean
 from .verdict import PROVED, Changes, Verdict, combine
 
 _OPERATORS: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div)

@@ -54,11 +54,6 @@ def _dtypes(operand: Tensor, read: Tensor) -> Verdict:
     return Changes("the result may take the dtype of the tensor that was read")
 
 
-def is_boolean(tensor: Tensor) -> bool:
-    """True for a tensor that certainly holds booleans: some operators refuse those."""
-    return tensor.dtype is not None and tensor.dtype.category == "bool"
-
-
 def _unknown() -> Verdict:
     return Changes(
         "the result's dtype may differ: the dtypes of the two tensors are not both known"

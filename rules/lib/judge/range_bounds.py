@@ -8,7 +8,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import DataScalar
 
 from ..facts.integers import is_surely_integer, least
-from .numbers import constant
+from ..facts.known import constant
 from .verdict import PROVED, Changes, Refused, Verdict
 
 

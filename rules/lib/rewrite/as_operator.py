@@ -18,7 +18,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.symbols import parameters_of
 from tclint.semantics.syntax import own_nodes
 
-from ..facts.uses import is_parameter
+from ..facts.known import is_parameter
 from .builtin_names import is_taken
 from .written_operator import Parameter, call_of, indented, registered
 

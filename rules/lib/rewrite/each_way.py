@@ -20,9 +20,9 @@ from tclint.records import record
 from tclint.semantics.site import Site
 
 from ..facts.conditions import is_tensor_condition
+from ..facts.known import certain_tensor
 from ..facts.purity import cannot_raise, is_pure
 from ..judge.aliases import judge_copy
-from ..judge.arguments import certain_tensor
 from ..judge.pointwise import judge_pair
 from ..judge.saved_for_backward import judge_kept
 from ..judge.verdict import PROVED, Changes, Verdict, combine

@@ -12,9 +12,9 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import External, Function, Object, Tensor, Unknown, Value
 
+from ..facts.known import certain_tensor
 from ..facts.origins import is_made_here
 from ..facts.reaching import binding_of, reads_that_may_see
-from ..judge.arguments import certain_tensor
 from ..wording import short
 from .proved import NO_TORCH
 

@@ -19,7 +19,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.symbols import ModuleInfo
 from tclint.semantics.values import Static, SymInt, Tensor
 
-from ..judge.arguments import certain_tensor
+from ..facts.known import certain_tensor
 
 _ASKED: Final = ("if", "ternary", "not", "and", "or")
 _SIZES: Final = ("number", "range", "repeat", "slice")

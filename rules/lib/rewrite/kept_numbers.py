@@ -21,8 +21,8 @@ from tclint.torch_facts.compiling import SCRIPTING
 from tclint.torch_facts.numbers import numbers_of
 
 from ..facts.integers import is_surely_integer
+from ..facts.known import is_parameter
 from ..facts.parameters import parameter_of
-from ..facts.uses import is_parameter
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .proved import repair_as_proved
 

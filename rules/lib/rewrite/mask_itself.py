@@ -12,10 +12,10 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static, SymInt
 
+from ..facts.known import certain_tensor
 from ..facts.purity import is_pure
 from ..facts.selections import Selection, asked_empty, selection_in
 from ..facts.shapes import same_dtype
-from ..judge.arguments import certain_tensor
 from ..judge.no_rows import is_certain_mask
 from ..judge.verdict import PROVED, Changes, Verdict, combine
 from .masked_store import cover_of

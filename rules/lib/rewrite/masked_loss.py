@@ -12,9 +12,9 @@ from tclint.records import record
 from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
+from ..facts.known import certain_tensor
 from ..facts.purity import is_pure
 from ..facts.shapes import same_shape
-from ..judge.arguments import certain_tensor
 from ..judge.no_rows import is_certain_mask
 from ..judge.verdict import Changes, Verdict, combine
 from .proved import NO_TORCH, repair_as_proved

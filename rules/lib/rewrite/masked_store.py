@@ -17,14 +17,12 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Static, SymInt
 
 from ..facts.compiling import is_compiled_aside, is_compiled_only
+from ..facts.known import certain_tensor, is_boolean, is_parameter
 from ..facts.purity import is_pure
 from ..facts.shapes import same_dtype, same_shape
-from ..facts.uses import is_parameter
 from ..judge.aliases import is_let_go, is_own_result
-from ..judge.arguments import certain_tensor
 from ..judge.arms import judge_arm, keeps
 from ..judge.certainty import is_certainly_tensor
-from ..judge.promotion import is_boolean
 from ..judge.row_by_row import is_layer, judge_rows
 from ..judge.saved_for_backward import judge_kept
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine

@@ -15,11 +15,11 @@ from tclint.semantics.ownership import blocks_around, is_unshared
 from tclint.semantics.site import Site
 from tclint.semantics.values import DType, Tensor
 
+from ..facts.known import certain_tensor, is_parameter
 from ..facts.parameters import is_number_parameter
 from ..facts.purity import ORDER
 from ..facts.reaching import is_changed, may_be_read_before, reads_that_may_see
-from ..facts.uses import Uses, is_parameter, uses_of
-from ..judge.arguments import certain_tensor
+from ..facts.uses import Uses, uses_of
 from ..judge.contexts import judge
 from ..judge.exactness import COMPLEX, exact_comparison
 from ..judge.numbers import Number, arithmetic, is_python_number, negated

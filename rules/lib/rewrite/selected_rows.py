@@ -18,11 +18,10 @@ from tclint.records import record
 from tclint.semantics.site import Site
 
 from ..facts.compiling import is_compiled_aside
+from ..facts.known import certain_tensor, is_boolean
 from ..facts.reaching import block_of
 from ..facts.selections import asks_whether_empty, selection_in
-from ..judge.arguments import certain_tensor
 from ..judge.no_rows import members_of
-from ..judge.promotion import is_boolean
 from ..judge.row_by_row import judge_rows
 from ..judge.verdict import Changes, Refused, Verdict, combine
 from .proved import repair_as_proved

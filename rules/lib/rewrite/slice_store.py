@@ -14,10 +14,9 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import DataScalar, Static, SymInt, Tensor
 
+from ..facts.known import certain_tensor, constant, is_parameter
 from ..facts.purity import is_pure
-from ..facts.uses import is_parameter
-from ..judge.arguments import certain_tensor
-from ..judge.numbers import bound_of, constant
+from ..judge.numbers import bound_of
 from .proved import NO_TORCH
 
 _RANK: Final = "a tensor with too few dimensions raises a different error"

@@ -21,14 +21,13 @@ from tclint.torch_facts.dynamo_settings import SCALARS
 
 from ..facts.compiling import is_compiled_only
 from ..facts.conditions import HOST_FUNCTIONS, host_reads, is_tensor_condition
+from ..facts.known import certain_tensor, is_boolean
 from ..facts.messages import folded, nearest_literal, quoted
 from ..facts.purity import cannot_raise, compares, is_pure
-from ..judge.arguments import certain_tensor
 from ..judge.caught import caught
 from ..judge.certainty import is_certainly_tensor
 from ..judge.declared import takes_numbers
 from ..judge.exactness import COMPLEX
-from ..judge.promotion import is_boolean
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .assert_reads import as_double, drop
 from .opposites import certain_opposite

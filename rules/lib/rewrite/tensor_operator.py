@@ -22,8 +22,8 @@ from tclint.semantics.symbols import parameters_of
 from tclint.semantics.syntax import own_nodes
 from tclint.semantics.values import Static, Tensor
 
+from ..facts.known import is_parameter
 from ..facts.only_computing import keeps_arguments, only_computes_itself
-from ..facts.uses import is_parameter
 from .written_operator import Operator, Parameter, can_be_written, registered, switch, written
 
 _MESSAGE: Final = "Call the helper as a custom operator"

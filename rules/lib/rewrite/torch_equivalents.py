@@ -12,7 +12,8 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import DType, External
 
-from ..judge.numbers import Number, constant, fits_float32, is_python_number, negated
+from ..facts.known import constant
+from ..judge.numbers import Number, fits_float32, is_python_number, negated
 from ..judge.promotion import FLOAT_OF_INTEGER, ROUNDED
 from ..judge.verdict import PROVED, Changes, Refused, Verdict
 

@@ -15,8 +15,8 @@ from tclint.semantics.values import Tensor
 from ..facts.branch_tests import leaves
 from ..facts.compiling import is_compiled_aside, is_compiled_only
 from ..facts.conditions import split_at_tensor
+from ..facts.known import certain_tensor
 from ..judge.aliases import is_written_later, judge_copy
-from ..judge.arguments import certain_tensor
 from ..judge.arms import Numbers, is_kept_result, judge_arm, judge_number, keeps, root_of
 from ..judge.pointwise import judge_pair
 from ..judge.saved_for_backward import judge_kept

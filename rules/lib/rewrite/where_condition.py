@@ -9,9 +9,8 @@ from tclint.records import record
 from tclint.semantics.site import Site
 
 from ..facts.conditions import is_plain
+from ..facts.known import certain_tensor, is_boolean
 from ..facts.purity import cannot_raise, is_pure
-from ..judge.arguments import certain_tensor
-from ..judge.promotion import is_boolean
 from ..judge.verdict import PROVED, Changes, Verdict, combine
 
 _WIDTH = 100
