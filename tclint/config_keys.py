@@ -123,8 +123,8 @@ KEYS: Final = (
         "that match a pattern; with a leading `!`, in files that do not match it.", codes=True),
     Key("preset", "preset", "string", "all", "What the project is, which says whose findings are "
         "reported: `library` leaves out tests, benchmarks and archives of runs, `training` also "
-        "export and visualisation code; `all` reports everything. The summary counts what is left "
-        "out.", choices=tuple(PRESETS)),
+        "export, visualisation and data preparation code; `all` reports everything. The summary "
+        "counts what is left out.", choices=tuple(PRESETS)),
     Key("per-file-places", "per_file_places", "globs-to-places", (), "What files are that match a "
         f"pattern, where their names do not tell: {', '.join(f'`{p}`' for p in PLACE_NAMES)}. The "
         "last pattern that matches decides."),

@@ -70,6 +70,15 @@ PLACES: Final = (
          "visuali[sz]e*", "visuali[sz]ation*", "visuali[sz]er*", "*_visuali[sz]e",
          "*_visuali[sz]ation", "*_visuali[sz]er"),
     ),
+    Place(
+        "data", "data preparation",
+        frozenset({"data", "data_loader", "data_loaders", "data_loading", "data_utils",
+                   "dataloader", "dataloaders", "dataset", "datasets", "datamodule", "datamodules",
+                   "preprocess", "preprocessing", "transform", "transforms"}),
+        ("dataset", "datasets", "dataset_*", "*_dataset", "*_datasets", "dataloader", "dataloaders",
+         "*_dataloader", "data_loader", "data_loaders", "*_data_loader", "data_utils",
+         "preprocess", "preprocess_*", "preprocessing"),
+    ),
 )  # fmt: skip
 """The first that holds a file decides."""
 
@@ -79,7 +88,7 @@ PLACE_NAMES: Final = (CODE, *WORDS)
 PRESETS: Final[dict[str, tuple[str, ...]]] = {
     "all": (),
     "library": ("tests", "benchmarks", "archives"),
-    "training": ("tests", "benchmarks", "archives", "export", "visualisation"),
+    "training": ("tests", "benchmarks", "archives", "export", "visualisation", "data"),
 }
 """The places that each preset leaves out of reports."""
 

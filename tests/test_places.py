@@ -1,4 +1,4 @@
-"""Findings in tests, benchmarks, archives, export and visualisation code: last, or left out."""
+"""Findings in tests, benchmarks, archives and code beside the training: last, or left out."""
 
 from __future__ import annotations
 
@@ -67,6 +67,13 @@ def checked(folder: Path, **config: object) -> Run:
         ("plot_losses.py", "visualisation"),
         ("net/visualise_maps.py", "visualisation"),
         ("net/visualization/maps.py", "visualisation"),
+        ("net/data/batch.py", "data"),
+        ("net/transform/neighbours.py", "data"),
+        ("net/image_dataset.py", "data"),
+        ("net/data/test_batch.py", "tests"),
+        ("net/data_parallel.py", "code"),
+        ("net/database.py", "code"),
+        ("net/transform.py", "code"),
     ],
 )
 def test_names_tell_the_place(path: str, place: str) -> None:

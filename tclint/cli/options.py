@@ -171,7 +171,8 @@ Preset = Annotated[
         "--preset",
         metavar="PRESET",
         help="Which code to leave out of the report: with `library` tests, benchmarks and archives"
-        " of runs, with `training` also export and visualisation code, with `all` none.",
+        " of runs, with `training` also export, visualisation and data preparation code, with"
+        " `all` none.",
         rich_help_panel=FINDINGS,
     ),
 ]
