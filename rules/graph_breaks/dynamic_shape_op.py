@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Final
 
 from tclint.diagnostics import Confidence, Decline, Effect
@@ -11,23 +12,23 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import DynamicShape
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Tensor
+from tclint.semantics.values import Static, SymInt, Tensor
 from tclint.torch_facts.dynamo_settings import DYNAMIC_SHAPES
 
 from ..lib.facts.compiling import is_compiled_aside
 from ..lib.facts.known import certain_tensor, is_boolean, is_parameter
 from ..lib.facts.lists import is_of_integers, known_members, only_value, stays, written_member
 from ..lib.facts.purity import is_pure
-from ..lib.facts.selections import holders_of, tests_of
-from ..lib.facts.shapes import same_shape
+from ..lib.facts.selections import Selection, asked_empty, holders_of, selection_in, tests_of
+from ..lib.facts.shapes import same_dtype, same_shape
+from ..lib.judge.no_rows import is_certain_mask
 from ..lib.judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from ..lib.rewrite.all_indices import loop_over_all
 from ..lib.rewrite.ctc_operator import ctc_as_operator
 from ..lib.rewrite.empty_selection import ask_in_eager
 from ..lib.rewrite.first_item import first_places
-from ..lib.rewrite.mask_itself import ask_mask, store_by_mask
 from ..lib.rewrite.masked_loss import loss_of_all
-from ..lib.rewrite.masked_store import store_where
+from ..lib.rewrite.masked_store import cover_of, store_where
 from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.selected_rows import compute_all_rows
 from ..lib.rewrite.tensor_operator import tensor_operator
@@ -52,6 +53,10 @@ _REDUCED: Final = {"mean": "sum"}
 _ROUNDS: Final = "it adds in another order, so last bits may differ"
 _MEANS: Final = "the sum of half-precision numbers may overflow, and integers no longer raise"
 _Repeated = tuple[ast.expr | None, ast.expr | None]
+_STORE: Final = "Store by the mask itself"
+_ASK: Final = "Ask the mask itself whether anything is selected"
+_RAISES: Final = "a value of another dtype, in a tensor of one element, no longer raises"
+_NUMBERS: Final = ("bool", "float", "int")
 
 
 class DynamicShapeOp(Rule[DynamicShape]):
@@ -134,7 +139,7 @@ def _repair(event: DynamicShape) -> Repair | Decline:
     elif event.via == "masked_select":
         fix = _reduce(event.site, event.node)
     elif event.via in ("nonzero", "where") and isinstance(event.node, ast.Call):
-        fix = store_by_mask(event.site, event.node) or ask_mask(event.site, event.node)
+        fix = _store_by_mask(event.site, event.node) or _ask_mask(event.site, event.node)
         fix = fix or compute_all_rows(event.site, event.node)
         fix = fix or loop_over_all(event.site, event.node)
     elif event.via == "repeat_interleave" and isinstance(event.node, ast.Call):
@@ -371,3 +376,119 @@ def _sum(site: Site, members: list[ast.expr]) -> str | None:
     if len(numbers) == len(members):
         return str(sum(number for number in numbers if isinstance(number, int)))
     return " + ".join(texts)
+
+
+def _store_by_mask(site: Site, call: ast.expr) -> Repair | Decline | None:
+    """``x[torch.where(m)] = v`` is ``x[m] = v``; None where the places are for something else."""
+    selection, statement = selection_in(site, call), site.statement
+    target, value = _stored(statement)
+    if selection is None or not selection.pairs or target is None or value is None:
+        return None
+    text = ast.dump(call)
+    reads = [
+        part
+        for part in ast.walk(statement)
+        if isinstance(part, ast.Subscript) and ast.dump(part.slice) == text
+    ]
+    if target not in reads or not any(part.slice is call for part in reads):
+        return None
+    mask = certain_tensor(site, selection.mask)
+    cover = cover_of(site, selection.mask, target.value)
+    if cover is None or mask is None or not is_certain_mask(site, selection.mask):
+        return None
+    if mask.rank == 0 or not is_pure(site, selection.mask):
+        return None
+    verdicts = [cover.verdict, *_judge_value(site, target, value, reads)]
+    if mask.rank is None:
+        verdicts.append(Changes("a mask without dimensions no longer raises"))
+    rewrites = [_by_mask(site, part.slice) for part in reads]
+    return repair_as_proved(combine(verdicts), _STORE, tuple(rewrites))
+
+
+def _stored(statement: ast.stmt) -> tuple[ast.Subscript | None, ast.expr | None]:
+    match statement:
+        case ast.Assign(targets=[ast.Subscript() as target], value=value):
+            return target, value
+        case ast.AugAssign(target=ast.Subscript() as target, value=value):
+            return target, value
+    return None, None
+
+
+def _by_mask(site: Site, places: ast.expr) -> Replace:
+    selection = selection_in(site, places)
+    assert selection is not None
+    return Replace(places, "$mask", {"mask": selection.mask})
+
+
+def _judge_value(
+    site: Site, target: ast.Subscript, value: ast.expr, reads: list[ast.Subscript]
+) -> Iterator[Verdict]:
+    """Judge the other reads, and that what is stored has the dtype, or is a number of Python."""
+    for read in reads:
+        if read is not target:
+            selection = selection_in(site, read.slice)
+            cover = cover_of(site, selection.mask, read.value) if selection else None
+            yield cover.verdict if cover else Changes("the mask may not fit what is read by it")
+    plain = all(
+        isinstance(kind, SymInt) or (isinstance(kind, Static) and kind.type in _NUMBERS)
+        for kind in options(site.value(value))
+    )
+    fits = plain or isinstance(site.statement, ast.AugAssign)
+    whole = next((read.value for read in reads if read is value), value)
+    yield PROVED if fits or same_dtype(site, target.value, whole) else Changes(_RAISES)
+
+
+def _ask_mask(site: Site, call: ast.expr) -> Repair | None:
+    """``if len(m.nonzero()) > 0`` is ``if m.any()``; None where more is asked."""
+    selection = selection_in(site, call)
+    if selection is None:
+        return None
+    test = _test_of(site, selection)
+    tensor = certain_tensor(site, selection.mask)
+    if test is None or tensor is None or not _is_decided_on(site, test):
+        return None
+    found = asked_empty(test)
+    if found is None or found[0] is not _counted(site, selection):
+        return None
+    elements = ".numel" in ast.unparse(test) or ".nelement" in ast.unparse(test)
+    if elements and not selection.pairs and not tensor.rank:
+        return None  # the rows of a tensor without dimensions have no elements
+    template = "not $mask.any()" if found[1] else "$mask.any()"
+    return Repair(_ASK, (Replace(test, template, {"mask": selection.mask}),))
+
+
+def _counted(site: Site, selection: Selection) -> ast.expr | None:
+    """The rows, or the first of the tensors with the places along each dimension."""
+    if not selection.pairs:
+        return selection.call
+    match site.parent(selection.call):
+        case ast.Subscript(value=call, slice=ast.Constant(value=int())) as first:
+            return first if call is selection.call else None
+    return None
+
+
+def _test_of(site: Site, selection: Selection) -> ast.expr | None:
+    """The largest test that asks for the number of rows, and only for that."""
+    counted: ast.expr | None = _counted(site, selection)
+    test: ast.expr | None = None
+    for outer in site.ancestors(counted) if counted is not None else ():
+        if not isinstance(outer, ast.expr):
+            break
+        found = asked_empty(outer)
+        if found is not None and found[0] is counted:
+            test = outer
+    return test
+
+
+def _is_decided_on(site: Site, test: ast.expr) -> bool:
+    """True where Python only asks whether the test is true."""
+    inner: ast.AST = test
+    for outer in site.ancestors(test):
+        if isinstance(outer, (ast.If, ast.While, ast.IfExp, ast.Assert)):
+            return outer.test is inner
+        if not isinstance(outer, ast.BoolOp) and not (
+            isinstance(outer, ast.UnaryOp) and isinstance(outer.op, ast.Not)
+        ):
+            return False
+        inner = outer
+    return False
