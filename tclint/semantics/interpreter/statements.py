@@ -40,7 +40,7 @@ from tclint.semantics.interpreter.off_by_default import is_off_by_default
 from tclint.semantics.interpreter.special import augment, entered, leave, special
 from tclint.semantics.interpreter.traced import traced
 from tclint.semantics.interpreter.truth import truth
-from tclint.semantics.lattice import is_tensor, may_be_tensor, may_be_unknown
+from tclint.semantics.lattice import is_tensor, may_be_unknown, options
 from tclint.semantics.syntax import path_of
 from tclint.semantics.values import (
     NONE,
@@ -50,6 +50,7 @@ from tclint.semantics.values import (
     External,
     Function,
     Mapping,
+    NDArray,
     Object,
     Sequence,
     Static,
@@ -144,14 +145,16 @@ def _assert(frame: Frame, node: ast.Assert) -> None:
 def _report_object_assert(frame: Frame, node: ast.Assert) -> None:
     """Dynamo makes an operator of an assert that ends so, which takes no objects.
 
-    It does not where the message is computed: then it asks for the truth as an ``if`` does.
+    It does not where the message is computed: then it asks for the truth as an ``if`` does. The
+    truth of an array is asked in the graph, like a tensor's.
     """
     last = node.test
     while isinstance(last, ast.BoolOp):
         last = last.values[-1]
     literal = node.msg is None or isinstance(node.msg, ast.Constant)
     value = frame.body.values.get(last, UNKNOWN)
-    if literal and not may_be_tensor(value) and not may_be_unknown(value):
+    in_graph = any(isinstance(option, (Tensor, NDArray)) for option in options(value))
+    if literal and not in_graph and not may_be_unknown(value):
         holds = traced(frame, value)
         if holds is not None:
             frame.analysis.emit(frame, ObjectAssert, last, statement=node, holds=holds)
