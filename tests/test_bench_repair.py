@@ -18,6 +18,7 @@ from benchmarks.repair.record import AFTER, BEFORE, ROUNDED, SAME, SETTINGS, UNS
 from benchmarks.repair.report import Report, is_better, page, summary, text, tiers_table
 from benchmarks.repair.rows import TABLES, TRAIN, Row, chosen
 from benchmarks.repair.tree import Edited, Fixed, fix, installed
+from benchmarks.repair.worth import Half, Worth, replaced, section
 
 CODE = """\
 import logging
@@ -154,3 +155,19 @@ def test_the_tiers_tell_what_is_left_after_each() -> None:
     assert "| safe fixes | 2 | 0 of 1 |" in table
     assert "| and unsafe fixes | 0 | 1 of 1 |" in table
     assert "| net | 3 | 2 | 0 | identical |" in table
+
+
+def test_what_was_timed_is_a_section_that_the_next_recording_replaces() -> None:
+    timed = Half(3, 40, (2.0, 1.9, 2.1), (1.5, 1.4, 1.6))
+    worth = Worth(
+        "net", "safe-settings", "NVIDIA H200", "2.11.0+cu130", timed, Half(1), (1.5, 1.4, 1.6),
+        "identical",
+    )  # fmt: skip
+    part = section([worth])
+    assert "torch 2.11.0 and" in part
+    cells = "| net | settings | 3 → 1 | 40 → - | 2 (1.9 to 2.1) → - | 1.5 (1.4 to 1.6) → - |"
+    assert f"{cells} 1.5 (1.4 to 1.6) times | identical |" in part
+    page = replaced("# Page\n", part)
+    assert page == f"# Page\n\n{part}"
+    assert replaced(page, part) == page
+    assert replaced(f"{page}\n## More\n", part) == f"{page}\n## More\n"

@@ -23,6 +23,15 @@ from tclint_rules.lib.facts.messages import plain_text
         ('f"length is not divisible by {k}"', "length is not divisible by `k`"),
         ('f"loss is {loss}"', "loss is `loss`"),
         ('f"{limit} of {x}"', "`limit` of `x`"),
+        (
+            'f"must be in [x0, y0] (corner) format, but got {x}"',
+            "must be in [x0, y0] (corner) format",
+        ),
+        ('f"no mask: all rows are hidden, got {x}"', "no mask: all rows are hidden"),
+        ('f"bad values, largest value: {x}"', "bad values"),
+        ('f"not in (0, 1): {x}"', "not in (0, 1)"),
+        ('f"out of range (min {a}, max {b})"', "out of range"),
+        ('f"`a, b` differ, a: {a}"', "`a, b` differ"),
         ('f"{x}"', None),
     ],
 )

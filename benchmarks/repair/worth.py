@@ -1,10 +1,13 @@
 """What the fixes that rows keep are worth on this machine: launches and times, before and after.
 
 Run: python -m benchmarks.repair.worth FOLDER --table others --device cuda [--rows NAME,NAME]
+     [--records FILE]
+     python -m benchmarks.repair.worth --recorded FILE --markdown PAGE
 
 ``FOLDER`` is one that ``benchmarks.repair --tiers`` has measured, or a copy of it: its trees of
 sources, and the way that each row keeps. `tclint verify` runs both, in the interpreter that runs
-this; the packages need not be installed in it, only what they import.
+this; the packages need not be installed in it, only what they import. What was recorded becomes a
+section of a page.
 """
 
 from __future__ import annotations
@@ -12,9 +15,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from benchmarks.repair.record import AFTER, BEFORE, KEPT, NAMED, Way
 from benchmarks.repair.rows import TABLES, TRAIN, Row, chosen
@@ -22,13 +28,33 @@ from tclint.torch_facts.dynamo_settings import DYNAMIC_SHAPES, SCALARS
 from tclint.verify.arms import Options, Side
 from tclint.verify.compare import verify_sides
 from tclint.verify.results import Arm, TargetReport
-from tclint.verify.wire import plain
+from tclint.verify.speed import Speedup, Timing
 
 ROOT = Path(__file__).parents[2]
 HEAD = (
-    "model", "kept", "breaks", "graphs", "kernels, compiled", "launches, compiled",
-    "ms, compiled", "ms, eager", "faster", "results",
+    "model", "kept", "graphs", "launches, compiled", "ms, compiled", "ms, eager", "faster",
+    "results",
 )  # fmt: skip
+# The ways whose fixes are the same look the same: what they add is what a reader asks for.
+_WAYS = {
+    "after": "safe fixes",
+    "unsafe": "unsafe fixes",
+    "safe-settings": "settings",
+    "settings": "unsafe fixes, settings",
+    "safe-hatches": "escape hatches",
+    "hatches": "unsafe fixes, escape hatches",
+    "safe-hatches-settings": "escape hatches, settings",
+    "hatches-settings": "unsafe fixes, escape hatches, settings",
+}
+_SECTION = """\
+## What it is worth on an {device}
+
+The rows as found, and as the last tier leaves them, by `tclint verify` with torch {torch} and its
+default backend. Milliseconds are medians of a call with their quartiles, both sides in turns;
+*faster* compares compiled code before and after, with 95% confidence. The models are tiny: a GPU
+waits for the host nearly all of the time, which is what breaks cost.
+
+"""
 FACTORY = """\
 from benchmarks.models.build import build
 from benchmarks.repair.rows import chosen
@@ -41,24 +67,118 @@ def make():
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Half:
+    """One side of a row: milliseconds are the median and the quartiles, None if not timed."""
+
+    graphs: int | None = None
+    launches: int | None = None
+    compiled: tuple[float, float, float] | None = None
+    eager: tuple[float, float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What one row was before and after; ``faster`` is the ratio of both and its bounds."""
+
+    row: str
+    way: str
+    device: str
+    torch: str
+    before: Half
+    after: Half
+    faster: tuple[float, float, float] | None
+    results: str
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Worth:
+        """The inverse of ``asdict``, by way of JSON."""
+        return cls(**{**data, "before": Half(**data["before"]), "after": Half(**data["after"])})
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Time each row with the sources before and after, and print a table."""
     options = _options(argv)
+    if options.recorded:
+        lines = options.recorded.read_text().splitlines()
+        known = [Worth.from_json(json.loads(line)) for line in lines]
+        print(section(known))
+        if options.markdown:
+            options.markdown.write_text(replaced(options.markdown.read_text(), section(known)))
+        return 0
+    found = [*_measured(options)]
+    print("\n".join([_line(HEAD), _line(["---"] * len(HEAD)), *map(_row, found)]))
+    return 0
+
+
+def _measured(options: argparse.Namespace) -> Iterator[Worth]:
+    """Each row's worth as soon as it is there."""
     kept: dict[str, str] = json.loads((options.folder / KEPT).read_text())
-    rows = chosen(options.table, options.rows.split(",") if options.rows else [*kept])
     os.environ["PYTHONPATH"] = os.pathsep.join(
         [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     )
-    lines = [_line(HEAD), _line(["---"] * len(HEAD))]
-    for row in rows:
-        report = _timed(row, NAMED[kept.get(row.name, AFTER)], options)
+    for row in chosen(options.table, options.rows.split(",") if options.rows else [*kept]):
+        way = NAMED[kept.get(row.name, AFTER)]
+        one = worth_of(row.name, way.name, _timed(row, way, options))
         if options.records:
             with options.records.open("a") as file:
-                file.write(json.dumps({"row": row.name, **plain(report)}) + "\n")
-        lines.append(_line(_cells(row, NAMED[kept.get(row.name, AFTER)], report)))
-        print(lines[-1], file=sys.stderr, flush=True)
-    print("\n".join(lines))
-    return 0
+                file.write(json.dumps(asdict(one)) + "\n")
+        print(_row(one), file=sys.stderr, flush=True)
+        yield one
+
+
+def section(known: Sequence[Worth]) -> str:
+    """What was recorded on one device, as Markdown."""
+    (device,), (torch,) = {one.device for one in known}, {one.torch for one in known}
+    table = "\n".join([_line(HEAD), _line(["---"] * len(HEAD)), *map(_row, known)])
+    return _SECTION.format(device=device, torch=torch.split("+")[0]) + table + "\n"
+
+
+def replaced(page: str, part: str) -> str:
+    """The page with a section in the place of the one with the same heading, or at its end."""
+    heading = re.escape(part.split("\n", maxsplit=1)[0])
+    found = re.search(rf"^{heading}\n.*?(?=^## |\Z)", page, re.M | re.S)
+    if found is None:
+        return f"{page.rstrip()}\n\n{part}"
+    behind = page[found.end() :]
+    return page[: found.start()] + part + ("\n" if behind else "") + behind
+
+
+def worth_of(row: str, way: str, report: TargetReport) -> Worth:
+    """What a report says of a row's two sides."""
+    arms = (report.arms[0], report.arms[-1])
+    probe = next(arm.probe for arm in reversed(arms) if arm.probe is not None)
+    speedup = report.speedups[0] if report.speedups else None
+    return Worth(
+        row=row,
+        way=way,
+        device=probe.device,
+        torch=probe.torch,
+        before=_half(arms[0]),
+        after=_half(arms[1]),
+        faster=_bounded(speedup) if speedup else None,
+        results=f"{report.equality.verdict} {report.equality.detail}".strip()[:160],
+    )
+
+
+def _bounded(speedup: Speedup) -> tuple[float, float, float] | None:
+    match speedup:
+        case Speedup(ratio=float() as ratio, low=float() as low, high=float() as high):
+            return ratio, low, high
+    return None
+
+
+def _half(arm: Arm) -> Half:
+    graphs = arm.probe.graphs if arm.probe else None
+    speed = arm.speed
+    if speed is None:
+        return Half(graphs)
+    launches = speed.kernels.launches if speed.kernels else None
+    return Half(graphs, launches, _quartiles(speed.compiled), _quartiles(speed.eager))
+
+
+def _quartiles(timing: Timing) -> tuple[float, float, float]:
+    return timing.median, timing.lower, timing.upper
 
 
 def _timed(row: Row, way: Way, options: argparse.Namespace) -> TargetReport:
@@ -83,54 +203,58 @@ def _side(name: str, row: Row, way: Way, options: argparse.Namespace) -> Side:
     return Side(name, f"{module}:make", root, settings=settings)
 
 
-def _cells(row: Row, way: Way, report: TargetReport) -> Iterator[str]:
-    arms = (report.arms[0], report.arms[-1])
-    yield row.name
-    yield way.name
-    for told in (_breaks, _graphs, _kernels, _launches, _compiled_ms, _eager_ms):
-        yield " → ".join(map(told, arms))
-    speedup = report.speedups[0] if report.speedups else None
-    yield f"{speedup.ratio:.2f} times" if speedup and speedup.ratio else "not measured"
-    yield f"{report.equality.verdict} {report.equality.detail}".strip()[:160]
+def _row(one: Worth) -> str:
+    halves = (one.before, one.after)
+    faster = f"{_three(one.faster)} times" if one.faster else "not measured"
+    return _line(
+        [
+            one.row,
+            _WAYS[one.way],
+            *(
+                " → ".join(told)
+                for told in (
+                    [_number(half.graphs) for half in halves],
+                    [_number(half.launches) for half in halves],
+                    [_three(half.compiled) for half in halves],
+                    [_three(half.eager) for half in halves],
+                )
+            ),
+            faster,
+            one.results,
+        ]
+    )
 
 
-def _breaks(arm: Arm) -> str:
-    return str(len(arm.probe.user_breaks)) if arm.probe else "-"
+def _number(number: int | None) -> str:
+    return "-" if number is None else str(number)
 
 
-def _graphs(arm: Arm) -> str:
-    return str(arm.probe.graphs) if arm.probe else "-"
+def _three(numbers: tuple[float, float, float] | None) -> str:
+    """A number and its bounds: ``1.42 (1.2 to 1.54)``."""
+    if numbers is None:
+        return "-"
+    middle, low, high = (f"{number:.3g}" for number in numbers)
+    return f"{middle} ({low} to {high})"
 
 
-def _kernels(arm: Arm) -> str:
-    return str(arm.speed.kernels.run) if arm.speed and arm.speed.kernels else "-"
-
-
-def _launches(arm: Arm) -> str:
-    return str(arm.speed.kernels.launches) if arm.speed and arm.speed.kernels else "-"
-
-
-def _compiled_ms(arm: Arm) -> str:
-    return f"{arm.speed.compiled.median:.3g}" if arm.speed else "-"
-
-
-def _eager_ms(arm: Arm) -> str:
-    return f"{arm.speed.eager.median:.3g}" if arm.speed else "-"
-
-
-def _line(cells: Sequence[str] | Iterator[str]) -> str:
+def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
 def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.repair.worth", description=__doc__)
-    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", nargs="?")
     parser.add_argument("--table", choices=TABLES, default="others")
     parser.add_argument("--rows", help="names of rows, comma-separated; all when left out")
     parser.add_argument("--device", choices=("cpu", "cuda"))
     parser.add_argument("--time-limit", type=float, default=300, help="seconds for each process")
     parser.add_argument("--records", type=Path, help="add what was measured, as JSON lines")
-    return parser.parse_args(argv)
+    parser.add_argument("--recorded", type=Path, help="measure nothing: tell what these lines say")
+    parser.add_argument("--markdown", type=Path, help="put that into its section of this page")
+    options = parser.parse_args(argv)
+    if (options.folder is None) == (options.recorded is None):
+        parser.error("name a FOLDER to measure, or --recorded FILE")
+    return options
 
 
 if __name__ == "__main__":

@@ -24,6 +24,10 @@ _CLAUSE: Final = re.compile(
 _DANGLING: Final = re.compile(
     r"\b(?:a|an|the|of|in|to|for|with|than|and|or|not|by|at|from|be|has|have|must|expected)$", re.I
 )
+# What is closed again is no end of a statement: "must be in [x0, y0] (corner) format".
+_CLOSED: Final = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|`[^`]*`|\"[^\"]*\"")
+_LABEL: Final = 3
+"""Words at most that only name the value behind them: "..., largest value: {x}"."""
 _COPIES: Final = ("item", "tolist", "detach", "cpu", "numpy", "float")
 _QUOTES: Final = ("`", "'", '"')
 
@@ -163,11 +167,24 @@ def _stated(parts: Sequence[str | ast.expr]) -> str | None:
     behind = [part for part in parts[first + 1 :] if not isinstance(part, str) or part.strip(" .!")]
     if first == len(parts) or not before:
         return None
-    *clauses, last = _CLAUSE.split(before)
-    text = (clauses[0] if clauses else last).strip(" :=")
-    if not clauses and (behind or _DANGLING.search(text)):
+    end = _end_of_statement(before)
+    text = before[:end].strip(" :=")
+    if end is None and (behind or _DANGLING.search(text)):
         return None
     return text if len(text.split()) > 1 else None
+
+
+def _end_of_statement(before: str) -> int | None:
+    """Where the last clause begins that is only there for the value behind it."""
+    bare = before
+    while _CLOSED.search(bare):
+        bare = _CLOSED.sub(lambda found: "x" * len(found[0]), bare)
+    ends = [*_CLAUSE.finditer(bare)]
+    if len(ends) > 1 and ends[-1].end() == len(bare):
+        label = bare[ends[-2].end() : ends[-1].start()]
+        if len(label.split()) <= _LABEL:
+            ends.pop()
+    return ends[-1].start() if ends else None
 
 
 def _is_named_already(value: ast.expr, before: str) -> bool:
