@@ -12,6 +12,7 @@ import pytest
 from tclint.config import Config
 from tclint.fix.apply import fix_files
 from tclint.fix.layout import Shape, broken
+from tclint.fix.project_style import style_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,6 +44,20 @@ joined = call(
     one, two
 )
 call(condition_of_the_check, "the first part of a message that is written in two, " "and its second part is here, so that no row is long enough.")
+positions = (
+    torch.arange(source_tokens.shape[1], device=source_tokens.device)
+    .repeat(source_tokens.shape[0], 1)
+)
+tokens = (
+    torch.zeros(bsz * beam_size, max_len + 2, dtype=source_tokens.dtype, device=source_tokens.device)
+    .long()
+    .fill_(self.pad)
+)
+kept = (
+    torch.ones(2)
+    .long()
+)
+mask = torch.zeros(bsz, beam_size, max_len + 2, dtype=source_tokens.dtype, device=source_tokens.device).eq(-1)
 x = y[index_of_the_first_dimension_of_it, index_of_the_second_dimension_of_it, index_of_the_third_one_of_it]
 """
 
@@ -139,3 +154,47 @@ def test_a_call_around_brackets_of_several_rows_is_laid_out_anew() -> None:
     before = "assert (\n    first_of_all[keys]\n    == second\n).all()\n"
     after = "check((\n    first_of_all[keys]\n    == second\n).all())\n"
     assert broken(after, before, Shape(100)) == "check((first_of_all[keys] == second).all())\n"
+
+
+CONTINUED = """\
+import torch
+
+
+class Net(torch.nn.Module):
+  def forward(self, x: torch.Tensor, y: torch.Tensor, k: int):
+    assert x.shape[0] == y.sum(), \\
+      'rows: %s, counts: %s' % (str(x.shape), str(y))
+    if k and \\
+      (x < 0).any():
+      raise ValueError("negative",
+        x)
+    return x
+"""
+
+
+def test_rows_behind_a_backslash_move_with_their_statement(tmp_path: Path) -> None:
+    path = tmp_path / "m.py"
+    path.write_text(CONTINUED, encoding="utf-8")
+    after = fix_files([path], Config(tmp_path)).changed[0].after
+    said = "      'rows: %s, counts: %s' % (str(x.shape), str(y))\n"
+    assert f"else:\n      assert x.shape[0] == y.sum(), \\\n  {said}" in after
+    assert "    elif k and \\\n      (x < 0).any():\n      raise ValueError(" in after
+
+
+@pytest.mark.parametrize(
+    ("settings", "length"),
+    [
+        (
+            {"pyproject.toml": "[tool.black]\n", "setup.cfg": "[flake8]\nmax-line-length = 127\n"},
+            88,
+        ),
+        ({"pyproject.toml": "[tool.ruff]\nline-length = 120\n[tool.black]\nline-length=99\n"}, 99),
+        ({"setup.cfg": "[flake8]\nmax-line-length = 127\n"}, 127),
+    ],
+)
+def test_a_formatter_tells_the_length_of_lines_before_a_linter(
+    tmp_path: Path, settings: dict[str, str], length: int
+) -> None:
+    for name, text in settings.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert style_of(tmp_path / "m.py").line_length == length

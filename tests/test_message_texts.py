@@ -32,6 +32,12 @@ from tclint_rules.lib.facts.messages import plain_text
         ('f"not in (0, 1): {x}"', "not in (0, 1)"),
         ('f"out of range (min {a}, max {b})"', "out of range"),
         ('f"`a, b` differ, a: {a}"', "`a, b` differ"),
+        (
+            'f"outside of the sequence, but found: starts: {x}, ends: {y}"',
+            "outside of the sequence",
+        ),
+        ('f"must be in range (0, {n - 1})"', "must be in range (0, `n - 1`)"),
+        ("'features: %s, counts: %s' % (str(x.shape), str(y))", None),
         ('f"{x}"', None),
     ],
 )

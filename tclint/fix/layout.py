@@ -46,6 +46,7 @@ _PRIORITY: Final[dict[str, int]] = {
 _COMMA: Final = 20
 _COMPREHENSION: Final = 22
 _STRING: Final = 15
+_CHAINED: Final = 1
 _LENGTH: Final = 100
 
 
@@ -184,7 +185,7 @@ def _joined(tokens: Tokens) -> Iterator[_Token]:
     for token in tokens:
         space = token.space
         if space == "\n":
-            tight = previous in _OPENING or token.text in _CLOSING
+            tight = previous in _OPENING or token.text in _CLOSING or "." in (previous, token.text)
             space = "" if tight else " "
         yield _Token(token.text, space)
         previous = token.text
@@ -198,7 +199,7 @@ class _Breaker:
 
     def statement(self, logical: _Logical) -> list[str]:
         """The rows of a statement."""
-        tokens, indent = logical.tokens, logical.indent
+        tokens, indent = _bare(logical.tokens), logical.indent
         if self._fits(indent, tokens) and not _has_magic_comma(tokens):
             return [indent + _text(tokens)]
         start = _start_of_value(tokens)
@@ -286,6 +287,20 @@ class _Breaker:
         return len(indent) + len(_text(tokens)) <= self._shape.length
 
 
+def _bare(tokens: Tokens) -> Tokens:
+    """The tokens without parentheses that only held the rows of a value together."""
+    start = _start_of_value(tokens)
+    value = tokens[start:]
+    if start == 0 or value[0].text != "(" or _match(value, 0) != len(value) - 1:
+        return tokens
+    inner = value[1:-1]
+    told = {token.text for token in inner}
+    most = max((priority for _, priority in _delimiters(inner)), default=0)
+    if not inner or most >= _COMMA or not told.isdisjoint((":=", "yield", "await", "lambda")):
+        return tokens
+    return (*tokens[:start], _Token(inner[0].text, " "), *inner[1:])
+
+
 def _text(tokens: Tokens) -> str:
     return "".join(token.space + token.text for token in tokens).lstrip(" ")
 
@@ -304,6 +319,8 @@ def _start_of_value(tokens: Tokens) -> int:
 
 def _delimiters(tokens: Tokens) -> Iterator[tuple[int, int]]:
     """The places outside brackets where a line may be broken."""
+    chained = [*_chained(tokens)]
+    yield from ((place, _CHAINED) for place in chained if len(chained) > 1)
     depth, operand, looping = 0, False, False
     for place, token in enumerate(tokens):
         text = token.text
@@ -325,6 +342,15 @@ def _delimiters(tokens: Tokens) -> Iterator[tuple[int, int]]:
             text in _PRIORITY or text in _OPENING or text in _ASSIGNING or keyword.iskeyword(text)
         )
         operand = operand or text in ("None", "True", "False")
+
+
+def _chained(tokens: Tokens) -> Iterator[int]:
+    """The dots outside brackets that are behind a call: two of them make a chain."""
+    depth = 0
+    for place, token in enumerate(tokens):
+        if depth == 0 and token.text == "." and place and tokens[place - 1].text in _CLOSING:
+            yield place
+        depth += (token.text in _OPENING) - (token.text in _CLOSING)
 
 
 def _is_string(text: str) -> bool:

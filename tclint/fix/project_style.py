@@ -5,7 +5,7 @@ from __future__ import annotations
 import configparser
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from functools import lru_cache
 from pathlib import Path
@@ -102,18 +102,28 @@ def _style_in(folder: Path) -> ProjectStyle | None:
     tables = [*_tables(folder)]
     if not tables:
         return None
-    length, is_formatted, order = None, False, None
+    formatters = [table for tool, table in tables if _formats(tool, table)]
+    is_formatted, order = bool(formatters), None
+    # A linter only says how long lines may be; a formatter makes them as long as it is told.
+    length = _length(formatters) or (_BLACK_LENGTH if formatters else None)
+    length = length or _length([table for _, table in tables])
     for tool, table in tables:
-        length = length or _number(table, "line-length", "line_length", "max-line-length")
-        is_formatted = is_formatted or tool == "black" or (tool == "ruff" and "format" in table)
         if tool == "isort":
             order = order or _of_isort(table)
         if tool == "ruff":
             settings = {**_dict(table, "isort"), **_dict(_dict(table, "lint"), "isort")}
             order = order or (_of_ruff(settings) if settings else None)
-    if length is None and is_formatted:
-        length = _BLACK_LENGTH
     return ProjectStyle(folder, length, is_formatted, order or ImportOrder())
+
+
+def _formats(tool: str, table: Mapping[str, Any]) -> bool:
+    return tool == "black" or (tool == "ruff" and "format" in table)
+
+
+def _length(tables: Iterable[Mapping[str, Any]]) -> int | None:
+    """The first length that is set."""
+    found = (_number(table, "line-length", "line_length", "max-line-length") for table in tables)
+    return next((length for length in found if length is not None), None)
 
 
 def _tables(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:

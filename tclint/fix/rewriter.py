@@ -36,6 +36,10 @@ class Plan:
     added: dict[cst.CSTNode, list[AddArgument]] = field(default_factory=lambda: defaultdict(list))
     rows: set[int] = field(default_factory=set)
 
+    def style(self, arguments: frozenset[str] = frozenset()) -> Style:
+        """How templates are written in this file."""
+        return Style(self.quote, arguments, self.snippet.step)
+
     def add(self, rewrite: Local) -> None:
         """Find the node that a rewrite is about."""
         self.rows.add(self.snippet.row(anchor(rewrite)))
@@ -101,7 +105,7 @@ class _Rewriter(Parenthesizer):
     def _call(self, original: cst.CSTNode, call: cst.Call) -> cst.Call:
         self.done.add(original)
         for added in self._plan.added[original]:
-            style = Style(self._plan.quote)
+            style = self._plan.style()
             value = template.expression(added.template, self._parts(added.parts), style)
             call = with_argument(call, value, added.keyword)
         return call
@@ -190,7 +194,7 @@ class _Rewriter(Parenthesizer):
         change = Change()
         for insert in self._plan.inserts.get(statement, ()):
             side = change.after if insert.after else change.before
-            style = Style(self._plan.quote)
+            style = self._plan.style()
             side += template.statements(insert.template, self._parts(insert.parts), style)
         replace = self._plan.replaced.get(statement)
         if replace is not None:
@@ -205,7 +209,7 @@ class _Rewriter(Parenthesizer):
         calls = [node for node in ast.walk(replace.node) if isinstance(node, ast.Call)]
         given = {id(a) for call in calls for a in (*call.args, *(k.value for k in call.keywords))}
         arguments = (name for name, node in replace.parts.items() if id(node) in given)
-        return Style(self._plan.quote, frozenset(arguments))
+        return self._plan.style(frozenset(arguments))
 
     def _parts(
         self, parts: Mapping[str, AstNode], replaced: AstNode | None = None

@@ -38,13 +38,14 @@ def _in_arguments(parent: cst.CSTNode, _field: str) -> bool:
 
 @record(frozen=True)
 class Style:
-    """How a template is written out: its strings in the file's ``quote``.
+    """How a template is written out: its strings in the file's ``quote``, its blocks by ``step``.
 
     Parts that were ``arguments`` keep their parentheses where they are arguments again.
     """
 
     quote: str = '"'
     arguments: frozenset[str] = frozenset()
+    step: str = "    "
 
 
 PLAIN: Final = Style()
@@ -125,6 +126,7 @@ class _Filling(Parenthesizer):
         self._names = names
         self._parts = parts
         self._style = style
+        self._depth = 0
 
     def replacement(self, original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:
         if isinstance(updated, cst.Name) and updated.value in self._names:
@@ -140,6 +142,11 @@ class _Filling(Parenthesizer):
             if statement is not None:
                 lines = [*updated.leading_lines, *statement.leading_lines]
                 return statement.with_changes(leading_lines=lines)
+        if isinstance(updated, cst.IndentedBlock):
+            self._depth -= 1
+        if isinstance(original, cst.Else) and self._is_elif(original):
+            self._depth += 1
+            return cast("cst.IndentedBlock", cast("cst.Else", updated).body).body[0]
         return updated
 
     def _statement(self, line: cst.SimpleStatementLine) -> Statement | None:
@@ -150,7 +157,43 @@ class _Filling(Parenthesizer):
         if not isinstance(small.value, cst.Name):
             return None
         part = self._parts.get(self._names.get(small.value.value, ""))
-        return None if part is None or isinstance(part, cst.BaseExpression) else part
+        if part is None or isinstance(part, cst.BaseExpression):
+            return None
+        if not self._depth:
+            return part
+        return cast("Statement", part.visit(_Continued(self._style.step * self._depth)))
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        """Count the blocks around what comes; what becomes an `elif` stays where it is."""
+        if isinstance(node, cst.IndentedBlock):
+            self._depth += 1
+        elif isinstance(node, cst.Else):
+            self._depth -= self._is_elif(node)
+        return True
+
+    def _is_elif(self, node: cst.Else) -> bool:
+        """True for an `else` of the template that is nothing but an `if` of the user's."""
+        match node.body:
+            case cst.IndentedBlock(body=[cst.SimpleStatementLine(body=[only])]):
+                match only:
+                    case cst.Expr(value=cst.Name(value=name)) if name in self._names:
+                        return isinstance(self._parts[self._names[name]], cst.If)
+        return False
+
+
+class _Continued(cst.CSTTransformer):
+    """Moves the rows behind a backslash along with their statement."""
+
+    def __init__(self, more: str) -> None:
+        super().__init__()
+        self._more = more
+
+    def on_leave(self, original_node: cst.CSTNodeT, updated_node: cst.CSTNodeT) -> cst.CSTNodeT:
+        """Indent each continued row as far as its first one."""
+        if not isinstance(updated_node, cst.SimpleWhitespace) or "\n" not in updated_node.value:
+            return updated_node
+        value = updated_node.value.replace("\n", f"\n{self._more}")
+        return cast("cst.CSTNodeT", updated_node.with_changes(value=value))
 
 
 def _quoted(literal: str, quote: str) -> str:

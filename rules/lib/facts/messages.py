@@ -22,7 +22,9 @@ _CLAUSE: Final = re.compile(
     r"[,;:(]\s+|\.\s+(?=[A-Z])|\s\(|,?\s+(?:but )?(?:got|found|was|is)\b[\s:=]*$"
 )
 _DANGLING: Final = re.compile(
-    r"\b(?:a|an|the|of|in|to|for|with|than|and|or|not|by|at|from|be|has|have|must|expected)$", re.I
+    r"\b(?:a|an|the|of|in|to|for|with|than|and|or|not|by|at|from|be|has|have|must|expected"
+    r"|in range)$",
+    re.I,
 )
 # What is closed again is no end of a statement: "must be in [x0, y0] (corner) format".
 _CLOSED: Final = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|`[^`]*`|\"[^\"]*\"")
@@ -79,7 +81,7 @@ def plain_text(message: ast.expr) -> str | None:
     if parts is None or not any(re.search(r"[^\W\d_]", p) for p in parts if isinstance(p, str)):
         return None
     stated = _stated(parts)
-    if stated is not None:
+    if stated is not None or _only_labels(parts):
         return stated
     text = ""
     for part in parts:
@@ -169,9 +171,18 @@ def _stated(parts: Sequence[str | ast.expr]) -> str | None:
         return None
     end = _end_of_statement(before)
     text = before[:end].strip(" :=")
-    if end is None and (behind or _DANGLING.search(text)):
+    if _DANGLING.search(text) or (end is None and behind):
         return None
     return text if len(text.split()) > 1 else None
+
+
+def _only_labels(parts: Sequence[str | ast.expr]) -> bool:
+    """True for ``f"x: {x}, y: {y}"``, which states nothing once the values are gone."""
+    texts = [
+        part.strip(" ,;()") for part in parts if isinstance(part, str) and part.strip(" ,;().")
+    ]
+    labels = [text for text in texts if text[-1:] in (":", "=") and len(text.split()) <= _LABEL]
+    return len(parts) > 2 and len(labels) == len(texts)
 
 
 def _end_of_statement(before: str) -> int | None:
@@ -180,10 +191,12 @@ def _end_of_statement(before: str) -> int | None:
     while _CLOSED.search(bare):
         bare = _CLOSED.sub(lambda found: "x" * len(found[0]), bare)
     ends = [*_CLAUSE.finditer(bare)]
-    if len(ends) > 1 and ends[-1].end() == len(bare):
-        label = bare[ends[-2].end() : ends[-1].start()]
-        if len(label.split()) <= _LABEL:
-            ends.pop()
+    edge = len(bare)
+    while len(ends) > 1 and ends[-1].end() == edge:
+        edge = ends[-2].end()
+        if len(bare[edge : ends[-1].start()].split()) > _LABEL:
+            break
+        ends.pop()
     return ends[-1].start() if ends else None
 
 
