@@ -595,18 +595,21 @@ HABITS: tuple[Habit, ...] = (
         "for p in model.parameters(): p.grad.zero_()",
         "optimizer.zero_grad()",
         zeroed_one_by_one,
+        ("TCL522",),
     ),
     Habit(
         "copies one by one",
         "for a, p in zip(copies, model.parameters()): a.copy_(p)",
         "torch._foreach_copy_(copies, [...])",
         copied,
+        ("TCL522",),
     ),
     Habit(
         "gradients synchronized each time",
         "four micro steps in DistributedDataParallel",
         "the same, three of them in model.no_sync()",
         synchronized_each_time,
+        ("TCL523",),
         eager_only=True,
     ),
     Habit(

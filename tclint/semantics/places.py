@@ -33,7 +33,10 @@ _BEHIND_TORCH: Final = (
     "utils.checkpoint", "is_autocast_cpu", "get_autocast_", "set_autocast_",
 )  # fmt: skip
 _OVER_TENSORS: Final = ("param", "state_dict(")
-_ARITHMETIC: Final = (".mul_(", " *= ", ".lerp_(", ".copy_(", ".norm(", ".data =", ".item(")
+_ARITHMETIC: Final = (
+    ".mul_(", " *= ", ".lerp_(", ".copy_(", ".norm(", ".data =", ".item(", ".zero_(", ".add_(",
+    ".sub_(", ".div_(", " /= ", ".data -= ",
+)  # fmt: skip
 _FUNCTION: Final = ast.FunctionDef
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)

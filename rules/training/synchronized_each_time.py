@@ -1,0 +1,111 @@
+"""TCL523: gradients are synchronized in every micro step of several that accumulate them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Final
+
+from tclint.diagnostics import Confidence, Decline, Effect, Worth
+from tclint.lint.rule import Finding, Rule
+from tclint.semantics.events import TrainingCall
+from tclint.semantics.site import Site
+from tclint.semantics.syntax import nodes
+from tclint.semantics.training import StepBody
+
+from ..lib.facts.training_loops import differentiated, is_test, own_nodes, runs_every_time
+
+_DDP: Final = frozenset(
+    {
+        "torch.nn.parallel.DistributedDataParallel",
+        "torch.nn.parallel.distributed.DistributedDataParallel",
+    }
+)
+# Whoever says one of these synchronizes when it is time.
+_TIMED: Final = re.compile(
+    r"no_sync|no_backward_sync|backward_grad_sync|gradient_sync|\.accumulate\(|deepspeed"
+)
+_ACCELERATOR: Final = re.compile(r"accelerator$", re.IGNORECASE)
+_OPTIMIZER: Final = re.compile(r"optim|^opt|scaler", re.IGNORECASE)
+
+
+class SynchronizedEachTime(Rule[TrainingCall]):
+    """A model in `DistributedDataParallel` synchronizes its gradients in every micro step."""
+
+    code = "TCL523"
+    name = "synchronized-each-time"
+    summary = "Gradients are synchronized in every micro step, though only the last one needs it"
+    worth = Worth.LOW
+    on = TrainingCall
+    effects = (Effect.LAUNCH_OVERHEAD,)
+    outside_regions = True
+
+    def check(self, event: TrainingCall) -> Finding | None:
+        """Look for a `backward` that runs more often than the optimizer's step."""
+        site, call = event.site, event.call
+        if not event.each_step or _TIMED.search(site.module.file.text):
+            return None
+        if not any(run is call for run, _ in differentiated(event.loop)):
+            return None
+        if not _accumulates(site, event.loop, call) or not _is_spread(site, call):
+            return None
+        if is_test(site, event.loop):
+            return None
+        return Finding(
+            "Every process waits for the gradients of the others in each micro step: only the last "
+            "one before the optimizer's step needs them",
+            Decline(
+                "run the other micro steps, forward pass included, in `model.no_sync()`; gradients "
+                "may differ in their last bits"
+            ),
+            confidence=Confidence.MEDIUM,
+        )
+
+
+def _accumulates(site: Site, loop: StepBody, call: ast.Call) -> bool:
+    """True where each step runs `backward`, and only some step the optimizer."""
+    if isinstance(loop, ast.FunctionDef) or not runs_every_time(site, call, loop):
+        return False
+    steps = [node for node in own_nodes(loop) if _is_optimizer_step(node)]
+    if steps:
+        return all(_is_every_few(site, node, loop) for node in steps)
+    return isinstance(loop, ast.For) and not any(map(_is_optimizer_step, nodes(loop)))
+
+
+def _is_optimizer_step(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr="step")):
+            return _OPTIMIZER.search(_last(owner)) is not None
+    return False
+
+
+def _is_every_few(site: Site, node: ast.AST, loop: StepBody) -> bool:
+    """True below `if (i + 1) % steps == 0`."""
+    for outer in site.ancestors(node):
+        if outer is loop:
+            return False
+        if isinstance(outer, ast.If):
+            parts = ast.walk(outer.test)
+            if any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for n in parts):
+                return True
+    return False
+
+
+def _is_spread(site: Site, call: ast.Call) -> bool:
+    """True where the file puts a model into DDP, or an accelerator runs `backward`."""
+    if isinstance(call.func, ast.Attribute) and _ACCELERATOR.search(_last(call.func.value)):
+        return True
+    text = site.module.file.text
+    if "DistributedDataParallel" not in text:
+        return False
+    return any(
+        isinstance(node, ast.Call) and site.dotted(node.func) in _DDP
+        for node in ast.walk(site.module.tree)
+    )
+
+
+def _last(node: ast.expr) -> str:
+    match node:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+    return ""

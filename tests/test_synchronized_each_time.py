@@ -1,0 +1,102 @@
+"""What DDP does in each micro step, and which loops are told of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tclint.config import Config
+from tclint.lint.engine import check_files
+
+ACCELERATED = """\
+from accelerate import Accelerator
+
+
+class Trainer:
+    def __init__(self, model):
+        self.accelerator = Accelerator()
+        self.model = self.accelerator.prepare(model)
+
+    def train(self, count):
+        while True:
+            for _ in range(count):
+                loss = self.model(next(self.batches)) / count
+                self.accelerator.backward(loss)
+            self.opt.step()
+"""
+OTHERS = {
+    "two losses": """\
+for batch in batches:
+    for network in (first, second):
+        network(batch).backward()
+        optimizer.step()
+""",
+    "gradients are taken apart": """\
+for batch in batches:
+    if batch.odd:
+        model(batch).backward()
+    if batch.number % 4 == 0:
+        optimizer.step()
+""",
+    "a function": """\
+def training_step(batch):
+    model(batch).backward()
+    if batch.number % 4 == 0:
+        optimizer.step()
+""",
+}
+HEAD = """\
+from torch.nn.parallel import DistributedDataParallel
+model = DistributedDataParallel(model)
+"""
+
+
+def codes(source: str, tmp_path: Path) -> list[str]:
+    path = tmp_path / "train.py"
+    path.write_text(source, encoding="utf-8")
+    run = check_files([path], Config(tmp_path, select=("TCL523",), min_worth="hint"))
+    return [result.diagnostic.code for result in run.results]
+
+
+def test_an_accelerator_that_is_not_told_to_accumulate(tmp_path: Path) -> None:
+    assert codes(ACCELERATED, tmp_path) == ["TCL523"]
+    told = ACCELERATED.replace("for _ in range(count):", "with self.accelerator.accumulate():")
+    assert codes(told, tmp_path) == []
+
+
+@pytest.mark.parametrize("source", OTHERS.values(), ids=OTHERS)
+def test_what_does_not_accumulate_is_left_alone(source: str, tmp_path: Path) -> None:
+    assert codes(HEAD + source, tmp_path) == []
+
+
+def test_ddp_synchronizes_whenever_it_is_not_told_otherwise() -> None:
+    torch = pytest.importorskip("torch")
+    from torch import distributed
+    from torch.nn.parallel import DistributedDataParallel
+
+    store = distributed.HashStore()
+    distributed.init_process_group("gloo", store=store, rank=0, world_size=1)
+    try:
+        model = DistributedDataParallel(torch.nn.Linear(3, 3))
+        synchronized: list[object] = []
+
+        # DDP asks for the classes themselves as annotations, or for none.
+        def count(state, bucket):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+            synchronized.append(bucket)
+            done = torch.futures.Future()
+            done.set_result(bucket.buffer())
+            return done
+
+        model.register_comm_hook(None, count)
+        for _ in range(4):
+            model(torch.ones(2, 3)).sum().backward()
+        assert len(synchronized) == 4
+        synchronized.clear()
+        with model.no_sync():
+            for _ in range(3):
+                model(torch.ones(2, 3)).sum().backward()
+        model(torch.ones(2, 3)).sum().backward()
+        assert len(synchronized) == 1
+    finally:
+        distributed.destroy_process_group()
