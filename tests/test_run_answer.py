@@ -38,7 +38,17 @@ def test_a_break_that_no_rule_explains_is_kept(recording: Recording) -> None:
     text = BREAK.format(file=recording.script).replace("line 12", "line 13")
     entry = {**recording.break_line(), "text": text}
     recording.process(entry, recording.compiled(), recording.end())
-    assert "no rule knows: train.py:13  breaks the graph: Dynamic shape" in recording.told()
+    (row,) = [row for row in recording.told().splitlines() if "train.py:13" in row]
+    assert row.startswith("1.  train.py:13  breaks the graph · Dynamic shape")
+    assert row.endswith("no rule knows this")
+
+
+def test_what_no_rule_explains_is_told_once_where_it_is_worth_nothing(recording: Recording) -> None:
+    text = BREAK.format(file=recording.script).replace("line 12", "line 13")
+    lines = ({**recording.break_line(), "text": text}, recording.compiled(), recording.steps())
+    recording.process(*lines, recording.samples({13: 1, 5: 999}), recording.end())
+    (row,) = [row for row in recording.told().splitlines() if "train.py:13" in row]
+    assert row.startswith("    no rule knows, and it is worth nothing here: train.py:13  breaks")
 
 
 def test_the_step_is_the_median_of_those_that_no_window_slowed(recording: Recording) -> None:

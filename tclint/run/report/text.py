@@ -34,8 +34,7 @@ def _lines(answer: Answer, root: Path, ablation: Ablation | None) -> Iterator[st
     yield from _table(answer, words.ranked(answer), root, ablation)
     if parts := words.parts(answer, root):
         yield f"    the model itself, of the host's time: {parts}"
-    if answer.priced:
-        yield from _nothing("worth nothing here", answer.cheap, root)
+    yield from _nothing("worth nothing here", words.worthless(answer), root)
     yield from _unknown(answer, root)
     if answer.idle:
         yield f"    did not happen: {words.count(len(answer.idle), 'finding')} in files that ran"
@@ -96,10 +95,14 @@ def _nothing(what: str, ranked: Sequence[Ranked], root: Path) -> Iterator[str]:
 
 
 def _unknown(answer: Answer, root: Path) -> Iterator[str]:
-    for one in answer.unknown[:_SHOWN]:
+    unknown = words.unknown(answer, _SHOWN)
+    worth = ", and it is worth nothing here" if answer.priced else ""
+    for one in unknown[:_SHOWN]:
         event = next(event for event in one.line.events if not event.by_torch)
         what = words.event_words(event)
-        yield f"    no rule knows: {words.place(event, root)}  {what}: {event.what}"
+        yield f"    no rule knows{worth}: {words.place(event, root)}  {what}: {event.what}"
+    if more := unknown[_SHOWN:]:
+        yield f"    no rule knows {words.count(len(more), 'more line')}"
 
 
 def _once(answer: Answer) -> Iterator[str]:

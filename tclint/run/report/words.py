@@ -69,6 +69,17 @@ def ranked(answer: Answer) -> Sequence[Ranked]:
     return answer.dear if answer.priced else answer.cheap
 
 
+def worthless(answer: Answer) -> tuple[Ranked, ...]:
+    """Lines of which a rule tells, and that are worth nothing here."""
+    return tuple(one for one in answer.cheap if one.line.finding is not None and answer.priced)
+
+
+def unknown(answer: Answer, shown: int) -> tuple[Ranked, ...]:
+    """Lines that no rule explains, but for the first ``shown``, which are told one by one."""
+    told = {(one.line.filename, one.line.row) for one in ranked(answer)[:shown]}
+    return tuple(one for one in answer.unknown if (one.line.filename, one.line.row) not in told)
+
+
 def milliseconds(one: Ranked) -> str:
     """What a line costs in a step."""
     return f"{one.price.total.value:.2g}"
