@@ -202,13 +202,13 @@ class Forkable:
 
 def everything(*packages: str) -> list[str]:
     """The modules of the packages, but for what runs when it is imported, and what other programs
-    load: the recorder and the plugin of pytest, which needs torch.
+    load: the recorder, and the plugin of pytest and the callbacks, which need what they are for.
     """
     found = [*packages]
     for name in packages:
         path = importlib.import_module(name).__path__
         found += [one.name for one in pkgutil.walk_packages(path, f"{name}.")]
-    elsewhere = re.compile(r"tclint\.(recorder|pytest_plugin)\b")
+    elsewhere = re.compile(r"tclint\.(recorder|pytest_plugin|integrations)\b")
     return [name for name in found if not name.endswith(".__main__") and not elsewhere.match(name)]
 
 

@@ -66,7 +66,7 @@ def render(run: Run, view: View) -> str:
     ]
     parts += _regions(run, view)
     parts += [_place(heading, found, view) for heading, found in by_place(run.results)]
-    summary_of_run = _prose(summary(run))
+    summary_of_run = prose(summary(run))
     if view.origin:
         summary_of_run += f"<br>{escape(view.origin)}"
     return PAGE.substitute(
@@ -112,7 +112,7 @@ def _hiding(choices: Iterable[str]) -> str:
 
 
 def _looked(run: Run) -> str:
-    return f"<p>{_prose(looked_line(run))}</p>"
+    return f"<p>{prose(looked_line(run))}</p>"
 
 
 def _regions(run: Run, view: View) -> Iterable[str]:
@@ -135,7 +135,7 @@ def _rules(run: Run, view: View) -> str:
     told = {rule.code: rule.summary for rule in view.rules}
     rows = "".join(
         f"<tr><td>{_code(known[str(row['code'])])}</td>"
-        f"<td>{_prose(told.get(str(row['code']), str(row['name'])))}</td>"
+        f"<td>{prose(told.get(str(row['code']), str(row['name'])))}</td>"
         f"<td>{row['count']}</td><td>{row['fixable']}</td></tr>"
         for row in statistics.rows(run)
     )
@@ -171,14 +171,14 @@ def _finding(result: Result, view: View) -> str:
     diagnostic = result.diagnostic
     where = place_text(result, view).rpartition(os.sep)[2]
     said = "".join(
-        f"<p><b>{escape(label)}</b> {_prose(text)}</p>"
+        f"<p><b>{escape(label)}</b> {prose(text)}</p>"
         for label, text in notes(result, view)
         if label != "help"
     )
     fixable = f" {_FIXABLE}" if diagnostic.fixable is Applicability.SAFE else ""
     return (
         f'<article class="{diagnostic.effect.value}{fixable}">'
-        f"<h3>{_code(diagnostic)} {_prose(diagnostic.message)}"
+        f"<h3>{_code(diagnostic)} {prose(diagnostic.message)}"
         f' <span class="where">{escape(where)}</span></h3>'
         f"{painted_excerpt(result.file, diagnostic.span)}{said}{_changes(result)}</article>"
     )
@@ -192,8 +192,8 @@ def _changes(result: Result) -> str:
     return painted_diff(result.file, fix.edits) if fix is not None else ""
 
 
-def _prose(text: str) -> str:
-    """Words with code in backticks."""
+def prose(text: str) -> str:
+    """Words with code in backticks, as HTML."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from tclint.report.as_html import prose
 from tclint.report.project import NAME
 from tclint.report.style import STYLE
 from tclint.run.ablate import Ablation
@@ -46,6 +47,7 @@ def render(
 ) -> str:
     """The page."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
 
     pages = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
@@ -54,6 +56,7 @@ def render(
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    pages.filters["prose"] = lambda text: Markup(prose(text))
     return pages.get_template(_TEMPLATE).render(_content(answer, root, proof, ablation))
 
 
@@ -164,8 +167,8 @@ def _steps(rank: Rank) -> dict[str, Any]:
     assert steps is not None
     times = [(b - a) / _MS for a, b in pairwise(steps.ends)]
     usual = sorted(quiet_steps(steps))
-    # The first steps compile: what they take would press all others flat.
-    top = 1.5 * usual[min(len(usual) - 1, int(len(usual) * 0.95))] if usual else 1.0
+    # Some steps compile: what they take would press all others flat.
+    top = 1.5 * min(_quantile(usual, 0.95), 2 * _quantile(usual, 0.5)) if usual else 1.0
     wide = _WIDTH / max(1, len(times))
     points = [
         f"{(n + 0.5) * wide:.1f},{_HEIGHT - _HEIGHT * min(1.0, ms / top):.1f}"
@@ -177,9 +180,13 @@ def _steps(rank: Rank) -> dict[str, Any]:
         "windows": [*_windows(steps, wide)],
         "width": _WIDTH,
         "height": _HEIGHT,
-        "top": f"{top:.3g}",
+        "top": f"{top:.3g}" if top < 100 else f"{top:.0f}",
         "count": len(times),
     }
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
 def _windows(steps: Steps, wide: float) -> Iterator[tuple[float, float, str]]:
@@ -199,7 +206,7 @@ def _cold(answer: Answer) -> str:
         replace(_stack(one), start=max(0.0, at - zero - _waiting(at, cold, zero)))
         for one, at in zip(cold, begun, strict=True)
     ]
-    return stacks(drawn[:_SHOWN])
+    return stacks(drawn[:_SHOWN]) if drawn else ""
 
 
 def _waiting(moment: float, cold: Sequence[Compiled], zero: float) -> float:
