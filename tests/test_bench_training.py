@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchmarks.training import scripts
 from benchmarks.training.__main__ import PAGE, REPORT, ROOT, joined
-from benchmarks.training.page import page, rewritten, sentence, with_sentence
+from benchmarks.training.page import (
+    in_short,
+    level,
+    page,
+    rewritten,
+    rewritten_rules,
+    sentence,
+    with_sentence,
+)
 
 pytest.importorskip("torch")
 
@@ -51,6 +60,7 @@ def test_the_pages_say_what_was_measured() -> None:
     kept = json.loads(REPORT.read_text(encoding="utf-8"))
     assert PAGE.read_text(encoding="utf-8") == page(kept)
     pages = list(rewritten(kept, sorted((ROOT / "rules").glob("*/*.md"))))
+    pages += rewritten_rules(kept, sorted((ROOT / "rules").glob("*/*.py")))
     assert pages
     assert [one.name for one, text in pages if one.read_text(encoding="utf-8") != text] == []
 
@@ -112,3 +122,24 @@ def test_the_score_counts_what_is_shown_by_what_it_is_worth() -> None:
     assert "shows 0:   **0%**" in told(0.05, {**finding, "worth": "hint"})
     assert "1 lines are worth nothing, and 0 are wrong" in told(0.0, finding)
     assert "0 lines are worth nothing, and 1 are wrong" in told(0.0, {**finding, "lines": [9]})
+
+
+def test_what_a_rule_is_worth_follows_from_what_was_measured() -> None:
+    nothing, loss = row(low=-0.1), row(saved=-0.1, low=-0.2, high=-0.05)
+    assert level([row(saved=0.3)]) == "HIGH"
+    assert level([row(saved=0.04), row(saved=0.3), row(saved=0.1)]) == "MEDIUM"
+    assert level([row(saved=0.04), nothing, nothing, nothing]) == "LOW"
+    assert level([row(saved=0.3), nothing, nothing, nothing, loss]) == "HINT"
+    assert in_short([nothing, loss]) == "nothing measurable in 2 cases (H200)"
+    assert in_short([row(), loss]) == "50% of a training step in 1 of 2 cases (H200)"
+
+
+def test_a_rule_s_module_is_rewritten_where_it_says_what_was_measured(tmp_path: Path) -> None:
+    module = tmp_path / "a.py"
+    measured = '    measured = (\n        "a"\n        "b"\n    )\n'
+    text = f'    code = "TCL511"\n    worth = Worth.HIGH\n{measured}'
+    module.write_text(text, encoding="utf-8")
+    [(_, after)] = rewritten_rules(report(row(saved=0.04)), [module])
+    assert 'worth = Worth.LOW\n    measured = "4% of a training step in 1 case (H200)"\n' in after
+    module.write_text(text.replace("511", "101"), encoding="utf-8")
+    assert list(rewritten_rules(report(row()), [module])) == []

@@ -126,7 +126,7 @@ TRAINING = """
 )
 def test_only_what_every_step_does_counts(call: str, codes: list[str], tmp_path: Path) -> None:
     text = TRAINING.format(call=call)
-    assert [code for code, _ in found(text, tmp_path, "TCL50", "TCL511")] == codes
+    assert [code for code, _ in found(text, tmp_path, "TCL504", "TCL505", "TCL511")] == codes
 
 
 def test_a_loop_without_backward_is_no_training(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """What habits of training loops cost: ``python -m benchmarks.training``.
 
 ``--measure REPORT.json`` measures on this machine; without it the report that is kept is taken.
-Either way the page of the documentation, and the figures in the pages of rules, are written anew.
+Either way the page of the documentation, the figures in the pages of rules, and what rules are said
+to be worth, are written anew.
 ``--check`` writes nothing and fails where they would change.
 """
 
@@ -15,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .page import page, rewritten
+from .page import page, rewritten, rewritten_rules
 
 if TYPE_CHECKING:
     from .habits import World
@@ -48,6 +49,7 @@ def main() -> None:
         report = joined(report, json.loads(options.add.read_text(encoding="utf-8")))
         options.report.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     pages = dict(rewritten(report, sorted((ROOT / "rules").glob("*/*.md"))))
+    pages |= rewritten_rules(report, sorted((ROOT / "rules").glob("*/*.py")))
     pages[PAGE] = page(report)
     changed = [one for one, text in pages.items() if not _holds(one, text)]
     if options.check and changed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,11 @@ BITS = """
 """
 SENTENCE = "Measured on {where}, with two sizes of a model, eager and compiled: "
 LEAST = 0.01
+LOW, MEDIUM = 0.05, 0.2
+_WORTH = re.compile(r"^    worth = Worth\.\w+\n", re.MULTILINE)
+_MEASURED = re.compile(
+    r'^    measured = (?:"[^"\n]*"|\((?:\n        "[^"\n]*")+\n    \))\n', re.MULTILINE
+)
 Row = Mapping[str, Any]
 
 
@@ -92,6 +98,42 @@ def rewritten(report: Row, rules: Sequence[Path]) -> Iterator[tuple[Path, str]]:
         said = sentence(report, code[1]) if code else None
         if said is not None:
             yield path, with_sentence(text, said)
+
+
+def rewritten_rules(report: Row, rules: Sequence[Path]) -> Iterator[tuple[Path, str]]:
+    """The modules of rules that have a habit in the report: what they are worth, and by what."""
+    for path in rules:
+        text = path.read_text(encoding="utf-8")
+        code = re.search(r'^    code = "(TCL\d+)"$', text, re.MULTILINE)
+        rows = [row for row in report["rows"] if code and code[1] in row["rules"]]
+        if rows:
+            text = _WORTH.sub(f"    worth = Worth.{level(rows)}\n", text, count=1)
+            yield path, _MEASURED.sub(_assigned(in_short(rows)), text, count=1)
+
+
+def level(rows: Sequence[Row]) -> str:
+    """What removing a habit is worth: a hint where fewer than a quarter of the cases save anything.
+
+    Else it is the middle one of those that do which decides.
+    """
+    parts = [row["saved"] for row in rows if is_measurable(row) and row["saved"] > 0]
+    if 4 * len(parts) < len(rows):
+        return "HINT"
+    middle = statistics.median(parts)
+    return "LOW" if middle < LOW else "MEDIUM" if middle < MEDIUM else "HIGH"
+
+
+def in_short(rows: Sequence[Row]) -> str:
+    """What the cases of a rule save, in a few words."""
+    gained = [row for row in rows if row["saved"] > 0 or not is_measurable(row)]
+    lost = len(rows) - len(gained)
+    said = _in_short([*gained, *({**row, "low": 0, "high": 0} for row in rows[:lost])])
+    return said.replace("of the step in ", "of a training step in ") + " (H200)"
+
+
+def _assigned(text: str) -> str:
+    line = f'    measured = "{text}"\n'
+    return line if len(line) <= 101 else f'    measured = (\n        "{text}"\n    )\n'
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from tclint.diagnostics import Applicability, Confidence, Effect
+from tclint.diagnostics import Applicability, Confidence, Effect, Worth
 from tclint.lint.options import Option
 from tclint.lint.rewrite import Insert, Repair, Replace
 from tclint.lint.rule import Finding, Rule
@@ -25,6 +25,8 @@ class ReadsOneByOne(Rule[TrainingCall]):
     code = "TCL332"
     name = "reads-one-by-one"
     summary = "Several `.item()` calls in every training step wait for the device"
+    worth = Worth.HINT
+    measured = "nothing measurable in 4 cases (H200)"
     on = TrainingCall
     effects = (Effect.HOST_SYNC,)
     outside_regions = True

@@ -31,6 +31,7 @@ class ChangesOneByOne(Rule[ParameterLoop]):
     name = "changes-one-by-one"
     summary = "A training step launches a kernel for each parameter that it changes"
     worth = Worth.LOW
+    measured = ""
     on = ParameterLoop
     effects = (Effect.LAUNCH_OVERHEAD,)
     outside_regions = True

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Confidence, Decline, Effect, Worth
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ParameterLoop
 from tclint.semantics.site import Site
@@ -25,6 +25,8 @@ class ReadPerParameter(Rule[ParameterLoop]):
     code = "TCL521"
     name = "read-per-parameter"
     summary = "A loop over parameters waits for the device, or launches a norm, for each of them"
+    worth = Worth.LOW
+    measured = ""
     on = ParameterLoop
     effects = (Effect.HOST_SYNC, Effect.LAUNCH_OVERHEAD)
     outside_regions = True

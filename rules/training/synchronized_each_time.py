@@ -36,6 +36,7 @@ class SynchronizedEachTime(Rule[TrainingCall]):
     name = "synchronized-each-time"
     summary = "Gradients are synchronized in every micro step, though only the last one needs it"
     worth = Worth.LOW
+    measured = ""
     on = TrainingCall
     effects = (Effect.LAUNCH_OVERHEAD,)
     outside_regions = True
