@@ -12,16 +12,15 @@ import shutil
 import signal
 import subprocess
 import sys
-import traceback
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import settings
 
+from tests.quiet_torch import quieten
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 NUMBERS = itertools.count()
-DEVICES = ("torch.cuda", "torch.mtia", "torch.xpu")
 INSTALLABLE = ("pyproject.toml", "setup.py", "README.md", "LICENSE", ".pre-commit-hooks.yaml")
 
 settings.register_profile("tclint", deadline=None, derandomize=True)
@@ -123,24 +122,8 @@ def plain_environment(
 
 @pytest.fixture(autouse=True)
 def nothing_for_the_logs_of_torch() -> None:
-    """Torch prepares for its logs what nobody reads here, and that takes as long as computing.
-
-    Dynamo times each guard, and looks for the columns of every frame above a break: pytest has
-    many. Seeding writes down all frames for each kind of device that is not there.
-    """
-    guards, errors = (sys.modules.get(f"torch._dynamo.{name}") for name in ("guards", "exc"))
-    if guards is not None:
-        vars(guards)["profile_guard_manager"] = lambda *_: 0.0
-    if errors is not None:
-        vars(errors)["_extract_stack_with_positions"] = _stack
-    for device in map(sys.modules.get, DEVICES):
-        if device is not None:
-            vars(device)["traceback"] = SimpleNamespace(format_stack=list)
-
-
-def _stack() -> traceback.StackSummary:
-    frames = [*traceback.walk_stack(sys._getframe(1))]
-    return traceback.StackSummary.extract(reversed(frames), lookup_lines=False)
+    """See `tests/quiet_torch.py`; torch may be imported by now."""
+    quieten()
 
 
 @pytest.fixture

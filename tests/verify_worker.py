@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib
 import runpy
 
-from torch._dynamo import guards
 from torch._logging import _internal
+
+from tests.quiet_torch import quieten
 
 for _name in (
     "torch._dynamo.backends.inductor",
@@ -20,7 +21,7 @@ for _name in (
     "setuptools",
 ):
     importlib.import_module(_name)
-vars(guards)["profile_guard_manager"] = lambda *_: 0.0  # see tests/conftest.py
+quieten()
 
 if __name__ == "__main__":
     # Where torch writes its log stands in the environment, which is another than at its import.
