@@ -23,8 +23,8 @@ CONFIG = frozenset(
 FLOORS = (
     {"recorder"}, GROUND, {"torch_facts"}, {"source"}, {"torch_bounds"}, CONFIG, {"semantics"},
     {"lint"}, {"cache"}, {"git"}, {"fix"}, {"report"}, {"verify"}, {"confirm"}, {"run"},
-    {"upgrade"}, {"review"}, {"server"}, {"testing"}, {"pytest_plugin"}, {"agents"}, {"api"},
-    {"integrations"},
+    {"upgrade"}, {"fleet"}, {"review"}, {"server"}, {"testing"}, {"pytest_plugin"}, {"agents"},
+    {"api"}, {"integrations"},
     {"cli", "__main__"},
 )  # fmt: skip
 """The folders of `tclint/` from the lowest to the highest: each may import the ones below it."""
@@ -59,12 +59,14 @@ LATE: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "a run over a folder has no files around it": (("tclint.lint.engine", "tclint.lint.around"),),
     "LibCST takes 0.15 s: only where edits or newer syntax are asked for": (
+        ("tclint.fleet.measure", "tclint.verify.fixer"),
         ("tclint.report.repairs", "tclint.fix.edits"),
         ("tclint.server.engine", "tclint.fix.apply"),
         ("tclint.source.newer", "libcst"),
     ),
     "other packages, 15 to 45 ms each, that most runs do without": (
         ("tclint.cli.progress", "rich"),
+        ("tclint.fleet.report.as_html", "jinja2"),
         ("tclint.run.report.as_html", "jinja2"),
         ("tclint.run.report.as_html", "markupsafe"),
         ("tclint.source.patterns", "pathspec"),
@@ -99,6 +101,8 @@ LATE: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "not on every system": (
         ("tclint.api.ipython", "IPython"),
+        ("tclint.fleet.export", "pyarrow"),
+        ("tclint.fleet.store", "fcntl"),
         ("tclint.scratch", "fcntl"),
         ("tclint.verify.keeper", "ctypes"),
         ("tclint.verify.measure", "resource"),

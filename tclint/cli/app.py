@@ -22,6 +22,7 @@ COMMANDS = {
     "verify": "Compile, run and measure programs, before and after fixes.",
     "run": "Run a command, and rank its lines by what they cost per step.",
     "trace": "Report on a recording of a command.",
+    "fleet": "Measure many programs, and compare runs.",
     "upgrade": "Report what another release of torch changes.",
     "rule": "Explain a rule, or list all rules.",
     "config": "Explain the configuration.",

@@ -9,17 +9,9 @@ from typing import Annotated
 import typer
 
 from tclint.cli.terminal import fail, write
-from tclint.cli.verifying import apply_baseline, fixer, render, require_torch, run_jobs
+from tclint.cli.verifying import apply_baseline, render, require_torch, run_jobs
 
 _GIB = 1024**3
-_MODES = (
-    "default",
-    "reduce-overhead",
-    "max-autotune",
-    "max-autotune-no-cudagraphs",
-    "lite",
-    "regional",
-)
 
 
 class Format(str, Enum):
@@ -184,7 +176,11 @@ def verify(
     try:
         config = load_config(Path.cwd())
         warn_of_requirements(config)
-        fix = fixer(config, unsafe=unsafe_fixes) if fixed else None
+        fix = None
+        if fixed:
+            from tclint.verify.fixer import fixer  # which loads LibCST
+
+            fix = fixer(config, unsafe=unsafe_fixes)
         comparison = Comparison(before, fix, nproc, parallel.value)
         reports = run_jobs(jobs_for(targets or (), config, options), comparison, config)
         if baseline is not None:
@@ -200,8 +196,10 @@ def verify(
 
 
 def _read_modes(text: str) -> tuple[str, ...]:
+    from tclint.verify.arms import MODES
+
     modes = tuple(dict.fromkeys(mode.strip() for mode in text.split(",") if mode.strip()))
-    wrong = [mode for mode in modes if mode not in _MODES]
+    wrong = [mode for mode in modes if mode not in MODES]
     if wrong or not modes:
-        raise typer.BadParameter(f"--modes: {text!r} is none of {', '.join(_MODES)}")
+        raise typer.BadParameter(f"--modes: {text!r} is none of {', '.join(MODES)}")
     return modes

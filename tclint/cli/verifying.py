@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
@@ -19,9 +19,7 @@ from tclint.printable import printable
 
 if TYPE_CHECKING:
     from tclint.config import Config
-    from tclint.fix.results import AppliedFix as Fix
-    from tclint.verify.arms import Fixing
-    from tclint.verify.results import AppliedFix, TargetReport
+    from tclint.verify.results import TargetReport
     from tclint.verify.session import Comparison, Job
 
 
@@ -84,29 +82,6 @@ def render(reports: Sequence[TargetReport], output_format: str) -> str:
         rendered = module.render(reports, Path.cwd())
     text = printable(rendered, styled=output_format == "text")
     return text if text.endswith("\n") else text + "\n"
-
-
-def fixer(config: Config, *, unsafe: bool = False) -> Callable[[Sequence[Path]], Fixing]:
-    """What ``tclint fix`` makes of some files, without writing them."""
-
-    def fix(files: Sequence[Path]) -> Fixing:
-        from tclint.fix.apply import fix_files
-        from tclint.verify.arms import Fixing
-
-        changed = fix_files(files, config, unsafe=unsafe).changed
-        return Fixing(
-            {str(file.path.resolve()): file.after for file in changed},
-            tuple(_told(fix) for file in changed for fix in file.fixes),
-        )
-
-    return fix
-
-
-def _told(fix: Fix) -> AppliedFix:
-    from tclint.verify.results import AppliedFix
-
-    found = fix.diagnostic
-    return AppliedFix(found.code, str(found.path), found.span.start.row, fix.message)
 
 
 @contextmanager

@@ -13,6 +13,20 @@ class Done:
 
 
 @record(frozen=True)
+class Factories:
+    """The names in a mapping of factories."""
+
+    names: tuple[str, ...]
+
+
+@record(frozen=True)
+class Exported:
+    """Why ``torch.export`` does not take the target; empty if it does."""
+
+    problem: str
+
+
+@record(frozen=True)
 class Covered:
     """The rows by file that were executed."""
 

@@ -9,11 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from tclint.records import record
-from tclint.verify.process import Child
+from tclint.verify.process import WORKER, Child
 from tclint.verify.results import AppliedFix
 
 REGIONAL = "regional"
 """The mode that compiles each repeated block by itself."""
+
+MODES = (
+    "default",
+    "reduce-overhead",
+    "max-autotune",
+    "max-autotune-no-cudagraphs",
+    "lite",
+    REGIONAL,
+)
+"""The modes of torch.compile that can be timed."""
 
 _START_SECONDS = 1.0
 
@@ -31,7 +41,9 @@ class Options:
 
     ``memory_limit`` is in bytes; 0 sets none. ``inputs`` are configured ones. ``repro`` and
     ``trace`` are folders to leave scripts and traces in. ``time_limit`` holds for each child; with
-    a ``deadline``, a reading of the monotonic clock, for all of them until then.
+    a ``deadline``, a reading of the monotonic clock, for all of them until then. ``python`` is
+    another interpreter to run the target with, which needs no tclint of its own. ``export``: also
+    try ``torch.export``.
     """
 
     backend: str = "inductor"
@@ -46,6 +58,8 @@ class Options:
     repro: Path | None = None
     trace: Path | None = None
     deadline: float | None = None
+    python: str = ""
+    export: bool = False
 
     @property
     def seconds_left(self) -> float:
@@ -64,7 +78,8 @@ class Options:
     ) -> Child:
         """A child that runs like this; ``cache`` is a folder for its compiled code."""
         stated = self.time_limit if self.deadline is not None else None
-        return Child(cache, self.device, self.seconds_left, trace, more, stated)
+        other = (self.python, "-m", WORKER) if self.python else ()
+        return Child(cache, self.device, self.seconds_left, trace, more, stated, other)
 
 
 @record(frozen=True)

@@ -24,7 +24,7 @@ def _complaints(report: TargetReport) -> Iterator[str]:
         yield f"the time limit was reached before: {', '.join(report.unfinished)}"
     yield from report.over_budget
     yield from _slower(report)
-    for what, equality in _comparisons(report):
+    for what, equality in comparisons(report):
         if equality.equal is False:
             yield f"{what}: {equality.detail}"
     for one in report.after.untimed:
@@ -35,7 +35,8 @@ def _complaints(report: TargetReport) -> Iterator[str]:
         yield from _distributed(report.distributed)
 
 
-def _comparisons(report: TargetReport) -> Iterator[tuple[str, Equality]]:
+def comparisons(report: TargetReport) -> Iterator[tuple[str, Equality]]:
+    """All that was compared, with what to say where it differs."""
     probe = report.after.probe
     yield "results differ", report.equality
     if probe is not None and probe.like_eager != report.equality:

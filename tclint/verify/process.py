@@ -25,7 +25,9 @@ from tclint.verify.results import Failure
 from tclint.verify.wire import CLOSED, WireError, rebuild, shortened
 
 _PACKAGE_PARENT = Path(__file__).parents[2]
-_WORKER = (sys.executable, "-m", "tclint.verify.worker")
+WORKER = "tclint.verify.worker"
+"""The module that is the worker for one arm."""
+_WORKER = (sys.executable, "-m", WORKER)
 _CHUNK = 8192
 _TAIL = 65536
 _LONGEST_LINE = 64 * 1024 * 1024
@@ -34,6 +36,8 @@ _LONGEST_WORDS = 500
 _POLL_SECONDS = 0.1
 _LAST_WORDS_SECONDS = 1.0
 _LEFT = "what it started may still run"
+_KILLED_WORDS = "was killed (SIGKILL)"
+_UNWATCHED = "the process that watches over it was ended by"
 # Would turn compilation off, or make torch write logs of its own.
 _DROPPED = ("TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE", "TORCH_LOGS", "TORCH_TRACE")
 # NCCL's watchdog says so on its way to abort().
@@ -75,11 +79,13 @@ class Child:
         trace: Path | None = None,
         more: Mapping[str, str] | None = None,
         stated_limit: float | None = None,
+        worker: tuple[str, ...] = (),
     ) -> None:
         """Start the worker; ``cache`` is a folder for compiled code.
 
         ``trace`` is a folder for torch's structured log, ``more`` goes into the environment.
         ``stated_limit`` is what people call the limit, where others have used up part of it.
+        ``worker`` is another command than that of the worker for one arm, or another Python's.
         """
         self._limit, self._stated = time_limit, stated_limit
         self._started = time.monotonic()
@@ -87,7 +93,7 @@ class Child:
         self._note, told = os.pipe()
         watched = sys.platform == "linux"
         self._process = subprocess.Popen(
-            [*_WORKER, *([str(told)] if watched else [])],
+            [*(worker or _WORKER), *([str(told)] if watched else [])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -213,7 +219,7 @@ class Child:
             message = f"NCCL gave up on {stuck[1]} after {waited}: not every rank came to it"
             return Failure("timeout", message)
         if end is None:
-            message = f"the process that watches over it was ended by {_name(status)}; {_LEFT}"
+            message = f"{_UNWATCHED} {_name(status)}; {_LEFT}"
             return Failure("crash", message)
         if end.status == _KILLED:
             return killed(end)
@@ -293,9 +299,14 @@ def killed(end: End) -> Failure:
         return Failure("out-of-memory", "was killed (SIGKILL): perhaps memory ran out")
     return Failure(
         "crash",
-        "was killed (SIGKILL), by itself or from outside: the system killed nothing here to get "
+        f"{_KILLED_WORDS}, by itself or from outside: the system killed nothing here to get "
         "memory back",
     )
+
+
+def was_killed(failure: Failure) -> bool:
+    """Whether somebody else may have ended the child, so that another try may end otherwise."""
+    return failure.kind == "crash" and failure.message.startswith((_KILLED_WORDS, _UNWATCHED))
 
 
 def _name(status: int) -> str:

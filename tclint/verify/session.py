@@ -7,18 +7,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from tclint.config import Config
 from tclint.config_verify import Budget, VerifyTarget
 from tclint.records import record
-from tclint.verify.arms import Fixing, Options, Side, Tell, silent
+from tclint.verify.answers import Exported
+from tclint.verify.arms import Fixing, Options, Side, Tell, new_cache, request_for, silent
 from tclint.verify.budgets import over_budget
 from tclint.verify.compare import verify_sides
 from tclint.verify.complaints import complaints
 from tclint.verify.distribute import distribute
 from tclint.verify.errors import TargetError
 from tclint.verify.join import join
+from tclint.verify.process import ChildError
 from tclint.verify.results import Joined, Probe, TargetReport
 from tclint.verify.targets import parse_target
 from tclint.verify.trees import before_tree
@@ -102,8 +105,22 @@ def verify_job(
             else:
                 tell(doing)
                 report = replace(report, distributed=distribute(ran[-1], options, comparison))
+        if options.export and report.after.failure is None:
+            tell("export")
+            report = replace(report, exported=_exported(ran[-1], options))
     allowed = job.budget.max_graph_breaks or 0
     return replace(report, over_budget=over_budget(report, job.budget), allowed_breaks=allowed)
+
+
+def _exported(side: Side, options: Options) -> str:
+    with TemporaryDirectory(prefix="tclint-verify-") as folder:
+        desk = Path(folder)
+        try:
+            with options.start(new_cache(desk, side, "export")) as child:
+                request = request_for(side, options, desk)
+                return child.ask("export", Exported, **request).problem
+        except ChildError as error:
+            return error.failure.message
 
 
 def exit_code(reports: Sequence[TargetReport]) -> int:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,14 +17,20 @@ from tclint.verify import overlay
 from tclint.verify.contract import Loaded, read_made
 from tclint.verify.errors import TargetError
 
+_ITEM = re.compile(r"(?P<mapping>[^\[\]]+)\[(?P<item>[^\[\]]+)\]")
+
 
 @record(frozen=True)
 class Target:
-    """``module:factory`` or ``file.py:factory``; ``text`` is what the user wrote."""
+    """``module:factory`` or ``file.py:factory``; ``text`` is what the user wrote.
+
+    ``item`` is the factory's name in a mapping: ``module:MODELS[item]``.
+    """
 
     text: str
     place: str
     factory: str
+    item: str = ""
 
     @property
     def is_file(self) -> bool:
@@ -33,7 +40,9 @@ class Target:
 
 def parse_target(text: str) -> Target:
     """Read a target as it stands on the command line."""
-    place, colon, factory = text.rpartition(":")
+    mapped = _ITEM.fullmatch(text)
+    item = mapped["item"] if mapped else ""
+    place, colon, factory = (mapped["mapping"] if mapped else text).rpartition(":")
     if not colon or not place or not factory:
         raise TargetError(
             f"{text!r} is not a target: write pkg.mod:factory or path/file.py:factory;"
@@ -44,7 +53,7 @@ def parse_target(text: str) -> Target:
         names += place.split(".")
     if not all(name.isidentifier() for name in names):
         raise TargetError(f"{text!r} is not a target: {place!r} with {factory!r} names no factory")
-    return Target(text, place, factory)
+    return Target(text, place, factory, item)
 
 
 def import_target(target: Target, root: Path) -> ModuleType:
@@ -65,20 +74,41 @@ def import_target(target: Target, root: Path) -> ModuleType:
 
 def call_factory(target: Target, module: ModuleType, inputs: Sequence[str] = ()) -> Loaded:
     """Call the factory and hold it to its contract; ``inputs`` are configured ones."""
-    factory: Any = module
-    for name in target.factory.split("."):
+    factory = _named(target, module)
+    if target.item:
         try:
-            factory = getattr(factory, name)
-        except AttributeError:
-            raise TargetError(f"{target.place} has no {target.factory!r}") from None
+            factory = factory[target.item]
+        except (KeyError, TypeError):
+            whole = f"{target.place}:{target.factory}"
+            raise TargetError(f"{whole} has no factory {target.item!r}") from None
     missing = _required(factory)
     if missing:
-        call = f"{factory.__name__}({', '.join(missing)})"
+        name = getattr(factory, "__name__", target.item or target.factory)
+        call = f"{name}({', '.join(missing)})"
         raise TargetError(
             f"{call} cannot be called without arguments; write a function without any,"
             f" `def make(): return {call}, (inputs,), {{}}`, and name that"
         )
     return read_made(factory(), target.text, inputs)
+
+
+def factory_names(target: Target, root: Path) -> tuple[str, ...]:
+    """The names in a mapping of factories; imports its module."""
+    found = _named(target, import_target(target, root))
+    if not isinstance(found, Mapping) or not all(isinstance(name, str) for name in found):
+        kind = type(found).__name__
+        raise TargetError(f"{target.text} must be a mapping of names to factories, not {kind}")
+    return tuple(found)
+
+
+def _named(target: Target, module: ModuleType) -> Any:
+    found: Any = module
+    for name in target.factory.split("."):
+        try:
+            found = getattr(found, name)
+        except AttributeError:
+            raise TargetError(f"{target.place} has no {target.factory!r}") from None
+    return found
 
 
 def _required(factory: Any) -> list[str]:

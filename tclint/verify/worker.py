@@ -27,6 +27,8 @@ from tclint.verify.answers import (
     Done,
     Drawn,
     EagerSample,
+    Exported,
+    Factories,
     Finished,
     Prepared,
     Recompiled,
@@ -144,6 +146,20 @@ class Service:
             self._say(plain(known))
 
         return probe(making, Path(request["desk"]), follow=request["follow"], say=say)
+
+    def list_factories(self, request: Request) -> Factories:
+        """Tell the names in a mapping of factories."""
+        making = self._set_up(request)
+        from tclint.verify.targets import factory_names
+
+        return Factories(factory_names(making.target, making.root))
+
+    def export(self, request: Request) -> Exported:
+        """Try to export the target."""
+        making = self._set_up(request)
+        from tclint.verify.exporting import export_problem
+
+        return Exported(export_problem(making))
 
     def cover(self, request: Request) -> Covered:
         """Tell which lines the target executes."""

@@ -1,0 +1,160 @@
+"""``tclint fleet``: many targets, in several arms, on one machine or a cluster."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tclint.cli.exits import CLEAN, FINDINGS
+from tclint.cli.terminal import fail, write
+
+group = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
+"""``fleet`` with the commands below it."""
+
+
+class Format(str, Enum):
+    """How to print a report."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    HTML = "html"
+
+
+class Table(str, Enum):
+    """How to print changes."""
+
+    TEXT = "text"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+_StorePath = Annotated[
+    Path, typer.Option("--store", metavar="FILE", help="The store that the runs are in.")
+]
+_OutputFile = Annotated[
+    Path | None,
+    typer.Option("--output-file", metavar="FILE", help="Write the report to a file."),
+]
+_FleetFile = Annotated[
+    Path, typer.Argument(metavar="FLEET.toml", help="What to measure.", show_default=False)
+]
+_STORE = Path("fleet.sqlite")
+
+
+@group.callback()
+def fleet() -> None:
+    """Measure many targets in several arms, keep the results, and compare them."""
+
+
+@group.command("run")
+def run(
+    file: _FleetFile,
+    *,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            "--jobs", "-j", min=0, help="Processes at a time; 0: as the file says, or one a core."
+        ),
+    ] = 0,
+    again: Annotated[
+        bool, typer.Option("--again", help="Measure everything again, whatever is known.")
+    ] = False,
+    again_failed: Annotated[
+        bool, typer.Option("--again-failed", help="Measure again what failed.")
+    ] = False,
+    label: Annotated[str, typer.Option(help="What reports call this run.")] = "",
+) -> None:
+    """Measure what is not known yet; a run that was killed goes on.
+
+    Results are kept in one SQLite file as they come. The exit status is 0 whatever they are:
+    `tclint fleet diff` judges.
+    """
+    from tclint.cli.fleeting import carry_out
+    from tclint.fleet.session import Again
+
+    carry_out(file, jobs, Again(again, again_failed), label)
+
+
+@group.command("report")
+def report(
+    number: Annotated[
+        int | None,
+        typer.Argument(metavar="RUN", help="The run's number. Default: the last one."),
+    ] = None,
+    *,
+    store: _StorePath = _STORE,
+    output_format: Annotated[Format, typer.Option(help="Format of the report.")] = Format.TEXT,
+    output_file: _OutputFile = None,
+) -> None:
+    """Tell who compiles whole, why the others do not, what fixes are worth, and what changed."""
+    from tclint.cli.fleeting import output, rendered
+    from tclint.fleet.board import board
+    from tclint.fleet.store import open_store
+
+    with open_store(store) as opened:
+        text = rendered(board(opened, number), output_format.value)
+    output(text, output_file)
+
+
+@group.command("diff")
+def diff(
+    before: Annotated[
+        str,
+        typer.Argument(metavar="A", help="RUN, RUN:ARM or :ARM; `last` is the last run."),
+    ],
+    after: Annotated[str, typer.Argument(metavar="B", help="The same for the other side.")],
+    *,
+    store: _StorePath = _STORE,
+    output_format: Annotated[Table, typer.Option(help="Format of the report.")] = Table.TEXT,
+    output_file: _OutputFile = None,
+) -> None:
+    """Compare two runs, or two arms; the exit status is 1 if something became worse."""
+    from tclint.cli.fleeting import difference, output
+    from tclint.fleet.changes import Kind
+    from tclint.fleet.store import open_store
+
+    with open_store(store) as opened:
+        found, text = difference(opened, before, after, output_format.value)
+    output(text, output_file)
+    raise typer.Exit(FINDINGS if any(one.kind is Kind.WORSE for one in found) else CLEAN)
+
+
+@group.command("bisect")
+def bisect(
+    file: _FleetFile,
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="What became worse.")],
+    *,
+    good: Annotated[str, typer.Option(metavar="REV", help="A revision where it was well.")],
+    bad: Annotated[str, typer.Option(metavar="REV", help="A later one where it is not.")] = "HEAD",
+    arm: Annotated[
+        str, typer.Option(help="The arm to measure it in. Default: the first.", show_default=False)
+    ] = "",
+) -> None:
+    """Find the commit that made a target worse; what the store knows is not measured again."""
+    from tclint.cli.fleeting import find_commit
+
+    write(find_commit(file, target, arm, good, bad))
+
+
+@group.command("export")
+def export(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder for one Parquet file a table.")
+    ],
+    *,
+    store: _StorePath = _STORE,
+) -> None:
+    """Write the store's tables as Parquet files; needs pyarrow (`tclint-torch[fleet]`)."""
+    from tclint.fleet.export import ExportError, export_store
+    from tclint.fleet.store import open_store
+
+    try:
+        with open_store(store) as opened:
+            for path in export_store(opened, folder):
+                write(f"{path}\n")
+    except ExportError as error:
+        fail(str(error))

@@ -1,0 +1,1 @@
+"""Many targets, in several arms: planned, measured in processes, kept in a store, compared."""

@@ -1,0 +1,59 @@
+"""Carry units out: what every executor has in common."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, Protocol
+
+from tclint.fleet.units import KILLED, LOST, Measured, Unit
+
+TRIES: Final = 5
+"""How often a unit is started that somebody else ends: a machine may be lost more than once."""
+_ORDER: Final = ("gpu", "cpu", "alone")
+"""What is looked at first when something is free; what needs a CPU for itself comes last."""
+
+
+class Crew(Protocol):
+    """Runs units, several at a time."""
+
+    def has_room(self, unit: Unit) -> bool:
+        """Whether the unit can be started now."""
+
+    def start(self, unit: Unit) -> None:
+        """Start a unit."""
+
+    def wait(self) -> Sequence[tuple[Unit, Measured]]:
+        """Wait until something is done, and tell what."""
+
+
+def carry_out(units: Iterable[Unit], crew: Crew) -> Iterator[tuple[Unit, Measured]]:
+    """Every unit once, with its result, as they are done.
+
+    What was ended from outside is started again. What fails by itself would fail again, and is not.
+    """
+    waiting: dict[str, deque[Unit]] = {needs: deque() for needs in _ORDER}
+    for unit in units:
+        waiting[unit.needs].append(unit)
+    tries: Counter[tuple[str, str]] = Counter()
+    running = 0
+    while running or any(waiting.values()):
+        running += _start_what_fits(waiting, crew)
+        for unit, measured in crew.wait():
+            running -= 1
+            name = (unit.target, unit.arm)
+            tries[name] += 1
+            if measured.failure in {KILLED, LOST} and tries[name] < TRIES:
+                waiting[unit.needs].appendleft(unit)
+                continue
+            del tries[name]
+            yield unit, measured
+
+
+def _start_what_fits(waiting: dict[str, deque[Unit]], crew: Crew) -> int:
+    started = 0
+    for queue in waiting.values():
+        while queue and crew.has_room(queue[0]):
+            crew.start(queue.popleft())
+            started += 1
+    return started

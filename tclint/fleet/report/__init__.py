@@ -1,0 +1,1 @@
+"""Reports of a fleet's runs, one format a file."""

@@ -1,0 +1,130 @@
+"""Which targets there are: factories, files full of them, registries and catalogues."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tclint.fleet.catalogue import load_catalogue
+from tclint.fleet.config import Fleet, FleetError, Source
+from tclint.records import record
+from tclint.verify.answers import Factories
+from tclint.verify.arms import Options, Side, request_for
+from tclint.verify.errors import TargetError
+from tclint.verify.process import ChildError
+from tclint.verify.targets import parse_target
+
+_LIST_SECONDS = 300.0
+
+
+@record(frozen=True)
+class Target:
+    """What to measure: ``text`` as verify writes it, ``package`` whose code it is, if not ours."""
+
+    name: str
+    text: str
+    source: Source
+    group: str = ""
+    package: str = ""
+
+
+def find_targets(fleet: Fleet, python: str = "") -> tuple[Target, ...]:
+    """All targets, in the order of the file; ``python`` lists registries.
+
+    Raises:
+        FleetError: a source is misspelt, or has no target, or two targets have one name.
+    """
+    found: dict[str, Target] = {}
+    for number, source in enumerate(fleet.sources, start=1):
+        where = f"[[target]] {number}"
+        try:
+            here = tuple(_chosen(_of(source, fleet, python), source))
+        except (TargetError, FleetError) as error:
+            raise FleetError(f"{where}: {error}") from error
+        if not here:
+            raise FleetError(f"{where}: there is no such target")
+        for target in here:
+            if target.name in found:
+                raise FleetError(f"{where}: two targets are called {target.name!r}; give a name")
+            found[target.name] = target
+    return tuple(found.values())
+
+
+def _of(source: Source, fleet: Fleet, python: str) -> Iterator[Target]:
+    if source.factory:
+        parse_target(source.factory)
+        yield Target(source.name or source.factory, source.factory, source)
+    elif source.factories:
+        yield from _matching(source, fleet.root)
+    elif source.registry:
+        yield from _registered(source, fleet, python)
+    else:
+        catalogue = load_catalogue(source.catalogue)
+        for name, family in catalogue.names.items():
+            text = f"{catalogue.factories}[{name}]"
+            shown = f"{source.name or source.catalogue}/{name}"
+            yield Target(shown, text, source, family, catalogue.package)
+
+
+def _chosen(targets: Iterator[Target], source: Source) -> Iterator[Target]:
+    for target in targets:
+        names = (target.name, target.name.rpartition("/")[2], target.group)
+        wanted = not source.only or _matches(names, source.only)
+        if wanted and not _matches(names, source.without):
+            yield target
+
+
+def _matches(names: Sequence[str], patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
+
+
+def _matching(source: Source, root: Path) -> Iterator[Target]:
+    """The functions without parameters whose file and name match; no file is imported."""
+    files, colon, pattern = source.factories.rpartition(":")
+    if not colon or not files.endswith(".py"):
+        raise FleetError(f"{source.factories!r} is no pattern: write models/*.py:make_*")
+    try:
+        paths = sorted(root.glob(files))
+    except (ValueError, NotImplementedError) as error:
+        raise FleetError(f"{source.factories!r} is no pattern: {error}") from error
+    for path in paths:
+        place = path.relative_to(root).as_posix()
+        for name in _factories_in(path):
+            if fnmatchcase(name, pattern):
+                text = f"{place}:{name}"
+                yield Target(f"{source.name}/{text}" if source.name else text, text, source)
+
+
+def _factories_in(path: Path) -> Iterator[str]:
+    """Functions of a module that can be called without arguments."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError) as error:
+        raise FleetError(f"cannot read {path}: {error}") from error
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            wanted = len(node.args.posonlyargs) + len(node.args.args) - len(node.args.defaults)
+            if not wanted and all(node.args.kw_defaults):
+                yield node.name
+
+
+def _registered(source: Source, fleet: Fleet, python: str) -> Iterator[Target]:
+    """The entries of a mapping, which a child process imports."""
+    parse_target(source.registry)
+    options = Options(time_limit=_LIST_SECONDS, device="cpu", python=python)
+    side = Side("registry", source.registry, fleet.root)
+    with TemporaryDirectory(prefix="tclint-fleet-") as folder:
+        desk = Path(folder)
+        request = request_for(side, replace(options), desk)
+        try:
+            with options.start(desk / "cache") as child:
+                names = child.ask("list_factories", Factories, **request).names
+        except ChildError as error:
+            raise FleetError(f"{source.registry}: {error}") from error
+    for name in names:
+        shown = f"{source.name}/{name}" if source.name else name
+        yield Target(shown, f"{source.registry}[{name}]", source)

@@ -1,0 +1,93 @@
+"""A fleet with real torch: targets that are well, that break, and that are bad in every way."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tclint.fleet.store import UnitRow, open_store
+
+MODELS = """
+import os
+import torch
+from torch import nn
+
+class Whole(nn.Module):
+    def forward(self, x):
+        return x.relu()
+
+class Printing(nn.Module):
+    def forward(self, x):
+        y = x * 2
+        print("a line where answers go", flush=True)
+        return y + 1
+
+def make_whole(): return Whole(), (torch.ones(2, 4),), {}
+def make_printing(): return Printing(), (torch.ones(2, 4),), {}
+def make_crash(): os.abort()
+def make_missing():
+    import no_such_package
+
+MODELS = {"a": make_whole}
+"""
+FLEET = """
+[fleet]
+export = true
+jobs = 2
+[[arm]]
+name = "as found"
+[[arm]]
+name = "fixed"
+fixed = true
+[[target]]
+factories = "models.py:make_[cm]*"
+[[target]]
+factory = "models.py:make_printing"
+[[target]]
+registry = "models.py:MODELS"
+"""
+
+
+@pytest.mark.slow(60)
+def test_every_target_is_a_row_and_the_rest_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "models.py").write_text(MODELS)
+    (tmp_path / "FLEET.toml").write_text(FLEET)
+
+    def run() -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "tclint", "fleet", "run", "FLEET.toml"],
+            cwd=tmp_path, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        return done.stderr.splitlines()[-1]
+
+    assert run().endswith("8 measured, 0 known before")
+    assert run().endswith("0 measured, 8 known before")
+    with open_store(tmp_path / "fleet.sqlite") as store:
+        rows = {(unit.target, unit.arm): unit for unit in store.units(2)}
+    assert summary(rows["a", "as found"]) == ("whole", "", "identical", 0, "")
+    found, fixed = (rows["models.py:make_printing", arm] for arm in ("as found", "fixed"))
+    assert summary(found)[:4] == ("breaks", "", "identical", 1)
+    assert summary(fixed)[:4] == ("whole", "", "identical", 0)
+    assert fixed.measured is not None
+    assert (fixed.measured.breaks_before, len(fixed.measured.fixes)) == (1, 1)
+    assert found.measured is not None
+    (line,) = found.measured.breaks
+    assert (line.place, line.row, line.rule) == ("models.py", 13, "TCL120")
+    crash, missing = (rows[f"models.py:make_{name}", "as found"] for name in ("crash", "missing"))
+    assert reason(crash) == ("crash", "crashed with SIGABRT at models.py:18")
+    assert reason(missing)[0] == "missing"
+    assert "No module named 'no_such_package' (models.py:20)" in reason(missing)[1]
+
+
+def summary(unit: UnitRow) -> tuple[str, str, str, int, str | None]:
+    one = unit.measured
+    assert one is not None
+    return one.outcome, one.failure, one.verdict, len(one.breaks), one.exported
+
+
+def reason(unit: UnitRow) -> tuple[str, str]:
+    assert unit.measured is not None
+    return unit.measured.failure, unit.measured.reason
