@@ -253,8 +253,8 @@ class TargetReport:
 
     ``applied`` are the fixes of the arm "after", None where no fixes were asked for. ``eager``
     judges eager code by the ratio of after to before, in one mode each. ``unfinished`` names what
-    was left out since time was up. ``diff`` is how the sources of the arms differ. ``exported`` says
-    why ``torch.export`` does not take the target, empty if it does, None where nobody asked.
+    was left out since time was up. ``diff`` is how the sources of the arms differ. ``exported``
+    says why ``torch.export`` does not take the target, empty if it does, None where nobody asked.
     """
 
     target: str
