@@ -13,7 +13,7 @@ from tclint.records import record
 from tclint.semantics.collect import dotted_name
 from tclint.semantics.events import CompileCall
 from tclint.semantics.symbols import ClassInfo
-from tclint.semantics.values import Object
+from tclint.semantics.values import UNKNOWN, Function, Object, Value
 
 from .arguments import as_written
 
@@ -38,18 +38,26 @@ class WholeModelCompiled(Rule[CompileCall]):
 
     def check(self, event: CompileCall) -> Finding | None:
         """Look for a long stack in what is compiled."""
-        if not isinstance(event.target, Object) or not event.target.is_module:
+        model = _model(event.target)
+        if model is None:
             return None
-        deepest = max(_stacks(event.target), key=lambda s: s.count, default=None)
+        deepest = max(_stacks(model), key=lambda s: s.count, default=None)
         if deepest is None or deepest.count < self.option(event, "minimum-blocks"):
             return None
         return Finding(
-            f"`{event.target.name.rpartition('.')[2]}` is compiled whole: each of its "
+            f"`{model.name.rpartition('.')[2]}` is compiled whole: each of its "
             f"{deepest.count} `{deepest.block}`s adds to the first call; compiling the block does "
             "so once",
             fix=_repair(event, deepest),
             confidence=Confidence.MEDIUM,
         )
+
+
+def _model(target: Value) -> Object | None:
+    """The module that is compiled: itself, or its `forward`."""
+    if isinstance(target, Function) and target.info.name == "forward":
+        target = target.bound or UNKNOWN
+    return target if isinstance(target, Object) and target.is_module else None
 
 
 @record(frozen=True)
@@ -352,6 +360,8 @@ def _default(name: str, names: list[str], parameters: ast.arguments) -> ast.expr
 def _repair(event: CompileCall, stack: _Stack) -> Repair | Decline:
     """Compile the blocks, and let the model itself stand where it was compiled."""
     site, call = event.site, event.call
+    if isinstance(event.target, Function):
+        return Decline("the `forward` is compiled: compile the blocks of the model instead")
     statement, whole = site.statement, getattr(site.statement, "value", None)
     match event.keywords.get("model"), call:
         case (
