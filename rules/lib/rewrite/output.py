@@ -38,11 +38,20 @@ _VERBS = {"print": "prints it", "stdout": "writes it", "warnings": "warns", "bar
 _LOG_METHODS = frozenset(
     "debug info warning warn error exception critical log isEnabledFor".split()
 )
+# What they change is there for all that comes: nothing that may be left out.
+_CHANGING = frozenset(
+    "setLevel addHandler removeHandler addFilter removeFilter basicConfig disable addLevelName "
+    "captureWarnings setLoggerClass setLogRecordFactory".split()
+)
 _IDENTITY = (ast.Is, ast.IsNot)
 
 
 def repair_output(event: SideEffectCall) -> Repair | Decline:
     """Repair an output call in the style of ``side-effects``."""
+    if event.sink in {"logger", "logging"} and event.method in _CHANGING:
+        return Decline(
+            f"`{event.method}` changes what is logged: call it before compiled code runs"
+        )
     return _STYLES[event.site.settings.side_effects](event)
 
 
