@@ -303,6 +303,22 @@ def test_a_factory_that_is_not_traced_is_called(tmp_path: Path) -> None:
 
 
 UNUSUAL = {
+    "names that speak of debugging": """
+        class Net(nn.Module):
+            def __init__(self, config):
+                super().__init__()
+                self.debug_shapes, self.bugs = config.debug_shapes, config.bugs
+            def forward(self, x, debug_rate=None):
+                if self.debug_shapes:
+                    print("here")  # low
+                if debug_rate is not None:
+                    print("here")  # low
+                if not self.debug_shapes:
+                    print("here")  # high
+                if self.bugs:
+                    print("here")  # high
+                return x
+    """,
     "an annotated flag of a module": """
         class Net(nn.Module):
             def __init__(self, debug: bool = False):

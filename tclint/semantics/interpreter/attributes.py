@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from tclint.semantics.interpreter.analysis import Analysis
 
 SIZE: Final = Sequence("Size", SYMINT)
+# Dynamo takes a parameter's sizes for constants: they are the same in each call.
+_FIXED_SIZE: Final = Sequence("Size", Static("int"))
 DTYPE: Final = Static("dtype")
 DEVICE: Final = Static("device")
 _TENSOR_KINDS: Final[dict[str, Value]] = {
@@ -253,6 +255,8 @@ def tensor_attribute(tensor: Tensor, name: str) -> Value:
     if name == "grad":
         return join((Tensor(tensor.rank, tensor.dtype), NONE))
     kind = torch_facts.attribute_kind(name)
+    if kind == "size" and tensor.role == "parameter":
+        return _FIXED_SIZE
     if kind in _TENSOR_KINDS:
         return _TENSOR_KINDS[kind]
     return BoundExternal(f"torch.Tensor.{name}", tensor)

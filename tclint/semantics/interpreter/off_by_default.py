@@ -14,10 +14,10 @@ def is_off_by_default(frame: Frame, test: ast.expr, *, outcome: bool) -> bool:
     """True when a test comes out like this only if somebody asks for it.
 
     That is a flag that nobody has turned on, anything but a default, an entry of an optional dict,
-    and a module that is called without its first input.
+    what is there for debugging, and a module that is called without its first input.
     """
     if isinstance(test, (NAME, ATTRIBUTE)):
-        return outcome and _is_off(frame.body.values.get(test))
+        return outcome and (_is_for_debugging(test) or _is_off(frame.body.values.get(test)))
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return is_off_by_default(frame, operand, outcome=not outcome)
@@ -44,11 +44,19 @@ def _is_off(value: Value | None) -> bool:
     return bool(kinds) and all(isinstance(kind, Static) and kind.default_off for kind in kinds)
 
 
+def _is_for_debugging(node: ast.expr) -> bool:
+    """True for `debug`, `self.debug_shapes` and their like, by the name alone."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return "debug" in name.lower().split("_")
+    return False
+
+
 def _is_none_by_default(frame: Frame, node: ast.expr, op: ast.cmpop, outcome: bool) -> bool:
     if not isinstance(op, (ast.Is, ast.IsNot)):
         return False
     if isinstance(op, ast.IsNot) == outcome:
-        return _is_optional_entry(frame, node)
+        return _is_for_debugging(node) or _is_optional_entry(frame, node)
     return isinstance(node, ast.Name) and _is_first_input(frame, node)
 
 

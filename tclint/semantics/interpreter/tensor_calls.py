@@ -78,8 +78,9 @@ def call_method(
     if name in ("to", "type", "type_as"):
         return _converted(tensor, node, name, arguments)
     if name in MEASURING:
+        length = Static("int") if tensor.role == "parameter" else SYMINT
         bare = name in ("size", "stride") and not node.args
-        return _PLAIN["size"] if bare else SYMINT
+        return Sequence("Size", length) if bare else length
     read_numbers(frame, node, name, arguments)
     if name in VIEWING:
         return _viewed(tensor, node, arguments)
