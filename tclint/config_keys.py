@@ -104,12 +104,12 @@ KEYS: Final = (
         "exception that is raised, or on how the code is used. A rule that is selected by its full "
         "code reports all of its findings.",
         choices=CONFIDENCES),
-    Key("min-worth", "min_worth", "string", "low", "Lowest worth to report. What is "
-        "called a `hint` saves under 1% of a step in most programs; `low` stands for under 5%, or "
-        "a cost that comes once, `medium` for under 20%, `high` for more, or for code that does "
-        "not do what it says. A rule's page tells what was measured. The summary counts what is "
-        "left out. Editors show hints as well, as their faintest mark, unless this is `medium` or "
-        "`high`. A rule that is selected by its full code reports all of its findings.",
+    Key("min-worth", "min_worth", "string", "low", "Lowest expected gain to report. "
+        "A `hint` saves under 1% of a step in most programs; `low` means under 5%, or a cost that "
+        "is paid once; `medium` under 20%; `high` more, or code that does not do what it says. A "
+        "rule's page tells what was measured. The summary counts what is left out. Editors show "
+        "hints as well, as their faintest mark, unless this is `medium` or `high`. A rule "
+        "that is selected by its full code reports all of its findings.",
         choices=tuple(one.value for one in Worth)),
     Key("fixable", "fixable", "strings", (), "Rules whose fixes may be applied. Empty means all.",
         codes=True),
@@ -121,13 +121,13 @@ KEYS: Final = (
         "applied only with `--unsafe-fixes`.", codes=True),
     Key("per-file-ignores", "per_file_ignores", "globs-to-codes", (), "Rules to disable in files "
         "that match a pattern; with a leading `!`, in files that do not match it.", codes=True),
-    Key("preset", "preset", "string", "all", "What the project is, which says whose findings are "
-        "reported: `library` leaves out tests, benchmarks and archives of runs, `training` also "
-        "export, visualisation and data preparation code; `all` reports everything. The summary "
-        "counts what is left out.", choices=tuple(PRESETS)),
-    Key("per-file-places", "per_file_places", "globs-to-places", (), "What files are that match a "
-        f"pattern, where their names do not tell: {', '.join(f'`{p}`' for p in PLACE_NAMES)}. The "
-        "last pattern that matches decides."),
+    Key("preset", "preset", "string", "all", "Which findings to leave out, by what the "
+        "project is: `library` leaves out those in tests, benchmarks and archives of runs, "
+        "`training` also those in export, visualisation and data preparation code, `all` none. The "
+        "summary counts them.", choices=tuple(PRESETS)),
+    Key("per-file-places", "per_file_places", "globs-to-places", (), "What kind of code the files "
+        "that match a pattern hold, where their names mislead: "
+        f"{', '.join(f'`{p}`' for p in PLACE_NAMES)}. The last pattern that matches decides."),
     Key("include", "include", "globs", ("*.py", "*.ipynb"), "Files to check in the folders "
         "on the command line."),
     Key("exclude", "exclude", "globs", DEFAULT_EXCLUDE, "Files and folders to exclude. "
@@ -151,8 +151,8 @@ KEYS: Final = (
         "every module (`modules`), or every function (`all`).", choices=SCOPES),
     Key("compiled", "compiled", "strings", (), "Functions and classes that other code compiles, "
         "as `package.module:name` with `*` for anything: `pkg.model:Net` for its `forward`, "
-        "`*:training_step` for the function or method of that name wherever it is. A pattern that "
-        "names nothing is warned of; `tclint check --show-regions` shows what is compiled."),
+        "`*:training_step` for the function or method of that name wherever it is. tclint warns "
+        "of a pattern that matches nothing; `tclint check --show-regions` shows what is compiled."),
     Key("third-party", "third_party", "bool", True, "Read the source of installed packages that "
         "compiled code calls, to know what they return and whether they break the graph. tclint "
         "never imports them."),
