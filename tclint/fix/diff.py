@@ -6,7 +6,11 @@ import difflib
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tclint.diagnostics import Edit
     from tclint.fix.results import FixedFile
+    from tclint.source.file import SourceFile
 
 _ESCAPES: Final = {'"': '\\"', "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 BOM: Final = "\ufeff"
@@ -32,6 +36,15 @@ def patch_of(file: FixedFile, name: str) -> bytes:
     encoding = "utf-8" if mark else file.encoding
     # Only the text that notebooks show can hold what their encoding cannot.
     return (_head(name).encode() + body.encode(encoding, "surrogatepass")) if body else b""
+
+
+def edited(file: SourceFile, edits: Sequence[Edit]) -> str:
+    """The text after all edits, none of which overlap."""
+    text = file.text
+    for edit in sorted(edits, key=lambda edit: file.offset(edit.span.start), reverse=True):
+        start, end = file.offset(edit.span.start), file.offset(edit.span.end)
+        text = text[:start] + edit.content + text[end:]
+    return text
 
 
 def _body(before: str, after: str) -> str:

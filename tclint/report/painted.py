@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from pygments.lexers.python import PythonLexer
 
+from tclint.fix.diff import edited
 from tclint.printable import visible
 from tclint.records import record
 from tclint.source.file import split_lines
@@ -77,15 +78,6 @@ def painted_diff(file: SourceFile, edits: Sequence[Edit]) -> str:
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     groups = ["".join(_hunk(g, before, after)) for g in matcher.get_grouped_opcodes(_AROUND)]
     return _block(["<span><i></i>…</span>".join(groups)]) if groups else ""
-
-
-def edited(file: SourceFile, edits: Sequence[Edit]) -> str:
-    """The text after all edits, none of which overlap."""
-    text = file.text
-    for edit in sorted(edits, key=lambda edit: file.offset(edit.span.start), reverse=True):
-        start, end = file.offset(edit.span.start), file.offset(edit.span.end)
-        text = text[:start] + edit.content + text[end:]
-    return text
 
 
 def painted_patch(diff: str) -> str:

@@ -13,7 +13,7 @@ from tclint.review import marks
 from tclint.review.findings import Introduced, Outcome
 from tclint.review.plan import MAX_COMMENTS, MAX_NOTES, Comment, Note, Review, Shown
 from tclint.review.suggestion import suggestion
-from tclint.review.wording import explanation, remedy, summary
+from tclint.review.wording import changes, explanation, remedy, summary, why
 
 if TYPE_CHECKING:
     from tclint.lint.engine import Result
@@ -74,7 +74,10 @@ def _comment(finding: Introduced, fix_of: FixOf, stretch: Added) -> Comment:
         if isinstance(fix, Fix) and fix.applicability is not Applicability.DISPLAY
         else None
     )
-    text = "\n\n".join((*explanation(finding), *remedy(finding, fix, offered=offer is not None)))
+    parts = [*explanation(finding), *remedy(finding, fix, offered=offer is not None)]
+    if isinstance(fix, Fix) and offer is None:
+        parts += changes(finding.result.file, fix)
+    text = "\n\n".join((*parts, *why(finding)))
     first, last = (offer.first, offer.last) if offer else (finding.line, finding.line)
     lines = offer.lines if offer else None
     return Comment(finding.path, finding.line, first, last, text, lines, finding.fingerprint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -9,14 +10,21 @@ from itertools import groupby
 from typing import Final
 
 from tclint.diagnostics import Applicability, Decline, Fix
+from tclint.fix.diff import diff_of, edited
+from tclint.lint.registry import UnknownRuleError, rule_by_code
+from tclint.printable import visible
+from tclint.report.page import reason
 from tclint.report.view import count, effect_text
 from tclint.review.findings import Introduced, Outcome
 from tclint.review.markdown import code, link, prose
+from tclint.source.file import SourceFile
 
 _MAX_GROUPS: Final = 60
 _MAX_LINES: Final = 12
 _MAX_FILES: Final = 20
 _MAX_PROSE: Final = 1000
+_MAX_DIFF: Final = 40
+_TICKS: Final = re.compile("`+")
 
 
 def explanation(finding: Introduced) -> list[str]:
@@ -31,6 +39,29 @@ def explanation(finding: Introduced) -> list[str]:
     if finding.chain:
         lines.append(f"In the compiled region: {code(_cut(finding.chain))}")
     return lines
+
+
+def why(finding: Introduced) -> list[str]:
+    """What it costs, by the page of its rule, and how to silence it."""
+    diagnostic = finding.result.diagnostic
+    silence = f"# tclint: ignore[{diagnostic.code}]"
+    ways = f"Silence it: {code(silence)} on the line; {code(f'tclint rule {diagnostic.code}')}"
+    try:
+        told = reason(rule_by_code(diagnostic.code))
+    except UnknownRuleError:
+        told = ""
+    return [*([f"Why: {prose(_cut(told))}"] if told else []), f"{ways} says when to leave it."]
+
+
+def changes(file: SourceFile, fix: Fix) -> list[str]:
+    """What a fix does that is no suggestion, as a diff; nothing where that is long."""
+    new = edited(file, fix.edits)
+    lines = [visible(line) for line in diff_of(file.text, new, file.path.name).splitlines()[2:]]
+    if not lines or len(lines) > _MAX_DIFF:
+        return []
+    body = "\n".join(lines)
+    fence = "`" * max(3, max(map(len, _TICKS.findall(body)), default=0) + 1)
+    return [f"{fence}diff\n{body}\n{fence}"]
 
 
 def remedy(finding: Introduced, fix: Fix | Decline | None, *, offered: bool) -> list[str]:
