@@ -54,6 +54,9 @@ default backend. Milliseconds are medians of a call with their quartiles, both s
 *faster* compares compiled code before and after, with 95% confidence. The models are tiny: a GPU
 waits for the host nearly all of the time, which is what breaks cost.
 
+What a row keeps was chosen with torch 2.13 on a CPU. Where results are *different*, it does not
+hold with this torch and device: `tclint fix --verify` would not keep it there.
+
 """
 FACTORY = """\
 from benchmarks.models.build import build
@@ -69,12 +72,16 @@ def make():
 
 @dataclass(frozen=True, slots=True)
 class Half:
-    """One side of a row: milliseconds are the median and the quartiles, None if not timed."""
+    """One side of a row: milliseconds are the median and the quartiles.
+
+    They are None where nothing was timed; ``untimed`` says why.
+    """
 
     graphs: int | None = None
     launches: int | None = None
     compiled: tuple[float, float, float] | None = None
     eager: tuple[float, float, float] | None = None
+    untimed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +138,14 @@ def section(known: Sequence[Worth]) -> str:
     """What was recorded on one device, as Markdown."""
     (device,), (torch,) = {one.device for one in known}, {one.torch for one in known}
     table = "\n".join([_line(HEAD), _line(["---"] * len(HEAD)), *map(_row, known)])
-    return _SECTION.format(device=device, torch=torch.split("+")[0]) + table + "\n"
+    text = _SECTION.format(device=device, torch=torch.split("+")[0]) + table + "\n"
+    notes = [
+        f"- {one.row}, {side}: {half.untimed}."
+        for one in known
+        for side, half in (("as found", one.before), (_WAYS[one.way], one.after))
+        if half.untimed
+    ]
+    return "\n".join([f"{text}\nNot timed:\n", *notes]) + "\n" if notes else text
 
 
 def replaced(page: str, part: str) -> str:
@@ -172,7 +186,7 @@ def _half(arm: Arm) -> Half:
     graphs = arm.probe.graphs if arm.probe else None
     speed = arm.speed
     if speed is None:
-        return Half(graphs)
+        return Half(graphs, untimed=arm.no_speed)
     launches = speed.kernels.launches if speed.kernels else None
     return Half(graphs, launches, _quartiles(speed.compiled), _quartiles(speed.eager))
 
