@@ -17,7 +17,14 @@ from tclint.semantics.training import StepBody
 
 from ..lib.facts.copies import is_copy_to_host
 from ..lib.facts.devices import may_be_on_gpu
-from ..lib.facts.training_loops import called, differentiated, is_test, own_nodes, runs_every_time
+from ..lib.facts.training_loops import (
+    called,
+    differentiated,
+    differentiates,
+    is_test,
+    own_nodes,
+    runs_every_time,
+)
 from ..lib.wording import lines
 
 _NUMBERS: Final = frozenset({"float", "int", "bool"})
@@ -85,6 +92,8 @@ def _reads_before_backward(event: TrainingCall) -> list[ast.expr]:
 
     Asked of that `backward`; none for all other calls.
     """
+    if differentiates(event.call) is None:
+        return []
     runs = sorted(differentiated(event.loop), key=lambda run: _begin(run[0]))
     if not runs or runs[0][0] is not event.call:
         return []

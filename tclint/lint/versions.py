@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from tclint.config import Settings
@@ -19,6 +20,7 @@ from tclint.lint.rewrite import AddArgument, Import, Local, Repair
 from tclint.lint.rule import Finding
 from tclint.records import record
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import nodes
 from tclint.torch_bounds import NEWEST_TORCH, shown
 from tclint.torch_facts.lifetimes import (
     OLDER,
@@ -37,6 +39,9 @@ _FOREIGN: Final = ("torch.ops.", "torch.classes.")
 
 # Before the registry that was read first, nobody knows which ids a release had.
 _WITH_IDS: Final = (2, 11)
+
+# Helpers that fixes bring along are the same in every file.
+_KEPT_TEMPLATES: Final = 64
 
 Parts = Mapping[str, ast.expr | ast.stmt]
 
@@ -160,29 +165,33 @@ def _older(written: Written, fix: Repair, site: Site, oldest: Version) -> str | 
 def names_written(fix: Repair, rewrite: Local, site: Site) -> Iterator[Written]:
     """The names of torch's that a template writes, and arguments that it passes to them."""
     known = {**site.module.imports, **_imported(fix), "torch": "torch"}
-    try:
-        tree = ast.parse(_PLACE.sub(_MARK, rewrite.template))
-    except SyntaxError:  # carrying it out will fail, and say so
-        return
-    hidden = {
-        part
-        for node in ast.walk(tree)
-        if isinstance(node, ast.JoinedStr)
-        for part in ast.walk(node)
-    }
-    inner = {node.value for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Name, ast.Attribute)) and node not in inner:
-            name = _dotted(node, known, rewrite.parts, site)
-            if name is not None and _is_torch(name):
-                yield Written(name, node=None if node in hidden else node)
-        if isinstance(node, ast.Attribute) and _dotted(node, known, rewrite.parts, site) is None:
-            yield Written(node.attr, is_method=True)
+    for node, is_hidden, is_inner in _spoken_of(rewrite.template):
         if isinstance(node, ast.Call):
             for keyword in node.keywords:
                 yield from _argument(node.func, keyword.arg, known, rewrite.parts, site)
+            continue
+        name = _dotted(node, known, rewrite.parts, site)
+        if not is_inner and name is not None and _is_torch(name):
+            yield Written(name, node=None if is_hidden else node)
+        if isinstance(node, ast.Attribute) and name is None:
+            yield Written(node.attr, is_method=True)
     if isinstance(rewrite, AddArgument):
         yield from _argument(rewrite.call.func, rewrite.keyword, known, {}, site)
+
+
+@lru_cache(maxsize=_KEPT_TEMPLATES)
+def _spoken_of(template: str) -> tuple[tuple[ast.expr, bool, bool], ...]:
+    """The names, attributes and calls of a template: in an f-string, the owner of an attribute."""
+    try:
+        tree = ast.parse(_PLACE.sub(_MARK, template))
+    except SyntaxError:  # carrying it out will fail, and say so
+        return ()
+    found = nodes(tree)
+    texts = [node for node in found if isinstance(node, ast.JoinedStr)]
+    hidden = {part for text in texts for part in nodes(text)}
+    inner = {node.value for node in found if isinstance(node, ast.Attribute)}
+    spoken_of = [node for node in found if isinstance(node, (ast.Name, ast.Attribute, ast.Call))]
+    return tuple((node, node in hidden, node in inner) for node in spoken_of)
 
 
 def _argument(

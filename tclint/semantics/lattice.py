@@ -85,18 +85,56 @@ def _join_two(left: Value, right: Value) -> Value | None:
     kind, other = type(left), type(right)
     if kind is Tensor and other is Tensor:
         return _join_tensors([cast("Tensor", left), cast("Tensor", right)])
+    if kind is Static and other is Static:
+        return _join_constants(cast("Static", left), cast("Static", right))
     if type(left) is Object and type(right) is Object and _is_same_made(left, right):
         return _join_objects([left, right])
     if type(left) is Union:
-        if right in left.members:
-            return left
-        if len(left.options) > MAX_OPTIONS and _stays_apart(right):
-            return _longer(left, right)
-    if type(right) is Union and left in right.members:
-        return right
-    if kind is not other and kind is not Union and other is not Union:
+        return _with_option(left, right)
+    if type(right) is Union:
+        if left in right.members:
+            return right
+        if len(right.options) < MAX_OPTIONS and _is_joined_with_none(left):
+            return Union((left, *right.options), right.members | {left})
+        return None
+    if kind is not other or (_is_joined_with_none(left) and _is_joined_with_none(right)):
         return Union((left, right), frozenset((left, right)))
     return None
+
+
+def _join_constants(left: Static, right: Static) -> Value | None:
+    """What covers two constants that differ."""
+    if left is NONE or right is NONE:
+        return Union((left, right), frozenset((left, right)))
+    if "NoneType" in (left.type, right.type):
+        return None
+    return Static(left.type if left.type == right.type else None)
+
+
+def _with_option(left: Union, right: Value) -> Value | None:
+    """What covers a union and another value, where that is quickly said."""
+    if type(right) is Union:
+        return left if right.members <= left.members else None
+    if right in left.members:
+        return left
+    if len(left.options) < MAX_OPTIONS and _is_joined_with_none(right):
+        return Union((*left.options, right), left.members | {right})
+    if len(left.options) > MAX_OPTIONS and _stays_apart(right):
+        return _longer(left, right)
+    return None
+
+
+def _is_joined_with_none(value: Value) -> bool:
+    """True for what stands in a union as it is, whatever else does."""
+    kind = type(value)
+    if kind is Object:
+        return cast("Object", value).fields is None
+    if kind is Function:
+        return _stays_apart(value)
+    return kind not in _JOINED or value is NONE
+
+
+_JOINED: Final = frozenset({Tensor, Static, Union})
 
 
 def _flattened(given: Iterable[Value]) -> dict[Value, None]:

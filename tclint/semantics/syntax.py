@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, cast
 
 NAME: Final = ast.Name
 ATTRIBUTE: Final = ast.Attribute
@@ -29,6 +29,7 @@ _OPERATORS: Final = frozenset(
     for kind in base.__subclasses__()
 )
 """Python has one node of each: whoever else walks trees in this process may have marked it."""
+_CHILDLESS: Final = frozenset({ast.Name, ast.Constant, *_OPERATORS})
 
 
 def nodes(root: ast.AST) -> list[ast.AST]:
@@ -38,20 +39,26 @@ def nodes(root: ast.AST) -> list[ast.AST]:
     """
     found = [root]
     for node in found:  # grows while it is walked
-        found += children(node)
+        if type(node) not in _CHILDLESS:
+            found += children(node)
     return found
 
 
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes directly below a node, without the marks that tell a read from a write."""
     found: list[ast.AST] = []
-    if type(node) in _OPERATORS:
+    sort = type(node)
+    if sort in _CHILDLESS:
         return found
+    if sort is ATTRIBUTE:
+        return [cast("ast.Attribute", node).value]
     for value in node.__dict__.values():  # the places, numbers, cost less than asking for fields
         kind = type(value)
+        if kind in _LEAVES:
+            continue
         if kind is list:
             found += [part for part in value if isinstance(part, _AST)]
-        elif kind not in _LEAVES and isinstance(value, _AST):
+        elif isinstance(value, _AST):
             found.append(value)
     return found
 

@@ -116,6 +116,27 @@ class Tensor(Value):
             self.cls,
         )
 
+    def __hash__(self) -> int:
+        """Hash what tells most tensors apart."""
+        dtype = self.dtype
+        return hash((self.rank, None if dtype is None else dtype.symbol, self.role, self.device))
+
+    def __eq__(self, other: object) -> bool:
+        """Compare type and content, what differs most often first."""
+        if self is other:
+            return True
+        return (
+            isinstance(other, Tensor)
+            and self.rank == other.rank
+            and self.dtype == other.dtype
+            and self.device == other.device
+            and self.assumed == other.assumed
+            and self.role == other.role
+            and self.random == other.random
+            and self.from_compiled == other.from_compiled
+            and self.cls == other.cls
+        )
+
     def changed(self, **fields: Any) -> Tensor:
         """The tensor with other values in some fields."""
         known = {name: getattr(self, name) for name in _FIELDS_OF_TENSOR}

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import children
 from tclint.semantics.training import StepBody
 
 _NESTED: Final = (
@@ -29,7 +30,7 @@ def own_nodes(loop: StepBody) -> Iterator[ast.AST]:
         node = pending.pop()
         yield node
         if not isinstance(node, _NESTED):
-            pending.extend(reversed(list(ast.iter_child_nodes(node))))
+            pending.extend(reversed(children(node)))
 
 
 def of_each_step(loop: StepBody) -> list[ast.AST]:
@@ -113,21 +114,26 @@ def _says_how_often(node: ast.AST) -> bool:
     return False
 
 
+def differentiates(node: ast.AST) -> ast.expr | None:
+    """What a call that runs `backward` is made of, or None for everything else."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr=name, value=owner)) if "backward" in name:
+            return owner
+        case ast.Call(func=ast.Name(id=name) as owner) if "backward" in name:
+            return owner
+        case ast.Call(func=owner, args=[_, _, *_]) if "scaler" in called(node):
+            return owner
+    return None
+
+
 def differentiated(loop: StepBody) -> Iterator[tuple[ast.Call, frozenset[str]]]:
     """The calls that run `backward` in a step, with the variables that they differentiate."""
     for node in own_nodes(loop):
-        match node:
-            case ast.Call(func=ast.Attribute(attr=name, value=owner)) if "backward" in name:
-                pass
-            case ast.Call(func=ast.Name(id=name) as owner) if "backward" in name:
-                pass
-            case ast.Call(func=owner, args=[_, _, *_]) if "scaler" in called(node):
-                pass
-            case _:
-                continue
-        mentioned = [owner, *node.args]
-        names = {n.id for part in mentioned for n in ast.walk(part) if isinstance(n, ast.Name)}
-        yield node, frozenset(names - {"self"})
+        owner = differentiates(node) if isinstance(node, ast.Call) else None
+        if isinstance(node, ast.Call) and owner is not None:
+            mentioned = [owner, *node.args]
+            names = {n.id for part in mentioned for n in ast.walk(part) if isinstance(n, ast.Name)}
+            yield node, frozenset(names - {"self"})
 
 
 def is_test(site: Site, loop: StepBody) -> bool:

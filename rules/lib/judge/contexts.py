@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import FunctionNode, ModuleInfo
+from tclint.semantics.syntax import nodes
 from tclint.semantics.values import Function, Tensor
 
 from ..facts.annotations import holds_numbers
@@ -197,11 +198,14 @@ def _returned(site: Site, place: _Place) -> str:
 def _takers(module: ModuleInfo, function: FunctionNode) -> Iterator[str]:
     """The functions of Python's library that callers in the same file give a result to."""
     name = getattr(function, "name", "")
-    for caller in ast.walk(module.tree):
+    for caller in nodes(module.tree):
         if not isinstance(caller, (ast.FunctionDef, ast.AsyncFunctionDef)):
             continue
-        kept = {target for node in ast.walk(caller) for target in _kept(node, name)}
-        for node in ast.walk(caller):
+        inside = nodes(caller)
+        if not any(_calls(node, name) for node in inside):
+            continue
+        kept = {target for node in inside for target in _kept(node, name)}
+        for node in inside:
             if isinstance(node, ast.Call):
                 dotted = _dotted(module, node.func)
                 needed = dotted.partition(".")[0] in _NEEDS_NUMBERS or _is_sized(node.func)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Container, Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from tclint.semantics.lattice import join, options
@@ -99,12 +99,14 @@ class Contexts:
         if not asked:
             return
         kinds = _kinds_of(given)
+        of_class: dict[ClassInfo, list[tuple[str, MethodCall | None]]] = {}
+        for (owner, attribute), call in asked.items():
+            of_class.setdefault(owner, []).append((attribute, call))
         for name, _, cls in _classes(given):
-            for (owner, attribute), call in asked.items():
-                if owner is cls:
-                    calls = self._asked.setdefault(name, {}).setdefault(attribute, {})
-                    if call is not None:
-                        calls.setdefault(kinds, call)
+            for attribute, call in of_class.get(cls, ()):
+                calls = self._asked.setdefault(name, {}).setdefault(attribute, {})
+                if call is not None:
+                    calls.setdefault(kinds, call)
 
     def also(self, given: Given, answer: Value) -> None:
         """Remember what is as true of arguments of which less is known."""
@@ -122,7 +124,7 @@ class Contexts:
         if not self._asked:
             return
         kinds = _kinds_of(given)
-        for name, _, cls in _classes(given):
+        for name, _, cls in _classes(given, self._asked):
             for attribute, calls in self._asked.get(name, {}).items():
                 yield (cls, attribute), calls.get(kinds)
 
@@ -163,7 +165,7 @@ class Contexts:
     ) -> Iterator[tuple[Function, MethodCall | None]]:
         """Methods of the arguments that a walk would ask for, and no walk came to yet."""
         kinds = _kinds_of(given) if self._asked else ()
-        for name, part, cls in _classes(given) if self._asked else ():
+        for name, part, cls in _classes(given, self._asked) if self._asked else ():
             asked = self._asked.get(name, {})
             if self._looked.get((name, cls)) == len(asked):
                 continue
@@ -190,23 +192,30 @@ def _compilable(value: Value) -> Iterator[Hashable]:
         yield value.cls
 
 
-def _classes(given: Given) -> Iterator[tuple[str, Value, ClassInfo]]:
-    """The classes of the project that arguments are of, or are, or hold."""
-    for place, part in _placed(given):
+def _classes(
+    given: Given, places: Container[str] | None = None
+) -> Iterator[tuple[str, Value, ClassInfo]]:
+    """The classes of the project that arguments are of, or are, or hold, in some places or all."""
+    for place, part in _placed(given, places):
         if isinstance(part, Object) and part.cls is not None:
             yield place, part, part.cls
         elif isinstance(part, Class):
             yield place, part, part.info
 
 
-def _placed(given: Given) -> Iterator[tuple[str, Value]]:
+def _placed(given: Given, places: Container[str] | None = None) -> Iterator[tuple[str, Value]]:
     """The arguments and what they hold, each with the place where it stands."""
     for name, value in given:
-        for option in options(value):
-            yield name, option
-            for held in _held(option):
+        inside = f"{name}[]"
+        is_wanted, is_inside_wanted = True, True
+        if places is not None:
+            is_wanted, is_inside_wanted = name in places, inside in places
+        for option in options(value) if is_wanted or is_inside_wanted else ():
+            if is_wanted:
+                yield name, option
+            for held in _held(option) if is_inside_wanted else ():
                 for part in _parts(held, DEEP - 1):
-                    yield f"{name}[]", part
+                    yield inside, part
 
 
 def _kinds_of(given: Given) -> Kinds:
