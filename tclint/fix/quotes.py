@@ -7,6 +7,8 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from tclint.semantics.syntax import nodes
+
 if TYPE_CHECKING:
     from tclint.source.file import SourceFile
 
@@ -25,13 +27,19 @@ def quote_of(file: SourceFile, tree: ast.Module) -> str:
 
 def _quotes(file: SourceFile, tree: ast.Module) -> list[str]:
     found = []
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if not isinstance(node, (ast.Constant, ast.JoinedStr)):
             continue
         if isinstance(node, ast.Constant) and not isinstance(node.value, str):
             continue
-        line = file.lines[node.lineno - 1].encode()[node.col_offset :].decode(errors="replace")
-        literal = line.lstrip(_PREFIXES)
+        literal = _from(file.lines[node.lineno - 1], node.col_offset).lstrip(_PREFIXES)
         if literal[:1] in ("'", '"') and literal[:3] not in ("'''", '"""'):
             found.append(literal[0])
     return found
+
+
+def _from(line: str, offset: int) -> str:
+    """The rest of a line; offsets of syntax nodes count bytes."""
+    if line.isascii():
+        return line[offset:]
+    return line.encode()[offset:].decode(errors="replace")

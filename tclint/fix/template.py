@@ -6,6 +6,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import fields
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 import libcst as cst
@@ -24,6 +25,7 @@ Keep = Callable[[cst.CSTNode, str], bool]
 """Says of a place, a node and its field, whether an expression keeps its parentheses there."""
 
 Filled = TypeVar("Filled", bound=cst.CSTNode)
+_KEPT_HELPERS: Final = 32
 _QUOTES: Final = frozenset("'\"")
 _NAME: Final = re.compile(r"\$([A-Za-z_]\w*)")
 
@@ -68,6 +70,18 @@ def expression(
 
 def statements(template: str, parts: Mapping[str, Part], style: Style = PLAIN) -> list[Statement]:
     """Build the statements that a template describes."""
+    if parts:
+        return _statements(template, parts, style)
+    return [*_helpers(template, style)]
+
+
+@lru_cache(maxsize=_KEPT_HELPERS)
+def _helpers(template: str, style: Style) -> tuple[Statement, ...]:
+    """The statements of a template without parts, such as a helper that many fixes bring along."""
+    return tuple(_statements(template, {}, style))
+
+
+def _statements(template: str, parts: Mapping[str, Part], style: Style) -> list[Statement]:
     source, names = _placeholders(template, parts)
     try:
         module = cst.parse_module(source if source.endswith("\n") else source + "\n")

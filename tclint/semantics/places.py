@@ -63,10 +63,11 @@ def report_places(analysis: Analysis, module: ModuleInfo) -> None:
     """Report the names and training calls of one file, if a rule asks for them."""
     if NameUsed in analysis.wanted and _may_name(module):
         _report_names(analysis, module)
-    if TrainingCall in analysis.wanted and may_train(module.file.text):
-        _report_training(analysis, module)
+    bodies = training_bodies(module) if may_train(module.file.text) else {}
+    if TrainingCall in analysis.wanted and bodies:
+        _report_training(analysis, module, bodies)
     if ParameterLoop in analysis.wanted and any(w in module.file.text for w in _OVER_TENSORS):
-        _report_loops(analysis, module)
+        _report_loops(analysis, module, bodies)
 
 
 def _may_name(module: ModuleInfo) -> bool:
@@ -97,8 +98,7 @@ def _report_names(analysis: Analysis, module: ModuleInfo) -> None:
                 _add(analysis, NameUsed(node, site, name, node, calls.get(node)))
 
 
-def _report_training(analysis: Analysis, module: ModuleInfo) -> None:
-    bodies = training_bodies(module)
+def _report_training(analysis: Analysis, module: ModuleInfo, bodies: dict[ast.AST, bool]) -> None:
     rows = {node.lineno for node in bodies if isinstance(node, ast.stmt)}
     for node, place in _places(module, rows, bodies):
         body = place.body
@@ -110,11 +110,10 @@ def _report_training(analysis: Analysis, module: ModuleInfo) -> None:
             _add(analysis, TrainingCall(node, site, name, node, body, bodies[body]))
 
 
-def _report_loops(analysis: Analysis, module: ModuleInfo) -> None:
+def _report_loops(analysis: Analysis, module: ModuleInfo, bodies: dict[ast.AST, bool]) -> None:
     rows = _rows(module.file, _ARITHMETIC)
     if not rows:
         return
-    bodies = training_bodies(module) if may_train(module.file.text) else {}
     for node, place in _places(module, rows, bodies, whole=False):
         if not isinstance(node, (ast.For, ast.ListComp, ast.GeneratorExp)) or node in bodies:
             continue

@@ -29,7 +29,8 @@ _OPERATORS: Final = frozenset(
     for kind in base.__subclasses__()
 )
 """Python has one node of each: whoever else walks trees in this process may have marked it."""
-_CHILDLESS: Final = frozenset({ast.Name, ast.Constant, *_OPERATORS})
+CHILDLESS: Final = frozenset({ast.Name, ast.Constant, *_OPERATORS})
+"""Nodes that have none below them."""
 
 
 def nodes(root: ast.AST) -> list[ast.AST]:
@@ -39,7 +40,7 @@ def nodes(root: ast.AST) -> list[ast.AST]:
     """
     found = [root]
     for node in found:  # grows while it is walked
-        if type(node) not in _CHILDLESS:
+        if type(node) not in CHILDLESS:
             found += children(node)
     return found
 
@@ -48,7 +49,7 @@ def children(node: ast.AST) -> list[ast.AST]:
     """The nodes directly below a node, without the marks that tell a read from a write."""
     found: list[ast.AST] = []
     sort = type(node)
-    if sort in _CHILDLESS:
+    if sort in CHILDLESS:
         return found
     if sort is ATTRIBUTE:
         return [cast("ast.Attribute", node).value]

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from tclint.semantics.symbols import ModuleInfo
-from tclint.semantics.syntax import children, nodes
+from tclint.semantics.syntax import CHILDLESS, children, nodes
 
 StepBody = ast.For | ast.While | ast.FunctionDef
 WORDS: Final = (".backward(", ".manual_backward(", "def training_step(", "scaler(")
@@ -105,7 +105,7 @@ class _Steps:
     ) -> frozenset[str]:
         marks: frozenset[str] = frozenset()
         for node in parts:
-            if isinstance(node, _SCOPES):
+            if type(node) in CHILDLESS or isinstance(node, _SCOPES):
                 continue
             inside = in_loop or isinstance(node, _LOOPS)
             below = self._within(children(node), function, in_loop=inside)
