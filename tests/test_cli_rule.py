@@ -56,6 +56,7 @@ Something happens in compiled code.
 - Worth: medium: not measured, taken by its effect
 - Graph breaks: [GB0007](https://meta-pytorch.org/compile-graph-break-site/gb/gb0007.html)
 - Fix: safe
+- Torch: any release, as known up to 2.15
 - Silence it: `# tclint: ignore[ABC101]` on the line
 
 ## What it does
