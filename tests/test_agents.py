@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp.client.client import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tclint.agents import answers
-from tclint.agents.server import make_server
 from tests.cli_runs import BREAKS
+
+# Its package takes a second to import, and may be missing: each test that needs it asks for it.
 
 
 @pytest.fixture(autouse=True)
@@ -35,11 +34,23 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def client_of(server: Any) -> Any:
+    """A client of the official package that talks to a server."""
+    return pytest.importorskip("mcp.client.client").Client(server)
+
+
+def server_of(folder: Path, *, runs_code: bool = True) -> Any:
+    pytest.importorskip("mcp")
+    from tclint.agents.server import make_server
+
+    return make_server(folder, runs_code=runs_code)
+
+
 def call(folder: Path, tool: str, **arguments: Any) -> tuple[bool, str]:
     """Whether a tool says that it failed, and what it says."""
 
     async def ask() -> tuple[bool, str]:
-        async with Client(make_server(folder)) as client:
+        async with client_of(server_of(folder)) as client:
             result = await client.call_tool(tool, arguments)
             return bool(result.is_error), result.content[0].text  # type: ignore[union-attr]
 
@@ -53,19 +64,19 @@ def asked(folder: Path, tool: str, **arguments: Any) -> Any:
 
 
 async def _names(server: Any) -> list[str]:
-    async with Client(server) as client:
+    async with client_of(server) as client:
         return [tool.name for tool in (await client.list_tools()).tools]
 
 
 def test_the_tools_are_those_that_the_documentation_names(tmp_path: Path) -> None:
     page = Path("docs/agents.md").read_text(encoding="utf-8")
-    names = asyncio.run(_names(make_server(tmp_path)))
+    names = asyncio.run(_names(server_of(tmp_path)))
     assert names == ["check", "explain", "why", "propose", "trace", "verify"]
     assert all(f"`{name}`" in page for name in names)
 
 
 def test_a_server_that_only_reads_has_no_tool_that_runs_code(tmp_path: Path) -> None:
-    assert "verify" not in asyncio.run(_names(make_server(tmp_path, runs_code=False)))
+    assert "verify" not in asyncio.run(_names(server_of(tmp_path, runs_code=False)))
 
 
 def test_check_names_each_line_and_what_to_do(project: Path) -> None:
@@ -144,8 +155,9 @@ def _arguments(folder: Path) -> Sequence[str]:
 
 def test_the_command_speaks_on_standard_input(project: Path) -> None:
     async def ask() -> str:
-        how = StdioServerParameters(command=sys.executable, args=[*_arguments(project)])
-        async with Client(stdio_client(how)) as client:
+        stdio = pytest.importorskip("mcp.client.stdio")
+        how = stdio.StdioServerParameters(command=sys.executable, args=[*_arguments(project)])
+        async with client_of(stdio.stdio_client(how)) as client:
             result = await client.call_tool("check", {})
             return result.content[0].text  # type: ignore[union-attr]
 
