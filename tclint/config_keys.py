@@ -148,7 +148,10 @@ KEYS: Final = (
         "`target-torch`."),
     Key("scope", "scope", "string", "modules", "Which functions count as compiled: those that a "
         "`torch.compile` call in the project reaches (`compiled`), those and the `forward` of "
-        "every module (`modules`), or every function (`all`).", choices=SCOPES),
+        "every module (`modules`), or every function (`all`). What a framework is told to compile "
+        "counts as compiled, too: the steps of a Lightning module, and the models of a `Trainer` "
+        "of transformers (`torch_compile=True`) or an `Accelerator` (`dynamo_backend`).",
+        choices=SCOPES),
     Key("compiled", "compiled", "strings", (), "Functions and classes that other code compiles, "
         "as `package.module:name` with `*` for anything: `pkg.model:Net` for its `forward`, "
         "`*:training_step` for the function or method of that name wherever it is. tclint warns "

@@ -206,8 +206,22 @@ def test_the_gpu_idles_after_a_wait_until_its_next_kernel_starts() -> None:
     )
     assert found is not None
     assert [(wait.waited, wait.idle_after) for wait in found.waits] == [(0.08, 0.05)]
+    assert [wait.cost for wait in found.waits] == [0.05]
     assert found.launches == 2
     assert found.idle(0.2) == pytest.approx(0.06)
+
+
+def test_a_wait_costs_no_more_than_it_took_where_the_host_is_what_the_gpu_waits_for() -> None:
+    found = activity(
+        [
+            span("add", 10, 12, "kernel"),
+            span("cudaStreamSynchronize", 20, 3, "cuda_runtime"),
+            span("mul", 900, 50, "kernel"),
+        ],
+        1,
+    )
+    assert found is not None
+    assert [wait.cost for wait in found.waits] == [0.003]
 
 
 def launch(at: float, number: int, length: float, thread: int = 1) -> Iterator[dict[str, Any]]:

@@ -37,6 +37,15 @@ class Wait:
     waited: float
     idle_after: float
 
+    @property
+    def cost(self) -> float:
+        """What the wait costs at most.
+
+        Without it the host goes on as much earlier as it waited, and the next kernel starts as much
+        earlier: what the GPU idles on longer than that is the host's own work.
+        """
+        return min(self.waited, self.idle_after)
+
 
 @record(frozen=True)
 class Outside:

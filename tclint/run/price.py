@@ -32,7 +32,7 @@ _NS_PER_MS = 1e6
 class Price:
     """Milliseconds of a step that a line costs at most, and the parts of it.
 
-    ``host`` is work that the GPU waits for, ``waits`` the GPU's idling after the line waited for
+    ``host`` is work that the GPU waits for, ``waits`` the GPU's idling because the line waited for
     it, ``gpu`` what the GPU runs because of it.
     """
 
@@ -147,15 +147,15 @@ def _on_gpu(
 
 
 def _idle_without_waits(activity: Activity, step: float) -> float:
-    """The share of a step in which the GPU idles, but for what follows a wait."""
-    after = sum(wait.idle_after for wait in activity.waits) / activity.steps
+    """The share of a step in which the GPU idles, but for what a wait costs."""
+    after = sum(wait.cost for wait in activity.waits) / activity.steps
     return max(0.0, activity.idle(step) - after) / step if step else 0.0
 
 
 def _waits(
     one: Recorded, activity: Activity | None, keys: Mapping[Key, Key]
 ) -> dict[Key, Interval]:
-    """Milliseconds of a step that the GPU idles after each line waited for it.
+    """Milliseconds of a step that the GPU idles because each line waited for it.
 
     The steps in which stacks were taken and those that were profiled do the same, in one order:
     the waits of a step are matched one by one, and by their share where their numbers differ.
@@ -174,9 +174,9 @@ def _waits(
     if each and len(activity.waits) == each * activity.steps:
         for n, wait in enumerate(activity.waits):
             key = keys.get(places[n % each], places[n % each])
-            idle.setdefault(key, []).append(wait.idle_after)
+            idle.setdefault(key, []).append(wait.cost)
         return {key: _per_step(ms, activity.steps) for key, ms in idle.items()}
-    whole = sum(wait.idle_after for wait in activity.waits) / activity.steps
+    whole = sum(wait.cost for wait in activity.waits) / activity.steps
     counts = Counter(keys.get(place, place) for place in places)
     return {key: of_share(n, len(places)) * whole for key, n in counts.items()}
 

@@ -12,6 +12,7 @@ _COMPILING: Final = (
     ("compile", re.compile(r"compile(?!able|r\.is_)(?<!\bre\.compile)(?<![Pp]recompile)")),
     ("jit", re.compile(r"script(?:_if_tracing)?\(")),
     ("_dynamo", re.compile("_dynamo")),
+    ("dynamo_", re.compile("dynamo_(?:backend|plugin)")),
 )
 _TRAINING: Final = (("optim", re.compile(r"optim(?!al|um|i[sz](?:ed|ing|ation))")),)
 

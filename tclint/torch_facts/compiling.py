@@ -51,3 +51,20 @@ SCRIPT: Final = frozenset({"torch.jit.script", "torch.jit.script_if_tracing"})
 SCRIPTING: Final = SCRIPT | {"torch.jit.script_method", "torch.jit.export"}
 UNSCRIPTED: Final = frozenset({"torch.jit.ignore", "torch.jit.unused"})
 SCRIPT_MODULES: Final = frozenset({"torch.jit.ScriptModule", "torch.jit._script.ScriptModule"})
+
+STEPPED_MODULES: Final = frozenset({"LightningModule"})
+"""Modules whose trainer calls their steps: it compiles these where the module was compiled."""
+COMPILED_STEPS: Final = ("training_step", "validation_step", "test_step", "predict_step")
+TRAINING: Final = {
+    "transformers": frozenset({"torch_compile", "torch_compile_backend", "torch_compile_mode"})
+}
+"""Packages whose ``Trainer`` compiles the ``forward`` of its model, by which settings."""
+PREPARING: Final = {
+    name: frozenset({"dynamo_backend", "dynamo_plugin"}) for name in ("prepare", "prepare_model")
+}
+"""Methods of accelerate's ``Accelerator`` that do so."""
+TELLING: Final = {
+    "transformers": frozenset({"TrainingArguments", "Seq2SeqTrainingArguments"}),
+    "accelerate": frozenset({"Accelerator"}),
+}
+"""What takes these settings."""

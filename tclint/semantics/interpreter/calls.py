@@ -21,6 +21,7 @@ from tclint.semantics.interpreter.compiling import (
 from tclint.semantics.interpreter.evaluate import evaluate, handles
 from tclint.semantics.interpreter.factories import MOVES
 from tclint.semantics.interpreter.frame import Frame
+from tclint.semantics.interpreter.frameworks import compiled_by_framework
 from tclint.semantics.interpreter.functions import call_function
 from tclint.semantics.interpreter.given import call_given, completed
 from tclint.semantics.interpreter.higher_order import call_higher_order
@@ -84,8 +85,10 @@ def _answer(frame: Frame, node: ast.Call) -> Value:
         arguments = arguments_of_call(frame, node, calls_only=True)
     else:
         arguments = arguments_of_call(frame, node)
-    if frame.region is None and frame.analysis.optimizers:
-        note_scheduler(frame, node, callee)
+    if frame.region is None:
+        compiled_by_framework(frame, node, callee)
+        if frame.analysis.optimizers:
+            note_scheduler(frame, node, callee)
     if type(callee) is not Union:
         return call_value(frame, node, callee, arguments)
     meant = _taking(frame, callee, arguments)

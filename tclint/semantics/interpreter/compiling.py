@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from tclint import torch_facts
@@ -31,7 +32,7 @@ from tclint.semantics.values import (
     Static,
     Value,
 )
-from tclint.torch_facts.compiling import COMPILE, REORDERING
+from tclint.torch_facts.compiling import COMPILE, COMPILED_STEPS, REORDERING, STEPPED_MODULES
 from tclint.torch_facts.dynamo_settings import FULLGRAPH, SETTINGS
 
 
@@ -243,6 +244,9 @@ def add_root(
     if function is not None:
         compiled.add(function.info)
         analysis.add_root(Root(function, region, place))
+    for step in () if in_place else _steps(frame, target):
+        compiled.add(step.info)
+        analysis.add_root(Root(step, region, place))
     match target:
         case Compiled(inner=inner):
             add_root(frame, inner, region, node)
@@ -251,6 +255,21 @@ def add_root(
         ):
             if site in analysis.optimizers:
                 analysis.optimizers[site].compiled_step = True
+
+
+def _steps(frame: Frame, target: Value) -> Iterator[Function]:
+    """The steps that the trainer of a framework calls, compiled as the module was."""
+    if not isinstance(target, Object) or not isinstance(target.cls, ClassInfo):
+        return
+    project = frame.analysis.project
+    bases = [base for base in project.ancestry(target.cls) if base is not target.cls]
+    names = {base.name if isinstance(base, ClassInfo) else base.split(".")[-1] for base in bases}
+    if STEPPED_MODULES.isdisjoint(names):
+        return
+    for name in COMPILED_STEPS:
+        step = project.method(target.cls, name)
+        if step is not None and not step.module.installed:
+            yield Function(step, Object(target.cls.qualname, target.cls, is_module=True))
 
 
 def compiled_function(frame: Frame, target: Value, *, in_place: bool = False) -> Function | None:

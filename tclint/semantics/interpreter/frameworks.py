@@ -1,0 +1,75 @@
+"""What frameworks compile of the modules that they are given, when they are told to."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from tclint.semantics.interpreter.compiling import add_root, region_of
+from tclint.semantics.interpreter.evaluate import evaluate
+from tclint.semantics.interpreter.frame import Frame
+from tclint.semantics.lattice import options
+from tclint.semantics.syntax import nodes
+from tclint.semantics.values import Class, Compiled, External, Object, Value
+from tclint.torch_facts.compiling import PREPARING, TELLING, TRAINING
+
+_OFF: Final = (None, False, "", "no", "NO")
+
+
+def compiled_by_framework(frame: Frame, node: ast.Call, callee: Value) -> None:
+    """Start a region at the ``forward`` of what a framework compiles in this call."""
+    for package, told, models in _asked(node, callee):
+        if _tells(frame, package, told):
+            for model in models:
+                for option in options(evaluate(frame, model)):
+                    if isinstance(option, Object | Compiled):
+                        add_root(frame, option, region_of(frame, option, {}), node)
+
+
+def _asked(node: ast.Call, callee: Value) -> Iterator[tuple[str, frozenset[str], list[ast.expr]]]:
+    """Who may compile here, by which settings, and what is given to them."""
+    named = [keyword.value for keyword in node.keywords if keyword.arg == "model"]
+    name = _name_of(callee)
+    package = name.partition(".")[0]
+    if package in TRAINING and name.endswith("Trainer"):
+        yield package, TRAINING[package], [*named, *node.args][:1]
+    elif isinstance(node.func, ast.Attribute) and node.func.attr in PREPARING:
+        yield "accelerate", PREPARING[node.func.attr], [*named, *node.args]
+
+
+def _name_of(callee: Value) -> str:
+    match callee:
+        case External(name=name):
+            return name
+        case Class(info=cls):
+            return f"{cls.module.name}.{cls.name}"
+    return ""
+
+
+def _tells(frame: Frame, package: str, told: frozenset[str]) -> bool:
+    """Whether what takes the settings, here or at the top of the file, turns compiling on."""
+    body = frame.body
+    calls = [
+        one
+        for scope in (body.scope, body.module.tree)
+        for one in nodes(scope)
+        if isinstance(one, ast.Call)
+    ]
+    return any(
+        keyword.arg in told and not _is_off(keyword.value)
+        for call in calls
+        if _last_name(call.func) in TELLING[package]
+        for keyword in call.keywords
+    )
+
+
+def _is_off(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value in _OFF
+
+
+def _last_name(func: ast.expr) -> str:
+    match func:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return ""
