@@ -101,6 +101,7 @@ LATE: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "not on every system": (
         ("tclint.api.ipython", "IPython"),
+        ("tclint.fleet.cluster", "ray"),
         ("tclint.fleet.export", "pyarrow"),
         ("tclint.fleet.store", "fcntl"),
         ("tclint.scratch", "fcntl"),

@@ -66,6 +66,14 @@ def run(
     again_failed: Annotated[
         bool, typer.Option("--again-failed", help="Measure again what failed.")
     ] = False,
+    ray: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Run on a Ray cluster: host:port, or `auto` for that of this machine "
+            "(`tclint-torch[fleet]`).",
+        ),
+    ] = "",
     label: Annotated[str, typer.Option(help="What reports call this run.")] = "",
 ) -> None:
     """Measure what is not known yet; a run that was killed goes on.
@@ -76,7 +84,7 @@ def run(
     from tclint.cli.fleeting import carry_out
     from tclint.fleet.session import Again
 
-    carry_out(file, jobs, Again(again, again_failed), label)
+    carry_out(file, jobs, ray, Again(again, again_failed), label)
 
 
 @group.command("report")

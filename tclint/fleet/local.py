@@ -27,9 +27,14 @@ class LocalCrew:
     What is timed on a CPU runs while nothing else does.
     """
 
-    def __init__(self, jobs: int, gpus: Sequence[str] = ()) -> None:
-        """Use so many processes, and GPUs by the names that CUDA_VISIBLE_DEVICES knows."""
-        self._jobs, self._free = jobs, list(gpus)
+    def __init__(
+        self, jobs: int, gpus: Sequence[str] = (), worker: tuple[str, ...] = _WORKER
+    ) -> None:
+        """Use so many processes, and GPUs by the names that CUDA_VISIBLE_DEVICES knows.
+
+        ``worker`` is the command that measures a unit.
+        """
+        self._jobs, self._free, self._worker = jobs, list(gpus), worker
         self._alone = False
         self._running: dict[tuple[str, str], Child | None] = {}
         self._done: queue.SimpleQueue[tuple[Unit, Measured, str]] = queue.SimpleQueue()
@@ -94,7 +99,7 @@ class LocalCrew:
         self, unit: Unit, desk: Path, device: str | None, more: dict[str, str]
     ) -> Measured:
         limit = unit.measures.time_limit + _GRACE_SECONDS
-        with Child(desk, device, limit, None, more, worker=_WORKER) as child:
+        with Child(desk, device, limit, None, more, worker=self._worker) as child:
             self._running[unit.target, unit.arm] = child
             if self._ending:
                 return failed(KILLED, "the run was ended")

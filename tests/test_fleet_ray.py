@@ -1,0 +1,107 @@
+"""Fleets on a real Ray cluster of several nodes on this machine; left out where there is no Ray."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tclint.fleet.config import FleetError, read_fleet
+from tclint.fleet.plan import Plan
+from tclint.fleet.session import Again, run_fleet
+from tclint.fleet.store import open_store
+from tclint.fleet.units import Unit
+from tests.fleet_help import without_torch, write_fleet
+from tests.fleet_stub import answer
+
+pytest.importorskip("ray", reason="Ray is large: it is no dependency of the tests")
+
+from ray.cluster_utils import Cluster
+
+from tclint.fleet import cluster
+from tclint.fleet.cluster import RayCrew
+from tclint.verify.wire import plain
+
+MANY = "".join(f"def make_{n}(): ...\n" for n in range(40))
+
+
+def stub(unit: Any) -> Any:
+    time.sleep(0.3)
+    return plain(answer(unit["target"]))
+
+
+@pytest.fixture
+def nodes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    without_torch(monkeypatch)
+    monkeypatch.setattr(cluster, "measure_plain", stub)
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    made = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
+    yield made
+    made.shutdown()
+
+
+def run(
+    file: Path, address: str, tell: Callable[[int], None] = lambda done: None
+) -> tuple[int, int]:
+    """How many units were measured, and how often one was started."""
+    crews: list[Counting] = []
+
+    def make(plan: Plan) -> Counting:
+        del plan
+        crews.append(Counting(address))
+        return crews[0]
+
+    ran = run_fleet(read_fleet(file), make, Again(), "", lambda done, *told: tell(done))
+    return ran.measured, crews[0].started
+
+
+class Counting(RayCrew):
+    """Counts what it starts."""
+
+    started = 0
+
+    def start(self, unit: Unit) -> None:
+        self.started += 1
+        super().start(unit)
+
+
+@pytest.mark.slow(60)
+def test_nodes_that_come_and_go_change_no_result(tmp_path: Path, nodes: Cluster) -> None:
+    file = write_fleet(tmp_path)
+    (tmp_path / "models/a.py").write_text(MANY)
+    first = nodes.add_node(num_cpus=2)
+
+    def disturb(done: int) -> None:
+        if done == 8:
+            nodes.remove_node(first, allow_graceful=False)
+        if done == 16:
+            nodes.add_node(num_cpus=2)
+
+    measured, started = run(file, nodes.address, disturb)
+    assert measured == 40
+    assert started > 40  # what the lost node had was started again
+    with open_store(tmp_path / "kept.sqlite") as store:
+        rows = store.units(1)
+    assert [row.measured for row in rows] == [answer(row.target) for row in rows]
+    assert len({row.target for row in rows}) == 40
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("127.0.0.1:1", "no Ray cluster at 127.0.0.1:1: .*; leave --ray out to run on this"),
+        ("ray://here", "'ray://here' is no address of a Ray cluster: write host:port, or auto"),
+        ("auto", "no Ray cluster at auto: .*; leave --ray out to run on this machine"),
+    ],
+)
+def test_a_cluster_that_cannot_be_reached_is_one_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str, said: str
+) -> None:
+    without_torch(monkeypatch)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with pytest.raises(FleetError, match=said):
+        run(write_fleet(tmp_path), address)
