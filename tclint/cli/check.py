@@ -1,6 +1,7 @@
 """``tclint check``."""
 
 import gc
+import sys
 import time
 from pathlib import Path
 from typing import Annotated
@@ -33,6 +34,7 @@ def check(
     ignore: options.Ignore = None,
     config: options.ConfigOption = None,
     isolated: options.Isolated = False,
+    rules: options.Rules = None,
     exclude: options.Exclude = None,
     force_exclude: options.ForceExclude = False,
     scope: options.Scope = None,
@@ -88,6 +90,12 @@ def check(
     from tclint.cli.narrowing import Narrowing
 
     started = time.time_ns()
+    if rules:
+        from tclint.lint.local_rules import load_rules_of
+
+        load_rules_of(rules)
+        jobs = jobs if sys.platform == "linux" else 1  # only forks know these rules
+        no_cache = True  # what is remembered holds for the installed rules
     overrides = Overrides(
         select=select,
         extend_select=extend_select,
@@ -143,7 +151,7 @@ def check(
     gc.disable()
     how = execution(inputs, paths, means)
     plain = task.only_prints and not config
-    recorder = recorder_of(how, inputs, paths, started) if plain else None
+    recorder = recorder_of(how, inputs, paths, started) if plain and not rules else None
     code = run_check(inputs, task, how, recorder)
     gc.freeze()
     raise typer.Exit(code)

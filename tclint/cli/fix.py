@@ -1,5 +1,6 @@
 """``tclint fix``."""
 
+import sys
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -108,6 +109,7 @@ def fix(
     ignore: options.Ignore = None,
     config: options.ConfigOption = None,
     isolated: options.Isolated = False,
+    rules: options.Rules = None,
     exclude: options.Exclude = None,
     force_exclude: options.ForceExclude = False,
     scope: options.Scope = None,
@@ -143,6 +145,11 @@ def fix(
     from tclint.cli.inputs import gather
     from tclint.cli.narrowing import Narrowing
 
+    if rules:
+        from tclint.lint.local_rules import load_rules_of
+
+        load_rules_of(rules)
+        jobs = jobs if sys.platform == "linux" else 1  # only forks know these rules
     overrides = Overrides(
         select=select,
         extend_select=extend_select,

@@ -22,6 +22,7 @@ def new_rule(
         f"Wrote {new.module} and {new.page}.\n"
         "Change what it listens to and its verdict in the one, its documentation and its examples"
         " in the other.\n"
+        f"`tclint check --rules {folder}` uses it from there, without a package.\n"
         "A package whose entry point in the group `tclint.rules` lists its rules one by one has to"
         f" name `{new.class_name}` there,\nand to install its pages with its modules:"
         ' `package-data = { "*" = ["*.md"] }`.\n'

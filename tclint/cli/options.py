@@ -47,6 +47,18 @@ class Grouped(TyperCommand):
                     formatter.write_dl(rows)
 
 
+Rules = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--rules",
+        metavar="FOLDER",
+        help="Also use the rules in the files of this folder; repeatable. Their code runs, so"
+        " that no configuration can name them.",
+        rich_help_panel=CONFIGURATION,
+    ),
+]
+
+
 class Remedies(str, Enum):
     """What to do about findings that no fix removes."""
 

@@ -2,6 +2,7 @@
 
 import sys
 from enum import Enum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -25,6 +26,10 @@ def rule(
     ] = None,
     *,
     every: Annotated[bool, typer.Option("--all", help="Explain all rules.")] = False,
+    folders: Annotated[
+        list[Path] | None,
+        typer.Option("--rules", metavar="FOLDER", help="Also explain the rules of this folder."),
+    ] = None,
     output_format: Annotated[
         RuleFormat, typer.Option(help="Format of the output.")
     ] = RuleFormat.TEXT,
@@ -34,6 +39,10 @@ def rule(
     from tclint.cli.terminal import colour_on, fail, write
     from tclint.lint.registry import known_rules
 
+    if folders:
+        from tclint.lint.local_rules import load_rules_of
+
+        load_rules_of(folders)
     rules = known_rules()
     as_json = output_format is RuleFormat.JSON
     if code is not None and every:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, overload
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 GROUP: Final = "tclint.rules"
 BUILTIN: Final = "builtin"
+
+
+_local: Final[list[Rule[Any]]] = []
+"""Rules that came from files, and from no pack."""
 
 
 class UnknownRuleError(LookupError):
@@ -35,23 +39,40 @@ def load_rules() -> tuple[Rule[Any], ...]:
     return tuple(rule for _, rule in _loaded().values())
 
 
+def add_rules(rules: Iterable[Rule[Any]]) -> None:
+    """Have these rules as well, from now on.
+
+    Raises:
+        UserError: a code is taken.
+    """
+    for rule in rules:
+        if any(rule.code == known.code for known in known_rules()):
+            raise UserError(
+                f"{rule.code} exists already: give `{type(rule).__name__}` another code"
+            )
+        _local.append(rule)
+        load_rules.cache_clear()
+        _loaded.cache_clear()
+
+
 def codes_by_name() -> dict[str, str]:
     """The code of each rule by its name, and by the names that it had before."""
     return {name: rule.code for rule in known_rules() for name in (*rule.former_names, rule.name)}
 
 
 def pack_of(code: str) -> EntryPoint | None:
-    """The pack that a rule comes from; None for the engine's own."""
+    """The pack that a rule comes from; None for the engine's own, and for those of files."""
     entry, _ = _loaded().get(code, (None, None))
     return entry
 
 
 @cache
-def _loaded() -> dict[str, tuple[EntryPoint, Rule[Any]]]:
-    found: dict[str, tuple[EntryPoint, Rule[Any]]] = {}
+def _loaded() -> dict[str, tuple[EntryPoint | None, Rule[Any]]]:
+    found: dict[str, tuple[EntryPoint | None, Rule[Any]]] = {}
     for entry in rule_packs():
         for rule in _load(entry):
             found.setdefault(rule.code, (entry, rule))
+    found |= {rule.code: (None, rule) for rule in _local}
     return dict(sorted(found.items()))
 
 

@@ -1,0 +1,77 @@
+"""Rules from files of a folder, which only the caller can name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli_runs import tclint
+
+CODE = """\
+import torch
+
+
+@torch.compile
+def f(x: torch.Tensor):
+    torch.manual_seed(0)
+    return x + torch.rand(3)
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "net.py").write_text(CODE)
+    folder = tmp_path / "tools" / "lint"
+    folder.mkdir(parents=True)
+    done = tclint("new-rule", "ABC101", "no-seed-here", "tools/lint", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    return tmp_path
+
+
+def codes(project: Path, *arguments: str) -> list[str]:
+    done = tclint("check", "net.py", "--output-format=json", *arguments, cwd=project)
+    assert done.returncode in {0, 1}, done.stderr
+    return [each["code"] for each in json.loads(done.stdout)]
+
+
+def test_a_new_rule_runs_without_a_package(project: Path) -> None:
+    assert "ABC101" not in codes(project)
+    assert "ABC101" in codes(project, "--rules", "tools/lint")
+    assert "ABC101" not in codes(project), "nothing of it is remembered"
+    assert codes(project, "--rules", "tools/lint", "--select", "ABC101") == ["ABC101"]
+
+
+def test_its_page_is_printed(project: Path) -> None:
+    done = tclint("rule", "ABC101", "--rules", "tools/lint", cwd=project)
+    assert done.stdout.startswith("# no-seed-here (ABC101)\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("raise ValueError('broken')\n", "ValueError: broken"),
+        ("", "none of its files has a rule"),
+    ],
+)
+def test_a_folder_without_rules_is_an_error(project: Path, text: str, told: str) -> None:
+    other = project / "other"
+    other.mkdir()
+    (other / "a.py").write_text(text)
+    done = tclint("check", "--rules", "other", cwd=project)
+    assert (done.returncode, told in done.stderr) == (2, True)
+    assert tclint("check", "--rules", "gone", cwd=project).returncode == 2
+
+
+def test_a_code_that_is_taken_is_an_error(project: Path) -> None:
+    rule = project / "tools" / "lint" / "no_seed_here.py"
+    rule.write_text(rule.read_text().replace("ABC101", "TCL101"))
+    assert "TCL101 exists already" in tclint("check", "--rules", "tools/lint", cwd=project).stderr
+
+
+def test_no_configuration_and_no_review_names_rules(project: Path) -> None:
+    (project / "tclint.toml").write_text('rule-paths = ["tools/lint"]\n')
+    assert "rule-paths" in tclint("check", cwd=project).stderr
+    for command in (("review",), ("review", "serve"), ("server",)):
+        assert "--rules" not in tclint(*command, "--help", cwd=project).stdout
