@@ -573,6 +573,7 @@ HABITS: tuple[Habit, ...] = (
         "images.to(device), 38 MB",
         "images.pin_memory(), then .to(device, non_blocking=True)",
         pageable_batch,
+        ("TCL336",),
         gpu_only=True,
     ),
     Habit(
@@ -580,6 +581,7 @@ HABITS: tuple[Habit, ...] = (
         "DataLoader(images, batch_size=32)",
         "DataLoader(images, batch_size=32, num_workers=4)",
         loaded,
+        ("TCL337",),
         eager_only=True,
         gpu_only=True,
     ),
@@ -588,7 +590,6 @@ HABITS: tuple[Habit, ...] = (
         "SGD(..., momentum=0.9)",
         "SGD(..., momentum=0.9, fused=True)",
         sgd,
-        ("TCL507",),
     ),
     Habit(
         "gradients zeroed one by one",

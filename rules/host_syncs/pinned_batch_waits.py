@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from typing import Final
 
 from tclint.diagnostics import Applicability, Confidence, Effect, Worth
 from tclint.lint.rewrite import AddArgument, Repair
@@ -11,13 +10,8 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
 from tclint.semantics.site import Site
 
-from ..lib.facts.optimizers import maker
 from ..lib.facts.training_loops import is_test
-
-_LOADERS: Final = frozenset(
-    {"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"}
-)
-_PASSED_ON: Final = ("enumerate", "tqdm")
+from .loaders import is_batch, loader_of
 
 
 class PinnedBatchWaits(Rule[TrainingCall]):
@@ -37,7 +31,7 @@ class PinnedBatchWaits(Rule[TrainingCall]):
         site, call, loop = event.site, event.call, event.loop
         if not isinstance(loop, ast.For) or not _goes_to_device(event) or is_test(site, loop):
             return None
-        if not _is_batch(event, loop) or not _is_pinned(site, loop.iter):
+        if not is_batch(event, loop) or not _is_pinned(site, loop.iter):
             return None
         return Finding(
             f"`{site.text(call)}` makes the CPU wait for the copy, though the loader pins memory",
@@ -66,34 +60,7 @@ def _goes_to_device(event: TrainingCall) -> bool:
     return False
 
 
-def _is_batch(event: TrainingCall, loop: ast.For) -> bool:
-    """True for a variable that the loop binds and nothing has bound anew at this statement."""
-    match event.call.func:
-        case ast.Attribute(value=ast.Name(id=name)):
-            stores = event.site.stores(name)
-            targets = {*ast.walk(loop.target)}
-            others = [store for store in stores if store not in targets]
-            start, end = _begin(loop), _begin(event.site.statement)
-            rebound = any(start < _begin(store) < end for store in others)
-            return not targets.isdisjoint(stores) and not rebound
-    return False
-
-
-def _begin(node: ast.stmt | ast.expr) -> tuple[int, int]:
-    return node.lineno, node.col_offset
-
-
 def _is_pinned(site: Site, iterable: ast.expr) -> bool:
-    match iterable:
-        case ast.Call(func=ast.Name(id=passed) | ast.Attribute(attr=passed), args=[inner, *_]) if (
-            passed in _PASSED_ON
-        ):
-            return _is_pinned(site, inner)
-        case ast.Name(id=name):
-            made: ast.expr | None = maker(site, name)
-        case _:
-            made = iterable
-    if not isinstance(made, ast.Call) or site.dotted(made.func) not in _LOADERS:
-        return False
-    pinned = next((k.value for k in made.keywords if k.arg == "pin_memory"), None)
+    made = loader_of(site, iterable)
+    pinned = next((k.value for k in made.keywords if k.arg == "pin_memory"), None) if made else None
     return isinstance(pinned, ast.Constant) and pinned.value is True

@@ -56,6 +56,7 @@ class UnfusedStep(Rule[OptimizerInit]):
                 "floating-point raise",
             ),
             confidence=Confidence.MEDIUM if certain else Confidence.LOW,
+            worth=None if certain else Worth.HINT,
             since=max(FIRST, since(event.optimizer, "fused") or FIRST),
         )
 

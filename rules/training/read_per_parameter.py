@@ -25,8 +25,8 @@ class ReadPerParameter(Rule[ParameterLoop]):
     code = "TCL521"
     name = "read-per-parameter"
     summary = "A loop over parameters waits for the device, or launches a norm, for each of them"
-    worth = Worth.LOW
-    measured = ""
+    worth = Worth.MEDIUM
+    measured = "5% to 20% of a training step in 8 cases (H200)"
     on = ParameterLoop
     effects = (Effect.HOST_SYNC, Effect.LAUNCH_OVERHEAD)
     outside_regions = True

@@ -35,8 +35,8 @@ class SynchronizedEachTime(Rule[TrainingCall]):
     code = "TCL523"
     name = "synchronized-each-time"
     summary = "Gradients are synchronized in every micro step, though only the last one needs it"
-    worth = Worth.LOW
-    measured = ""
+    worth = Worth.MEDIUM
+    measured = "10% to 15% of a training step in 2 cases (H200)"
     on = TrainingCall
     effects = (Effect.LAUNCH_OVERHEAD,)
     outside_regions = True

@@ -1,0 +1,47 @@
+"""TCL337: batches are prepared by the process that trains."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.diagnostics import Confidence, Decline, Effect, Worth
+from tclint.lint.rule import Finding, Rule
+from tclint.semantics.events import TrainingCall
+
+from ..lib.facts.training_loops import differentiated, is_test
+from .loaders import is_given, loader_of, loads_what_is_large
+
+
+class LoaderWithoutWorkers(Rule[TrainingCall]):
+    """A training loop runs over a `DataLoader` without workers."""
+
+    code = "TCL337"
+    name = "loader-without-workers"
+    summary = "A loader without workers prepares each batch between two steps"
+    worth = Worth.HIGH
+    measured = "25% to 54% of a training step in 2 cases (H200)"
+    on = TrainingCall
+    effects = (Effect.NONE,)
+    outside_regions = True
+
+    def check(self, event: TrainingCall) -> Finding | None:
+        """Asked of the first `backward` of a loop."""
+        site, loop = event.site, event.loop
+        first = next((run for run, _ in differentiated(loop)), None)
+        if first is not event.call or not isinstance(loop, ast.For) or is_test(site, loop):
+            return None
+        loader = loader_of(site, loop.iter)
+        if loader is None or is_given(loader, "num_workers") or len(loader.args) > 5:
+            return None
+        if "TensorDataset" in site.module.file.text:
+            return None  # whose items are there already
+        return Finding(
+            "Without `num_workers` each batch is prepared between two steps, and the device has "
+            "nothing to do meanwhile",
+            Decline(
+                "pass `num_workers` and `persistent_workers=True`: the data set and what collates "
+                "it have to be picklable where processes are spawned, and random numbers change"
+            ),
+            node=loader,
+            confidence=Confidence.MEDIUM if loads_what_is_large(site) else Confidence.LOW,
+        )
