@@ -36,7 +36,7 @@ COMMANDS = {
 
 GROUPS = {
     "Find, fix, prove": ("check", "fix", "verify"),
-    "Measure your own script": ("run", "trace"),
+    "Measure": ("run", "trace", "fleet"),
     "Look things up": ("rule", "config", "upgrade"),
     "Where you work": ("server", "mcp", "review"),
     "Other": ("new-rule", "clean"),
