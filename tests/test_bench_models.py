@@ -12,15 +12,15 @@ import pytest
 
 from benchmarks.models import runner
 from benchmarks.models.__main__ import main
-from benchmarks.models.catalogue import CATALOGUES, MODELS, Model
 from benchmarks.models.join import Joined, join
 from benchmarks.models.lines import executed_lines
 from benchmarks.models.record import BreakSite, DroppedFrame, Measured, failed
 from benchmarks.models.report import page, source_of, summary
-from benchmarks.models.shrink import shrink
 from benchmarks.models.static import Predicted, function_rows, predicted_breaks, statement_rows
 from benchmarks.models.totals import total
 from benchmarks.models.upgrade import differences, unseen
+from tclint.catalogues import CATALOGUES, MODELS, Model
+from tclint.catalogues.shrink import shrink
 
 CODE = """\
 import torch

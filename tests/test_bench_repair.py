@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.models.catalogue import Model
 from benchmarks.repair.__main__ import main
 from benchmarks.repair.names import missing_names
 from benchmarks.repair.package_page import REMEDIES
@@ -19,6 +18,7 @@ from benchmarks.repair.report import Report, is_better, page, summary, text, tie
 from benchmarks.repair.rows import TABLES, TRAIN, Row, chosen
 from benchmarks.repair.tree import Edited, Fixed, fix, installed
 from benchmarks.repair.worth import Half, Worth, replaced, section
+from tclint.catalogues import Model
 
 CODE = """\
 import logging

@@ -23,9 +23,8 @@ CONFIG = frozenset(
 FLOORS = (
     {"recorder"}, GROUND, {"torch_facts"}, {"source"}, {"torch_bounds"}, CONFIG, {"semantics"},
     {"lint"}, {"cache"}, {"git"}, {"fix"}, {"report"}, {"verify"}, {"confirm"}, {"run"},
-    {"upgrade"}, {"fleet"}, {"review"}, {"server"}, {"testing"}, {"pytest_plugin"}, {"agents"},
-    {"api"}, {"integrations"},
-    {"cli", "__main__"},
+    {"upgrade"}, {"fleet"}, {"catalogues"}, {"review"}, {"server"}, {"testing"}, {"pytest_plugin"},
+    {"agents"}, {"api"}, {"integrations"}, {"cli", "__main__"},
 )  # fmt: skip
 """The folders of `tclint/` from the lowest to the highest: each may import the ones below it."""
 BELOW_RULES = (GROUND, {"torch_facts"}, {"source"}, {"torch_bounds"}, {"semantics"}, {"lint"})
@@ -81,6 +80,7 @@ LATE: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("tclint_rules", "difflib"),
     ),
     "torch takes seconds: it is imported in child processes, after their limits are set": (
+        ("tclint.catalogues.factories", "tclint.catalogues.build"),
         ("tclint.verify.contract", "torch"),
         ("tclint.verify.contract", "tclint.verify.inputs"),
         ("tclint.verify.share", "torch"),

@@ -59,7 +59,7 @@ hold with this torch and device: `tclint fix --verify` would not keep it there.
 
 """
 FACTORY = """\
-from benchmarks.models.build import build
+from tclint.catalogues.build import build
 from benchmarks.repair.rows import chosen
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from benchmarks.models.catalogue import Input, Made, Model
-from benchmarks.models.shrink import shrink
+from tclint.catalogues import Input, Made, Model
+from tclint.catalogues.shrink import shrink
 
 SEED = 0
 # The tokens below it are those for padding, beginnings and ends.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from benchmarks.models.catalogue.inputs import Inputs, Model, floats, nested, plain, tensor
+from tclint.catalogues.inputs import Inputs, Model, floats, nested, plain, tensor
 
 FAMILY: Final = "detection"
 PICTURES: Final = {"images": nested([floats(3, 64, 64), floats(3, 48, 64)])}
@@ -15,12 +16,12 @@ TINY: Final = {"weights_backbone": None, "num_classes": 3, "min_size": 64, "max_
 GRAY: Final = {"img": floats(1, 1, 64, 64)}
 
 
-def _detector(name: str, cls: str, config: dict[str, object]) -> Model:
+def _detector(name: str, cls: str, config: Mapping[str, object]) -> Model:
     path = f"torchvision.models.detection.{cls}"
     return Model(name, path, FAMILY, PICTURES, BOXES, config, "torchvision")
 
 
-def _kornia(name: str, cls: str, inputs: Inputs, config: dict[str, object]) -> Model:
+def _kornia(name: str, cls: str, inputs: Inputs, config: Mapping[str, object]) -> Model:
     return Model(name, f"kornia.{cls}", FAMILY, inputs, {}, config, "kornia")
 
 

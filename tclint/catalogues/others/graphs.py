@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from benchmarks.models.catalogue.inputs import Inputs, Model, floats, made, plain, tensor
+from tclint.catalogues.inputs import Inputs, Model, floats, made, plain, tensor
 
 FAMILY: Final = "graphs"
 NODES: Final = 10
@@ -21,7 +22,7 @@ LAYERS: Final = {"in_channels": 16, "hidden_channels": 16, "out_channels": 8, "n
 SETS: Final = {**NODE_FEATURES, "index": tensor(GRAPH_OF_NODE)}
 
 
-def _graph(name: str, cls: str, inputs: Inputs, config: dict[str, object]) -> Model:
+def _graph(name: str, cls: str, inputs: Inputs, config: Mapping[str, object]) -> Model:
     return Model(name, f"torch_geometric.nn.{cls}", FAMILY, inputs, {}, config, "torch_geometric")
 
 

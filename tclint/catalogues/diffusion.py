@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from benchmarks.models.catalogue.inputs import Inputs, Model, floats, plain, tensor
+from tclint.catalogues.inputs import Inputs, Model, floats, plain, tensor
 
 FAMILY: Final = "diffusion"
 LATENTS: Final = {"sample": floats(1, 4, 16, 16), "timestep": tensor(3)}
@@ -22,7 +23,7 @@ CONDITIONED: Final = {
 SMALL: Final = {"num_attention_heads": 2, "attention_head_dim": 8, "num_layers": 2}
 
 
-def _diffuser(name: str, cls: str, inputs: Inputs, config: dict[str, object]) -> Model:
+def _diffuser(name: str, cls: str, inputs: Inputs, config: Mapping[str, object]) -> Model:
     return Model(name, cls, FAMILY, inputs, {}, config, "diffusers")
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from benchmarks.models.catalogue.inputs import Inputs, Model, floats, ids, made, tensor
+from tclint.catalogues.inputs import Inputs, Model, floats, ids, made, tensor
 
 FAMILY: Final = "speech"
 FRAMES: Final = {"x": floats(2, 20, 16)}
@@ -12,11 +13,11 @@ LENGTHS: Final = tensor([1.0, 0.5])
 WAVE: Final = floats(2, 1600)
 
 
-def _speech(name: str, cls: str, inputs: Inputs, config: dict[str, object]) -> Model:
+def _speech(name: str, cls: str, inputs: Inputs, config: Mapping[str, object]) -> Model:
     return Model(name, f"speechbrain.{cls}", FAMILY, inputs, {}, config, "speechbrain")
 
 
-def _audio(name: str, cls: str, inputs: Inputs, config: dict[str, object]) -> Model:
+def _audio(name: str, cls: str, inputs: Inputs, config: Mapping[str, object]) -> Model:
     return Model(name, f"torchaudio.models.{cls}", FAMILY, inputs, {}, config, "torchaudio")
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from benchmarks.models.catalogue.inputs import Inputs, Model, floats, ids, made
+from tclint.catalogues.inputs import Inputs, Model, floats, ids, made
 
 FAMILY: Final = "routing"
 SEQUENCE: Final = {"x": floats(2, 16, 32)}
 
 
-def _other(path: str, inputs: Inputs, config: dict[str, object]) -> Model:
+def _other(path: str, inputs: Inputs, config: Mapping[str, object]) -> Model:
     package, *_, cls = path.split(".")
     return Model(f"{package}_{cls}", path, FAMILY, inputs, {}, config, package)
 
 
-def _quantizer(cls: str, config: dict[str, object]) -> Model:
+def _quantizer(cls: str, config: Mapping[str, object]) -> Model:
     return _other(f"vector_quantize_pytorch.{cls}", SEQUENCE, config)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from benchmarks.models.catalogue.inputs import Inputs, Model, floats, ids, made, nested, tensor
+from tclint.catalogues.inputs import Inputs, Model, floats, ids, made, nested, tensor
 
 FAMILY: Final = "medical"
 PICTURE: Final = {"x": floats(1, 1, 32, 32)}
@@ -12,7 +13,7 @@ FLAT: Final = {"spatial_dims": 2, "in_channels": 1, "out_channels": 2}
 STAGES: Final = {"channels": (4, 8, 16), "strides": (2, 2)}
 
 
-def _net(name: str, cls: str, inputs: Inputs, config: dict[str, object]) -> Model:
+def _net(name: str, cls: str, inputs: Inputs, config: Mapping[str, object]) -> Model:
     return Model(name, f"monai.networks.nets.{cls}", FAMILY, inputs, {}, config, "monai")
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from benchmarks.models.catalogue.inputs import (
+from tclint.catalogues.inputs import (
     Inputs,
     Made,
     Model,
@@ -25,11 +26,11 @@ ENCODER: Final = made("vit_pytorch.ViT", **VIT)
 TOKENS: Final = {"x": ids(2, 16, below=32)}
 
 
-def _vit(name: str, cls: str, inputs: Inputs, config: dict[str, object]) -> Model:
+def _vit(name: str, cls: str, inputs: Inputs, config: Mapping[str, object]) -> Model:
     return Model(name, f"vit_pytorch.{cls}", FAMILY, inputs, {}, config, "vit_pytorch")
 
 
-def _text(name: str, cls: str, inputs: Inputs, config: dict[str, object]) -> Model:
+def _text(name: str, cls: str, inputs: Inputs, config: Mapping[str, object]) -> Model:
     return Model(name, f"x_transformers.{cls}", FAMILY, inputs, {}, config, "x_transformers")
 
 
@@ -38,7 +39,7 @@ def _layers(cls: str, **options: object) -> Made:
     return made(f"x_transformers.{cls}", **size, **options)
 
 
-def _decoder(**options: object) -> dict[str, object]:
+def _decoder(**options: object) -> Mapping[str, object]:
     return {"num_tokens": 32, "max_seq_len": 32, "attn_layers": _layers("Decoder", **options)}
 
 

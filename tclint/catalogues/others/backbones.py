@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
-from benchmarks.models.catalogue.inputs import Inputs, Model, floats
+from tclint.catalogues.inputs import Inputs, Model, floats
 
 FAMILY: Final = "backbones"
 SMALL: Final = {"img_size": 64, "num_classes": 5}
@@ -12,11 +13,11 @@ FREE: Final = {"num_classes": 5}
 PICTURE: Final = {"x": floats(2, 3, 64, 64)}
 
 
-def _timm(name: str, config: dict[str, object]) -> Model:
+def _timm(name: str, config: Mapping[str, object]) -> Model:
     return Model(f"timm_{name}", name, FAMILY, PICTURE, {}, config, "timm")
 
 
-def _vision(name: str, cls: str, inputs: Inputs, config: dict[str, object]) -> Model:
+def _vision(name: str, cls: str, inputs: Inputs, config: Mapping[str, object]) -> Model:
     return Model(name, f"torchvision.models.{cls}", FAMILY, inputs, {}, config, "torchvision")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from benchmarks.models.catalogue.inputs import (
+from tclint.catalogues.inputs import (
     NEXT_TOKENS,
     TOKENS,
     Model,
@@ -15,7 +15,7 @@ from benchmarks.models.catalogue.inputs import (
     plain,
     tensor,
 )
-from benchmarks.models.catalogue.vision import PICTURE
+from tclint.catalogues.vision import PICTURE
 
 FAMILY: Final = "multimodal"
 BOTH: Final = {**TOKENS, **PICTURE}
