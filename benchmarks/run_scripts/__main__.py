@@ -116,7 +116,7 @@ def main() -> int:
         kept = {path.stem: json.loads(path.read_text()) for path in options.out.glob("*.json")}
         scripts = [kept[one.name] for one in SCRIPTS if one.name in kept]
         prices = [json.loads(path.read_text()) for path in options.prices]
-        options.page.write_text(page(scripts, prices, options.note))
+        options.page.write_text(page(scripts, prices, str(options.page), options.note))
     wrong = [one for one in found if (one.repeats and not one.same) or one.joined != one.records]
     return 1 if wrong else 0
 

@@ -11,7 +11,7 @@ _SCRIPTS = """\
 Unmodified scripts of public repositories, on small made data. Each ran alone and recorded: *same*
 says that it printed the same losses and saved the same weights, bit for bit, and ended with the
 same status. *Joined* are Dynamo's break records that have a line, *explained* the lines that break
-and that a rule explains. Times are those of a shared machine, and mean little by themselves.
+and that a rule explains. {times}
 
 | script | step | compiled | joined | explained | recorded | the report's first line |
 | --- | --- | --- | --- | --- | --- | --- |
@@ -29,30 +29,39 @@ in the report; none is "worth nothing here".
 """
 
 
+_SHARED = "Times are those of a shared machine, and mean little by themselves."
+_OWN = "Each had the GPU for itself, while others started on the same CPU."
+
+
 def page(
-    scripts: Sequence[Mapping[str, Any]], prices: Sequence[Mapping[str, Any]], note: str = ""
+    scripts: Sequence[Mapping[str, Any]],
+    prices: Sequence[Mapping[str, Any]],
+    file: str,
+    note: str = "",
 ) -> str:
     """The page; a note says what its reader has to know of how the results came about."""
     end = f"\n## How these were measured\n\n{note}\n" if note else ""
-    return "\n".join(_lines(scripts, prices)) + "\n" + end
+    return "\n".join(_lines(scripts, prices, file)) + "\n" + end
 
 
 def _lines(
-    scripts: Sequence[Mapping[str, Any]], prices: Sequence[Mapping[str, Any]]
+    scripts: Sequence[Mapping[str, Any]], prices: Sequence[Mapping[str, Any]], file: str
 ) -> Iterator[str]:
-    yield "# Benchmark of `tclint run`\n"
-    yield "Written by `python -m benchmarks.run_scripts --page docs/benchmark-run.md`.\n"
-    yield _SCRIPTS.rstrip()
+    on_gpu = any(one["device"] == "cuda" for one in scripts)
+    yield f"# Benchmark of `tclint run`{' on an H200' * on_gpu}\n"
+    yield f"Written by `python -m benchmarks.run_scripts --page {file}`.\n"
+    yield _SCRIPTS.rstrip().format(times=_OWN if on_gpu else _SHARED)
     yield from map(_script, scripts)
     records = sum(one["records"] for one in scripts)
     joined = sum(one["joined"] for one in scripts)
     known, of = (sum(one["explained"][n] for one in scripts) for n in (0, 1))
     same = sum(one["same"] for one in scripts)
-    yield (
-        f"\n{same} of {len(scripts)} scripts gave the same with the recorder and without; "
-        f"{joined} of {records} break records have a line; a rule explains {known} of {of} lines "
-        "that break."
-    )
+    alike = f"\n{same} of {len(scripts)} scripts gave the same with the recorder and without; "
+    if records:
+        explained = f"a rule explains {known} of {of} lines that break."
+        yield f"{alike}{joined} of {records} break records have a line; {explained}"
+    else:
+        yield f"{alike}none of them breaks its graph."
     proved = [one for one in scripts if one["proof"]]
     if proved:
         yield "\n### With the fixes\n"
@@ -116,6 +125,6 @@ def _agreed(told: Mapping[str, Any]) -> str:
     return (
         f"Measured with torch {told['device']}: rank correlation of prices and savings "
         f"{told['rank_correlation']:.2f}; the first three lines hold {held:.0%} of what can be "
-        f"gained; of {told['worthless']} programs in which nothing is to be gained the report says "
-        f"so for {told['worthless_said']}."
+        f"gained; the report says that nothing is to be gained in {told['worthless_said']} of "
+        f"{told['worthless']} where that is so."
     )
