@@ -26,6 +26,7 @@ from .page import LEAST, is_measurable
 HERE = Path(__file__).resolve().parent
 LISTED = HERE / "scripts.json"
 FOUND = HERE / "scripts_found.json"
+RUNS = HERE / "script_runs.json"
 MEASURED = HERE / "h200.json"
 PAGE = HERE.parent.parent / "docs" / "benchmark-training-scripts.md"
 _OF_STEPS = (TrainingCall, ParameterLoop, OptimizerInit)
@@ -58,21 +59,45 @@ seen there, and what is shown above hint.
 | repository | file | loops | shown |
 | --- | --- | --- | --- |
 """
+RAN = """
+## A script of twelve habits
+
+`fixtures/programs/train_script.py` has twelve habits of this kind. Its step on an H200 (torch
+2.11), recorded by `tclint run`, before and after `tclint fix --unsafe-fixes --min-worth hint`; the
+norm that is read from each parameter, and the cache that each step empties, stay for the author.
+
+| script | steps | ms a step | interval |
+| --- | --- | --- | --- |
+"""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sources", type=Path, help="where the checkouts are")
+    parser.add_argument(
+        "--runs", type=Path, help="reports of `tclint run`: `script_before1.json`, and so on"
+    )
     parser.add_argument("--check", action="store_true", help="fail where the page would change")
     options = parser.parse_args()
     listed = json.loads(LISTED.read_text(encoding="utf-8"))
     if options.sources is not None:
         found = recorded(listed, options.sources)
         FOUND.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    if options.runs is not None:
+        told = [stepped(path) for path in sorted(options.runs.glob("script_*.json"))]
+        RUNS.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     text = page(listed, json.loads(FOUND.read_text(encoding="utf-8")), measured())
     if options.check and PAGE.read_text(encoding="utf-8") != text:
         sys.exit(f"not as recorded: {PAGE.name}")
     PAGE.write_text(text, encoding="utf-8")
+
+
+def stepped(report: Path) -> dict[str, Any]:
+    """What one report of `tclint run` says of a step of the script."""
+    rank = json.loads(report.read_text(encoding="utf-8"))["ranks"][0]
+    name = report.stem.removeprefix("script_").rstrip("0123456789")
+    step = {key: round(value, 2) for key, value in rank["step_ms"].items()}
+    return {"script": name, "steps": rank["steps"], **step}
 
 
 def measured() -> dict[tuple[str, str], float]:
@@ -138,12 +163,22 @@ def page(listed: Row, found: Row, worth: Mapping[tuple[str, str], float]) -> str
         _script(script, found[script["name"]]["findings"], listed["judged"], worth, score)
         for script in listed["scripts"]
     ]
-    loops = [_loop(loop, found) for loop in listed["well_written"]]
+    loops = [_loop(loop, found, listed["judged"]) for loop in listed["well_written"]]
     quiet = sum(row.endswith("| nothing |\n") for row in loops)
     end = f"\nOf {quiet} of the {len(loops)} it shows nothing.\n"
+    loops += [end, *_runs()]
     return "".join(
-        [HEAD.format(**score.told()), *tables, WELL.format(count=len(loops)), *loops, end]
+        [HEAD.format(**score.told()), *tables, WELL.format(count=len(loops) - 1), *loops]
     )
+
+
+def _runs() -> Iterator[str]:
+    """The steps of the script of twelve habits, as recorded."""
+    told = json.loads(RUNS.read_text(encoding="utf-8"))
+    yield RAN
+    for one in sorted(told, key=lambda run: run["script"], reverse=True):
+        span = f"{one['low']:.1f} to {one['high']:.1f}"
+        yield f"| {one['script']} | {one['steps']} | {one['value']:.1f} | {span} |\n"
 
 
 class Score:
@@ -224,10 +259,25 @@ def _others(script: Row, findings: Sequence[Row], judged: Sequence[Row], score: 
     return "\n" + ("".join([*told, "\n"]) if told else "")
 
 
-def _loop(loop: Row, found: Row) -> str:
-    seen = found[f"{loop['repository']}/{loop['file']}"]
+def _verdict(name: str, finding: Row, judged: Sequence[Row]) -> str:
+    """What was said of a finding in a well-written loop."""
+    said = (
+        f"{one['verdict']}: {one['why']}"
+        for one in judged
+        if one["script"] == name
+        and one["line"] == finding["line"]
+        and one["code"] == finding["code"]
+    )
+    return next(said, "not judged")
+
+
+def _loop(loop: Row, found: Row, judged: Sequence[Row]) -> str:
+    name = f"{loop['repository']}/{loop['file']}"
+    seen = found[name]
     shown = [
-        f"`{one['line']}: {one['code']}`" for one in seen["findings"] if one["worth"] != "hint"
+        f"`{one['line']}: {one['code']}` ({_verdict(name, one, judged)})"
+        for one in seen["findings"]
+        if one["worth"] != "hint"
     ]
     names = f"| `{loop['repository']}` | `{loop['file']}` | {seen['loops']} |"
     return f"{names} {', '.join(shown) or 'nothing'} |\n"
