@@ -22,7 +22,6 @@ from benchmarks.attack.mutate import MUTATIONS
 
 SLICES = [
     ("mutants", 0, 60),
-    ("kills", 0, 5),
     ("caches", 2, 3),
     ("caches", 8, 2),
     ("setups", 0, 1),
