@@ -6,18 +6,20 @@ import json
 import sqlite3
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timezone
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from tclint import __version__
 from tclint.fleet.config import FleetError
 from tclint.fleet.plan import Plan
 from tclint.fleet.units import BreakLine, CodeFile, Measured, ModeSpeed, Unit
 from tclint.records import record
+
+_Detail = TypeVar("_Detail")
 
 APPLICATION: Final = 0x74636C66
 """What SQLite's header says of a file of ours: the letters ``tclf``."""
@@ -271,26 +273,23 @@ class Store:
         values = list(zip(*rows, strict=True)) or [()] * len(names)
         return {name: list(column) for name, column in zip(names, values, strict=True)}
 
-    def _lines(self, which: str, value: int) -> _Details:
+    def _lines(self, which: str, value: int) -> dict[int, list[BreakLine]]:
         columns = "place, row, gb_id, reason, rule"
         return self._details("breaks", columns, BreakLine, which, value)
 
-    def _speeds(self, which: str, value: int) -> _Details:
+    def _speeds(self, which: str, value: int) -> dict[int, list[ModeSpeed]]:
         columns = "mode, eager, compiled, speedup, low, high, cold_start, note"
         return self._details("speeds", columns, ModeSpeed, which, value)
 
     def _details(
-        self, table: str, columns: str, kind: Callable[..., Any], which: str, value: int
-    ) -> _Details:
-        found: _Details = {}
+        self, table: str, columns: str, kind: Callable[..., _Detail], which: str, value: int
+    ) -> dict[int, list[_Detail]]:
+        found: dict[int, list[_Detail]] = {}
         for number, *rest in self._database.execute(
             f"SELECT result, {columns} FROM {table} WHERE result {which}", (value,)
         ):
             found.setdefault(number, []).append(kind(*rest))
         return found
-
-
-_Details = dict[int, list[Any]]
 
 
 @contextmanager
@@ -389,7 +388,10 @@ def _damaged(error: object) -> str:
 
 
 def _measured(
-    number: int | None, rest: Sequence[Any], lines: _Details, speeds: _Details
+    number: int | None,
+    rest: Sequence[Any],
+    lines: Mapping[int, Sequence[BreakLine]],
+    speeds: Mapping[int, Sequence[ModeSpeed]],
 ) -> Measured | None:
     if number is None:
         return None
