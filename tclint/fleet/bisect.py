@@ -12,7 +12,7 @@ from tclint.fleet.plan import Plan, holds, planned, with_code
 from tclint.fleet.session import CrewFor
 from tclint.fleet.store import Store, UnitRow, driving, open_store
 from tclint.fleet.units import Measured
-from tclint.git.run import Call, ask, in_repository
+from tclint.git.run import Call, GitError, ask, in_repository
 from tclint.records import record
 
 Tell = Callable[[str, Measured], None]
@@ -73,7 +73,10 @@ def _arm(fleet: Fleet, name: str) -> Arm:
 
 def _commit(here: Call, revision: str) -> str:
     wanted = f"{revision}^{{commit}}"
-    said = ask(here, "rev-parse", "--verify", "--quiet", "--end-of-options", wanted)
+    try:
+        said = ask(here, "rev-parse", "--verify", "--quiet", "--end-of-options", wanted)
+    except GitError as error:
+        raise FleetError(f"{revision!r} is no revision of {here.folder}") from error
     return said.decode("ascii").split()[-1]
 
 

@@ -94,7 +94,7 @@ def _moment(text: str) -> str:
 
 def _arms(board: Board) -> Section:
     head = (
-        "arm", "torch", "targets", "whole", "break", "breaks", "nothing", "fail", "differ",
+        "arm", "torch", "targets", "whole", "with breaks", "breaks", "nothing", "fail", "differ",
         "speedup",
     )  # fmt: skip
     rows = tuple(tuple(_arm(total)) for total in board.totals)
