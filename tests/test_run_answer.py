@@ -110,6 +110,12 @@ def test_a_frame_that_torch_leaves_to_eager_code_is_no_break_besides(recording: 
     assert (event.kind, event.row) == (Kind.EAGER, 11)
 
 
+def test_ranks_on_other_machines_are_said_to_be_missing(recording: Recording) -> None:
+    for rank in (0, 1):
+        recording.process(recording.steps(), recording.end(), pid=rank, rank=rank, world_size=4)
+    assert "note: 2 of 4 ranks were recorded: processes on other machines" in recording.told()
+
+
 def test_each_rank_is_told_and_what_only_some_ran_into_is_named(recording: Recording) -> None:
     recording.process(recording.steps(10), recording.end(), pid=1, rank=0, world_size=2)
     broken = (recording.break_line(), recording.compiled(), recording.steps(12))

@@ -190,6 +190,7 @@ def _notes(reading: Reading, chosen: Sequence[Recorded], ended: Ended | None) ->
     notes = [*missing(reading, chosen)]
     if ended is not None and ended.status:
         notes.append(f"the command ended with status {ended.status}")
+    notes += _elsewhere(chosen)
     for one in chosen:
         if one.end is None and reading.source is not Source.LOGS:
             notes.append(f"process {one.process.pid} was killed; what it wrote until then is told")
@@ -198,6 +199,17 @@ def _notes(reading: Reading, chosen: Sequence[Recorded], ended: Ended | None) ->
         lines = "1 line" if reading.damaged == 1 else f"{reading.damaged} lines"
         notes.append(f"{lines} of the recording could not be read")
     return notes
+
+
+def _elsewhere(chosen: Sequence[Recorded]) -> Iterator[str]:
+    """Ranks of which nothing was recorded here."""
+    here = {one.process.rank for one in chosen if one.process.rank is not None}
+    all_of_them = max((one.process.world_size or 0 for one in chosen), default=0)
+    if here and len(here) < all_of_them:
+        yield (
+            f"{len(here)} of {all_of_them} ranks were recorded: "
+            "processes on other machines are not, run tclint there as well"
+        )
 
 
 def _missing(reading: Reading, chosen: Sequence[Recorded]) -> Iterator[str]:
