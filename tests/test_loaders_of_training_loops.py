@@ -68,3 +68,12 @@ def test_only_what_is_large_is_told_with_confidence(
     path.write_text(TRAIN.format(given="shuffle=True", copied=COPIED, data=data), encoding="utf-8")
     run = check_files([path], Config(tmp_path, select=("TCL336", "TCL337")))
     assert [result.diagnostic.confidence.value for result in run.results] == [confidence] * 2
+
+
+def test_what_torch_made_is_in_memory_already(tmp_path: Path) -> None:
+    made = "import torch\nimages = torch.zeros(8, 3)\n"
+    source = TRAIN.format(given="pin_memory=True", copied="pass", data="images")
+    path = tmp_path / "train.py"
+    path.write_text(made + source.replace("images, device", "device"), encoding="utf-8")
+    run = check_files([path], Config(tmp_path, select=("TCL337",)))
+    assert not run.results

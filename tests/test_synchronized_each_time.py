@@ -39,6 +39,27 @@ for batch in batches:
     if batch.number % 4 == 0:
         optimizer.step()
 """,
+    "losses of one forward pass": """\
+for batch in batches:
+    for loss in model(batch):
+        loss.backward()
+    optimizer.step()
+""",
+    "a graph that stays": """\
+for batch in batches:
+    for weight in weights:
+        (model.kept * weight).sum().backward(retain_graph=True)
+    optimizer.step()
+""",
+    "a critic that steps itself": """\
+for batch in batches:
+    for _ in range(5):
+        loss = critic(batch).sum()
+        loss.backward()
+        optimizer.step()
+    model(batch).sum().backward()
+    other_optimizer.step()
+""",
     "a function": """\
 def training_step(batch):
     model(batch).backward()

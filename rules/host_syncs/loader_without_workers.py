@@ -7,7 +7,9 @@ import ast
 from tclint.diagnostics import Confidence, Decline, Effect, Worth
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
+from tclint.semantics.site import Site
 
+from ..lib.facts.optimizers import maker
 from ..lib.facts.training_loops import differentiated, is_test
 from .loaders import is_given, loader_of, loads_what_is_large
 
@@ -33,8 +35,8 @@ class LoaderWithoutWorkers(Rule[TrainingCall]):
         loader = loader_of(site, loop.iter)
         if loader is None or is_given(loader, "num_workers") or len(loader.args) > 5:
             return None
-        if "TensorDataset" in site.module.file.text:
-            return None  # whose items are there already
+        if "TensorDataset" in site.module.file.text or _is_tensor(site, loader):
+            return None  # the items are there already
         return Finding(
             "Without `num_workers` each batch is prepared between two steps, and the device has "
             "nothing to do meanwhile",
@@ -45,3 +47,12 @@ class LoaderWithoutWorkers(Rule[TrainingCall]):
             node=loader,
             confidence=Confidence.MEDIUM if loads_what_is_large(site) else Confidence.LOW,
         )
+
+
+def _is_tensor(site: Site, loader: ast.Call) -> bool:
+    """True where what is loaded is made by torch, in this file."""
+    match loader.args:
+        case [ast.Name(id=name), *_]:
+            made = maker(site, name)
+            return made is not None and (site.dotted(made.func) or "").startswith("torch.")
+    return False

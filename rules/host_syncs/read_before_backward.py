@@ -37,7 +37,7 @@ _KNOWN: Final = frozenset(
 # A call of these gives a batch, and no output of a model.
 _BATCHES: Final = re.compile(
     r"batch|next|load|data|sample|^get|^to$|^cuda$|^long$|^float$|^view$|^reshape$|^zeros|^ones"
-    r"|^rand|^arange|^tensor$|^from_numpy$|^stack$|^cat$|^send|^prepare|^collate|^list$|^map$|time"
+    r"|^rand|^arange|^tensor$|^from_numpy$|^stack$|^cat$|^send|^prepare|^collate|^list$|^map$|time|token|length|count"
 )
 
 

@@ -46,8 +46,11 @@ class SynchronizedEachTime(Rule[TrainingCall]):
         site, call = event.site, event.call
         if not event.each_step or _TIMED.search(site.module.file.text):
             return None
-        if not any(run is call for run, _ in differentiated(event.loop)):
+        names = next((names for run, names in differentiated(event.loop) if run is call), None)
+        if names is None or any(k.arg == "retain_graph" for k in call.keywords):
             return None
+        if isinstance(event.loop, ast.For) and names & _bound(event.loop.target):
+            return None  # losses of one forward pass
         if not _accumulates(site, event.loop, call) or not _is_spread(site, call):
             return None
         if is_test(site, event.loop):
@@ -103,6 +106,10 @@ def _is_spread(site: Site, call: ast.Call) -> bool:
         isinstance(node, ast.Call) and site.dotted(node.func) in _DDP
         for node in ast.walk(site.module.tree)
     )
+
+
+def _bound(target: ast.expr) -> set[str]:
+    return {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
 
 
 def _last(node: ast.expr) -> str:
