@@ -10,7 +10,7 @@ MARKS ?= not slow and not exhaustive
 PYTEST_FLAGS ?= -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-static test-all test-exhaustive lint format docs docs-check site pictures wheel compiled torch-facts \
+.PHONY: help install demo test test-static test-all test-exhaustive lint format docs docs-check site pictures tutorial wheel compiled torch-facts \
 	lock audit dist sbom clean \
 	bench-analysis bench-models bench-speed bench-repair bench-packages bench-preserve attack
 
@@ -90,6 +90,9 @@ site: docs ## build the documentation's site into site/, and check its links
 
 pictures: $(INSTALLED) ## draw the pictures of docs/assets from real runs
 	$(BIN)/python -m scripts.pictures
+
+tutorial: $(INSTALLED) ## run the commands of docs/slow-script.md, and write it
+	$(BIN)/python -m scripts.tutorial
 
 wheel: $(INSTALLED) ## build a wheel with the analysis compiled, into dist/
 	TCLINT_COMPILE=1 $(BIN)/pip wheel -q --no-deps --no-build-isolation -w dist .

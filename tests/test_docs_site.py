@@ -66,3 +66,17 @@ def test_a_link_that_leads_nowhere_and_a_missing_part_are_told(tmp_path: Path) -
 @pytest.mark.slow
 def test_no_message_is_longer_than_a_line() -> None:
     assert [*long_messages()] == []
+
+
+@pytest.mark.parametrize(
+    "arguments", ["check train.py --output-format concise", "fix --diff train.py"]
+)
+def test_the_tutorial_about_a_script_shows_what_is_printed(
+    repository: Path, tmp_path: Path, arguments: str
+) -> None:
+    page = (repository / "docs" / "slow-script.md").read_text(encoding="utf-8")
+    text = (repository / "fixtures" / "tutorial" / "train.py").read_text(encoding="utf-8")
+    assert text in page
+    (tmp_path / "train.py").write_text(text, encoding="utf-8")
+    done = tclint(*arguments.split(), cwd=tmp_path, TCLINT_NO_CACHE="1")
+    assert "\n".join(line.rstrip() for line in done.stdout.splitlines()) in page
