@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Final
 
 from tclint.diagnostics import Decline, Effect
@@ -11,7 +12,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Function, Tensor, Value
+from tclint.semantics.values import Function, Object, Tensor, Value
 
 from ..lib.facts.compiling import is_compiled_only
 from ..lib.facts.messages import formats_dynamically, literal_of, quoted
@@ -26,6 +27,7 @@ _ASSERT: Final = (
 )
 _LITERAL: Final = "Use the message's literal parts in compiled code; eager code stays as it is"
 _IN_PLACE: Final = "Define the message's function in the call: it is still called only on failure"
+_TAKE_OUT: Final = "give what it says to a variable before the call, and use that in the message"
 _DEFINE: Final = "define the message's function where the check is, such as `lambda: 'message'`"
 _ONLY_CHECK: Final = (
     "torch 2.13 traces it; before, only `torch._check` takes a message in compiled code, and it "
@@ -103,6 +105,14 @@ def _is_function(event: Call, message: ast.expr | None) -> bool:
 
 def _of_outside(event: Call, message: ast.expr) -> Finding | None:
     """A message that was not defined in compiled code: a function of the module, a method."""
+    if _is_no_function(event.site, message):
+        return Finding(
+            f"the message of `{event.function}` is not a function that the compiled code defines",
+            Decline(_DEFINE),
+            gb_ids=("GB9840",),
+            since=_MESSAGES_TRACED,
+            before=_ASSERT_TRACED,
+        )
     kinds = [*options(event.site.value(message))]
     methods = all(isinstance(kind, Function) and kind.bound is not None for kind in kinds)
     if not methods and not all(map(_is_of_module, kinds)):
@@ -116,6 +126,13 @@ def _of_outside(event: Call, message: ast.expr) -> Finding | None:
         gb_ids=(renumbered(event.site, "GB0288", _MESSAGES_TRACED, "GB9840"),),
         before=None if methods else _ASSERT_TRACED,
     )
+
+
+def _is_no_function(site: Site, message: ast.expr) -> bool:
+    """True for None, a text, and what `functools.partial` makes."""
+    if isinstance(message, ast.Constant):
+        return message.value is None or isinstance(message.value, str)
+    return isinstance(message, ast.Call) and site.dotted(message.func) == "functools.partial"
 
 
 def _is_of_module(kind: Value) -> bool:
@@ -134,7 +151,16 @@ def _of_message(event: Call, place: int, message: ast.Lambda) -> Finding | None:
             _check_literally(event.site, event.call, place),
             gb_ids=(renumbered(event.site, "GB0288", _MESSAGES_TRACED, "GB9158"),),
         )
-    if any(isinstance(node, ast.FormattedValue) for node in ast.walk(message)):
+    held = next((name for name in _names(message) if _holds_object(event.site, name)), None)
+    formatted = any(isinstance(node, ast.FormattedValue) for node in ast.walk(message))
+    if held is not None:
+        return Finding(
+            f"the message of `{event.function}` asks `{held.id}`, which is no constant",
+            _check_literally(event.site, event.call, place) if formatted else Decline(_TAKE_OUT),
+            gb_ids=(renumbered(event.site, "GB0055", _MESSAGES_TRACED, "GB9158"),),
+            since=None if formatted else _MESSAGES_TRACED,
+        )
+    if formatted:
         return Finding(
             f"the message of `{event.function}` is formatted",
             _check_literally(event.site, event.call, place),
@@ -142,6 +168,31 @@ def _of_message(event: Call, place: int, message: ast.Lambda) -> Finding | None:
             before=_MESSAGES_TRACED,
         )
     return None
+
+
+def _names(message: ast.Lambda) -> Iterator[ast.Name]:
+    """The names that a function takes from around it, or from the module."""
+    own = {argument.arg for argument in ast.walk(message) if isinstance(argument, ast.arg)}
+    for node in ast.walk(message.body):
+        if isinstance(node, ast.Name) and node.id not in own:
+            yield node
+
+
+def _holds_object(site: Site, name: ast.Name) -> bool:
+    """True for a method's own object, and for a local variable that holds one, or a tensor."""
+    function = site.body.function
+    if function is None or isinstance(function.node, ast.Lambda):
+        return False
+    spec = function.node.args
+    parameters = [argument.arg for argument in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
+    is_method = function.cls is not None and "staticmethod" not in function.decorators
+    if is_method and parameters[:1] == [name.id]:
+        return True
+    if name.id not in parameters and not site.stores(name.id):
+        return False
+    known = [site.value(seen) for seen in (*site.stores(name.id), *site.loads(name.id))]
+    kinds = [kind for value in known for kind in options(value)]
+    return bool(kinds) and all(isinstance(kind, (Object, Tensor)) for kind in kinds)
 
 
 def _is_tensor(event: Call, place: int) -> bool:
