@@ -37,8 +37,8 @@ class UnpinnedBatch(Rule[TrainingCall]):
         if not is_batch(event, loop) or not _is_first(call, loop) or not may_be_on_gpu(site):
             return None
         return Finding(
-            f"The batches of this loader are copied by `{site.text(call)}` from memory that is not "
-            "pinned: the CPU waits, and the copy takes several times as long",
+            f"`{site.text(call)}` copies from memory that is not pinned: the CPU waits, and the "
+            "copy takes several times as long",
             Repair(
                 "Pin the memory, and copy without waiting",
                 (

@@ -56,8 +56,8 @@ class SynchronizedEachTime(Rule[TrainingCall]):
         if is_test(site, event.loop):
             return None
         return Finding(
-            "Every process waits for the gradients of the others in each micro step: only the last "
-            "one before the optimizer's step needs them",
+            "Every process waits for the others' gradients in each micro step: only the last one "
+            "before a step needs them",
             Decline(
                 "run the other micro steps, forward pass included, in `model.no_sync()`; gradients "
                 "may differ in their last bits"
