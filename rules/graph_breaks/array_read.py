@@ -9,11 +9,12 @@ from tclint.diagnostics import Decline, Effect
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ArrayRead
+from tclint.semantics.lattice import may_be_tensor
 from tclint.semantics.site import Site
 from tclint.torch_facts.dynamo_settings import SCALARS
 
 from ..lib.rewrite.written_array import listed, use_tuple, write_list
-from ..lib.wording import consequence, loop_ids, short
+from ..lib.wording import at_most_medium, consequence, loop_ids, short
 
 _WAY_OUT: Final = (
     "use torch functions instead of numpy in compiled code, or compute the numbers in Python "
@@ -41,10 +42,13 @@ class ReadOfArray(Rule[ArrayRead]):
         if _is_drawn(site, event.node):
             return None
         ids = _IDS.get(event.via, ("GB0033",))
+        # A helper for both gives either: which of them comes here, its caller knows.
+        either = may_be_tensor(site.value(event.node))
         return Finding(
             f"`{short(site, event.node)}` {_what(event.via)}{consequence(site)}",
             _repair(event),
             gb_ids=(*ids, *loop_ids(site, ids[0])[1:]),
+            confidence=at_most_medium(event) if either else None,
         )
 
 
