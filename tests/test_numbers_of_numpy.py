@@ -40,6 +40,13 @@ COMPUTED = ("np.prod([2, 2])", "np.argmax([1, 2, 1, 3, 5])", "np.count_nonzero([
 CONSTANTS = ("np.int64(4)", "np.abs(-4)", "np.minimum(5, 4)", "np.floor(4.5).astype(int)")
 FLOATS = ("np.float32(4)", "np.log2(16)", "np.rint(4.2)")
 BEFOREHAND = ("G", "H")
+CONVERSIONS = (
+    ("'int'", True),
+    ("int", True),
+    ("dtype='int64'", True),
+    ("np.bool_", True),
+    ("'float32'", False),
+)
 ALWAYS = (
     "x + 1 if n > 3 else x",
     "x + 1 if n else x",
@@ -104,7 +111,11 @@ def _texts() -> list[tuple[str, bool]]:
         for use in (uses if place == 0 else uses[place::3])
     ]
     whole = [("assert np.prod([2, 2]) == 4\n    return x + 1", False)]
-    return made + [(text, True) for text in HANDED_ON] + whole
+    converted = [
+        (f"return x * np.ceil(np.log1p(x.size(0))).astype({dtype}).item()", breaking)
+        for dtype, breaking in CONVERSIONS
+    ]
+    return made + [(text, True) for text in HANDED_ON] + converted + whole
 
 
 _TEXTS = _texts()

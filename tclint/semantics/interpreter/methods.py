@@ -255,8 +255,10 @@ def _number_method(
 
 
 def _asked_type(arguments: Arguments) -> str | None:
-    asked = arguments.positional[0] if arguments.positional else UNKNOWN
-    name = asked.name.rpartition(".")[2] if isinstance(asked, External) else ""
+    asked = (*arguments.positional, arguments.keywords.get("dtype", UNKNOWN))[0]
+    written = asked.value if isinstance(asked, Static) else None
+    name = asked.name.rpartition(".")[2] if isinstance(asked, External) else str(written)
+    name = name.rstrip("_")  # numpy.bool_, numpy.int_
     dtype = named_dtype(External(name))
     return dtype.category if dtype is not None else None
 
