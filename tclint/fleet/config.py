@@ -12,6 +12,7 @@ from tclint.config_verify import PHASES
 from tclint.errors import UserError
 from tclint.files import read_text
 from tclint.records import record
+from tclint.source.errors import reason
 from tclint.toml_text import parse_toml
 from tclint.verify.arms import MODES
 
@@ -93,7 +94,9 @@ def read_fleet(path: Path) -> Fleet:
     """
     try:
         data = parse_toml(read_text(path))
-    except (OSError, UnicodeError) as error:
+    except OSError as error:
+        raise FleetError(f"cannot read {path}: {reason(error)}") from error
+    except UnicodeError as error:
         raise FleetError(f"cannot read {path}: {error}") from error
     except ValueError as error:
         raise FleetError(f"{path}: {error}") from error

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from tclint.fleet.catalogue import load_catalogue
 from tclint.fleet.config import Fleet, FleetError, Source
 from tclint.records import record
+from tclint.source.errors import reason
 from tclint.verify.answers import Factories
 from tclint.verify.arms import Options, Side, request_for
 from tclint.verify.errors import TargetError
@@ -103,7 +104,9 @@ def _factories_in(path: Path) -> Iterator[str]:
     """Functions of a module that can be called without arguments."""
     try:
         tree = ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError) as error:
+    except OSError as error:
+        raise FleetError(f"cannot read {path}: {reason(error)}") from error
+    except (SyntaxError, ValueError) as error:
         raise FleetError(f"cannot read {path}: {error}") from error
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
