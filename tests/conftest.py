@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,16 @@ def copied_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.server_copies import copy_servers
 
     copy_servers(monkeypatch)
+
+
+@pytest.fixture
+def process_group() -> Iterator[None]:
+    """A group of this process alone, which no later test finds."""
+    torch = pytest.importorskip("torch")
+    store = torch.distributed.HashStore()
+    torch.distributed.init_process_group("gloo", store=store, rank=0, world_size=1)
+    yield
+    torch.distributed.destroy_process_group()
 
 
 @pytest.fixture(scope="session")

@@ -239,20 +239,15 @@ def test_what_compiles_is_not(tmp_path: Path, name: str) -> None:
     assert frames(text) > 0
 
 
+@pytest.mark.usefixtures("process_group")
 @pytest.mark.parametrize("layers", ["nn.Sequential(nn.Linear(4, 4), nn.ReLU())", "nn.Linear(4, 4)"])
 @pytest.mark.parametrize("way", ["torch.compile(DDP({}), backend=backend)",
                                  "DDP(torch.compile({}, backend=backend))"])  # fmt: skip
 def test_layers_of_torch_are_compiled_inside_of_ddp_alone(
     tmp_path: Path, layers: str, way: str
 ) -> None:
-    text = "import torch.distributed as dist\nfrom torch.nn.parallel import " + (
-        "DistributedDataParallel as DDP\n"
-        + program(f"""
-        if not dist.is_initialized():
-            dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
-        model = {way.format(layers)}
-        model(x).sum().backward()
-        """)
+    text = "from torch.nn.parallel import DistributedDataParallel as DDP\n" + program(
+        f"model = {way.format(layers)}\nmodel(x).sum().backward()\n"
     )
     outside = way.startswith("torch")
     assert codes(tmp_path, text) == (["TCL416"] if outside else [])

@@ -91,33 +91,28 @@ def test_what_does_not_accumulate_is_left_alone(source: str, tmp_path: Path) -> 
     assert codes(HEAD + source, tmp_path) == []
 
 
+@pytest.mark.usefixtures("process_group")
 def test_ddp_synchronizes_whenever_it_is_not_told_otherwise() -> None:
     torch = pytest.importorskip("torch")
-    from torch import distributed
     from torch.nn.parallel import DistributedDataParallel
 
-    store = distributed.HashStore()
-    distributed.init_process_group("gloo", store=store, rank=0, world_size=1)
-    try:
-        model = DistributedDataParallel(torch.nn.Linear(3, 3))
-        synchronized: list[object] = []
+    model = DistributedDataParallel(torch.nn.Linear(3, 3))
+    synchronized: list[object] = []
 
-        # DDP asks for the classes themselves as annotations, or for none.
-        def count(state, bucket):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-            synchronized.append(bucket)
-            done = torch.futures.Future()
-            done.set_result(bucket.buffer())
-            return done
+    # DDP asks for the classes themselves as annotations, or for none.
+    def count(state, bucket):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+        synchronized.append(bucket)
+        done = torch.futures.Future()
+        done.set_result(bucket.buffer())
+        return done
 
-        model.register_comm_hook(None, count)
-        for _ in range(4):
-            model(torch.ones(2, 3)).sum().backward()
-        assert len(synchronized) == 4
-        synchronized.clear()
-        with model.no_sync():
-            for _ in range(3):
-                model(torch.ones(2, 3)).sum().backward()
+    model.register_comm_hook(None, count)
+    for _ in range(4):
         model(torch.ones(2, 3)).sum().backward()
-        assert len(synchronized) == 1
-    finally:
-        distributed.destroy_process_group()
+    assert len(synchronized) == 4
+    synchronized.clear()
+    with model.no_sync():
+        for _ in range(3):
+            model(torch.ones(2, 3)).sum().backward()
+    model(torch.ones(2, 3)).sum().backward()
+    assert len(synchronized) == 1
