@@ -23,7 +23,7 @@ _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SIMPLE: Final = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
 _SPLITS_SINCE: Final = (2, 15)
 """Up to then the whole function runs in eager, whatever is before the layer."""
-_WAY_OUT = "outside of compiled code cuDNN runs it as fast as ever"
+_WAY_OUT = "outside of compiled code, cuDNN runs it at full speed"
 
 
 class RecurrentLayer(Rule[Call]):

@@ -109,7 +109,7 @@ _ON_INPUTS: Final = frozenset(f"torch.Tensor.{name}" for name in ("set_", *_VIEW
 """What changes a tensor itself, not its data: traced for tensors that the graph makes."""
 
 
-_POINTER_OUT: Final = "ask where the tensors are made, before compiled code"
+_POINTER_OUT: Final = "compute this where the tensors are made, before compiled code"
 _POINTERS_SINCE: Final = (2, 13)
 _POINTER: Final = "torch.Tensor.data_ptr"
 """Traced where nothing but identity is asked of the number."""

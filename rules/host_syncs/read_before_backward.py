@@ -296,8 +296,8 @@ def _repair(event: TrainingCall, read: ast.expr) -> Repair | Decline:
     body, statement = event.loop.body, event.site.parent(read)
     if statement not in body or not isinstance(statement, (ast.Assign, ast.AugAssign)):
         return Decline(
-            "read it after the optimizer's step; what decides about the step, keep as a "
-            "tensor and read it every few steps"
+            "read it after the optimizer's step; keep what decides about the step as a tensor, "
+            "and read that every few steps"
         )
     target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
     start = body.index(statement)
@@ -305,7 +305,7 @@ def _repair(event: TrainingCall, read: ast.expr) -> Repair | Decline:
     between = body[start + 1 : end + 1]
     kept = {n.id for n in ast.walk(read) if isinstance(n, ast.Name)}
     if not isinstance(target, ast.Name) or end == start or _needs(between, target.id, kept):
-        return Decline("what is read is used, or changed, before the optimizer's step")
+        return Decline("the value is used or changed before the optimizer's step")
     return Repair(
         "Read it after the step",
         (

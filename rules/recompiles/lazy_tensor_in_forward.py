@@ -61,7 +61,7 @@ def _holds_tensor(value: Value) -> bool:
 def _build_in_init(event: ModuleWrite, guard: ast.If | None) -> Repair | Decline:
     """Move the assignment to the end of ``__init__``; an input's device makes it a buffer."""
     if guard is None:
-        return Decline("more decides when it is made than whether it is there")
+        return Decline("the test depends on more than whether the tensor exists")
     site, name, statement = event.site, event.attribute, event.site.statement
     cls, function = site.cls, site.function
     if cls is None or function is None or not isinstance(statement, ast.Assign):

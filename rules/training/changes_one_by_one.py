@@ -25,7 +25,7 @@ _OF_EACH_STEP: Final = re.compile(
 
 
 class ChangesOneByOne(Rule[ParameterLoop]):
-    """A training step changes each parameter, or each gradient, by a kernel of its own."""
+    """A training step changes each parameter, or each gradient, with a kernel of its own."""
 
     code = "TCL522"
     name = "changes-one-by-one"
@@ -123,8 +123,8 @@ def _repair(site: Site, loop: ast.For, changed: str) -> Repair | Decline:
     operation = _operation(statements[-1])
     if changed != "zero_" or operation is None:
         return Decline(
-            "write the tensors into lists, and change these with "
-            f"`torch._foreach_{changed}`, which raises where there are none"
+            "collect the tensors in lists and change those with "
+            f"`torch._foreach_{changed}`, which raises for empty lists"
         )
     gradient = operation[1]
     if isinstance(gradient, ast.Attribute) and gradient.attr == "data":
@@ -138,4 +138,6 @@ def _repair(site: Site, loop: ast.For, changed: str) -> Repair | Decline:
             Applicability.UNSAFE,
             changes="gradients are None until the next backward pass",
         )
-    return Decline("zeros that are no gradients may be read: `torch._foreach_zero_` writes them")
+    return Decline(
+        "these are not gradients, so the zeros may be read: write them with `torch._foreach_zero_`"
+    )
