@@ -57,29 +57,29 @@ def run(
     jobs: Annotated[
         int,
         typer.Option(
-            "--jobs", "-j", min=0, help="Processes at a time; 0: as the file says, or one a core."
+            "--jobs", "-j", min=0, help="Processes at a time; 0: as the file says, or one per core."
         ),
     ] = 0,
     again: Annotated[
-        bool, typer.Option("--again", help="Measure everything again, whatever is known.")
+        bool, typer.Option("--again", help="Measure everything again, even what is known.")
     ] = False,
     again_failed: Annotated[
-        bool, typer.Option("--again-failed", help="Measure again what failed.")
+        bool, typer.Option("--again-failed", help="Measure failed units again.")
     ] = False,
     ray: Annotated[
         str,
         typer.Option(
             metavar="ADDRESS",
-            help="Run on a Ray cluster: host:port, or `auto` for that of this machine "
+            help="Run on a Ray cluster: host:port, or `auto` for the one of this machine "
             "(`tclint-torch[fleet]`).",
         ),
     ] = "",
-    label: Annotated[str, typer.Option(help="What reports call this run.")] = "",
+    label: Annotated[str, typer.Option(help="A name for this run in reports.")] = "",
 ) -> None:
-    """Measure what is not known yet; a run that was killed goes on.
+    """Measure what is not known yet; resume a run that was killed.
 
-    Results are kept in one SQLite file as they come. The exit status is 0 whatever they are:
-    `tclint fleet diff` judges.
+    Results are kept in one SQLite file as they come. The exit status is 0 whatever the results:
+    `tclint fleet diff` judges them.
     """
     from tclint.cli.fleeting import carry_out
     from tclint.fleet.session import Again
@@ -98,7 +98,7 @@ def report(
     output_format: Annotated[Format, typer.Option(help="Format of the report.")] = Format.TEXT,
     output_file: _OutputFile = None,
 ) -> None:
-    """Tell who compiles whole, why the others do not, what fixes are worth, and what changed."""
+    """Report what compiles whole, what breaks and why, what fixes gain, and what changed."""
     from tclint.cli.fleeting import output, rendered
     from tclint.fleet.board import board
     from tclint.fleet.store import open_store
@@ -120,7 +120,7 @@ def diff(
     output_format: Annotated[Table, typer.Option(help="Format of the report.")] = Table.TEXT,
     output_file: _OutputFile = None,
 ) -> None:
-    """Compare two runs, or two arms; the exit status is 1 if something became worse."""
+    """Compare two runs, or two arms; the exit status is 1 if something got worse."""
     from tclint.cli.fleeting import difference, output
     from tclint.fleet.changes import Kind
     from tclint.fleet.store import open_store
@@ -134,10 +134,10 @@ def diff(
 @group.command("bisect")
 def bisect(
     file: _FleetFile,
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="What became worse.")],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="The target that got worse.")],
     *,
-    good: Annotated[str, typer.Option(metavar="REV", help="A revision where it was well.")],
-    bad: Annotated[str, typer.Option(metavar="REV", help="A later one where it is not.")] = "HEAD",
+    good: Annotated[str, typer.Option(metavar="REV", help="A revision where it was good.")],
+    bad: Annotated[str, typer.Option(metavar="REV", help="A later revision where it is not.")] = "HEAD",
     arm: Annotated[
         str, typer.Option(help="The arm to measure it in. Default: the first.", show_default=False)
     ] = "",
@@ -151,7 +151,7 @@ def bisect(
 @group.command("export")
 def export(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A folder for one Parquet file a table.")
+        Path, typer.Argument(metavar="DIR", help="A folder for the Parquet files, one per table.")
     ],
     *,
     store: _StorePath = _STORE,
