@@ -137,7 +137,9 @@ def bisect(
     target: Annotated[str, typer.Argument(metavar="TARGET", help="The target that got worse.")],
     *,
     good: Annotated[str, typer.Option(metavar="REV", help="A revision where it was good.")],
-    bad: Annotated[str, typer.Option(metavar="REV", help="A later revision where it is not.")] = "HEAD",
+    bad: Annotated[
+        str, typer.Option(metavar="REV", help="A later revision where it is not.")
+    ] = "HEAD",
     arm: Annotated[
         str, typer.Option(help="The arm to measure it in. Default: the first.", show_default=False)
     ] = "",
