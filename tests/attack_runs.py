@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING
 
 from benchmarks.attack import command, kills
 from benchmarks.attack.command import MEMORY, TCLINT, clean_environment
-from tests.forks import Forkable, Forked, everything
+from tests.cli_runs import commands
+from tests.forks import Forkable, Forked
 
 if TYPE_CHECKING:
     import pytest
 
-COMMANDS = tuple(
-    name for name in everything("tclint", "tclint_rules") if not name.startswith("tclint.verify")
-)
 VERIFY = "tests.attack_verify"
 
 
@@ -40,7 +38,7 @@ def _started(
     stdout: int = subprocess.PIPE,
 ) -> Forked:
     every = clean_environment() | dict(environment or {})
-    modules, module = ((VERIFY,), VERIFY) if arguments[0] == "verify" else (COMMANDS, "tclint")
+    modules, module = ((VERIFY,), VERIFY) if arguments[0] == "verify" else (commands(), "tclint")
     ready = _ready(modules, every.get("PYTHONDONTWRITEBYTECODE", ""))
     assert ready.would_start_like(every)
     (takes, out), (hears, err) = os.pipe(), os.pipe()

@@ -43,9 +43,16 @@ def _spawn(
 
 @functools.cache
 def _ready() -> Forkable:
-    """A process that has imported tclint and its rules, as every command does."""
-    names = everything("tclint", "tclint_rules")
-    return Forkable([one for one in names if not one.startswith("tclint.verify")], os.environ)
+    return Forkable(commands(), os.environ)
+
+
+@functools.cache
+def commands() -> tuple[str, ...]:
+    """What commands import, without the servers: few tests start those, and each copy would pay."""
+    servers = ("tclint.agents", "tclint.server")
+    return tuple(
+        name for name in everything("tclint", "tclint_rules") if not name.startswith(servers)
+    )
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -8,6 +8,7 @@ that compiles. Tests of what a process imports, and of starting itself, spawn th
 from __future__ import annotations
 
 import array
+import atexit
 import contextlib
 import ctypes
 import fcntl
@@ -201,14 +202,15 @@ class Forkable:
 
 
 def everything(*packages: str) -> list[str]:
-    """The modules of the packages, but for what runs when it is imported, and what other programs
-    load: the recorder, and the plugin of pytest and the callbacks, which need what they are for.
+    """The modules of the packages, but for what runs when it is imported, what other programs load
+    (the recorder, the plugin of pytest and the callbacks, which need what they are for), and what
+    imports torch, which no command does: a copy's pages are its own as soon as it counts on them.
     """
     found = [*packages]
     for name in packages:
         path = importlib.import_module(name).__path__
         found += [one.name for one in pkgutil.walk_packages(path, f"{name}.")]
-    elsewhere = re.compile(r"tclint\.(recorder|pytest_plugin|integrations)\b")
+    elsewhere = re.compile(r"tclint\.(recorder|pytest_plugin|integrations|catalogues|verify)\b")
     return [name for name in found if not name.endswith(".__main__") and not elsewhere.match(name)]
 
 
@@ -225,7 +227,28 @@ def serve(connection: int, modules: Sequence[str]) -> None:
     gc.freeze()
     become = _copies(socket.socket(fileno=connection))
     if become is not None:
+        _run_to_the_end(become)
+
+
+def _run_to_the_end(become: Callable[[], None]) -> None:
+    """Run what a copy is to run, and end as Python does, but for taking all modules apart: that
+    would write to each page, and make it the copy's own. Where an exception ends it, Python does.
+    """
+    status: object = None
+    try:
         become()
+    except SystemExit as end:
+        status = end.code
+    if not isinstance(status, int | None):
+        raise SystemExit(status)
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    with contextlib.suppress(OSError, ValueError):  # Python tells what could not be written.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        ctypes.CDLL(None).fflush(None)
+        os._exit((status or 0) & 0xFF)
+    raise SystemExit(status)
 
 
 def _copies(asked: socket.socket) -> Callable[[], None] | None:
@@ -317,11 +340,13 @@ def _open_streams() -> None:
     """Standard streams for what they are now: a pipe, a file or a terminal."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         old: io.TextIOWrapper = getattr(sys, name)
+        mode, size = ("wb", 0 if old.write_through else -1) if number else ("rb", -1)
         new = io.TextIOWrapper(
-            open(number, "wb" if number else "rb", closefd=False),  # noqa: SIM115 (it stays open)
+            open(number, mode, size, closefd=False),  # noqa: SIM115 (it stays open)
             old.encoding,
             old.errors,
             line_buffering=old.line_buffering or os.isatty(number),
+            write_through=old.write_through,
         )
         setattr(sys, name, new)
         setattr(sys, f"__{name}__", new)

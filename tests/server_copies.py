@@ -81,6 +81,6 @@ async def _started() -> JsonRPCClient:
 def _ready() -> Forkable:
     modules = [
         name for name in everything("tclint", "tclint_rules")
-        if not name.startswith(("tclint.verify", "tclint.review"))
+        if not name.startswith(("tclint.agents", "tclint.review"))
     ]  # fmt: skip
     return Forkable(modules, os.environ)

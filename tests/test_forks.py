@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -59,3 +60,43 @@ def test_what_a_copy_prints_goes_where_it_is_told_to(ready: Forkable, tmp_path: 
     (tmp_path / "echo.py").write_text("import sys; print(sys.stdin.read().upper()); sys.exit(1)")
     done = ready.run("echo", [], cwd=tmp_path, env=os.environ, stdin=b"said", timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (1, b"SAID\n", b"")
+
+
+ENDS = {
+    "sys.exit()": (0, "over\n"),
+    "sys.exit(300)": (44, "over\n"),
+    "sys.exit(-1)": (255, "over\n"),
+    "sys.exit('why')": (1, "why\nover\n"),
+    "1 / 0": (1, "ZeroDivisionError: division by zero\nover\n"),
+    "sys.stdout.close(); os.close(1)": (0, "over\n"),
+    "threading.Thread(target=lambda: (time.sleep(0.1), print('later'))).start()": (0, "over\n"),
+}
+
+
+@pytest.mark.parametrize("last", ENDS)
+def test_a_copy_ends_as_a_process_does(ready: Forkable, tmp_path: Path, last: str) -> None:
+    said = "lambda: os.write(2, b'over\\n')"
+    text = f"import atexit, os, sys, threading, time\natexit.register({said})\n{last}\n"
+    (tmp_path / "ends.py").write_text(text)
+    copied = ready.run("ends", [], cwd=tmp_path, env=os.environ, timeout=60)
+    command = [sys.executable, "-m", "ends"]
+    started = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert (copied.returncode, copied.stdout) == (started.returncode, started.stdout)
+    status, err = ENDS[last]
+    for one in (copied, started):
+        assert one.returncode == status
+        assert one.stderr.decode().endswith(err)
+
+
+def test_a_copy_that_cannot_write_what_it_said_ends_as_a_process_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "full.py").write_text("print('lost')")
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    buffering = Forkable(["tests.forks"], os.environ)
+    with Path("/dev/full").open("wb") as full, Path(os.devnull).open("r+b") as nothing:
+        streams = (nothing.fileno(), full.fileno(), nothing.fileno())
+        copied = buffering.start("full", [], streams, tmp_path, os.environ)
+        command = [sys.executable, "-m", "full"]
+        started = subprocess.run(command, cwd=tmp_path, stdout=full, check=False)
+        assert copied.wait(60) == started.returncode == 120
