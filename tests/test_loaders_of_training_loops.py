@@ -77,3 +77,87 @@ def test_what_torch_made_is_in_memory_already(tmp_path: Path) -> None:
     path.write_text(made + source.replace("images, device", "device"), encoding="utf-8")
     run = check_files([path], Config(tmp_path, select=("TCL337",)))
     assert not run.results
+
+
+FROM_AFAR = """\
+import torch, torchvision
+from torch.utils.data import DataLoader
+
+{before}
+def train(model, optimizer, loader, device):
+    for batch in tqdm(loader):
+        {copied}
+        loss = model(x, y)
+        loss.backward()
+        optimizer.step()
+
+{after}
+"""
+MADE = "def main(data):\n    made = DataLoader(data)\n    "
+RETURNED = """\
+def loaders(data):
+    first = DataLoader(data)
+    return first, DataLoader(data, num_workers=2, pin_memory=True)
+
+"""
+PLACES = {
+    "an argument": MADE + "train(1, 2, made, 'cuda')",
+    "an argument by name": MADE + "train(1, 2, device='cuda', loader=made)",
+    "a second loop": "for _ in range(3):\n    train(1, 2, DataLoader(9), 3)",
+}
+
+
+UNPACKED = "x, y = batch; x = x.to(device)"
+
+
+def far(tmp_path: Path, after: str, before: str = "", copied: str = UNPACKED) -> list[str]:
+    path = tmp_path / "train.py"
+    text = FROM_AFAR.format(before=before, after=after, copied=copied)
+    path.write_text(text, encoding="utf-8")
+    run = check_files([path], Config(tmp_path, select=("TCL336", "TCL337")))
+    return sorted(result.diagnostic.code for result in run.results)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_loader_that_the_loop_is_given_is_found(place: str, tmp_path: Path) -> None:
+    assert far(tmp_path, PLACES[place]) == ["TCL336", "TCL337"]
+
+
+@pytest.mark.parametrize(
+    "assigned", ["first, other = loaders(data)", "other, first = loaders(data)"]
+)
+def test_a_loader_that_a_function_returns_is_the_one_at_its_place(
+    assigned: str, tmp_path: Path
+) -> None:
+    after = f"def main(data):\n    {assigned}\n    train(1, 2, first, 'cuda')"
+    found = far(tmp_path, after, RETURNED)
+    assert found == (["TCL336", "TCL337"] if assigned.startswith("first") else [])
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "train(1, 2, DataLoader(9), 3)\ntrain(1, 2, DataLoader(9, num_workers=2), 3)",
+        "made = DataLoader(9)\nmade = wrap(made)\ntrain(1, 2, made, 3)",
+        "train(*DataLoader(9))",
+        "def train(*args): pass\ntrain(1, 2, DataLoader(9), 3)",
+    ],
+)
+def test_a_loader_that_may_be_another_is_left_alone(after: str, tmp_path: Path) -> None:
+    assert far(tmp_path, after) == []
+
+
+@pytest.mark.parametrize(
+    ("copied", "found"),
+    [
+        ("x, y = [part.to(device) for part in batch]", True),
+        ("batch = {k: v.to(device) for k, v in batch.items()}", True),
+        ("x = batch['x'].to(device)", True),
+        ("x = batch[0]; x = x.cuda()", True),
+        ("x = prepare(batch); x = x.to(device)", False),
+        ("x = [part.to(device) for part in model.parts]", False),
+    ],
+)
+def test_a_part_of_a_batch_is_a_batch(copied: str, found: bool, tmp_path: Path) -> None:
+    codes = far(tmp_path, "train(1, 2, DataLoader(9), 3)", copied=copied)
+    assert ("TCL336" in codes) is found

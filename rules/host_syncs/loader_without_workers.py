@@ -11,7 +11,7 @@ from tclint.semantics.site import Site
 
 from ..lib.facts.optimizers import maker
 from ..lib.facts.training_loops import differentiated, is_test
-from .loaders import is_given, loader_of, loads_what_is_large
+from .loaders import batches_of, is_given, loads_what_is_large
 
 
 class LoaderWithoutWorkers(Rule[TrainingCall]):
@@ -30,9 +30,10 @@ class LoaderWithoutWorkers(Rule[TrainingCall]):
         """Asked of the first `backward` of a loop."""
         site, loop = event.site, event.loop
         first = next((run for run, _ in differentiated(loop)), None)
-        if first is not event.call or not isinstance(loop, ast.For) or is_test(site, loop):
+        if first is not event.call or is_test(site, loop):
             return None
-        loader = loader_of(site, loop.iter)
+        batches = batches_of(site, loop)
+        loader = None if batches is None else batches.loader
         if loader is None or is_given(loader, "num_workers") or len(loader.args) > 5:
             return None
         if "TensorDataset" in site.module.file.text or _is_tensor(site, loader):

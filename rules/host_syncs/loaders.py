@@ -4,34 +4,190 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from typing import Final
 
+from tclint.records import record
+from tclint.semantics.collect import dotted_name
 from tclint.semantics.events import TrainingCall
-from tclint.semantics.site import Site
+from tclint.semantics.site import Site, once
+from tclint.semantics.symbols import ModuleInfo
+from tclint.semantics.syntax import nodes
+from tclint.semantics.training import StepBody
 
-from ..lib.facts.optimizers import maker
+from ..lib.facts.training_loops import own_nodes
 
 _LOADERS: Final = frozenset(
     {"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"}
 )
-_PASSED_ON: Final = ("enumerate", "tqdm")
+_PASSED_ON: Final = ("enumerate", "tqdm", "iter", "trange")
 _LARGE: Final = re.compile(r"image|torchvision|video|audio|spectrogram|pixel", re.IGNORECASE)
+_DEEPEST: Final = 6
+
+Scope = ast.FunctionDef | ast.Module
+
+
+@record(frozen=True)
+class Batches:
+    """The loader of a loop, and the variables that hold a batch of it, or a part of one."""
+
+    loader: ast.Call
+    names: frozenset[str]
+
+
+@once
+def batches_of(site: Site, loop: StepBody) -> Batches | None:
+    """What a loop takes from a loader: what it runs over, or what ``next`` gives in it."""
+    if isinstance(loop, ast.For):
+        loader = loader_of(site, loop.iter)
+        return None if loader is None else Batches(loader, frozenset(_bound(loop.target)))
+    for node in own_nodes(loop):
+        match node:
+            case ast.Assign(
+                targets=[target], value=ast.Call(func=ast.Name(id="next"), args=[source, *_])
+            ):
+                loader = loader_of(site, source)
+                if loader is not None:
+                    return Batches(loader, frozenset(_bound(target)))
+    return None
 
 
 def loader_of(site: Site, iterable: ast.expr) -> ast.Call | None:
-    """The call that makes the `DataLoader` that is run over, where it is in the same file."""
-    match iterable:
-        case ast.Call(func=ast.Name(id=passed) | ast.Attribute(attr=passed), args=[inner, *_]) if (
-            passed in _PASSED_ON
-        ):
-            return loader_of(site, inner)
-        case ast.Name(id=name):
-            made: ast.expr | None = maker(site, name)
-        case _:
-            made = iterable
-    if isinstance(made, ast.Call) and site.dotted(made.func) in _LOADERS:
-        return made
-    return None
+    """The call that makes the `DataLoader` that is run over, where it is in the same file.
+
+    It is followed through variables, attributes of `self`, arguments of the function's calls and
+    what functions of the file return, as long as there is only one that it can be.
+    """
+    scope = site.body.scope
+    if not isinstance(scope, (ast.FunctionDef, ast.Module)):
+        return None
+    return _Search(site.module).made(scope, iterable, _DEEPEST)
+
+
+class _Search:
+    """The search for what an expression holds, through one file."""
+
+    def __init__(self, module: ModuleInfo) -> None:
+        self._module = module
+
+    def made(self, scope: Scope, node: ast.expr, depth: int) -> ast.Call | None:
+        """The one loader that an expression of a scope can be."""
+        if not depth:
+            return None
+        match node:
+            case ast.Call(
+                func=ast.Name(id=passed) | ast.Attribute(attr=passed), args=[inner, *_]
+            ) if passed in _PASSED_ON:
+                return self.made(scope, inner, depth)
+            case ast.Call(func=func) if dotted_name(self._module, func) in _LOADERS:
+                return node
+            case ast.Call(func=ast.Name(id=name)):
+                return self._only(self._returned(name, None), depth)
+            case ast.Name(id=name):
+                return self._only(self._held(scope, name), depth)
+            case ast.Attribute(value=ast.Name(id="self"), attr=name):
+                return self._only(self._kept(scope, name), depth)
+        return None
+
+    def _only(self, found: Iterator[tuple[Scope, ast.expr]], depth: int) -> ast.Call | None:
+        made = [self.made(scope, node, depth - 1) for scope, node in found]
+        return made[0] if made and all(one is made[0] for one in made) else None
+
+    def _held(self, scope: Scope, name: str) -> Iterator[tuple[Scope, ast.expr]]:
+        """What a variable is assigned, or what calls give for a parameter."""
+        stored = False
+        for node in _own(scope):
+            if isinstance(node, ast.Name) and node.id == name:
+                stored |= not isinstance(node.ctx, ast.Load)
+            if isinstance(node, ast.Assign):
+                yield from self._assigned(scope, node, name)
+        if stored or isinstance(scope, ast.Module):
+            return
+        if name in _parameters(scope):
+            yield from self._given(scope, name)
+        else:
+            yield from self._held(self._module.tree, name)
+
+    def _assigned(
+        self, scope: Scope, statement: ast.Assign, name: str
+    ) -> Iterator[tuple[Scope, ast.expr]]:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
+                yield scope, value
+            case ast.Assign(
+                targets=[ast.Tuple(elts=targets)], value=ast.Call(func=ast.Name(id=function))
+            ):
+                for place, part in enumerate(targets):
+                    if isinstance(part, ast.Name) and part.id == name:
+                        yield from self._returned(function, place)
+
+    def _returned(self, function: str, place: int | None) -> Iterator[tuple[Scope, ast.expr]]:
+        """What a function of the file returns; of a tuple, what is at a place."""
+        info = self._module.functions.get(function)
+        if info is None or not isinstance(info.node, ast.FunctionDef):
+            return
+        for node in _own(info.node):
+            match node:
+                case ast.Return(value=ast.Tuple(elts=parts)) if place is not None:
+                    if place < len(parts):
+                        yield info.node, parts[place]
+                case ast.Return(value=ast.expr() as value) if place is None:
+                    yield info.node, value
+
+    def _kept(self, scope: Scope, name: str) -> Iterator[tuple[Scope, ast.expr]]:
+        """What an attribute of `self` is assigned in the class of a method."""
+        for cls in self._module.classes.values():
+            methods = [m.node for m in cls.methods.values() if isinstance(m.node, ast.FunctionDef)]
+            if scope not in methods:
+                continue
+            for method in methods:
+                for node in _own(method):
+                    match node:
+                        case ast.Assign(
+                            targets=[ast.Attribute(value=ast.Name(id="self"), attr=attribute)],
+                            value=value,
+                        ) if attribute == name:
+                            yield method, value
+
+    def _given(self, function: ast.FunctionDef, name: str) -> Iterator[tuple[Scope, ast.expr]]:
+        """What the calls of a function in this file pass for a parameter."""
+        if self._module.functions.get(function.name) is None:
+            return
+        place = _parameters(function).index(name)
+        for scope in self._scopes():
+            for node in _own(scope):
+                match node:
+                    case ast.Call(func=ast.Name(id=called), args=args, keywords=keywords) if (
+                        called == function.name
+                    ):
+                        by_name = [k.value for k in keywords if k.arg == name]
+                        by_place = args[place : place + 1]
+                        yield from ((scope, value) for value in (*by_place, *by_name))
+
+    def _scopes(self) -> Iterator[Scope]:
+        yield self._module.tree
+        for node in nodes(self._module.tree):
+            if isinstance(node, ast.FunctionDef):
+                yield node
+
+
+def _own(scope: Scope) -> Iterator[ast.AST]:
+    """What a scope holds, without the functions and classes inside."""
+    pending: list[ast.AST] = [*scope.body]
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            pending += ast.iter_child_nodes(node)
+
+
+def _parameters(function: ast.FunctionDef) -> list[str]:
+    arguments = function.args
+    return [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+
+
+def _bound(target: ast.expr) -> Iterator[str]:
+    return (n.id for n in ast.walk(target) if isinstance(n, ast.Name))
 
 
 def is_given(loader: ast.Call, name: str) -> bool:
@@ -40,17 +196,61 @@ def is_given(loader: ast.Call, name: str) -> bool:
     return any(not isinstance(value, ast.Constant) or value.value for value in given)
 
 
-def is_batch(event: TrainingCall, loop: ast.For) -> bool:
-    """True for a variable that the loop binds and nothing has bound anew at this statement."""
-    match event.call.func:
-        case ast.Attribute(value=ast.Name(id=name)):
-            stores = event.site.stores(name)
-            targets = {*ast.walk(loop.target)}
-            others = [store for store in stores if store not in targets]
-            start, end = _begin(loop), _begin(event.site.statement)
-            rebound = any(start < _begin(store) < end for store in others)
-            return not targets.isdisjoint(stores) and not rebound
+def is_batch(event: TrainingCall, batches: Batches, call: ast.Call) -> bool:
+    """True where a call is a method of a batch, or of a part of it, as the loader gave it."""
+    name = _root(call.func.value) if isinstance(call.func, ast.Attribute) else None
+    if name is None:
+        return False
+    for outer in event.site.ancestors(call):
+        if isinstance(outer, (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)):
+            for loop in outer.generators:
+                if name in _bound(loop.target):
+                    name = _source(loop.iter)
+                    return name is not None and _is_as_loaded(event, batches, name, call)
+    return _is_as_loaded(event, batches, name, call)
+
+
+def _is_as_loaded(event: TrainingCall, batches: Batches, name: str, call: ast.Call) -> bool:
+    """True for a variable that nothing but the loader, or a part of a batch, is bound to here."""
+    site, loop = event.site, event.loop
+    statement = next((o for o in site.ancestors(call) if isinstance(o, ast.stmt)), site.statement)
+    start, end = _begin(loop), _begin(statement)
+    targets = {*ast.walk(loop.target)} if isinstance(loop, ast.For) else set()
+    stores = [store for store in site.stores(name) if store not in targets]
+    before = [store for store in stores if start < _begin(store) < end]
+    if not before:
+        return isinstance(loop, ast.For) and name in batches.names
+    return all(_is_part(event, batches, store) for store in before)
+
+
+def _is_part(event: TrainingCall, batches: Batches, store: ast.Name) -> bool:
+    """True for `x, y = batch`, `x = batch[0]` and `batch = next(loader)`."""
+    for statement in own_nodes(event.loop):
+        if isinstance(statement, ast.Assign) and store in ast.walk(statement.targets[0]):
+            match statement.value:
+                case ast.Call(func=ast.Name(id="next")):
+                    return store.id in batches.names
+                case ast.Name() | ast.Subscript():
+                    return _root(statement.value) in batches.names - {store.id}
     return False
+
+
+def _root(node: ast.expr) -> str | None:
+    """The variable that an element of an element is taken from."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Subscript(value=inner):
+            return _root(inner)
+    return None
+
+
+def _source(node: ast.expr) -> str | None:
+    """The variable whose elements are gone over: `batch`, `batch.items()`."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=inner, attr="items" | "values"), args=[]):
+            return _root(inner)
+    return _root(node)
 
 
 def loads_what_is_large(site: Site) -> bool:

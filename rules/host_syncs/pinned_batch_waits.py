@@ -11,7 +11,7 @@ from tclint.semantics.events import TrainingCall
 from tclint.semantics.site import Site
 
 from ..lib.facts.training_loops import is_test
-from .loaders import is_batch, loader_of
+from .loaders import batches_of, is_batch
 
 
 class PinnedBatchWaits(Rule[TrainingCall]):
@@ -29,9 +29,12 @@ class PinnedBatchWaits(Rule[TrainingCall]):
     def check(self, event: TrainingCall) -> Finding | None:
         """Look for copies of what the loop takes from a loader."""
         site, call, loop = event.site, event.call, event.loop
-        if not isinstance(loop, ast.For) or not _goes_to_device(event) or is_test(site, loop):
+        if not _goes_to_device(event) or is_test(site, loop):
             return None
-        if not is_batch(event, loop) or not _is_pinned(site, loop.iter):
+        batches = batches_of(site, loop)
+        if batches is None or not is_batch(event, batches, call):
+            return None
+        if not _is_pinned(site, batches.loader):
             return None
         return Finding(
             f"`{site.text(call)}` makes the CPU wait for the copy, though the loader pins memory",
@@ -60,7 +63,21 @@ def _goes_to_device(event: TrainingCall) -> bool:
     return False
 
 
-def _is_pinned(site: Site, iterable: ast.expr) -> bool:
-    made = loader_of(site, iterable)
-    pinned = next((k.value for k in made.keywords if k.arg == "pin_memory"), None) if made else None
-    return isinstance(pinned, ast.Constant) and pinned.value is True
+def _is_pinned(site: Site, loader: ast.Call) -> bool:
+    """True where a loader is told so, itself or in a dict that is written out."""
+    if any(k.arg == "pin_memory" and _is_true(k.value) for k in loader.keywords):
+        return True
+    if all(k.arg is not None for k in loader.keywords):
+        return False
+    return any(
+        isinstance(node, ast.Dict)
+        and any(
+            isinstance(key, ast.Constant) and key.value == "pin_memory" and _is_true(value)
+            for key, value in zip(node.keys, node.values, strict=True)
+        )
+        for node in ast.walk(site.module.tree)
+    )
+
+
+def _is_true(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True

@@ -10,8 +10,8 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
 
 from ..lib.facts.devices import may_be_on_gpu
-from ..lib.facts.training_loops import is_test, own_nodes
-from .loaders import is_batch, is_given, loader_of, loads_what_is_large
+from ..lib.facts.training_loops import called, is_test, own_nodes
+from .loaders import Batches, batches_of, is_batch, is_given, loads_what_is_large
 
 
 class UnpinnedBatch(Rule[TrainingCall]):
@@ -29,13 +29,14 @@ class UnpinnedBatch(Rule[TrainingCall]):
     def check(self, event: TrainingCall) -> Finding | None:
         """Look for the first copy of what the loop takes from a loader."""
         site, call, loop = event.site, event.call, event.loop
-        if event.name not in ("to", "cuda") or not isinstance(loop, ast.For):
+        if event.name not in ("to", "cuda") or is_test(site, loop):
             return None
-        loader = loader_of(site, loop.iter)
-        if loader is None or is_given(loader, "pin_memory") or is_test(site, loop):
+        batches = batches_of(site, loop)
+        if batches is None or is_given(batches.loader, "pin_memory"):
             return None
-        if not is_batch(event, loop) or not _is_first(call, loop) or not may_be_on_gpu(site):
+        if not _is_first(event, batches) or not may_be_on_gpu(site):
             return None
+        loader = batches.loader
         return Finding(
             f"`{site.text(call)}` copies from memory that is not pinned: the CPU waits, and the "
             "copy takes several times as long",
@@ -54,12 +55,11 @@ class UnpinnedBatch(Rule[TrainingCall]):
         )
 
 
-def _is_first(call: ast.Call, loop: ast.For) -> bool:
-    """True for the first call of its kind on a variable of the loop."""
-    bound = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
-    for node in own_nodes(loop):
-        match node:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="to" | "cuda")):
-                if name in bound:
-                    return node is call
-    return False
+def _is_first(event: TrainingCall, batches: Batches) -> bool:
+    """True for the first copy of a batch in the step."""
+    copies = (
+        node
+        for node in own_nodes(event.loop)
+        if isinstance(node, ast.Call) and called(node) in ("to", "cuda")
+    )
+    return next((copy for copy in copies if is_batch(event, batches, copy)), None) is event.call
