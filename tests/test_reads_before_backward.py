@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tclint.config import Config
+from tclint.fix.apply import fix_files
 from tclint.lint.engine import check_files
 
 STEP = """\
@@ -46,6 +47,13 @@ WAITS = {
     "best = output.max(1)[1]; right = best.eq(y).cpu()": "best.eq(y).cpu()",
     "if math.isnan(loss.item()): break": "loss.item()",
     "a, b = loss.item(), output.mean().item()": "loss.item()",
+    "if torch.isnan(output).any(): continue": "torch.isnan(output)",
+    "print(i, loss)": "print(i, loss)",
+    'log.info(f"{i}: {loss:.3f}")': 'f"{i}: {loss:.3f}"',
+    'text = "loss %.3f" % loss': '"loss %.3f" % loss',
+    'text = "{} {:.3f}".format(i, loss)': '"{} {:.3f}".format(i, loss)',
+    "log.set_postfix(loss=loss)": "log.set_postfix(loss=loss)",
+    'log.add_scalar("loss", loss.detach(), i)': 'log.add_scalar("loss", loss.detach(), i)',
 }
 GOES_ON = {
     "of a size": "n = float(x.size(0)) + output.shape[0]",
@@ -57,6 +65,11 @@ GOES_ON = {
     "sometimes": "if i % every == 0: print(loss.item())",
     "sometimes, and in one expression": "i % every == 0 and print(loss.item())",
     "whether there is a loss": "if loss is None: continue",
+    "a text of other things": 'print(f"{i} {output.shape} {every}")',
+    "a size that is shown": "print(loss.shape, loss.dtype)",
+    "a remainder": "k = i % every",
+    "shown sometimes": 'if i % every == 0: print(f"{loss:.3f}")',
+    "kept for later": "log.append(loss.detach())",
 }
 
 
@@ -135,6 +148,80 @@ for x in batches:
 @pytest.mark.parametrize("source", ELSEWHERE.values(), ids=ELSEWHERE)
 def test_steps_are_seen_wherever_they_are(source: str, tmp_path: Path) -> None:
     assert found(tmp_path, source) == ["loss.item()"]
+
+
+RETURNED = """\
+class Net({base}):
+    def {step}(self, model, batch, **kwargs):
+        output = model(batch.to(self.device))
+        loss = output.square().mean()
+        {read}
+        return {given}
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "step", "given"),
+    [
+        ("LightningModule", "training_step", "loss"),
+        ("LightningModule", "training_step", '{"loss": loss, "output": output}'),
+        ("Trainer", "compute_loss", "(loss, output) if kwargs else loss"),
+        ("transformers.Seq2SeqTrainer", "compute_loss", "loss"),
+    ],
+)
+def test_a_framework_runs_backward_behind_its_step(
+    base: str, step: str, given: str, tmp_path: Path
+) -> None:
+    read = 'self.log("loss", loss.item())'
+    source = RETURNED.format(base=base, step=step, given=given, read=read)
+    assert found(tmp_path, source) == ["loss.item()"]
+
+
+@pytest.mark.parametrize(
+    ("base", "step", "read"),
+    [
+        ("LightningModule", "training_step", 'self.log("loss", loss)'),
+        ("LightningModule", "validation_step", 'self.log("loss", loss.item())'),
+        ("YoloLoss", "compute_loss", "print(loss.item())"),
+        ("LightningModule", "training_step", "if self.step % 9 == 0: print(loss.item())"),
+        ("LightningModule", "training_step", "n = batch.max().item()"),
+    ],
+)
+def test_what_a_framework_s_step_leaves_on_the_device_is_left_alone(
+    base: str, step: str, read: str, tmp_path: Path
+) -> None:
+    source = RETURNED.format(base=base, step=step, given="loss", read=read)
+    assert found(tmp_path, source) == []
+
+
+def test_a_statement_that_hands_a_number_on_moves_behind_the_step(tmp_path: Path) -> None:
+    for read in ("losses.append(loss.item())", "print(loss)", "meter.update(loss.item(), len(x))"):
+        fixed = moved(tmp_path, STEP.format(read=read))
+        assert fixed.index("optimizer.step()") < fixed.index(read)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        "losses.append(loss.item())\n        loss = loss + len(losses)",
+        "print(loss)\n        loss = loss / 2",
+        "every(loss.item())",
+        "self.losses.append(loss.item())",
+        "log[i] = loss.item()",
+    ],
+)
+def test_a_statement_that_is_needed_before_the_step_stays(read: str, tmp_path: Path) -> None:
+    source = STEP.format(read=read)
+    assert moved(tmp_path, source) == source
+
+
+def moved(tmp_path: Path, source: str) -> str:
+    """What `tclint fix --unsafe-fixes` makes of a step."""
+    path = tmp_path / "train.py"
+    path.write_text(source, encoding="utf-8")
+    config = Config(tmp_path, select=("TCL335",))
+    changed = fix_files([path], config, unsafe=True).changed
+    return changed[0].after if changed else source
 
 
 EITHER_WAY = """\

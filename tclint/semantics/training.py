@@ -17,7 +17,9 @@ from tclint.semantics.symbols import ModuleInfo
 from tclint.semantics.syntax import CHILDLESS, children, nodes
 
 StepBody = ast.For | ast.While | ast.FunctionDef
-WORDS: Final = (".backward(", ".manual_backward(", "def training_step(", "scaler(")
+WORDS: Final = (
+    ".backward(", ".manual_backward(", "def training_step(", "def compute_loss(", "scaler(",
+)  # fmt: skip
 """A file without any of these has no step."""
 _BACKWARD: Final = frozenset({"backward", "manual_backward"})
 _NO_OPTIMIZERS: Final = re.compile(r"sched|env|prof|^lr", re.IGNORECASE)
@@ -25,6 +27,9 @@ _OPTIMIZER: Final = re.compile(r"optim|^opt(_|$)", re.IGNORECASE)
 _LOSS: Final = re.compile(r"loss", re.IGNORECASE)
 _STEP_NAMES: Final = re.compile(r"^_*(train|optimi[sz]e|update|learn)|train.*(step|batch|iter)")
 _FRAMEWORK: Final = frozenset({"training_step"})
+_OF_TRAINERS: Final = frozenset(
+    {"compute_loss"}
+)  # methods of classes that a `Trainer` is a base of
 _SOMETIMES: Final = (ast.If, ast.IfExp, ast.Match, ast.ExceptHandler, ast.comprehension)
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -35,6 +40,15 @@ _DEEPEST: Final = 3
 def may_train(text: str) -> bool:
     """True for the text of a file that may hold a step."""
     return any(word in text for word in WORDS)
+
+
+def is_returned(step: ast.AST) -> bool:
+    """True for a step that gives its loss to a framework, which runs ``backward`` then."""
+    return (
+        isinstance(step, ast.FunctionDef)
+        and step.name in _FRAMEWORK | _OF_TRAINERS
+        and not any(map(_is_backward, nodes(step)))
+    )
 
 
 def training_bodies(module: ModuleInfo) -> dict[ast.AST, bool]:
@@ -75,8 +89,11 @@ class _Steps:
         return found
 
     def _is_step(self, function: ast.FunctionDef, marks: frozenset[str]) -> bool:
-        if function.name in _FRAMEWORK and function in self._classes:
-            return True
+        if function in self._classes:
+            if function.name in _FRAMEWORK:
+                return True
+            if function.name in _OF_TRAINERS and _is_trainer(self._classes[function]):
+                return True
         named = _STEP_NAMES.search(function.name) is not None
         return marks >= _BOTH and (named or function in self._looped)
 
@@ -192,6 +209,10 @@ def _methods_kept(cls: ast.ClassDef) -> Iterator[tuple[str, str]]:
             match part:
                 case ast.Attribute(value=ast.Name(id="self"), attr=method) if method != kept:
                     yield kept, method
+
+
+def _is_trainer(cls: ast.ClassDef) -> bool:
+    return any(_last_name(base).endswith("Trainer") for base in cls.bases)
 
 
 def _is_backward(node: ast.AST) -> bool:
