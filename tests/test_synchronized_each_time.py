@@ -67,6 +67,51 @@ def training_step(batch):
         optimizer.step()
 """,
 }
+SCALED = """\
+def train_one_epoch(model, loader, optimizer, device, loss_scaler, accum_iter, log):
+    for i, x in enumerate(loader):
+        with autocast():
+            loss = model(x.to(device)) / accum_iter
+        {step}
+    log.synchronize_between_processes()
+"""
+STEPS = {
+    "a scaler that is told when to step": (
+        "loss_scaler(loss, optimizer, update_grad=(i + 1) % accum_iter == 0)"
+    ),
+    "in one of two ways": """if amp:
+            loss_scaler(loss, optimizer, update_grad=(i + 1) % accum_iter == 0)
+        else:
+            loss.backward()
+            if (i + 1) % accum_iter == 0:
+                optimizer.step()""",
+    "by a count": """scaler.scale(loss).backward()
+        if i - last >= accumulate:
+            scaler.step(optimizer)
+            last = i""",
+}
+
+
+@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+def test_a_file_of_several_processes_accumulates(step: str, tmp_path: Path) -> None:
+    source = SCALED.format(step=step)
+    assert set(codes(source, tmp_path)) == {"TCL523"}
+    assert codes(source.replace("    log.sync", "    log.print_"), tmp_path) == []
+    assert codes(source + "# see model.no_sync()\n", tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "loss_scaler(loss, optimizer, parameters=model.parameters())",
+        "loss_scaler(loss, optimizer, update_grad=i >= warm_up)",
+        "loss.backward(); reduce_all(p.grad for p in model.parameters()); optimizer.step()",
+    ],
+)
+def test_a_step_in_each_round_accumulates_nothing(step: str, tmp_path: Path) -> None:
+    assert codes(SCALED.format(step=step), tmp_path) == []
+
+
 HEAD = """\
 from torch.nn.parallel import DistributedDataParallel
 model = DistributedDataParallel(model)

@@ -13,7 +13,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 from tclint.semantics.training import StepBody
 
-from ..lib.facts.training_loops import differentiated, is_test, own_nodes, runs_every_time
+from ..lib.facts.training_loops import called, differentiated, is_test, own_nodes, runs_every_time
 
 _DDP: Final = frozenset(
     {
@@ -21,11 +21,18 @@ _DDP: Final = frozenset(
         "torch.nn.parallel.distributed.DistributedDataParallel",
     }
 )
-# Whoever says one of these synchronizes when it is time.
+# Whoever says one of these synchronizes when it is time, or by other means.
 _TIMED: Final = re.compile(
-    r"no_sync|no_backward_sync|backward_grad_sync|gradient_sync|\.accumulate\(|deepspeed"
+    r"no_sync|no_backward_sync|backward_grad_sync|gradient_sync|\.accumulate\(|deepspeed|horovod|hvd"
+    r"|fsdp|fully_?shard|reduce\w*\([^)]*grad",
+    re.IGNORECASE,
+)
+# What a loop says that several processes run, each with a model in DDP.
+_SPREAD: Final = re.compile(
+    r"synchronize_between_processes|all_reduce_mean\(|reduce_tensor\(|DDP\("
 )
 _ACCELERATOR: Final = re.compile(r"accelerator$", re.IGNORECASE)
+_FEW: Final = re.compile(r"accum|micro", re.IGNORECASE)
 _OPTIMIZER: Final = re.compile(r"optim|^opt|scaler", re.IGNORECASE)
 
 
@@ -68,8 +75,11 @@ class SynchronizedEachTime(Rule[TrainingCall]):
 
 def _accumulates(site: Site, loop: StepBody, call: ast.Call) -> bool:
     """True where each step runs `backward`, and only some step the optimizer."""
-    if isinstance(loop, ast.FunctionDef) or not runs_every_time(site, call, loop):
+    runs = [run for run, _ in differentiated(loop)]
+    if isinstance(loop, ast.FunctionDef) or not runs_every_time(site, call, loop, runs):
         return False
+    if "backward" not in called(call):
+        return any(map(_says_every_few, (*call.args, *(k.value for k in call.keywords))))
     steps = [node for node in own_nodes(loop) if _is_optimizer_step(node)]
     if steps:
         return all(_is_every_few(site, node, loop) for node in steps)
@@ -88,20 +98,30 @@ def _is_every_few(site: Site, node: ast.AST, loop: StepBody) -> bool:
     for outer in site.ancestors(node):
         if outer is loop:
             return False
-        if isinstance(outer, ast.If):
-            parts = ast.walk(outer.test)
-            if any(isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod) for n in parts):
+        if isinstance(outer, ast.If) and _says_every_few(outer.test):
+            return True
+    return False
+
+
+def _says_every_few(test: ast.expr) -> bool:
+    """True for `(i + 1) % steps == 0`, and for `i - last >= accumulate`."""
+    for node in ast.walk(test):
+        match node:
+            case ast.BinOp(op=ast.Mod()):
                 return True
+            case ast.Compare(ops=[ast.GtE() | ast.Eq()], comparators=[limit]):
+                if _FEW.search(_last(limit)):
+                    return True
     return False
 
 
 def _is_spread(site: Site, call: ast.Call) -> bool:
-    """True where the file puts a model into DDP, or an accelerator runs `backward`."""
+    """True where the file puts a model into DDP, or is one of several processes that train it."""
     if isinstance(call.func, ast.Attribute) and _ACCELERATOR.search(_last(call.func.value)):
         return True
     text = site.module.file.text
     if "DistributedDataParallel" not in text:
-        return False
+        return _SPREAD.search(text) is not None
     return any(
         isinstance(node, ast.Call) and site.dotted(node.func) in _DDP
         for node in ast.walk(site.module.tree)
