@@ -77,6 +77,11 @@ for a, p in zip(average.parameters(), model.parameters()):
         a.mul_(decay)
         a.add_(p, alpha=1 - decay)
 """,
+    "by their names alone": """\
+averages, parameters = dict(average.named_parameters()), dict(model.named_parameters())
+for name in parameters.keys():
+    averages[name].data.mul_(decay).add_(parameters[name].data, alpha=1 - decay)
+""",
     "a gradient's": """\
 for a, p in zip(average.parameters(), model.parameters()):
     a.mul_(decay).add_(p.grad, alpha=1 - decay)
@@ -127,7 +132,38 @@ def test_all_at_once_has_the_bits_of_one_after_the_other(update: str, tmp_path: 
         assert all(torch.equal(one, two) for one, two in pairs), name
 
 
+WRITTEN = {
+    "a sum in a dict": "self.kept[name] = decay * self.kept[name] + (1 - decay) * p.data",
+    "a sum that has a name": (
+        "assert name in self.kept\n"
+        "    new = (1.0 - decay) * p.data + decay * self.kept[name]\n"
+        "    self.kept[name] = new.clone()"
+    ),
+    "a difference": "self.kept[name].sub_((1 - decay) * (self.kept[name] - p))",
+    "a difference that is added": "self.kept[name].add_((p - self.kept[name]) * (1 - decay))",
+    "a difference with an operator": "self.kept[name] += (1 - decay) * (p - self.kept[name])",
+    "a sum that is copied": "self.kept[name].copy_(decay * self.kept[name] + (1 - decay) * p)",
+}
+
+
+@pytest.mark.parametrize("update", WRITTEN.values(), ids=WRITTEN)
+def test_an_average_that_is_written_out_is_found_and_left(update: str, tmp_path: Path) -> None:
+    loop = f"for name, p in model.named_parameters():\n    {update}\n"
+    body = "".join(f"    {line}\n" for line in loop.splitlines())
+    source = f"def update_ema(self, model, decay):\n{body}"
+    assert checked(tmp_path, source) == ["medium"]
+    assert fixed(tmp_path, source) == ""
+
+
 NONE = {
+    "a step towards something else": "for n, p in model.named_parameters():\n"
+    "    kept[n].sub_((1 - rate) * (other[n] - p))\n",
+    "a sum that is kept elsewhere": "for n, p in model.named_parameters():\n"
+    "    mixed[n] = (1 - rate) * p.data + rate * other[n]\n",
+    "a difference that is kept": "for n, p in model.named_parameters():\n"
+    "    moved[n] = (1 - rate) * (p - other[n])\n",
+    "a sum of numbers": "for n, p in model.named_parameters():\n"
+    "    total += (1 - rate) * (p.numel() - 1)\n",
     "weights that decay": "for p in model.parameters():\n    p.mul_(0.9)\n",
     "a step by hand": "for p in model.parameters():\n    p.data.add_(p.grad, alpha=-0.1)\n",
     "momentum of an optimizer": "for p in group['params']:\n    state[p]['m'].mul_(0.9).add_(p)\n",

@@ -30,6 +30,10 @@ CHANGED = {
     "scaled": "for p in model.parameters(): p.grad.mul_(1.0 / scale)",
     "divided": "for p in model.parameters(): p.grad /= scale",
     "a step by hand": "for p in model.parameters(): p.data.add_(p.grad, alpha=-0.1)",
+    "within bounds": "for p in model.parameters(): p.data.clamp_(-0.01, 0.01)",
+    "a step by hand, with an operator": (
+        "with torch.no_grad():\n    for p in model.parameters(): p -= scale * p.grad"
+    ),
     "below a context": (
         "with torch.no_grad():\n    for p in model.parameters(): p.add_(p.grad, alpha=-1)"
     ),
@@ -42,6 +46,7 @@ NOT_CHANGED = {
     "two operations": "for p in model.parameters():\n    p.grad.mul_(scale)\n    p.data.zero_()",
     "another object": "for p in model.parameters(): scale.add_(1)",
     "dropped": "for p in model.parameters(): p.grad = None",
+    "a number that shrinks": "n = 0\nfor p in model.parameters(): n -= p.numel()",
     "a number": "n = 0\nfor p in model.parameters(): n += p.numel()",
     "of rows": "for row in x: row.mul_(scale)",
     "seldom": "if len(x) % 100 == 0:\n    for p in model.parameters(): p.grad.zero_()",

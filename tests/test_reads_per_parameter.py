@@ -37,7 +37,13 @@ READ = {
         "`part < 1`",
     ),
 }
+READ["whether it is finite"] = (
+    "if torch.isnan(p.grad).any(): norms.append(name)",
+    "`torch.isnan(p.grad).any()`",
+)
 NOT_READ = {
+    "whether it is finite, of another": "if torch.isnan(clip): norms.append(name)",
+    "a mask that stays": "norms.append(torch.isnan(p.grad))",
     "a norm that stays": "norms.append(p.grad.norm(2))",
     "a number that is read already, elsewhere": "n = clip\n            if n > 1: norms.append(n)",
     "a name": "n = p.grad.norm(2)\n            if name == 'bias': norms.append(n)",

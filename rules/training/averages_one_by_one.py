@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, TypeGuard
 
 from tclint.diagnostics import Applicability, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair, Replace
@@ -159,35 +159,74 @@ def _is_average(update: _Update, names: Names) -> bool:
 
 
 def _written_out(statements: list[ast.stmt], names: Names) -> Decline | None:
-    """A reason for ``a.copy_(d * a + (1 - d) * b)`` and ``a.data = ...``, None for all else."""
+    """A reason for an average that is written as a sum, or as a difference; None for all else."""
     match statements[-1:]:
         case [ast.Expr(value=ast.Call(func=ast.Attribute(value=kept, attr="copy_"), args=[new]))]:
-            pass
+            is_one = _is_sum(new)
         case [ast.Assign(targets=[ast.Attribute(attr="data", value=kept)], value=new)]:
-            pass
-        case _:
-            return None
-    match new:
-        case ast.BinOp(
-            left=ast.BinOp(op=ast.Mult()) as one,
-            op=ast.Add(),
-            right=ast.BinOp(op=ast.Mult()) as two,
-        ):
-            mentioned = _names_in(one) | _names_in(two)
-        case (
-            ast.Call(func=ast.Attribute(attr="lerp"))
-            | ast.Call(func=ast.Attribute(attr="update_average"))
-        ):
-            mentioned = _names_in(new)
+            is_one = _is_sum(new)
+        case [ast.Assign(targets=[ast.Subscript() as kept], value=new)]:
+            new = _computed(new, statements)
+            is_one = _is_sum(new) and ast.unparse(kept) in map(ast.unparse, _terms(new))
+        case [
+            ast.Expr(
+                value=ast.Call(func=ast.Attribute(value=kept, attr="sub_" | "add_"), args=[new])
+            )
+        ]:
+            is_one = _is_step_towards(new, kept)
+        case [ast.AugAssign(target=kept, op=ast.Sub() | ast.Add(), value=new)]:
+            is_one = _is_step_towards(new, kept)
         case _:
             return None
     known = _names_in(kept) | {n for s in statements for n in _stored(s)}
-    if names.bound.isdisjoint(known) or not mentioned & (names.bound | known):
+    mentioned = _names_in(new)
+    if not is_one or names.bound.isdisjoint(known) or not mentioned & (names.bound | known):
         return None
     return Decline(
         "write it in place first, as `average.mul_(decay).add_(new, alpha=1 - decay)`: the bits "
         "may differ from what is computed here"
     )
+
+
+def _is_sum(new: ast.expr) -> bool:
+    """True for ``d * a + (1 - d) * b``, and for a call that says so."""
+    match new:
+        case ast.BinOp(left=ast.BinOp(op=ast.Mult()), op=ast.Add(), right=ast.BinOp(op=ast.Mult())):
+            return True
+        case ast.Call(func=ast.Attribute(attr="lerp" | "update_average")):
+            return True
+    return False
+
+
+def _is_step_towards(new: ast.expr, kept: ast.expr) -> bool:
+    """True for ``w * (a - b)`` of what it is added to, or taken from."""
+    match new:
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            differences = [part for part in (left, right) if _is_difference(part)]
+            sides = [side for part in differences for side in (part.left, part.right)]
+            return ast.unparse(kept) in map(ast.unparse, sides)
+    return False
+
+
+def _is_difference(node: ast.expr) -> TypeGuard[ast.BinOp]:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
+
+
+def _computed(new: ast.expr, statements: list[ast.stmt]) -> ast.expr:
+    """What a value is computed as: behind `.clone()`, and behind a variable of the loop."""
+    match new:
+        case ast.Call(func=ast.Attribute(value=inner, attr="clone" | "detach"), args=[]):
+            return _computed(inner, statements)
+        case ast.Name(id=name):
+            for statement in statements:
+                match statement:
+                    case ast.Assign(targets=[ast.Name(id=bound)], value=value) if bound == name:
+                        return value
+    return new
+
+
+def _terms(new: ast.expr) -> Iterator[ast.expr]:
+    return (node for node in ast.walk(new) if isinstance(node, (ast.Subscript, ast.Name)))
 
 
 def _stored(statement: ast.stmt) -> Iterator[str]:

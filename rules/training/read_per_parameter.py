@@ -80,6 +80,8 @@ def _reads(site: Site, loop: ast.For, names: Names) -> list[ast.expr]:
             case ast.If(test=ast.Compare(left=left, comparators=[right]) as test):
                 if norms & (_names(left) | _names(right)) and _for_each(site, node, loop):
                     reads.append(test)
+            case ast.If(test=test) if _is_asked(test, known) and _for_each(site, node, loop):
+                reads.append(test)
     return reads
 
 
@@ -90,6 +92,16 @@ def _is_number(node: ast.expr) -> bool:
 
 def _has_norm(node: ast.expr) -> bool:
     return any(called(part) in ("norm", "vector_norm") for part in ast.walk(node))
+
+
+def _is_asked(test: ast.expr, known: set[str]) -> bool:
+    """True for `if torch.isnan(p.grad).any()`, whose answer the device has."""
+    return any(
+        called(part) in ("isnan", "isfinite", "isinf")
+        and bool(known & _names(part))
+        and "item" not in map(called, ast.walk(test))
+        for part in ast.walk(test)
+    )
 
 
 def _for_each(site: Site, node: ast.AST, loop: ast.For) -> bool:

@@ -35,7 +35,8 @@ _BEHIND_TORCH: Final = (
 _OVER_TENSORS: Final = ("param", "state_dict(")
 _ARITHMETIC: Final = (
     ".mul_(", " *= ", ".lerp_(", ".copy_(", ".norm(", ".data =", ".item(", ".zero_(", ".add_(",
-    ".sub_(", ".div_(", " /= ", ".data -= ",
+    ".sub_(", ".div_(", " /= ", ".data -= ", "isnan(", "isfinite(", "isinf(", ".clamp_(", " -= ",
+    "(1 - ", "(1.0 - ", "(1. - ",
 )  # fmt: skip
 _FUNCTION: Final = ast.FunctionDef
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -13,7 +13,7 @@ from tclint.semantics.site import Site
 Loop = ast.For | ast.ListComp | ast.GeneratorExp
 _OF_MODULES: Final = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
 _STATES: Final = frozenset({"state_dict"})
-_VIEWS: Final = frozenset({"items", "values"})
+_VIEWS: Final = frozenset({"items", "values", "keys"})
 _WRAPPERS: Final = frozenset({"list", "tuple", "dict", "OrderedDict", "chain", "reversed"})
 _NAMED: Final = re.compile(r"param|weights|_ps$", re.IGNORECASE)
 
