@@ -353,3 +353,41 @@ class Trainer:
     path.write_text(source, encoding="utf-8")
     run = check_files([path], Config(tmp_path, select=("TCL507",)))
     assert [result.diagnostic.code for result in run.results] == ["TCL507"]
+
+
+SPREAD = """\
+import torch
+
+
+def make(model, rate, eps, **given):
+    model.to("cuda")
+    options = {made}
+    {added}
+    return torch.optim.AdamW(model.parameters(), **{passed})
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "added", "passed", "told"),
+    [
+        ("dict(lr=rate)", "options['eps'] = eps", "options", True),
+        ("{'lr': rate}", "if 'eps' in options: print(options['eps'])", "options", True),
+        ("None", "", "{'lr': rate, 'eps': eps}", True),
+        ("dict(lr=rate, fused=True)", "", "options", False),
+        ("dict(lr=rate)", "options['fused'] = eps > 0", "options", False),
+        ("dict(lr=rate)", "options.update(given)", "options", False),
+        ("dict(lr=rate)", "options[eps] = True", "options", False),
+        ("dict(given)", "", "options", False),
+        ("{**given}", "", "options", False),
+        ("dict(lr=rate)", "options = options | given", "options", False),
+        ("dict(lr=rate)", "fill(options)", "options", False),
+        ("None", "", "given", False),
+    ],
+)
+def test_a_dict_of_options_chooses_an_implementation_or_none(
+    made: str, added: str, passed: str, told: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(SPREAD.format(made=made, added=added, passed=passed), encoding="utf-8")
+    run = fix_files([path], Config(tmp_path, select=("TCL507",)), unsafe=True)
+    assert ["fused=True" in one.after.partition("AdamW")[2] for one in run.changed] == [True] * told

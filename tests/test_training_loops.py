@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tclint.config import Config
+from tclint.fix.apply import fix_files
 from tclint.lint.engine import check_files
 
 STEP = """\
@@ -38,7 +39,17 @@ EVERY = {
     "below `with`": f"{INNER}with torch.no_grad():\n{INNER}    {WAIT}",
     "below `try`": f"{INNER}try:\n{INNER}    {WAIT}{INNER}finally:\n{INNER}    pass\n",
 }
+FOR_A_GPU = "torch.cuda.is_available()"
+EVERY |= {
+    "where there is a GPU": f"{INNER}if {FOR_A_GPU}:\n{INNER}    {WAIT}",
+    "on a GPU": f"{INNER}if device.type == 'cuda':\n{INNER}    {WAIT}",
+    "by another name": f"{INNER}wait = torch.cuda.synchronize\n{INNER}wait()\n",
+}
 NOT_EVERY = {
+    "where there is no GPU": f"{INNER}if {FOR_A_GPU}:\n{INNER}    pass\n{INNER}else:\n"
+    f"{INNER}    {WAIT}",
+    "on a GPU, sometimes": f"{INNER}if {FOR_A_GPU} and i % 9 == 0:\n{INNER}    {WAIT}",
+    "a name that is given": f"{INNER}wait = print\n{INNER}wait = batches.wait\n{INNER}wait()\n",
     "below `if`": f"{INNER}if i % 100 == 0:\n{INNER}    {WAIT}",
     "once an epoch": OUTER + WAIT,
     "in a function": f"{INNER}def wait():\n{INNER}    {WAIT}",
@@ -113,3 +124,13 @@ def test_what_is_told_to_optimize_steps(tmp_path: Path) -> None:
     source = STEP.replace("optimizer.step()", "scaling.optimize(optimizer)") + INNER + WAIT
     assert codes(tmp_path, source) == ["TCL331"]
     assert codes(tmp_path, source.replace("(optimizer)\n", "(model)\n")) == []
+
+
+@pytest.mark.parametrize(("given", "found"), [("False", 1), ("set_to_none=False", 1), ("True", 0)])
+def test_gradients_that_are_kept_are_told_however_it_is_said(
+    given: str, found: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(f"{STEP}{INNER}optimizer.zero_grad({given})\n", encoding="utf-8")
+    changed = fix_files([path], Config(tmp_path, select=("TCL505",)), unsafe=True).changed
+    assert [given.replace("False", "True") in one.after for one in changed] == [True] * found

@@ -9,6 +9,7 @@ from tclint.diagnostics import Applicability, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
+from tclint.semantics.site import Site
 
 from ..lib.facts.training_loops import called, is_test, own_nodes, runs_every_time
 
@@ -41,7 +42,7 @@ class SynchronizeEachStep(Rule[TrainingCall]):
     def check(self, event: TrainingCall) -> Finding | None:
         """Look for what waits in the innermost loop of a training step."""
         site, loop = event.site, event.loop
-        dotted = site.dotted(event.call.func) or ""
+        dotted = _dotted(site, event.call.func)
         if dotted not in _WAITING or site.spell(dotted) is None:
             return None
         if not runs_every_time(site, event.call, loop) or is_test(site, loop):
@@ -54,6 +55,19 @@ class SynchronizeEachStep(Rule[TrainingCall]):
             confidence=Confidence.MEDIUM,
             worth=Worth.HINT if dotted.endswith(".synchronize") else None,
         )
+
+
+def _dotted(site: Site, func: ast.expr) -> str:
+    """The name of what is called, also by way of a variable: `sync = torch.cuda.synchronize`."""
+    if isinstance(func, ast.Name):
+        stores = site.stores(func.id)
+        outer = site.parent(stores[0]) if len(stores) == 1 else None
+        held = outer.value if isinstance(outer, ast.Assign) else None
+        if not stores:
+            held = site.module.assigned.get(func.id)
+        if isinstance(held, ast.Attribute):
+            return site.dotted(held) or ""
+    return site.dotted(func) or ""
 
 
 def _repair(event: TrainingCall, dotted: str) -> Repair | Decline:

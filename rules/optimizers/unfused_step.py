@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Final
 
 from tclint.diagnostics import Applicability, Confidence, Effect, Worth
@@ -37,7 +38,7 @@ class UnfusedStep(Rule[OptimizerInit]):
         """Look for an optimizer that nobody has chosen an implementation for."""
         if event.optimizer not in _FUSED or event.compiled_step:
             return None
-        given = {keyword.arg for keyword in event.call.keywords}
+        given = set(_given(event))
         compiles = _compiles(event.site)
         if given & _CHOICES or len(event.call.args) > 2 or _is_in_test(event.site):
             return None
@@ -59,6 +60,51 @@ class UnfusedStep(Rule[OptimizerInit]):
             worth=None if certain else Worth.HINT,
             since=max(FIRST, since(event.optimizer, "fused") or FIRST),
         )
+
+
+def _given(event: OptimizerInit) -> Iterator[str | None]:
+    """The names of what the call passes; None for what nobody can see."""
+    for keyword in event.call.keywords:
+        if keyword.arg is None:
+            yield from _keys(event.site, keyword.value)
+        else:
+            yield keyword.arg
+
+
+def _keys(site: Site, spread: ast.expr) -> Iterator[str | None]:
+    """The keys of a dict that is written out, and of those that are added where it has a name."""
+    match spread:
+        case ast.Dict(keys=keys):
+            yield from map(_text, keys)
+        case ast.Call(func=ast.Name(id="dict"), args=[], keywords=keywords):
+            yield from (keyword.arg for keyword in keywords)
+        case ast.Name(id=name) if len(site.stores(name)) == 1:
+            made = site.parent(site.stores(name)[0])
+            written = isinstance(made, ast.Assign) and isinstance(made.value, (ast.Dict, ast.Call))
+            yield from (
+                _keys(site, made.value) if isinstance(made, ast.Assign) and written else [None]
+            )
+            for load in site.loads(name):
+                yield from _added(site, load)
+        case _:
+            yield None
+
+
+def _text(key: ast.expr | None) -> str | None:
+    return key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else None
+
+
+def _added(site: Site, load: ast.Name) -> Iterator[str | None]:
+    """What a use of a dict adds to it; None where that cannot be seen."""
+    match site.parent(load):
+        case ast.Subscript(slice=ast.Constant(value=str() as key)):
+            yield key
+        case ast.keyword(arg=None) | ast.Compare():
+            return
+        case ast.Attribute(attr="get" | "pop" | "items" | "keys"):
+            return
+        case _:
+            yield None
 
 
 def _is_in_test(site: Site) -> bool:

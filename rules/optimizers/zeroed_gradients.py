@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tclint.diagnostics import Applicability, Confidence, Effect, Worth
-from tclint.lint.rewrite import AddArgument, Repair
+from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
 
@@ -25,7 +25,8 @@ class ZeroedGradients(Rule[TrainingCall]):
     def check(self, event: TrainingCall) -> Finding | None:
         """Look for the literal keyword."""
         keywords = {k.arg: k.value for k in event.call.keywords}
-        kept = keywords.get("set_to_none")
+        by_place = event.call.args[0] if len(event.call.args) == 1 else None
+        kept = keywords.get("set_to_none", by_place)
         if event.name != "zero_grad" or not isinstance(kept, ast.Constant):
             return None
         if kept.value is not False or "CUDAGraph" in event.site.module.file.text:
@@ -35,7 +36,7 @@ class ZeroedGradients(Rule[TrainingCall]):
             "the kernels and the memory",
             fix=Repair(
                 "Drop the gradients",
-                (AddArgument(event.call, "True", keyword="set_to_none"),),
+                (Replace(kept, "True"),),
                 Applicability.UNSAFE,
                 changes="gradients are None until the next backward pass",
             ),

@@ -71,13 +71,29 @@ def runs_every_time(
 def _decides_about(outer: ast.AST, inner: ast.AST) -> bool:
     """True where the outer node evaluates the inner one sometimes, and not to decide."""
     match outer:
-        case ast.If(test=test) | ast.IfExp(test=test):
-            return inner is not test
+        case ast.If(test=test, body=body):
+            return inner is not test and not (inner in body and _asks_for_gpu(test))
+        case ast.IfExp(test=test, body=taken):
+            return inner is not test and not (inner is taken and _asks_for_gpu(test))
         case ast.Match(subject=subject):
             return inner is not subject
         case ast.BoolOp(values=[first, *_]):
             return inner is not first
     return isinstance(outer, ast.ExceptHandler)
+
+
+def _asks_for_gpu(test: ast.expr) -> bool:
+    """True for `torch.cuda.is_available()` and `device.type == "cuda"`: the same in each step."""
+    match test:
+        case ast.Call(func=ast.Attribute(attr="is_available"), args=[]):
+            return True
+        case ast.Compare(
+            left=ast.Attribute(attr="type"), ops=[ast.Eq()], comparators=[ast.Constant(value=name)]
+        ):
+            return name in ("cuda", "xpu")
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name in ("use_cuda", "cuda", "use_gpu", "on_gpu")
+    return False
 
 
 def _holds_otherwise(outer: ast.AST, inner: ast.AST, others: Collection[ast.AST]) -> bool:
