@@ -1,52 +1,96 @@
-"""TCL620: a training script compiles, but multiplies in full float32."""
+"""TCL620: a training script multiplies in full float32."""
 
 from __future__ import annotations
 
+import ast
 import re
 from typing import Final
 
 from tclint.diagnostics import Confidence, Effect, Worth
 from tclint.lint.rule import Finding, Rule
-from tclint.semantics.events import CompileCall
-from tclint.semantics.training import may_train, training_bodies
-from tclint.semantics.values import BoundExternal
+from tclint.semantics.events import TrainingCall
+from tclint.semantics.site import Site
+from tclint.semantics.syntax import nodes
 
-# Whoever says one of these has thought about precision.
+from ..lib.facts.devices import may_be_on_gpu
+from ..lib.facts.training_loops import differentiates, is_test
+
+# Whoever says one of these has thought about precision, or leaves it to a framework that asks.
 _PRECISE: Final = re.compile(
     r"float32_matmul_precision|tf32|fp32_precision|autocast|bfloat16|float16|float64|half\(|double\("
-    r"|\bamp\b|precision|mixed|Accelerator|fp16|bf16|fp8",
+    r"|\bamp\b|precision|mixed|accelerator|fp16|bf16|fp8|fabric|lightning|deepspeed|transformers",
     re.IGNORECASE,
 )
-_COMPILES: Final = re.compile(r"\btorch\.compile\b|\.compile\(")
+_COMPILED: Final = re.compile(r"step|optim|backward", re.IGNORECASE)
+# Most of the time of such models goes into products of matrices.
+_MULTIPLIES: Final = re.compile(r"attention|transformer", re.IGNORECASE)
 
 
-class Tf32NotEnabled(Rule[CompileCall]):
-    """A training script compiles its model, but runs its matmuls in full float32."""
+class Tf32NotEnabled(Rule[TrainingCall]):
+    """A training script runs its matmuls in full float32."""
 
     code = "TCL620"
     name = "tf32-not-enabled"
     former_names = ("full-float32-products",)
-    summary = "A compiled training script never lets its matmuls use TF32"
+    summary = "A training script never lets its matmuls use TF32"
     worth = Worth.HIGH
     measured = "31% to 57% of a training step in 2 cases (H200)"
-    on = CompileCall
+    on = TrainingCall
     effects = (Effect.NONE,)
     outside_regions = True
 
-    def check(self, event: CompileCall) -> Finding | None:
-        """Report the file's first compile call."""
-        if isinstance(event.target, BoundExternal):
-            return None  # an optimizer's step multiplies no matrices
-        text = event.site.module.file.text
-        if not may_train(text) or _PRECISE.search(text):
+    def check(self, event: TrainingCall) -> Finding | None:
+        """Asked of the file's first `backward`."""
+        site, text = event.site, event.site.module.file.text
+        if differentiates(event.call) is None or is_test(site, event.loop):
             return None
-        first = _COMPILES.search(text)
-        if first is None or text.count("\n", 0, first.start()) + 1 != event.node.lineno:
+        if _PRECISE.search(text) or _first_backward(site) is not event.call:
             return None
-        if not training_bodies(event.site.module):
+        multiplies = _holds_products(site) and may_be_on_gpu(site)
+        if not multiplies and not _compiles(site):
             return None
+        certain = multiplies and _is_script(site)
         return Finding(
             "Float32 matmuls do not use TF32; "
             '`torch.set_float32_matmul_precision("high")` makes them several times faster',
-            confidence=Confidence.LOW,
+            confidence=Confidence.MEDIUM if certain else Confidence.LOW,
         )
+
+
+def _first_backward(site: Site) -> ast.Call | None:
+    runs = [
+        node
+        for node in nodes(site.module.tree)
+        if isinstance(node, ast.Call) and differentiates(node) is not None
+    ]
+    return min(runs, key=lambda call: (call.lineno, call.col_offset), default=None)
+
+
+def _holds_products(site: Site) -> bool:
+    """True where the code, not its texts, names attention or a transformer."""
+    for node in nodes(site.module.tree):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.ClassDef(name=name):
+                if _MULTIPLIES.search(name):
+                    return True
+    return False
+
+
+def _compiles(site: Site) -> bool:
+    """True for `torch.compile(model)` and `model.compile()`, but not for an optimizer's step."""
+    for node in nodes(site.module.tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=owner, attr="compile") as func, args=args):
+                if site.dotted(func) == "torch.compile":
+                    return not any(_COMPILED.search(ast.unparse(given)) for given in args)
+                if not args and site.dotted(owner) != "re":
+                    return True
+    return False
+
+
+def _is_script(site: Site) -> bool:
+    """True for a file that runs by itself, so that no other sets the precision for it."""
+    return any(
+        isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)
+        for node in site.module.tree.body
+    ) or any(isinstance(node, (ast.For, ast.While)) for node in site.module.tree.body)
