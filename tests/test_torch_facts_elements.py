@@ -152,6 +152,7 @@ _NAMES = sorted(
 
 @pytest.mark.parametrize("name", _NAMES)
 def test_torch_has_the_names_that_mean_something_to_the_analysis(name: str) -> None:
+    pytest.importorskip(name.partition(".")[0])
     assert callable(_named(name))
 
 

@@ -41,7 +41,7 @@ class Bar:
             self._stream.flush()
 
     def text(self, columns: int) -> str:
-        """The line: ``━━━━━━──── 512/1248 Checking``, like that of other commands."""
+        """The line: ``━━━━━━╌╌╌╌ 512/1248 Checking``, like that of other commands."""
         said = f"{self._done}/{self._total} Checking"
         room = min(WIDEST, columns - len(said) - 2)
         if room < 1:
