@@ -11,10 +11,10 @@ import pytest
 from lsprotocol import types
 
 from tclint.config import Config, load_config
+from tclint.fix.reduce import common
 from tclint.lint import project_files
 from tclint.lint.engine import Run, check_files
 from tclint.server.programs import Programs
-from tclint.server.textdiff import common
 from tclint.source.discovery import discover
 from tclint.source.file import split_lines
 from tests.server_process import opened, play, reported

@@ -42,8 +42,8 @@ def changed_stretches(before: str, after: str, targets: Sequence[tuple[int, int]
 
 def _differences(old: Sequence[str], new: Sequence[str], start: int) -> Iterator[Stretch]:
     """The differing runs of two lists of strings, as places in the text that ``old`` makes up."""
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
+    head = common(old, new)
+    tail = common(old[head:][::-1], new[head:][::-1])
     place = start + sum(map(len, old[:head]))
     old, new = old[head : len(old) - tail], new[head : len(new) - tail]
     matcher = SequenceMatcher(None, old, new, autojunk=False)
@@ -54,8 +54,8 @@ def _differences(old: Sequence[str], new: Sequence[str], start: int) -> Iterator
         place += size
 
 
-def _common(old: Sequence[str], new: Sequence[str]) -> int:
-    """How many items the lists have in common at their start."""
+def common(old: Sequence[str], new: Sequence[str]) -> int:
+    """How many items the two have in common at their start."""
     count = 0
     for one, other in zip(old, new, strict=False):
         if one != other:

@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Diagnostic, Position, Span
+from tclint.fix.reduce import common
 from tclint.server.document import Analysis
-from tclint.server.textdiff import common
 from tclint.source.errors import SourceError
 from tclint.source.file import SourceFile
 from tclint.source.parse import parse

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from tclint.diagnostics import Edit, Position, Span
+from tclint.fix.reduce import common
 from tclint.server.positions import end_of
 from tclint.source.file import SourceFile, split_lines
 
@@ -25,16 +25,6 @@ def line_edits(before: SourceFile, after: str) -> tuple[Edit, ...]:
         for tag, i1, i2, j1, j2 in matcher.get_opcodes()
         if tag != "equal"
     )
-
-
-def common(left: Sequence[str], right: Sequence[str]) -> int:
-    """How many items two sequences have in common at their heads."""
-    count = 0
-    for one, other in zip(left, right, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count
 
 
 def _start_of(file: SourceFile, index: int) -> Position:
