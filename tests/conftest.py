@@ -89,9 +89,12 @@ def _gpus_needed(item: pytest.Item) -> int:
 
 
 def pytest_collection_finish() -> None:
-    """Spare the garbage collector what is there for good: modules and tests."""
+    """Spare the garbage collector what is there for good, modules and tests, and most of its runs:
+    Dynamo makes so many objects that every eighth second went into them.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture
