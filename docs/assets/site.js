@@ -52,7 +52,7 @@ document$.subscribe(() => {
 
 // What scrolls can be reached by keys.
 document$.subscribe(() => {
-  for (const box of document.querySelectorAll(".md-typeset pre > code, .md-typeset__table")) {
+  for (const box of document.querySelectorAll(".md-typeset pre > code, .md-typeset__scrollwrap, .md-typeset__table")) {
     if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
   }
 });

@@ -2,7 +2,7 @@ import * as fs from "node:fs";
 import * as vscode from "vscode";
 import { LanguageClient, LanguageClientOptions, State } from "vscode-languageclient/node";
 import { serverCommand } from "./command";
-import { SECTION, serverSettings } from "./settings";
+import { ownSettings, SECTION, serverSettings } from "./settings";
 import { shown } from "./status";
 
 const PYTHON_EXTENSION = "ms-python.python";
@@ -63,6 +63,14 @@ function options(log: vscode.OutputChannel): LanguageClientOptions {
     documentSelector: [{ language: "python" }],
     outputChannel: log,
     initializationOptions: serverSettings((name) => settings.get(name)),
+    middleware: {
+      workspace: {
+        configuration: async (params, token, next) => {
+          const answers = await next(params, token);
+          return Array.isArray(answers) ? answers.map(ownSettings) : answers;
+        },
+      },
+    },
   };
 }
 

@@ -20,3 +20,12 @@ export function serverSettings(get: (name: string) => unknown): Record<string, u
   }
   return found;
 }
+
+/** An answer to the server that asks for its section, which in the editor holds more. */
+export function ownSettings(section: unknown): unknown {
+  if (typeof section !== "object" || section === null || Array.isArray(section)) {
+    return section;
+  }
+  const all = section as Record<string, unknown>;
+  return serverSettings((name) => all[name]);
+}

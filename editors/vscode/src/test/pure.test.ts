@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { test } from "node:test";
 import { besideInterpreter, serverCommand } from "../command";
-import { SERVER_SETTINGS, serverSettings } from "../settings";
+import { ownSettings, SERVER_SETTINGS, serverSettings } from "../settings";
 import { shown } from "../status";
 
 const never = (): boolean => false;
@@ -45,6 +45,13 @@ test("the server is sent its own settings only", () => {
     serverSettings((name) => settings[name]),
     { inlayHints: true },
   );
+});
+
+test("so it is when it asks for them", () => {
+  assert.deepEqual(ownSettings({ path: ["x"], inlayHints: true, enable: null }), {
+    inlayHints: true,
+  });
+  assert.equal(ownSettings(null), null);
 });
 
 test("every setting of the server is declared", () => {
