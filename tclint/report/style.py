@@ -35,6 +35,7 @@ pre { background: var(--card); padding: .75rem; border-radius: .5rem; white-spac
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; padding: .35rem .8rem .35rem 0; border-bottom: 1px solid var(--line);
   vertical-align: top; }
+td.told { min-width: 16rem; }
 table.rules td:nth-child(2) { white-space: normal; min-width: 14rem; }
 td:not(:last-child), th { white-space: nowrap; overflow-wrap: normal; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }

@@ -10,6 +10,7 @@ from typing import Any
 
 from tclint.errors import UserError
 from tclint.records import record
+from tclint.report.rounded import rounded
 from tclint.run.intervals import Interval
 
 _HAPPENED = "graph-break", "recompile", "host-sync", "runs-eagerly"
@@ -76,7 +77,7 @@ def _lines(comparison: Comparison, root: Path) -> Iterator[str]:
         ratio = before.step.value / after.step.value if after.step.value else 0.0
         spread = after.step.low <= before.step.high and before.step.low <= after.step.high
         words = "no difference that could be measured" if spread else f"{ratio:.3g}x"
-        yield f"step {before.step.value:.4g} -> {after.step.value:.4g} ms ({words})"
+        yield f"step {rounded(before.step.value, 4)} -> {rounded(after.step.value, 4)} ms ({words})"
     yield from _named("came", comparison.came, after, root)
     yield from _named("went", comparison.went, before, root)
     if not comparison.came and not comparison.went:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median, quantiles
 
+from tclint.report.rounded import rounded
 from tclint.verify.events import Equality
 from tclint.verify.results import Arm
 from tclint.verify.speed import Speed, Speedup, Timing
@@ -53,7 +54,7 @@ def judge_speed(arms: tuple[Arm, ...], equality: Equality, mode: str = "default"
     old = speeds[0].compiled if len(arms) > 1 else speeds[-1].eager
     for one in (old, new):
         if one.spread > _NOISIEST * one.median:
-            scatter = f"half of them within {one.lower:.3g} to {one.upper:.3g} ms"
+            scatter = f"half of them within {rounded(one.lower, 3)} to {rounded(one.upper, 3)} ms"
             note = f"no speedup: the times scatter too much ({scatter})"
             return Speedup(mode, None, note)
     names = "compiled before / compiled after" if len(arms) > 1 else "eager / compiled"
@@ -95,7 +96,7 @@ def judge_pair(
         if one is not None and one.spread > _NOISIEST * one.median and not far:
             return Speedup("", None, "the times scatter too much")
     low, high = interval(new, old)
-    names = f"{old.median:.3g} → {new.median:.3g} ms"
+    names = f"{rounded(old.median, 3)} → {rounded(new.median, 3)} ms"
     ratio = new.median / old.median
     felt = abs(ratio - 1) >= _LEAST and abs(new.median - old.median) >= _LEAST_MS
     if not felt or not apart(old, new):

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from tclint.report.as_html import prose
+from tclint.report.origin import origin
 from tclint.report.project import NAME
+from tclint.report.rounded import rounded
 from tclint.report.style import STYLE
 from tclint.run.ablate import Ablation
 from tclint.run.events import Event, Kind
@@ -56,6 +58,7 @@ def render(
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    pages.filters["rounded"] = rounded
     pages.filters["prose"] = lambda text: Markup(prose(text))
     return pages.get_template(_TEMPLATE).render(_content(answer, root, proof, ablation))
 
@@ -72,6 +75,7 @@ def _content(
         "style": STYLE,
         "command": words.command(answer),
         "ended": answer.ended,
+        "origin": " · ".join([origin(root), *_ran_on(answer)]),
         "heads": [words.head(rank, answer) for rank in answer.ranks],
         "figures": [*_figures(answer)],
         "steps": [_steps(rank) for rank in answer.ranks if rank.recorded.steps is not None],
@@ -95,19 +99,31 @@ def _content(
     }
 
 
+def _ran_on(answer: Answer) -> Iterator[str]:
+    """The releases and the device of the recorded process."""
+    if answer.first is None:
+        return
+    process = answer.first.recorded.process
+    if process.torch is not None:
+        yield f"torch {process.torch}"
+    yield f"Python {process.python}"
+    if process.device is not None:
+        yield process.device
+
+
 def _figures(answer: Answer) -> Iterator[tuple[str, str]]:
     first = answer.first
     if first is None:
         return
     if answer.priced:
-        yield f"{first.step.value:.4g}", "ms a step"
+        yield rounded(first.step.value, 4), "ms a step"
     yield str(sum(event.kind is Kind.BREAK for event in first.events)), "graph breaks"
     yield str(sum(event.kind is Kind.RECOMPILE for event in first.events)), "recompiles"
     if first.activity is not None:
         yield f"{first.idle_share:.0%}", "of the time the GPU is idle"
         yield f"{first.activity.launches / first.activity.steps:.0f}", "launches a step"
     seconds = sum(one.seconds for one in first.recorded.compiled)
-    yield f"{seconds:.3g} s", "compiling"
+    yield f"{rounded(seconds, 3)} s", "compiling"
     if first.recorded.memory is not None:
         yield f"{first.recorded.memory.peak / 2**30:.3g} GiB", "most memory of the GPU"
 
@@ -180,7 +196,7 @@ def _steps(rank: Rank) -> dict[str, Any]:
         "windows": [*_windows(steps, wide)],
         "width": _WIDTH,
         "height": _HEIGHT,
-        "top": f"{top:.3g}" if top < 100 else f"{top:.0f}",
+        "top": rounded(top, 3),
         "count": len(times),
     }
 
@@ -230,7 +246,7 @@ def _stack(one: Compiled) -> Stack:
         ("kernels", one.code_seconds),
     )
     known = tuple(part for part in parts if part[1] > 0) or (("Dynamo", one.seconds),)
-    return Stack(f"{one.compile_id} {one.function}", known, f"{one.seconds:.2g} s")
+    return Stack(f"{one.compile_id} {one.function}", known, f"{rounded(one.seconds, 2)} s")
 
 
 def _recompiles(answer: Answer, root: Path) -> Iterator[dict[str, Any]]:
@@ -248,7 +264,7 @@ def _recompiles(answer: Answer, root: Path) -> Iterator[dict[str, Any]]:
             yield {
                 "function": at.function,
                 "place": f"{words.shown(at.filename, root)}:{at.row}",
-                "seconds": f"{sum(one.seconds for one in again):.2g}",
+                "seconds": rounded(sum(one.seconds for one in again), 2),
                 "versions": [(one.compile_id, *_guard(one, guards, root)) for one in again],
             }
 
@@ -267,7 +283,7 @@ def _timeline(answer: Answer, root: Path) -> dict[str, Any] | None:
         return None
     lanes = [("host", found.host), ("GPU", found.gpu)]
     return {
-        "ms": f"{found.milliseconds:.4g}",
+        "ms": rounded(found.milliseconds, 4),
         "lanes": [(name, [_box(one, root) for one in spans]) for name, spans in lanes if spans],
         "legend": [(_KINDS[kind], _NAMES.get(kind, kind), share) for kind, share in _shares(found)],
     }
@@ -295,12 +311,12 @@ def _rank_rows(answer: Answer) -> Iterator[tuple[str, ...]]:
         alone = sum(event.ranks == (rank.number,) for event in answer.events)
         yield (
             str(rank.number),
-            f"{rank.step.value:.4g}",
+            rounded(rank.step.value, 4),
             f"{rank.idle_share:.0%}" if rank.activity else "",
             str(len({one.compile_id.partition("/")[0] for one in compiled})),
             str(kinds[Kind.BREAK]),
             str(kinds[Kind.RECOMPILE]),
-            f"{sum(one.seconds for one in compiled):.3g}",
+            rounded(sum(one.seconds for one in compiled), 3),
             str(alone),
         )
 
@@ -313,7 +329,7 @@ def _ranks(ranks: Sequence[Rank]) -> str:
             Bar(
                 f"rank {rank.number}",
                 rank.step.value,
-                f"{rank.step.value:.4g} ms",
+                f"{rounded(rank.step.value, 4)} ms",
                 lower=rank.step.low,
                 upper=rank.step.high,
             )

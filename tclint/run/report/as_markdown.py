@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from tclint.report.rounded import rounded
 from tclint.run.ablate import Ablation
 from tclint.run.proof import Proof
 from tclint.run.report import words
@@ -65,7 +66,7 @@ def _proved(proof: Proof, root: Path) -> Iterator[str]:
     before, after, speedup = proof.before, proof.after, proof.speedup
     yield "| | before | after |"
     yield "| --- | ---: | ---: |"
-    yield f"| step, ms | {before.step.value:.4g} | {after.step.value:.4g} |"
+    yield f"| step, ms | {rounded(before.step.value, 4)} | {rounded(after.step.value, 4)} |"
     yield f"| graph breaks | {before.breaks} | {after.breaks} |"
     yield ""
     yield f"{speedup.value:.3g}x ({speedup.low:.3g} to {speedup.high:.3g}); {proof.losses}. Fixes:"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from tclint.report.rounded import rounded
 from tclint.run.proof import Proof
 from tclint.run.report import words
 
@@ -21,7 +22,7 @@ def _lines(proof: Proof, root: Path) -> Iterator[str]:
         yield f"  {words.fixed_place(fix, root)}  {fix.diagnostic.code}  {fix.message}"
     before, after, speedup = proof.before.step, proof.after.step, proof.speedup
     yield (
-        f"step {before.value:.4g} -> {after.value:.4g} ms "
+        f"step {rounded(before.value, 4)} -> {rounded(after.value, 4)} ms "
         f"({speedup.value:.3g}x, {speedup.low:.3g} to {speedup.high:.3g}) · "
         f"graph breaks {proof.before.breaks} -> {proof.after.breaks} · {proof.losses}"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from tclint.report.rounded import rounded
 from tclint.run.ablate import Ablation
 from tclint.run.proof import Proof
 from tclint.run.report import proof_text, words
@@ -112,10 +113,10 @@ def _once(answer: Answer) -> Iterator[str]:
     compiled = first.recorded.compiled
     again = [one for one in compiled if one.recompile_reason]
     cold = sum(one.seconds for one in compiled if not one.recompile_reason)
-    parts = [f"cold start {cold:.3g} s"]
+    parts = [f"cold start {rounded(cold, 3)} s"]
     if again:
         seconds = sum(one.seconds for one in again)
-        parts.append(f"{words.count(len(again), 'recompile')} {seconds:.3g} s")
+        parts.append(f"{words.count(len(again), 'recompile')} {rounded(seconds, 3)} s")
     yield f"    once: {', '.join(parts)}"
 
 

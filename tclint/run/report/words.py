@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tclint.diagnostics import Applicability, RemedyKind
 from tclint.fix.results import AppliedFix
+from tclint.report.rounded import rounded
 from tclint.run.ablate import Measured
 from tclint.run.events import Event, Kind
 from tclint.run.intervals import Interval
@@ -48,7 +49,8 @@ def head(rank: Rank, answer: Answer) -> str:
     if steps is not None:
         step = rank.step
         number = count(len(quiet_steps(steps)), "step")
-        parts.append(f"step {step.value:.4g} ms ({step.low:.4g} to {step.high:.4g}, {number})")
+        value, low, high = (rounded(one, 4) for one in (step.value, step.low, step.high))
+        parts.append(f"step {value} ms ({low} to {high}, {number})")
     compiled = rank.recorded.compiled
     if compiled:
         frames = {one.compile_id.split("/", maxsplit=1)[0] for one in compiled}
@@ -82,12 +84,12 @@ def unknown(answer: Answer, shown: int) -> tuple[Ranked, ...]:
 
 def milliseconds(one: Ranked) -> str:
     """What a line costs in a step."""
-    return f"{one.price.total.value:.2g}"
+    return rounded(one.price.total.value, 2)
 
 
 def interval(one: Interval) -> str:
     """What a number may be off by."""
-    return f"{one.low:.2g} to {one.high:.2g}"
+    return f"{rounded(one.low, 2)} to {rounded(one.high, 2)}"
 
 
 def share(one: Ranked, answer: Answer) -> str:
@@ -185,7 +187,7 @@ def measured(told: Measured | str | None, root: Path) -> str:
         return ""
     if isinstance(told, str):
         return f"unmeasured: {told}"
-    words = f"measured {told.saved.value:.2g} ms ({interval(told.saved)})"
+    words = f"measured {rounded(told.saved.value, 2)} ms ({interval(told.saved)})"
     if told.together:
         words += f" together with {', '.join(place(line, root) for line in told.together)}"
     return words if told.same is not False else f"{words}; {told.losses}"

@@ -111,8 +111,9 @@ def _breaks(report: TargetReport, arm: Arm, base: Path) -> str:
     for one in arm.probe.breaks:
         joined = known.get((one.filename, one.row))
         rule = joined.code if joined and joined.code else "torch" if one.by_torch else "missed"
-        cells = (place(one.filename, one.row, base), one.gb_id or UNKNOWN, rule, one.reason)
-        rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
+        cells = (place(one.filename, one.row, base), one.gb_id or UNKNOWN, rule)
+        row = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+        rows.append(f'<tr>{row}<td class="told">{escape(one.reason)}</td></tr>')
     head = "".join(f"<th>{name}</th>" for name in ("line", "id", "rule", "reason"))
     table = f"<table><tr>{head}</tr>{''.join(rows)}</table>"
     title = "Graph breaks that remain" if arm is report.after else f"Graph breaks, {arm.name}"

@@ -21,7 +21,10 @@ def sync_count(syncs: tuple[Sync, ...] | None) -> str:
 
 def milliseconds(timing: Timing | None) -> str:
     """Median and half the spread."""
-    return UNKNOWN if timing is None else f"{timing.median:.3f} ±{timing.spread / 2:.3f}"
+    if timing is None:
+        return UNKNOWN
+    places = 3 if timing.median < 100 else 1 if timing.median < 1000 else 0
+    return f"{timing.median:.{places}f} ±{timing.spread / 2:.{places}f}"
 
 
 def memory(found: Memory | None) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
+from tclint.report.rounded import rounded
 from tclint.verify.events import Break
 from tclint.verify.report.charts import Bar, Mark, Stack, bars, stacks, timeline
 from tclint.verify.report.numbers import size
@@ -56,7 +57,7 @@ def _ranks(report: TargetReport) -> Iterator[str]:
     drawn = []
     for one in found.scaling:
         colour = "one" if one.form == "eager" else "two"
-        shown = f"{one.alone:.3g} ms"
+        shown = f"{rounded(one.alone, 3)} ms"
         drawn.append(Bar(f"{one.form}, alone", one.alone, shown, colour))
         for rank in found.ranks:
             timing = rank.eager if one.form == "eager" else rank.compiled
@@ -79,7 +80,7 @@ def _times(report: TargetReport, timed: list[tuple[Arm, Speed]]) -> Iterator[Bar
 
 
 def _bar(label: str, timing: Timing, colour: str) -> Bar:
-    shown = f"{timing.median:.3g} ms"
+    shown = f"{rounded(timing.median, 3)} ms"
     return Bar(label, timing.median, shown, colour, timing.lower, timing.upper)
 
 
