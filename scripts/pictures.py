@@ -1,15 +1,21 @@
-"""Draw what commands print in a terminal: ``python -m scripts.pictures`` writes docs/assets/*.svg.
+"""Draw what tclint shows: ``python -m scripts.pictures`` writes docs/assets.
 
-Each picture is of a real run on the repository's programs.
+Each picture is of a real run on the repository's programs. Terminals are drawn always. Pages need
+``--chromium COMMAND``. The editor needs ``--editor FOLDER`` too: one in which ``npm install
+puppeteer-core code-server`` was run, by the Node.js that is the first on PATH. ``npm run package``
+in editors/vscode must have packed the extension.
 """
 
 from __future__ import annotations
 
+import argparse
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from rich.console import Console
@@ -18,42 +24,92 @@ from rich.text import Text
 
 ROOT = Path(__file__).resolve().parent.parent
 ASSETS = ROOT / "docs" / "assets"
+EXTENSION = ROOT / "editors" / "vscode"
+PROGRAM = ROOT / "fixtures" / "programs" / "conv_net.py"
 PICTURES = {
     "check": ("check", "fixtures/programs/conv_net.py", "--select", "TCL140,TCL120"),
     "fix": ("fix", "--diff", "fixtures/programs/conv_net.py", "--select", "TCL140,TCL120"),
 }
-"""The arguments of the command in each picture."""
+"""The arguments of the command in each picture of a terminal."""
 _WIDTH = 100
 # Rich takes its font from elsewhere; the page needs nothing from there.
 _FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+_PAGE_SIZE = (1100, 1240)
 
 
 def draw(name: str, arguments: tuple[str, ...]) -> str:
     """The picture of one run, as SVG."""
-    environment = {**os.environ, "FORCE_COLOR": "1", "COLUMNS": str(_WIDTH), "TCLINT_NO_CACHE": "1"}
-    environment.pop("NO_COLOR", None)
-    done = subprocess.run(
-        [sys.executable, "-m", "tclint", *arguments],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode > 1:
-        raise SystemExit(done.stderr)
+    done = _tclint(*arguments, FORCE_COLOR="1", COLUMNS=str(_WIDTH))
     console = Console(record=True, width=_WIDTH, force_terminal=True, file=io.StringIO())
     console.print(Text(f"$ tclint {' '.join(arguments)}", style="bold"))
-    console.print(Text.from_ansi(done.stdout.rstrip()))
+    console.print(Text.from_ansi(done.rstrip()))
     drawn = console.export_svg(title="tclint", theme=MONOKAI, unique_id=f"tclint-{name}")
     return _FONTS.sub("", drawn).replace("Fira Code", "ui-monospace")
 
 
+def photograph_report(chromium: str, picture: Path) -> None:
+    """The HTML report of a check, as a browser shows it."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder, "report.html")
+        _tclint("check", str(PROGRAM.relative_to(ROOT)), "--output-format", "html",
+                "--output-file", str(page), SOURCE_DATE_EPOCH=_last_change())  # fmt: skip
+        size = ",".join(map(str, _PAGE_SIZE))
+        command = (chromium, "--headless", "--no-sandbox", "--hide-scrollbars",
+                   f"--window-size={size}", f"--screenshot={picture}", page.as_uri())  # fmt: skip
+        subprocess.run(command, check=True, capture_output=True)
+
+
+def photograph_editor(chromium: str, tools: Path, picture: Path) -> None:
+    """VS Code in a browser, with the extension, its findings, and the fixes of one."""
+    node, packed = shutil.which("node"), EXTENSION / "tclint.vsix"
+    if node is None or not packed.is_file():
+        raise SystemExit("the editor needs Node.js, and editors/vscode/tclint.vsix")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "project", PROGRAM.name)
+        file.parent.mkdir()
+        shutil.copy(PROGRAM, file)
+        script = ROOT / "scripts" / "editor_picture.cjs"
+        tclint = Path(sys.executable).with_name("tclint")
+        command = (node, script, tools, chromium, packed, tclint, file,
+                   "28:30", picture)  # fmt: skip
+        subprocess.run(command, check=True)
+
+
+def _tclint(*arguments: str, **environment: str) -> str:
+    """What a command prints."""
+    settings = {**os.environ, "TCLINT_NO_CACHE": "1", **environment}
+    settings.pop("NO_COLOR", None)
+    command = (sys.executable, "-m", "tclint", *arguments)
+    done = subprocess.run(
+        command, cwd=ROOT, env=settings, capture_output=True, text=True, check=False
+    )
+    if done.returncode > 1:
+        raise SystemExit(done.stderr)
+    return done.stdout
+
+
+def _last_change() -> str:
+    """When the last commit was made, so that a report of it is always the same."""
+    command = ("git", "log", "-1", "--format=%ct")
+    return subprocess.run(
+        command, cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
 def main() -> None:
-    """Write all pictures."""
+    """Make all pictures for which the tools are named."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--chromium", help="the command of the browser")
+    parser.add_argument("--editor", type=Path, help="the folder with code-server")
+    options = parser.parse_args()
     ASSETS.mkdir(parents=True, exist_ok=True)
     for name, arguments in PICTURES.items():
         (ASSETS / f"{name}.svg").write_text(draw(name, arguments), encoding="utf-8")
+    if options.chromium:
+        photograph_report(options.chromium, ASSETS / "report.png")
+    if options.chromium and options.editor:
+        photograph_editor(options.chromium, options.editor, ASSETS / "vscode.png")
+        shutil.copy(ASSETS / "vscode.png", EXTENSION / "images" / "findings.png")
 
 
 if __name__ == "__main__":
