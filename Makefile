@@ -88,8 +88,9 @@ site: docs ## build the documentation's site into site/, and check its links
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --clean --quiet
 	$(BIN)/python -m scripts.site_check site
 
+# PICTURES names a browser, and a folder with an editor: see scripts/pictures.py.
 pictures: $(INSTALLED) ## draw the pictures of docs/assets from real runs
-	$(BIN)/python -m scripts.pictures
+	$(BIN)/python -m scripts.pictures $(PICTURES)
 
 tutorial: $(INSTALLED) ## run the commands of docs/slow-script.md, and write it
 	$(BIN)/python -m scripts.tutorial

@@ -75,6 +75,21 @@ def test_a_hint_is_a_code_with_the_same_number(project: Path, code: str, hint: s
     assert hint in tclint("check", "--select", code, cwd=project).stderr
 
 
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ("TLC101", "did you mean TCL101?"),
+        ("TCL999", "`tclint rule` lists all"),
+        ("TCL60", "did you mean TCL601 or TCL602 or TCL603?"),
+        ("item-in-compiled-regions", "did you mean TCL101"),
+    ],
+)
+def test_a_page_that_is_not_there_leads_to_one_with_the_same_number(
+    project: Path, given: str, hint: str
+) -> None:
+    assert hint in tclint("rule", given, cwd=project).stderr
+
+
 def test_a_release_without_torch_compile_is_refused(project: Path) -> None:
     done = tclint("check", "--target-torch", "1.13", cwd=project)
     assert done.returncode == 2

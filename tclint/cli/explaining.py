@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from string import ascii_letters
 from typing import Any
 
 from tclint.cli.terminal import fail
@@ -21,12 +22,19 @@ def pick(rules: Sequence[Rule[Any]], given: str) -> Rule[Any]:
         key.lower(): rule for rule in rules for key in (*rule.former_names, rule.name, rule.code)
     }
     if wanted not in named:
-        begun = [key for key in named if key.startswith(wanted)]
-        near = begun or get_close_matches(wanted, named, n=3, cutoff=0.5)
-        codes = list(dict.fromkeys(named[key].code for key in near))[:3]
+        codes = list(dict.fromkeys(named[key].code for key in _near(wanted, named)))[:3]
         hint = f"did you mean {' or '.join(codes)}?" if codes else "`tclint rule` lists all"
         fail(f"unknown rule `{given}`; {hint}")
     return named[wanted]
+
+
+def _near(wanted: str, named: Iterable[str]) -> list[str]:
+    """What may be meant; codes with other numbers look alike and mean something else."""
+    begun = [key for key in named if key.startswith(wanted)]
+    number = wanted.lstrip(ascii_letters)
+    if begun or not number.isdecimal():
+        return begun or get_close_matches(wanted, named, n=3, cutoff=0.5)
+    return [key for key in named if key.lstrip(ascii_letters) == number]
 
 
 def list_rules(rules: Sequence[Rule[Any]]) -> str:
