@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli_runs import tclint
+from tests.review_repository import new_repository
 
 CODE = """\
 import torch
@@ -52,6 +53,7 @@ def test_its_page_is_printed(project: Path) -> None:
     ("text", "told"),
     [
         ("raise ValueError('broken')\n", "ValueError: broken"),
+        ("raise SystemExit(0)\n", "SystemExit: 0"),
         ("", "none of its files has a rule"),
     ],
 )
@@ -75,3 +77,46 @@ def test_no_configuration_and_no_review_names_rules(project: Path) -> None:
     assert "rule-paths" in tclint("check", cwd=project).stderr
     for command in (("review",), ("review", "serve"), ("server",)):
         assert "--rules" not in tclint(*command, "--help", cwd=project).stdout
+
+
+EVIL = "from pathlib import Path\n\nPath({!r}).touch()\n"
+NAMED = """\
+rule-paths = ["tools/lint"]
+rules = ["tools/lint"]
+"""
+
+
+@pytest.mark.parametrize("config_from", ["base", "head"])
+@pytest.mark.parametrize("is_known", [False, True], ids=["sent", "in the base"])
+def test_a_pull_request_cannot_load_rules(
+    tmp_path: Path, config_from: str, *, is_known: bool
+) -> None:
+    """Whether it brings the configuration and the files, or finds them there."""
+    ran = tmp_path / "ran"
+    repository = new_repository(tmp_path / "repo")
+    evil = {
+        "tclint.toml": NAMED,
+        "pyproject.toml": "[tool.tclint]\nrule-paths = ['tools/lint']\n",
+        "tools/lint/evil.py": EVIL.format(str(ran)),
+        "tools/lint/__init__.py": EVIL.format(str(ran)),
+        "sitecustomize.py": EVIL.format(str(ran)),
+    }
+    base = repository.commit(evil if is_known else {"a.py": "x = 1\n"})
+    repository.commit({**evil, "net.py": CODE})
+    options = ("--base", base, "--config-from", config_from, "--dry-run")
+    done = tclint("review", *options, cwd=repository.folder)
+    if not is_known and config_from == "base":
+        assert done.returncode in {0, 1}, done.stderr  # it was reviewed, by the base's settings
+    assert not ran.exists(), done.stderr
+    for command in (("check", "."), ("fix", "--diff", "."), ("rule",)):
+        tclint(*command, cwd=repository.folder)
+    assert not ran.exists()
+
+
+def test_only_commands_that_are_told_a_folder_can_load_it(repository: Path) -> None:
+    clients = {
+        path.relative_to(repository / "tclint").as_posix()
+        for path in (repository / "tclint").rglob("*.py")
+        if "lint.local_rules" in path.read_text(encoding="utf-8")
+    }
+    assert clients == {"cli/check.py", "cli/fix.py", "cli/rule.py"}

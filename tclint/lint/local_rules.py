@@ -48,7 +48,7 @@ def _module(path: Path, name: str) -> ModuleType:
     sys.modules[name] = module  # a rule finds its page beside the file of its module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # the file's code runs here: it may raise anything
+    except (Exception, SystemExit) as error:  # the file's code runs here: it may raise anything
         del sys.modules[name]
         raise UserError(f"{path}: {type(error).__name__}: {error}") from error
     return module
