@@ -110,7 +110,7 @@ def drive(count: int) -> Driven:
             ran = timed(lambda: run_plan(plan, trees, store, crew, Again(), "", lambda *told: None))
             database = folder / "fleet.sqlite"
             size = sum(file.stat().st_size for file in folder.glob("fleet.sqlite*"))
-            again = timed(lambda: store.done(1))
+            again = timed(lambda: sum(1 for _ in store.done(1)))
             memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
             reported = timed(lambda: render(board(store)))
         with sqlite3.connect(database) as other:

@@ -28,6 +28,7 @@ def read(folder: Path, text: str) -> object:
         ("[fleet]\njobs = true\n", "expected a whole number"),
         ("[fleet]\ntime-limit = 0\n", "time-limit: expected a number, at least 1, got 0"),
         ("[fleet]\ntime-limit = nan\n", "time-limit: expected a number"),
+        ("[fleet]\nmemory-limit = inf\n", "memory-limit: expected a number"),
         ("[fleet]\nspeed = 1\n", "speed: expected true or false, got 1"),
         ("[fleet]\ndevice = 'gpu'\n", "device: 'gpu' is none of cpu, cuda"),
         ("[fleet]\nmodes = ['defualt']\n", "did you mean 'default'?"),
@@ -104,7 +105,14 @@ def test_an_unknown_catalogue_is_named_with_those_that_there_are(tmp_path: Path)
         names(tmp_path, 'catalogue = "nowhere"')
 
 
-def test_a_file_that_does_not_parse_is_named(tmp_path: Path) -> None:
-    (tmp_path / "m.py").write_text("def make(:\n")
-    with pytest.raises(FleetError, match=r"cannot read .*m.py"):
-        names(tmp_path, 'factories = "*.py:make*"')
+@pytest.mark.parametrize("text", ["def make(:\n", "a = '\0'\n", "x = " + "(" * 5000])
+def test_a_file_that_does_not_parse_is_one_target_that_cannot_run(
+    tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "bad.py").write_text(text)
+    (tmp_path / "good.py").write_text("def make(): ...\n")
+    (tmp_path / "FLEET.toml").write_text('[[target]]\nfactories = "*.py:make*"\n')
+    bad, good = find_targets(read_fleet(tmp_path / "FLEET.toml"))
+    assert (bad.name, good.name) == ("bad.py:make*", "good.py:make")
+    assert bad.fault.startswith("cannot be parsed: ")
+    assert not good.fault

@@ -11,6 +11,7 @@ import pytest
 from tclint.fleet import cluster
 from tclint.fleet.config import FleetError, Measures
 from tclint.fleet.local import LocalCrew
+from tclint.fleet.session import visible_gpus
 from tclint.fleet.units import Unit
 from tests import fleet_stub
 
@@ -26,7 +27,7 @@ def unit(name: str, measures: Measures) -> Unit:
 def test_without_ray_the_local_executor_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "find_spec", lambda name: None)
     with pytest.raises(FleetError, match=r"Ray is not installed: .*leave --ray out"):
-        cluster.RayCrew("auto")
+        cluster.RayCrew("auto", Measures())
 
 
 @pytest.mark.slow
@@ -47,3 +48,27 @@ def test_what_is_timed_has_its_device_for_itself(
         crew.start(plain)
         assert crew.has_room(second) == (measures.device == "cuda")
         assert [done for done, _ in crew.wait()] == [plain]
+
+
+@pytest.mark.parametrize(
+    ("measures", "said"),
+    [
+        (Measures(device="cuda"), "no machine of the cluster has a GPU; leave --ray out"),
+        (Measures(memory_limit=64 * 2**30), r"has 64 GiB for `memory-limit`: the most is 8"),
+    ],
+)
+def test_what_no_machine_of_a_cluster_has_is_told_at_once(measures: Measures, said: str) -> None:
+    nodes = [{"CPU": 4.0, "memory": 8.0 * 2**30}, {"CPU": 1.0}]
+    cluster._require_room(nodes, Measures())
+    with pytest.raises(FleetError, match=said):
+        cluster._require_room(nodes, measures)
+
+
+@pytest.mark.parametrize(
+    ("named", "count", "names"), [("", 2, ("0", "1")), ("3,1", 2, ("3", "1")), ("2,-1", 1, ("2",))]
+)
+def test_gpus_have_the_names_that_the_environment_gives_them(
+    monkeypatch: pytest.MonkeyPatch, named: str, count: int, names: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", named)
+    assert visible_gpus(count) == names

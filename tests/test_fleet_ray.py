@@ -48,13 +48,14 @@ def run(
 ) -> tuple[int, int]:
     """How many units were measured, and how often one was started."""
     crews: list[Counting] = []
+    fleet = read_fleet(file)
 
     def make(plan: Plan) -> Counting:
         del plan
-        crews.append(Counting(address))
+        crews.append(Counting(address, fleet.measures))
         return crews[0]
 
-    ran = run_fleet(read_fleet(file), make, Again(), "", lambda done, *told: tell(done))
+    ran = run_fleet(fleet, make, Again(), "", lambda done, *told: tell(done))
     return ran.measured, crews[0].started
 
 

@@ -161,6 +161,44 @@ def test_a_run_that_was_killed_goes_on_as_the_same_run(tmp_path: Path) -> None:
         assert len(store.units(1)) == 2
 
 
+def test_a_run_that_goes_on_measures_again_what_was_edited_meanwhile(tmp_path: Path) -> None:
+    file = write_fleet(tmp_path)
+    loads = loading("models/a.py")
+
+    class KilledError(Exception):
+        pass
+
+    def judge(unit: Unit) -> Measured:
+        if unit.target == TWO:
+            raise KilledError
+        return loads(unit)  # type: ignore[operator, no-any-return]
+
+    with pytest.raises(KilledError):
+        run(file, judge)
+    (tmp_path / "models/a.py").write_text((tmp_path / "models/a.py").read_text() + "more = 1\n")
+    assert run(file, loads) == (Ran(1, 2, 0), [ONE, TWO])  # type: ignore[arg-type]
+    with open_store(tmp_path / "kept.sqlite") as store:
+        assert len(store.units(1)) == 2
+
+
+def test_sources_that_cannot_be_read_are_rows_and_the_rest_goes_on(tmp_path: Path) -> None:
+    file = write_fleet(tmp_path)
+    (tmp_path / "models/bad.py").write_text("def make(:\n")
+    assert run(file) == (Ran(1, 2, 1), [ONE, TWO])
+    with open_store(tmp_path / "kept.sqlite") as store:
+        (row,) = (unit for unit in store.units(1) if unit.target == "models/bad.py:make_*")
+    assert row.measured is not None
+    assert (row.measured.failure, row.measured.reason[:16]) == ("target", "cannot be parsed")
+    assert run(file) == (Ran(2, 0, 3), [])
+
+
+def test_what_goes_wrong_beside_the_store_is_not_said_of_the_store(tmp_path: Path) -> None:
+    file = write_fleet(tmp_path)
+    run(file)
+    with pytest.raises(FileNotFoundError), open_store(tmp_path / "kept.sqlite"):
+        (tmp_path / "nowhere").read_text()
+
+
 def test_a_package_that_is_missing_is_a_row_for_each_of_its_models(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,7 +228,7 @@ def test_everything_measured_is_read_back(tmp_path: Path) -> None:
     with open_store(tmp_path / "kept.sqlite") as store:
         assert [unit.measured for unit in store.units(1)] == [whole, whole]
         assert store.result(1) == whole
-        assert store.columns("breaks")["gb_id"] == ["GB0124"] * 4
+        assert [row[4] for row in store.rows("breaks")] == ["GB0124"] * 4
 
 
 def test_a_store_that_is_locked_is_one_error(

@@ -41,7 +41,7 @@ def crew_maker(fleet: Fleet, jobs: int, ray: str = "") -> CrewFor:
     if ray:
         from tclint.fleet.cluster import RayCrew
 
-        return lambda plan: RayCrew(ray)
+        return lambda plan: RayCrew(ray, fleet.measures)
     from tclint.fleet.local import LocalCrew
     from tclint.fleet.session import visible_gpus
 
@@ -78,6 +78,8 @@ def difference(
         raise FleetError(f"{before} and {after}: name an arm on both sides, or on none")
     pair = old_arm if old_arm == new_arm else f"{old_arm} → {new_arm}"
     found = arm_changes(old, new, pair) if old_arm else changes(old, new)
+    if missing := sum(unit.measured is None for unit in (*old, *new)):
+        note(f"{missing} unit{'' if missing == 1 else 's'} not measured yet: left out")
     if output_format == "json":
         return found, json_text([change_data(one) for one in found]) + "\n"
     if not found:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from tclint.fleet.carry import carry_out
 from tclint.fleet.changes import Kind, changes
 from tclint.fleet.config import Arm, Fleet, FleetError
-from tclint.fleet.plan import Plan, holds, planned, with_code
-from tclint.fleet.session import CrewFor
+from tclint.fleet.plan import Plan, planned, with_code
+from tclint.fleet.session import Again, CrewFor, known_result
 from tclint.fleet.store import Store, UnitRow, driving, open_store
 from tclint.fleet.units import Measured
 from tclint.git.run import Call, GitError, ask, in_repository
@@ -96,9 +96,9 @@ def _measured(fleet: Fleet, store: Store, crew_for: CrewFor, target: str) -> Mea
         units = [unit for unit in plan.units if unit.target == target]
         if not units:
             raise FleetError(f"there is no target {target!r}")
-        for known in store.known(units[0].key):
-            if holds(units[0], known.code, trees):
-                return store.result(known.result)
+        known = known_result(units[0], store, trees, Again())
+        if known is not None:
+            return store.result(known)
         only = Plan(plan.arms, tuple(units))
         with crew_for(only) as crew:
             ((unit, measured),) = carry_out(units, crew)

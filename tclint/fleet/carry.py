@@ -10,8 +10,6 @@ from tclint.fleet.units import KILLED, LOST, Measured, Unit
 
 TRIES: Final = 5
 """How often a unit is started that somebody else ends: a machine may be lost more than once."""
-_ORDER: Final = ("gpu", "cpu", "alone")
-"""What is looked at first when something is free; what needs a CPU for itself comes last."""
 
 
 class Crew(Protocol):
@@ -32,28 +30,19 @@ def carry_out(units: Iterable[Unit], crew: Crew) -> Iterator[tuple[Unit, Measure
 
     What was ended from outside is started again. What fails by itself would fail again, and is not.
     """
-    waiting: dict[str, deque[Unit]] = {needs: deque() for needs in _ORDER}
-    for unit in units:
-        waiting[unit.needs].append(unit)
+    waiting = deque(units)
     tries: Counter[tuple[str, str]] = Counter()
     running = 0
-    while running or any(waiting.values()):
-        running += _start_what_fits(waiting, crew)
+    while running or waiting:
+        while waiting and crew.has_room(waiting[0]):
+            crew.start(waiting.popleft())
+            running += 1
         for unit, measured in crew.wait():
             running -= 1
             name = (unit.target, unit.arm)
             tries[name] += 1
             if measured.failure in {KILLED, LOST} and tries[name] < TRIES:
-                waiting[unit.needs].appendleft(unit)
+                waiting.appendleft(unit)
                 continue
             del tries[name]
             yield unit, measured
-
-
-def _start_what_fits(waiting: dict[str, deque[Unit]], crew: Crew) -> int:
-    started = 0
-    for queue in waiting.values():
-        while queue and crew.has_room(queue[0]):
-            crew.start(queue.popleft())
-            started += 1
-    return started

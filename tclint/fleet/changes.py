@@ -128,12 +128,13 @@ def _speeds(old: Measured, new: Measured) -> Iterable[tuple[Kind, str]]:
     was = {one.mode: one for one in old.speeds}
     for one in new.speeds:
         then = was.get(one.mode)
-        bounds = (one.low, one.high, then.low, then.high) if then else (None,)
-        if then is None or any(bound is None for bound in bounds):
+        if then is None or one.low is None or one.high is None:
             continue
-        low, high, old_low, old_high = (bound or 0.0 for bound in bounds)
-        said = f"{one.mode}: the speedup is {low:.2f} to {high:.2f}, was {old_low:.2f} to"
-        if high < old_low:
-            yield Kind.WORSE, f"{said} {old_high:.2f}"
-        elif low > old_high:
-            yield Kind.BETTER, f"{said} {old_high:.2f}"
+        if then.low is None or then.high is None:
+            continue
+        is_now, was_then = f"{one.low:.2f} to {one.high:.2f}", f"{then.low:.2f} to {then.high:.2f}"
+        said = f"{one.mode}: the speedup is {is_now}, was {was_then}"
+        if one.high < then.low:
+            yield Kind.WORSE, said
+        elif one.low > then.high:
+            yield Kind.BETTER, said

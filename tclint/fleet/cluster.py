@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, Final
 
-from tclint.fleet.config import FleetError
+from tclint.fleet.config import FleetError, Measures
 from tclint.fleet.measure import measure
 from tclint.fleet.units import KILLED, LOST, Measured, Unit, failed
 from tclint.verify.wire import plain, rebuild
@@ -17,6 +17,7 @@ _REACH_SECONDS: Final = 10.0
 _GLANCE_SECONDS: Final = 0.5
 _AHEAD: Final = 2
 """Tasks that are handed to Ray for each processor: enough to keep it busy."""
+_GIB: Final = 1024**3
 _LOCAL: Final = "leave --ray out to run on this machine"
 
 
@@ -28,11 +29,12 @@ class RayCrew:
     as many processors as the largest machine has, so that nothing else runs beside either.
     """
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, measures: Measures) -> None:
         """Connect to the cluster at an address; ``auto`` finds the one of this machine.
 
         Raises:
-            FleetError: Ray is not installed, or there is no cluster.
+            FleetError: Ray is not installed, or there is no cluster, or no machine of it has what
+                a unit needs: Ray would wait for one without a word.
         """
         if find_spec("ray") is None:
             raise FleetError(f"Ray is not installed: install `tclint-torch[fleet]`, or {_LOCAL}")
@@ -46,6 +48,7 @@ class RayCrew:
         except (ConnectionError, RuntimeError, ValueError, OSError) as error:
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise FleetError(f"no Ray cluster at {address}: {reason}; {_LOCAL}") from error
+        _require_room(self._nodes(), measures)
         self._task = ray.remote(max_retries=0)(measure_plain)
         self._running: dict[Any, Unit] = {}
 
@@ -74,8 +77,7 @@ class RayCrew:
         """Hand the unit to Ray, with what it needs."""
         wanted: dict[str, Any] = {"num_cpus": 1, "num_gpus": int(unit.needs == "gpu")}
         if unit.needs == "alone":
-            nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
-            wanted["num_cpus"] = max((int(node.get("CPU", 0)) for node in nodes), default=1) or 1
+            wanted["num_cpus"] = max((int(has.get("CPU", 0)) for has in self._nodes()), default=1)
         if unit.measures.memory_limit:
             wanted["memory"] = unit.measures.memory_limit
         self._running[self._task.options(**wanted).remote(plain(unit))] = unit
@@ -88,6 +90,10 @@ class RayCrew:
             done, _ = self._ray.wait(tasks, num_returns=1, timeout=_GLANCE_SECONDS)
             if done:
                 return [(self._running.pop(task), self._result(task)) for task in done]
+
+    def _nodes(self) -> list[dict[str, float]]:
+        """What each living machine has."""
+        return [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
 
     def _result(self, task: Any) -> Measured:
         errors = self._ray.exceptions
@@ -112,6 +118,22 @@ def _require_listener(address: str) -> None:
         socket.create_connection((host, int(port)), _REACH_SECONDS).close()
     except (OSError, OverflowError) as error:
         raise FleetError(f"no Ray cluster at {address}: {error}; {_LOCAL}") from error
+
+
+def _require_room(nodes: Sequence[Mapping[str, float]], measures: Measures) -> None:
+    """Some machine has to have all that a unit asks for."""
+    wanted: dict[str, float] = {"CPU": 1, "memory": measures.memory_limit}
+    if measures.device == "cuda":
+        wanted["GPU"] = 1
+    for kind, least in wanted.items():
+        if all(has.get(kind, 0) < least for has in nodes):
+            most = max((has.get(kind, 0) for has in nodes), default=0) / _GIB
+            what = {
+                "CPU": "a processor",
+                "GPU": "a GPU",
+                "memory": f"{least / _GIB:.3g} GiB for `memory-limit`: the most is {most:.3g}",
+            }
+            raise FleetError(f"no machine of the cluster has {what[kind]}; {_LOCAL}")
 
 
 def measure_plain(unit: Any) -> Any:

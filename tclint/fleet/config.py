@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 
@@ -214,7 +215,8 @@ def _modes(value: Any) -> tuple[str, ...]:
 
 def _number(least: float) -> _Check:
     def check(value: Any) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= least:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not least <= value < inf:
             raise ValueError(f"expected a number, at least {least:g}, got {value!r}")
         return float(value)
 

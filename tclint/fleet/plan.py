@@ -163,7 +163,9 @@ def _plan(
             unit = _unit(fleet, facts, target, root or fleet.root, python)
             shared = same if target.package else own
             unit = replace(unit, key=_key(unit, facts.environment, shared))
-            if root is None:
+            if target.fault:
+                hopeless.append((unit, failed("target", target.fault)))
+            elif root is None:
                 reason = f"{target.package} is not installed"
                 hopeless.append((unit, failed(MISSING, reason)))
             else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 
 from tclint.fleet.carry import Crew, carry_out
@@ -59,12 +59,12 @@ def run_plan(
 ) -> Ran:
     """Measure what is not known of a plan."""
     run = store.begin(plan, label)
-    done = store.done(run)
+    done = _done(run, plan, store, trees)
     for unit, measured in plan.hopeless:
         if (unit.target, unit.arm) not in done:
             store.keep(run, unit, with_code(unit, measured, trees))
     left = [unit for unit in plan.units if (unit.target, unit.arm) not in done]
-    known = [] if again.everything else _known(left, store, trees, again)
+    known = [] if again.everything else [*_known(left, store, trees, again)]
     store.reuse(run, known)
     found = {(unit.target, unit.arm) for unit, _ in known}
     todo = [unit for unit in left if (unit.target, unit.arm) not in found]
@@ -79,17 +79,28 @@ def run_plan(
     return Ran(run, count, len(plan.all_units) - count)
 
 
+def _done(run: int, plan: Plan, store: Store, trees: Trees) -> set[tuple[str, str]]:
+    """What the run has already, if it goes on: of code that is as it was."""
+    units = {(unit.target, unit.arm): unit for unit in plan.all_units}
+    return {name for name, known in store.done(run) if holds(units[name], known.code, trees)}
+
+
 def _known(
     units: Sequence[Unit], store: Store, trees: Trees, again: Again
-) -> list[tuple[Unit, int]]:
+) -> Iterator[tuple[Unit, int]]:
     """The units that were measured before, of the same code, with the numbers of the results."""
-    found = []
     for unit in units:
-        for known in store.known(unit.key):
-            if not _is_outdated(known, unit, again) and holds(unit, known.code, trees):
-                found.append((unit, known.result))
-                break
-    return found
+        result = known_result(unit, store, trees, again)
+        if result is not None:
+            yield unit, result
+
+
+def known_result(unit: Unit, store: Store, trees: Trees, again: Again) -> int | None:
+    """The number of the newest result that holds for a unit; None if it is to be measured."""
+    for known in store.known(unit.key):
+        if not _is_outdated(known, unit, again) and holds(unit, known.code, trees):
+            return known.result
+    return None
 
 
 def _is_outdated(known: Known, unit: Unit, again: Again) -> bool:
@@ -108,4 +119,5 @@ def _is_outdated(known: Known, unit: Unit, again: Again) -> bool:
 def visible_gpus(count: int) -> tuple[str, ...]:
     """The names of the GPUs that this process may use, as CUDA_VISIBLE_DEVICES has them."""
     named = os.environ.get("CUDA_VISIBLE_DEVICES", "")
-    return tuple(named.split(",")) if named else tuple(map(str, range(count)))
+    names = named.split(",") if named else map(str, range(count))
+    return tuple(names)[:count]

@@ -74,6 +74,10 @@ _COLUMNS: Final = (
     "outcome, results.reason, failure, results.torch, device, graphs, recompiles, breaks_before,"
     " verdict, detail, fixes, exported, seconds"
 )
+_KNOWN: Final = (
+    "results.id, code.files, failure, time_limit, memory_limit FROM results"
+    " JOIN code ON code.id = results.code"
+)
 _OF_RUN: Final = "IN (SELECT result FROM units WHERE run = ?)"
 TABLES: Final = ("runs", "arms", "code", "results", "breaks", "speeds", "units")
 """The tables of a store, each after those that it refers to."""
@@ -157,19 +161,19 @@ class Store:
             )
         return run
 
-    def done(self, run: int) -> set[tuple[str, str]]:
-        """The targets and arms of a run that have a result."""
+    def done(self, run: int) -> Iterator[tuple[tuple[str, str], Known]]:
+        """The targets and arms of a run that have a result, with it."""
         rows = self._database.execute(
-            "SELECT target, arm FROM units WHERE run = ? AND result IS NOT NULL", (run,)
+            f"SELECT target, arm, {_KNOWN} JOIN units ON units.result = results.id WHERE run = ?",
+            (run,),
         )
-        return {(target, arm) for target, arm in rows}
+        for target, arm, number, files, *rest in rows:
+            yield (target, arm), Known(number, _unpacked(files), *rest)
 
     def known(self, key: str) -> Iterator[Known]:
         """The results with a key, the newest first."""
         rows = self._database.execute(
-            "SELECT results.id, code.files, failure, time_limit, memory_limit FROM results"
-            " JOIN code ON code.id = results.code WHERE key = ? ORDER BY results.id DESC",
-            (key,),
+            f"SELECT {_KNOWN} WHERE results.key = ? ORDER BY results.id DESC", (key,)
         ).fetchall()
         for number, files, *rest in rows:
             yield Known(number, _unpacked(files), *rest)
@@ -266,12 +270,14 @@ class Store:
         assert found is not None
         return found
 
-    def columns(self, table: str) -> dict[str, list[Any]]:
-        """A whole table, column by column."""
-        rows = self._database.execute(f"SELECT * FROM {table}")
-        names = [column[0] for column in rows.description]
-        values = list(zip(*rows, strict=True)) or [()] * len(names)
-        return {name: list(column) for name, column in zip(names, values, strict=True)}
+    def types(self, table: str) -> dict[str, str]:
+        """The columns of a table with their types."""
+        rows = self._database.execute(f"SELECT name, type FROM pragma_table_info('{table}')")
+        return dict(rows.fetchall())
+
+    def rows(self, table: str) -> Iterator[tuple[Any, ...]]:
+        """A whole table, row by row."""
+        yield from self._database.execute(f"SELECT * FROM {table}")
 
     def _lines(self, which: str, value: int) -> dict[int, list[BreakLine]]:
         columns = "place, row, gb_id, reason, rule"
@@ -304,6 +310,9 @@ def open_store(path: Path, *, create: bool = False) -> Iterator[Store]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _require_database(path)
+    except OSError as error:
+        raise FleetError(f"{path}: {error.strerror or error}") from error
+    try:
         with closing(sqlite3.connect(path, timeout=_WAIT_SECONDS)) as database:
             _prepare(database, path, create=create)
             yield Store(database)
@@ -311,8 +320,6 @@ def open_store(path: Path, *, create: bool = False) -> Iterator[Store]:
         raise FleetError(f"{path}: {_in_words(error)}") from error
     except zlib.error as error:
         raise FleetError(f"{path}: {_damaged(error)}") from error
-    except OSError as error:
-        raise FleetError(f"{path}: {error.strerror or error}") from error
 
 
 @contextmanager

@@ -24,13 +24,17 @@ _LIST_SECONDS = 300.0
 
 @record(frozen=True)
 class Target:
-    """What to measure: ``text`` as verify writes it, ``package`` whose code it is, if not ours."""
+    """What to measure: ``text`` as verify writes it, ``package`` whose code it is, if not ours.
+
+    ``fault`` says why its targets cannot be told, where it stands for a source of some.
+    """
 
     name: str
     text: str
     source: Source
     group: str = ""
     package: str = ""
+    fault: str = ""
 
 
 def find_targets(fleet: Fleet, python: str = "") -> tuple[Target, ...]:
@@ -94,10 +98,21 @@ def _matching(source: Source, root: Path) -> Iterator[Target]:
         raise FleetError(f"{source.factories!r} is no pattern: {error}") from error
     for path in paths:
         place = path.relative_to(root).as_posix()
-        for name in _factories_in(path):
-            if fnmatchcase(name, pattern):
-                text = f"{place}:{name}"
-                yield Target(f"{source.name}/{text}" if source.name else text, text, source)
+        try:
+            found = [name for name in _factories_in(path) if fnmatchcase(name, pattern)]
+        except _UnreadableError as error:
+            yield Target(_shown(f"{place}:{pattern}", source), place, source, fault=str(error))
+            continue
+        for name in found:
+            yield Target(_shown(f"{place}:{name}", source), f"{place}:{name}", source)
+
+
+def _shown(name: str, source: Source) -> str:
+    return f"{source.name}/{name}" if source.name else name
+
+
+class _UnreadableError(Exception):
+    """A file of which nobody can tell what is in it."""
 
 
 def _factories_in(path: Path) -> Iterator[str]:
@@ -105,9 +120,9 @@ def _factories_in(path: Path) -> Iterator[str]:
     try:
         tree = ast.parse(path.read_bytes())
     except OSError as error:
-        raise FleetError(f"cannot read {path}: {reason(error)}") from error
-    except (SyntaxError, ValueError) as error:
-        raise FleetError(f"cannot read {path}: {error}") from error
+        raise _UnreadableError(f"cannot be read: {reason(error)}") from error
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise _UnreadableError(f"cannot be parsed: {error}") from error
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
             wanted = len(node.args.posonlyargs) + len(node.args.args) - len(node.args.defaults)
@@ -127,7 +142,8 @@ def _registered(source: Source, fleet: Fleet, python: str) -> Iterator[Target]:
             with options.start(desk / "cache") as child:
                 names = child.ask("list_factories", Factories, **request).names
         except ChildError as error:
-            raise FleetError(f"{source.registry}: {error}") from error
+            name = _shown(source.registry, source)
+            yield Target(name, source.registry, source, fault=str(error))
+            return
     for name in names:
-        shown = f"{source.name}/{name}" if source.name else name
-        yield Target(shown, f"{source.registry}[{name}]", source)
+        yield Target(_shown(name, source), f"{source.registry}[{name}]", source)

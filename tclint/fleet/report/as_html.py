@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tclint.fleet.board import Board, Row, Total
-from tclint.fleet.report.sections import Section, cell, heading, outcome_counts, sections, share
+from tclint.fleet.report.sections import cell, heading, outcome_counts, sections, share
 from tclint.fleet.units import BREAKS, FAILED, NOTHING, WHOLE, Measured
 from tclint.report.project import NAME
 from tclint.report.style import STYLE
@@ -38,7 +38,7 @@ def _content(board: Board) -> dict[str, Any]:
         "heading": heading(board),
         "arms": [_arm(total) for total in board.totals],
         "legend": [*_COLOURS.items()],
-        "tables": [_table(section) for section in tables],
+        "tables": tables,
         "names": [total.arm.name for total in board.totals],
         "families": any(row.family for row in board.rows),
         "targets": [_target(row) for row in board.rows],
@@ -57,16 +57,6 @@ def _arm(total: Total) -> dict[str, Any]:
             for name, count in outcome_counts(total)
             if count
         ],
-    }
-
-
-def _table(section: Section) -> dict[str, Any]:
-    return {
-        "title": section.title,
-        "head": section.head,
-        "rows": section.rows,
-        "numbers": section.numbers,
-        "note": section.note,
     }
 
 
