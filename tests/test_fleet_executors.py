@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import sys
+import tempfile
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tclint.fleet import cluster
+from tclint.fleet.carry import carry_out
 from tclint.fleet.config import FleetError, Measures
 from tclint.fleet.local import LocalCrew
 from tclint.fleet.session import visible_gpus
-from tclint.fleet.units import Unit
+from tclint.fleet.units import LOST, Unit
 from tests import fleet_stub
 
 TIMED = Measures(speed=True)
@@ -72,3 +76,29 @@ def test_gpus_have_the_names_that_the_environment_gives_them(
 ) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", named)
     assert visible_gpus(count) == names
+
+
+@pytest.mark.slow
+def test_a_run_that_is_ended_leaves_no_process_and_no_folder(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(repository))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    complaints: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", complaints.append)
+    with LocalCrew(2, worker=(sys.executable, "-c", "import time; time.sleep(600)")) as crew:
+        crew.start(unit("one", Measures()))
+        crew.start(unit("two", Measures()))
+        while None in crew._running.values():
+            time.sleep(0.01)
+        children = [child._process for child in crew._running.values() if child is not None]
+    assert all(child.poll() is not None for child in children)
+    assert (list(tmp_path.iterdir()), complaints) == ([], [])
+
+
+def test_a_process_that_cannot_be_started_is_tried_again_and_no_result(tmp_path: Path) -> None:
+    with LocalCrew(1, worker=(str(tmp_path / "nothing"),)) as crew:
+        told = list(carry_out([unit("one", Measures())], crew))
+    ((_, measured),) = told
+    assert measured.failure == LOST
+    assert measured.reason.startswith("cannot start a process: ")

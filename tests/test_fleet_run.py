@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sqlite3
+import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +16,7 @@ from tclint.fleet.board import board
 from tclint.fleet.config import FleetError
 from tclint.fleet.measure import digest_file
 from tclint.fleet.session import Again, Ran
-from tclint.fleet.store import VERSION, driving, open_store
+from tclint.fleet.store import TABLES, VERSION, driving, open_store
 from tclint.fleet.units import KILLED, CodeFile, Measured, Unit, failed
 from tests.fleet_help import BREAK, FLEET, WHOLE_ONE, run, without_torch, write_fleet
 
@@ -192,6 +195,20 @@ def test_sources_that_cannot_be_read_are_rows_and_the_rest_goes_on(tmp_path: Pat
     assert run(file) == (Ran(2, 0, 3), [])
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="names may hold any bytes there")
+def test_names_and_reasons_may_hold_anything(tmp_path: Path) -> None:
+    file = write_fleet(tmp_path)
+    odd = os.fsdecode(b"\xff\n.py")
+    (tmp_path / "models/a.py").rename(tmp_path / "models" / odd)
+    assert run(file, lambda unit: failed("exception", "\0\ud800\n"))[0] == Ran(1, 2, 0)
+    assert run(file)[0] == Ran(2, 0, 2)
+    with open_store(tmp_path / "kept.sqlite") as store:
+        one, _ = store.units(2)
+    assert one.target == "models/\N{REPLACEMENT CHARACTER}\N{SYMBOL FOR LINE FEED}.py:make_one"
+    assert one.measured is not None
+    assert one.measured.reason.isprintable()
+
+
 def test_what_goes_wrong_beside_the_store_is_not_said_of_the_store(tmp_path: Path) -> None:
     file = write_fleet(tmp_path)
     run(file)
@@ -301,3 +318,14 @@ def test_a_truncated_store_is_one_error(tmp_path: Path, part: float) -> None:
     store.write_bytes(content[: int(len(content) * part)])
     with pytest.raises(FleetError, match="is damaged or no store"), open_store(store) as opened:
         board(opened)
+
+
+def test_the_documentation_names_every_column(tmp_path: Path, repository: Path) -> None:
+    page = (repository / "docs/fleet.md").read_text("utf-8")
+    documented = {
+        table: set(re.findall(r"`(\w+)`", text))
+        for table, text in re.findall(r"^\| `(\w+)` \| (.*) \|$", page, re.MULTILINE)
+    }
+    with open_store(tmp_path / "new.sqlite", create=True) as store:
+        for table in TABLES:
+            assert {*store.types(table)} <= documented[table], table

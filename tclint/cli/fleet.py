@@ -150,6 +150,37 @@ def bisect(
     write(find_commit(file, target, arm, good, bad))
 
 
+@group.command("fix")
+def fix(
+    file: _FleetFile,
+    *,
+    branch: Annotated[str, typer.Option(metavar="NAME", help="The branch to make.")],
+    output_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--output-file", metavar="FILE", help="Write the text of the pull request to a file."
+        ),
+    ] = None,
+    max_runs: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=2, help="Maximum number of compilations of each target, on average."
+        ),
+    ] = 40,
+    unsafe_fixes: Annotated[
+        bool, typer.Option("--unsafe-fixes", help="Also try fixes that may change behaviour.")
+    ] = False,
+) -> None:
+    """Make a branch with the fixes that the targets confirm, a commit for each rule.
+
+    Prints the text of the pull request, with its proof. Targets that ran in `tclint fleet run` as
+    they are now judge; the working tree, its index and what is checked out stay as they are.
+    """
+    from tclint.cli.fleeting import make_fixes, output
+
+    output(make_fixes(file, branch, max_runs, unsafe=unsafe_fixes), output_file)
+
+
 @group.command("export")
 def export(
     folder: Annotated[

@@ -7,11 +7,11 @@ import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Final
 
-from tclint.fleet.units import KILLED, Measured, Unit, failed
+from tclint.fleet.units import KILLED, LOST, Measured, Unit, failed
+from tclint.scratch import scratch
 from tclint.verify.process import Child, ChildError, was_killed
 from tclint.verify.wire import plain
 
@@ -19,6 +19,7 @@ _WORKER: Final = (sys.executable, "-m", "tclint.fleet.worker")
 _GRACE_SECONDS: Final = 120.0
 """What a worker may take beyond the limit of its target, to check and to fix its files."""
 _GLANCE_SECONDS: Final = 0.5
+_END_SECONDS: Final = 5.0
 
 
 class LocalCrew:
@@ -37,6 +38,7 @@ class LocalCrew:
         self._jobs, self._free, self._worker = jobs, list(gpus), worker
         self._alone = False
         self._running: dict[tuple[str, str], Child | None] = {}
+        self._threads: dict[tuple[str, str], threading.Thread] = {}
         self._done: queue.SimpleQueue[tuple[Unit, Measured, str]] = queue.SimpleQueue()
         self._ending = False
 
@@ -55,6 +57,8 @@ class LocalCrew:
         for child in list(self._running.values()):
             if child is not None:
                 child.kill()
+        for thread in self._threads.values():
+            thread.join(_END_SECONDS)  # it removes its folder
 
     def has_room(self, unit: Unit) -> bool:
         """Whether a process, and a GPU where one is needed, is free."""
@@ -69,7 +73,9 @@ class LocalCrew:
         gpu = self._free.pop(0) if unit.needs == "gpu" else ""
         self._alone = unit.needs == "alone"
         self._running[unit.target, unit.arm] = None
-        threading.Thread(target=self._work, args=(unit, gpu), daemon=True).start()
+        thread = threading.Thread(target=self._work, args=(unit, gpu), daemon=True)
+        self._threads[unit.target, unit.arm] = thread
+        thread.start()
 
     def wait(self) -> Sequence[tuple[Unit, Measured]]:
         """What is done since the last call, at least one."""
@@ -79,7 +85,7 @@ class LocalCrew:
                 unit, measured, gpu = self._done.get(timeout=_GLANCE_SECONDS)
             except queue.Empty:
                 continue
-            del self._running[unit.target, unit.arm]
+            del self._running[unit.target, unit.arm], self._threads[unit.target, unit.arm]
             self._alone = False
             if gpu:
                 self._free.append(gpu)
@@ -88,11 +94,12 @@ class LocalCrew:
     def _work(self, unit: Unit, gpu: str) -> None:
         more = {"CUDA_VISIBLE_DEVICES": gpu} if gpu else {}
         device = None if gpu else "cpu"
+        measured = None
         try:
-            with TemporaryDirectory(prefix="tclint-fleet-", ignore_cleanup_errors=True) as folder:
-                measured = self._measure(unit, Path(folder), device, more)
-        except OSError as error:
-            measured = failed("exception", f"cannot start a process: {error}")
+            with scratch("unit") as folder:
+                measured = self._measure(unit, folder, device, more)
+        except OSError as error:  # or its folder cannot be removed
+            measured = measured or failed(LOST, f"cannot start a process: {error}")
         self._done.put((unit, measured, gpu))
 
     def _measure(

@@ -49,7 +49,7 @@ def measure(unit: Unit) -> Measured:
             from tclint.verify.fixer import fixer  # which loads LibCST
 
             comparison = Comparison(fix=fixer(config, unsafe=unit.unsafe_fixes))
-        job = Job(unit.target, unit.text, _options(unit))
+        job = Job(unit.target, unit.text, options_of(unit))
         report = verify_job(job, root, comparison, config)
     except TargetError as error:
         return failed("target", _plain(str(error), unit), _since(start))
@@ -64,7 +64,8 @@ def digest_file(path: Path) -> str:
         return ""
 
 
-def _options(unit: Unit) -> Options:
+def options_of(unit: Unit) -> Options:
+    """How to run a unit's target."""
     wanted = unit.measures
     return Options(
         backend=wanted.backend,

@@ -17,6 +17,7 @@ from tclint import __version__
 from tclint.fleet.config import FleetError
 from tclint.fleet.plan import Plan
 from tclint.fleet.units import BreakLine, CodeFile, Measured, ModeSpeed, Unit
+from tclint.printable import visible
 from tclint.records import record
 
 _Detail = TypeVar("_Detail")
@@ -198,7 +199,7 @@ class Store:
             database.execute("INSERT OR IGNORE INTO code VALUES (?, ?)", (code, packed))
             result = database.execute(
                 f"INSERT INTO results VALUES (NULL{', ?' * 19})",
-                (
+                _storable(
                     unit.key, code, _now(), measured.outcome, measured.failure, measured.reason,
                     measured.torch, measured.device, measured.graphs, measured.recompiles,
                     len(measured.breaks), measured.breaks_before, measured.verdict,
@@ -210,15 +211,17 @@ class Store:
             database.executemany(
                 "INSERT INTO breaks VALUES (?, ?, ?, ?, ?, ?, ?)",
                 [
-                    (result, n, one.place, one.row, one.gb_id, one.reason, one.rule)
+                    _storable(result, n, one.place, one.row, one.gb_id, one.reason, one.rule)
                     for n, one in enumerate(measured.breaks)
                 ],
             )
             database.executemany(
                 "INSERT INTO speeds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
-                    (result, one.mode, one.eager, one.compiled, one.speedup, one.low, one.high,
-                     one.cold_start, one.note)
+                    _storable(
+                        result, one.mode, one.eager, one.compiled, one.speedup, one.low, one.high,
+                        one.cold_start, one.note,
+                    )
                     for one in measured.speeds
                 ],
             )  # fmt: skip
@@ -392,6 +395,11 @@ def _in_words(error: sqlite3.Error) -> str:
 
 def _damaged(error: object) -> str:
     return f"is damaged or no store ({error}); restore it, or name another one"
+
+
+def _storable(*values: Any) -> tuple[Any, ...]:
+    """What a target says may hold anything; a database takes no halves of characters."""
+    return tuple(visible(value) if isinstance(value, str) else value for value in values)
 
 
 def _measured(

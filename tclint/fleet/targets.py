@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 from tclint.fleet.catalogue import load_catalogue
 from tclint.fleet.config import Fleet, FleetError, Source
+from tclint.printable import visible
 from tclint.records import record
 from tclint.source.errors import reason
 from tclint.verify.answers import Factories
@@ -52,7 +53,7 @@ def find_targets(fleet: Fleet, python: str = "") -> tuple[Target, ...]:
             raise FleetError(f"{where}: {error}") from error
         if not here:
             raise FleetError(f"{where}: there is no such target")
-        for target in here:
+        for target in (replace(one, name=visible(one.name)) for one in here):
             if target.name in found:
                 raise FleetError(f"{where}: two targets are called {target.name!r}; give a name")
             found[target.name] = target

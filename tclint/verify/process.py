@@ -231,7 +231,7 @@ class Child:
         return Failure("exit", f"{message}{self._complaint()}")
 
     def _end(self, status: int) -> End | None:
-        if sys.platform != "linux":
+        if sys.platform != "linux" or self._note < 0:  # another thread has killed it
             return End(status, None)
         note, self._note = self._note, -1
         return read_note(note, status)
