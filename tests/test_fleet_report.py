@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tclint.cli.fleeting import difference, rendered
-from tclint.fleet.board import Board, board
+from tclint.fleet.board import Board, Cause, board
 from tclint.fleet.changes import Kind, changes
 from tclint.fleet.config import FleetError
+from tclint.fleet.report.sections import sections
 from tclint.fleet.session import Again
 from tclint.fleet.store import UnitRow, open_store
 from tclint.fleet.units import BREAKS, NOTHING, Measured, ModeSpeed, Unit, failed
@@ -59,7 +61,7 @@ def test_other_formats_say_the_same_and_escape_it(told: Board) -> None:
     assert r"crashed with \<b\>SIGSEGV\</b\> \| at a.py:1" in markdown
     page = rendered(told, "html")
     assert "crashed with &lt;b&gt;SIGSEGV&lt;/b&gt;" in page
-    assert "1 (50%) of 2 whole" in page
+    assert "1 of 2 whole (50%)" in page
     data = json.loads(rendered(told, "json"))
     assert data["totals"][1]["whole"] == 1
     assert data["worth"][0] == {
@@ -167,3 +169,12 @@ def test_two_arms_of_one_run_are_compared(tmp_path: Path, told: Board) -> None:
                 difference(store, wrong, wrong, "text")
         with pytest.raises(FleetError, match="name an arm on both sides, or on none"):
             difference(store, "1", "2:fixed", "text")
+
+
+def test_each_arm_tells_its_causes(told: Board) -> None:
+    many = tuple(
+        Cause(arm, f"GB{n:04}", "", "", 1, 1) for arm in ("as found", "fixed") for n in range(30)
+    )
+    (causes,) = (one for one in sections(replace(told, causes=many)) if one.title.startswith("Why"))
+    assert Counter(row[0] for row in causes.rows) == {"as found": 20, "fixed": 20}
+    assert causes.note == "20 rarer causes are left out"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tclint.fleet.board import Board, Row, Total
-from tclint.fleet.report.sections import cell, heading, outcome_counts, sections, share
+from tclint.fleet.report.sections import cell, heading, outcome_counts, sections
 from tclint.fleet.units import BREAKS, FAILED, NOTHING, WHOLE, Measured
 from tclint.report.project import NAME
 from tclint.report.style import STYLE
@@ -50,8 +50,7 @@ def _arm(total: Total) -> dict[str, Any]:
     return {
         "name": total.arm.name,
         "torch": total.arm.torch,
-        "whole": share(total.whole, ran),
-        "targets": total.targets,
+        "whole": f"{total.whole} of {ran} whole ({total.whole / ran:.0%})",
         "parts": [
             (_COLOURS[name], name, count, 100 * count / ran)
             for name, count in outcome_counts(total)

@@ -9,7 +9,8 @@ from tclint.fleet.changes import Change
 from tclint.fleet.units import BREAKS, FAILED, NOTHING, WHOLE, Measured
 from tclint.records import record
 
-_CAUSES_SHOWN = 30
+_CAUSES_SHOWN = 20
+"""In each arm, those that the most targets have."""
 _TARGETS_SHOWN = 5
 
 
@@ -95,13 +96,13 @@ def _moment(text: str) -> str:
 def _arms(board: Board) -> Section:
     head = (
         "arm", "torch", "targets", "whole", "with breaks", "breaks", "nothing", "fail", "differ",
-        "speedup",
+        *(["speedup"] if any(total.speedup for total in board.totals) else []),
     )  # fmt: skip
-    rows = tuple(tuple(_arm(total)) for total in board.totals)
+    rows = tuple(tuple(_arm(total))[: len(head)] for total in board.totals)
     note = ""
     if missing := sum(total.missing for total in board.totals):
         note = f"{missing} unit{'' if missing == 1 else 's'} not measured yet"
-    return Section("Arms", head, rows, tuple(range(2, 10)), note)
+    return Section("Arms", head, rows, tuple(range(2, len(head))), note)
 
 
 def _arm(total: Total) -> Iterator[str]:
@@ -141,9 +142,10 @@ def _worth_row(one: Worth) -> Iterator[str]:
 
 def _causes(board: Board) -> Iterator[Section]:
     head = ("arm", "id", "rule", "targets", "breaks", "reason")
-    shown = board.causes[:_CAUSES_SHOWN]
+    of_arms = [[one for one in board.causes if one.arm == total.arm.name] for total in board.totals]
+    shown = [one for causes in of_arms for one in causes[:_CAUSES_SHOWN]]
     left = len(board.causes) - len(shown)
-    note = f"{left} rarer causes are left out" if left else ""
+    note = f"{left} rarer cause{' is' if left == 1 else 's are'} left out" if left else ""
     yield Section("Why graphs break", head, tuple(map(_cause, shown)), (3, 4), note)
 
 
