@@ -40,6 +40,7 @@ class Result:
     repair: PlacedRepair | None
     file: SourceFile
     hatch: PlacedRepair | None = None
+    unsafe: PlacedRepair | None = None
 
 
 @dataclass(frozen=True)

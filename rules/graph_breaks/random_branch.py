@@ -18,6 +18,7 @@ from ..lib.facts.known import certain_tensor
 from ..lib.facts.purity import is_pure
 from ..lib.facts.random_tests import decides_at_random
 from ..lib.facts.uses import uses_of
+from ..lib.rewrite.selected_update import Drawn, select_update
 from ..lib.wording import at_most_medium, consequence, loop_ids, short
 
 _KINDS = ("if", "ternary", "and", "or", "not", "compare", "while")
@@ -54,12 +55,20 @@ class RandomBranch(Rule[TensorBranch]):
         found = _find_comparison(site, test)
         guarded = found is not None and _is_guarded(site, found)
         confidence = at_most_medium(event) if event.sometimes else None
+        way_out = Decline(_WAY_OUT)
+        found, asks = found or _find_keeping(site, test), found is not None and not guarded
+        # A rate that is written out is there to be used.
+        literal = found is not None and isinstance(found.rate, ast.Constant)
+        safe = _ask_rate_first(site, found) if found and asks and not literal else way_out
+        selected = _select(site, found)
+        is_safe = isinstance(safe, Repair) and safe.applicability is Applicability.SAFE
         return Finding(
             f"The branch on `{short(site, test)}` is random{consequence(site)}",
-            Decline(_WAY_OUT) if found is None or guarded else _ask_rate_first(site, found),
+            safe if is_safe or selected is None else selected,
             gb_ids=loop_ids(site, "GB0170"),
             confidence=Confidence.LOW if guarded else confidence,  # a model may have no rate
-            hatch=_never_skip(site, found or _find_keeping(site, test)),
+            hatch=None if literal else _never_skip(site, found),
+            unsafe=selected,
         )
 
 
@@ -105,8 +114,6 @@ def _find_keeping(site: Site, test: ast.expr) -> _Comparison | None:
 def _compared(
     site: Site, test: ast.Compare, drawn: ast.expr, rate: ast.expr, *, keeps: bool = False
 ) -> _Comparison | None:
-    if isinstance(rate, ast.Constant):
-        return None  # a rate that is written out is there to be used
     if isinstance(drawn, ast.Call):
         return _Comparison(test, rate, True, keeps) if _is_uniform(site, drawn) else None
     bound = [site.parent(s) for s in site.stores(drawn.id)] if isinstance(drawn, ast.Name) else []
@@ -205,6 +212,23 @@ def _ask_first(
     flags = {f"flag_{i}": value for i, value in enumerate(outer.values)}
     asked = (f"{question} {word} ${n}" if v is node else f"${n}" for n, v in flags.items())
     return Replace(outer, f" {word} ".join(asked), {**flags, **parts})
+
+
+def _select(site: Site, found: _Comparison | None) -> Repair | None:
+    """Compute what is skipped, too, and choose on the device: keeps graphs whole at any rate."""
+    spelled = site.spell("torch.compiler.is_compiling")
+    if found is None or found.inline or spelled is None or not _only_asked(site, found.node):
+        return None
+    sides = [found.node.left, *found.node.comparators]
+    number = next(side for side in sides if side is not found.rate)
+    if not isinstance(number, ast.Name):
+        return None
+    asked = not isinstance(found.rate, ast.Constant) and not is_tensor(site.value(found.rate))
+    guard = "$rate != 0.0" if asked and not found.keeps else ""
+    drawn = Drawn(found.node, number, found.rate, not found.keeps, guard)
+    question = f"{spelled}()" if found.keeps else f"not {spelled}()"
+    never = _ask_first(site, found.node, question, {}, ast.Or if found.keeps else ast.And)
+    return select_update(site, drawn, never)
 
 
 def _only_asked(site: Site, node: ast.expr) -> bool:

@@ -328,8 +328,16 @@ def _wanted(run: Run, ask: _Ask, progress: _Progress) -> dict[Path, list[Result]
         if result.repair is None or fixable not in levels or path in progress.problems:
             continue
         if ask.allow(_key(result, progress)):
-            wanted[path].append(result)
+            wanted[path].append(_unsafe(result) if ask.unsafe else result)
     return wanted
+
+
+def _unsafe(result: Result) -> Result:
+    """A finding with the unsafe fix that it has beside a safe one."""
+    if result.unsafe is None:
+        return result
+    told = replace(result.diagnostic, fix_message=result.unsafe.message)
+    return replace(result, diagnostic=told, repair=result.unsafe)
 
 
 def _key(result: Result, progress: _Progress) -> FixKey:

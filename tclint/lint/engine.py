@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 class Result:
     """A diagnostic with what a fix of it would do, and the text and the place it was found in.
 
-    ``hatch`` is what its escape hatch would do.
+    ``hatch`` is what its escape hatch would do, ``unsafe`` what is done instead of ``repair`` where
+    unsafe fixes are asked for.
     """
 
     diagnostic: Diagnostic
@@ -52,6 +53,7 @@ class Result:
     file: SourceFile
     place: str = CODE
     hatch: PlacedRepair | None = None
+    unsafe: PlacedRepair | None = None
 
 
 @record(frozen=True)
@@ -204,7 +206,7 @@ class _Assembly:
         if fixable is not diagnostic.fixable:
             diagnostic = replace(diagnostic, fixable=fixable)
         file, place = self._file(diagnostic.path), self._place_of(found)
-        return Result(diagnostic, found.repair, file, place, found.hatch)
+        return Result(diagnostic, found.repair, file, place, found.hatch, found.unsafe)
 
     def _file(self, path: Path) -> SourceFile:
         name = str(path)

@@ -49,6 +49,7 @@ from tclint.semantics.interpreter.contexts import MAX_WALKS
 from tclint.semantics.interpreter.run import interpret
 from tclint.semantics.interpreter.scripted import Scripted
 from tclint.semantics.project import Project
+from tclint.semantics.site import Site
 from tclint.semantics.symbols import FunctionInfo
 from tclint.source.errors import FileError
 from tclint.source.file import SourceFile
@@ -298,8 +299,8 @@ def found_by(
     site, file = event.site, event.site.module.file
     fix = keeping_comments(for_oldest(finding.fix, site), file)
     repair = fix if isinstance(fix, Repair) else None
-    hatch = keeping_comments(for_oldest(finding.hatch, site), file)
-    hatch = hatch if isinstance(hatch, Repair) else None
+    hatch = _offered(finding.hatch, site, file)
+    unsafe = _offered(finding.unsafe, site, file)
     gb_ids = of_releases(rule.gb_ids if finding.gb_ids is None else finding.gb_ids, site.settings)
     diagnostic = Diagnostic(
         code=rule.code,
@@ -322,10 +323,19 @@ def found_by(
     explicit = site.region is not None and site.region.explicit
     data = placed(repair) if repair else None
     way_out = placed(hatch) if hatch else None
-    return Found(diagnostic, data, not site.facts.default_off, explicit, way_out)
+    instead = placed(unsafe) if unsafe else None
+    return Found(diagnostic, data, not site.facts.default_off, explicit, way_out, instead)
+
+
+def _offered(other: Repair | None, site: Site, file: SourceFile) -> Repair | None:
+    """What a finding offers besides its fix, if it can be carried out."""
+    repair = keeping_comments(for_oldest(other, site), file)
+    return repair if isinstance(repair, Repair) else None
 
 
 def _told(found: Found, event: Event, caller: Caller) -> Found | None:
     """A finding in an installed package, at the call of the project that runs into it."""
     told = told_at(found.diagnostic, event, caller)
-    return None if told is None else replace(found, diagnostic=told, repair=None, hatch=None)
+    if told is None:
+        return None
+    return replace(found, diagnostic=told, repair=None, hatch=None, unsafe=None)

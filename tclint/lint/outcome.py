@@ -18,7 +18,7 @@ from tclint.source.stored import Excerpts
 
 @record(frozen=True)
 class Found:
-    """A finding that nothing silences, its fix, and its escape hatch.
+    """A finding that nothing silences, its fix, its escape hatch, and what unsafe fixes do instead.
 
     ``sure`` and ``explicit`` say how it was reached: not below a flag that is off by default, and
     in a region that the program compiles itself.
@@ -29,6 +29,7 @@ class Found:
     sure: bool = True
     explicit: bool = False
     hatch: PlacedRepair | None = None
+    unsafe: PlacedRepair | None = None
 
 
 class Silencing(NamedTuple):

@@ -95,6 +95,8 @@ class Finding:
     names the settings of Dynamo (:mod:`tclint.torch_facts.dynamo_settings`) with which the break
     goes, and breaks nowhere else instead. ``hatch`` keeps what Dynamo cannot trace out of its
     sight, such as a helper as a custom operator: an unsafe repair for when no other one helps.
+    ``unsafe`` removes more than a safe ``fix`` does: it is made in its place where unsafe fixes are
+    asked for.
     ``since`` is the first torch on which it holds, and ``before`` the first on which it holds no
     more: the engine compares them with the versions that the project is for.
     """
@@ -110,6 +112,7 @@ class Finding:
     cedes_to: ast.Call | None = None
     goes_with: tuple[str, ...] = ()
     hatch: Repair | None = None
+    unsafe: Repair | None = None
     since: Version | None = None
     before: Version | None = None
 
