@@ -119,6 +119,7 @@ APART: Mapping[str, str] = {
     "lib.judge.contexts": "where a number stands, on 470 lines; its client has 340",
     "lib.rewrite.buffer_choice": "one of the rewritings of a branch, whose rule has 500 lines",
     "lib.rewrite.each_way": "a branch of several tensors; of one, its client on 300 lines",
+    "lib.rewrite.grouped_rows": "where a list goes and how it is used there, on 290 lines",
     "lib.rewrite.selected_update": "a loop's way without a step, longer than its rule",
     "lib.rewrite.masked_loss": "one of the rewritings of a selection, whose rule has 500 lines",
     "lib.rewrite.where": "one of the rewritings of a branch, whose rule has 500 lines",

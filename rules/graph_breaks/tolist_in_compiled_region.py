@@ -16,6 +16,7 @@ from ..lib.facts.selections import selection_below
 from ..lib.facts.uses import uses_of
 from ..lib.rewrite.all_indices import loop_over_all_in_compiled
 from ..lib.rewrite.as_operator import as_operator
+from ..lib.rewrite.grouped_rows import group_rows
 from ..lib.rewrite.host_read import is_captured, repair_read
 from ..lib.rewrite.range_loop import count_list
 
@@ -76,4 +77,5 @@ def _repair(event: HostRead, node: ast.expr) -> Repair | Decline:
     uses = uses_of(event.site, node)
     if uses.statement is not None and cannot_raise(event.site, event.source):
         return Repair("Remove the unused list", (Replace(uses.statement, ""),))
-    return Decline("the surrounding code needs Python numbers")
+    grouped = group_rows(event.site, node, event.source)
+    return grouped or Decline("the surrounding code needs Python numbers")

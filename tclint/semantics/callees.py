@@ -70,6 +70,20 @@ def callees(site: Site, call: ast.Call) -> list[Callee]:
     return found
 
 
+def seen_callees(site: Site, call: ast.Call) -> list[Callee]:
+    """The functions that a call is seen to reach, whatever it passes; none where one is wrapped."""
+    found = site.body.called.get(call, {})
+    if call in site.body.contested or not all(map(_is_plain, found)):
+        return []
+    return [_callee(site, body, hidden) for body, hidden in found.items()]
+
+
+def _callee(site: Site, body: Body, hidden: int) -> Callee:
+    at = body.scope.body[0] if isinstance(body.scope, ast.FunctionDef) else site.statement
+    inside = Site(body, site.region, at, Facts(), (), site.settings)
+    return Callee(inside, hidden, body.function is not None and body.function.cls is not None)
+
+
 def reachable(site: Site, call: ast.Call) -> Iterator[Body]:
     """The functions that a call is seen to reach, by way of others, too."""
     found = dict.fromkeys(site.body.called.get(call, ()))
@@ -93,9 +107,7 @@ def _reached(site: Site, call: ast.Call, kind: Value) -> Iterator[Callee]:
             modules = isinstance(kind, Object) and kind.is_module and kind.cls is not None
             meant = modules and function.name == "forward"
         if meant:
-            at = body.scope.body[0] if isinstance(body.scope, ast.FunctionDef) else site.statement
-            inside = Site(body, site.region, at, Facts(), (), site.settings)
-            callee = Callee(inside, hidden, function.cls is not None)
+            callee = _callee(site, body, hidden)
             if _has_seen(callee, site, call):
                 yield callee
 
