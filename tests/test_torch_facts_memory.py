@@ -62,10 +62,12 @@ def _tensors(value: object) -> Iterator[Any]:
 def _sharing(function: Callable[..., Any], *, leads: bool) -> tuple[int, list[str]]:
     """How many calls gave tensors, and those whose result has the memory of an argument."""
     calls, shared = 0, []
-    for dtype, shape in itertools.product(_DTYPES, _SHAPES):
+    for number, (dtype, shape) in enumerate(itertools.product(_DTYPES, _SHAPES)):
         x = torch.ones(shape).to(getattr(torch, dtype))
         for others, options in _CALLS:
             arguments = (x, *others(x)) if leads else others(x)
+            if number and next(_tensors(arguments), None) is None:
+                continue  # The same call as for the first tensor, which is no part of it.
             try:
                 given = [*_tensors(function(*arguments, **options))]
             except Exception:  # noqa: BLE001 (most combinations are no calls at all)
