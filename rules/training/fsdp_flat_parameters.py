@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Applicability, Confidence, Effect
+from tclint.diagnostics import Applicability, Confidence, Decline, Effect
 from tclint.lint.rewrite import AddArgument, Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 
-from ..lib.facts.wrapped_modules import FSDP, wrapped_after, wrapped_before
+from ..lib.facts.wrapped_modules import FSDP, told, wrapped_after, wrapped_before
 
 
 class FsdpFlatParameters(Rule[CompileCall]):
@@ -28,18 +28,24 @@ class FsdpFlatParameters(Rule[CompileCall]):
         wrapper = wrapped_before(event, FSDP) or wrapped_after(event, FSDP)
         if wrapper is None or len(wrapper.args) > 1:
             return None
-        given = {k.arg: k.value for k in wrapper.keywords}.get("use_orig_params")
+        given = (told(event.site, wrapper) or {}).get("use_orig_params")
         if given is not None and not (isinstance(given, ast.Constant) and given.value is False):
             return None
         return Finding(
             "Without `use_orig_params=True` Dynamo skips modules that FSDP wraps: nothing is "
             "compiled",
-            fix=Repair(
-                "Keep the original parameters",
-                (AddArgument(wrapper, "True", keyword="use_orig_params"),),
-                Applicability.UNSAFE,
-                changes="the optimizer gets the parameters of the module instead of flat ones",
-            ),
+            fix=_kept(wrapper, given),
             node=wrapper,
             confidence=Confidence.HIGH,
         )
+
+
+def _kept(wrapper: ast.Call, given: ast.expr | None) -> Repair | Decline:
+    if given is not None and all(keyword.arg != "use_orig_params" for keyword in wrapper.keywords):
+        return Decline("a dict says `use_orig_params=False`: change it there")
+    return Repair(
+        "Keep the original parameters",
+        (AddArgument(wrapper, "True", keyword="use_orig_params"),),
+        Applicability.UNSAFE,
+        changes="the optimizer gets the parameters of the module instead of flat ones",
+    )
