@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from typing import Final
 
 from tclint.semantics.site import Site
@@ -142,14 +143,17 @@ def differentiates(node: ast.AST) -> ast.expr | None:
     return None
 
 
-def differentiated(loop: StepBody) -> Iterator[tuple[ast.Call, frozenset[str]]]:
+@lru_cache(maxsize=1)  # the rules about a loop ask one after the other
+def differentiated(loop: StepBody) -> tuple[tuple[ast.Call, frozenset[str]], ...]:
     """The calls that run `backward` in a step, with the variables that they differentiate."""
+    found = []
     for node in own_nodes(loop):
         owner = differentiates(node) if isinstance(node, ast.Call) else None
         if isinstance(node, ast.Call) and owner is not None:
             mentioned = [owner, *node.args]
             names = {n.id for part in mentioned for n in ast.walk(part) if isinstance(n, ast.Name)}
-            yield node, frozenset(names - {"self"})
+            found.append((node, frozenset(names - {"self"})))
+    return tuple(found)
 
 
 def is_test(site: Site, loop: StepBody) -> bool:

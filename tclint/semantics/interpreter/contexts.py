@@ -19,7 +19,9 @@ from tclint.semantics.values import (
     Partial,
     Sequence,
     Static,
+    Tensor,
     Union,
+    Unknown,
     Value,
 )
 
@@ -42,6 +44,8 @@ EXACT: Final = 6
 MAX_WALKS: Final = 1024
 DEEP: Final = 3
 """Levels of containers whose content counts."""
+_PLAIN: Final = (Tensor, Static, Unknown)
+"""What holds nothing, and is of no class of the project."""
 
 
 class MethodCall:
@@ -98,11 +102,14 @@ class Contexts:
         self._answer = None
         if not asked:
             return
+        classes = _classes(given)
+        if not classes:
+            return
         kinds = _kinds_of(given)
         of_class: dict[ClassInfo, list[tuple[str, MethodCall | None]]] = {}
         for (owner, attribute), call in asked.items():
             of_class.setdefault(owner, []).append((attribute, call))
-        for name, _, cls in _classes(given):
+        for name, _, cls in classes:
             for attribute, call in of_class.get(cls, ()):
                 calls = self._asked.setdefault(name, {}).setdefault(attribute, {})
                 if call is not None:
@@ -121,10 +128,9 @@ class Contexts:
 
     def asks(self, given: Given) -> Iterator[tuple[tuple[ClassInfo, str], MethodCall | None]]:
         """What a walk for these arguments would ask their objects for."""
-        if not self._asked:
-            return
-        kinds = _kinds_of(given)
-        for name, _, cls in _classes(given, self._asked):
+        classes = _classes(given, self._asked) if self._asked else []
+        kinds = _kinds_of(given) if classes else ()
+        for name, _, cls in classes:
             for attribute, calls in self._asked.get(name, {}).items():
                 yield (cls, attribute), calls.get(kinds)
 
@@ -164,8 +170,9 @@ class Contexts:
         self, analysis: Analysis, given: Given
     ) -> Iterator[tuple[Function, MethodCall | None]]:
         """Methods of the arguments that a walk would ask for, and no walk came to yet."""
-        kinds = _kinds_of(given) if self._asked else ()
-        for name, part, cls in _classes(given, self._asked) if self._asked else ():
+        classes = _classes(given, self._asked) if self._asked else []
+        kinds = _kinds_of(given) if classes else ()
+        for name, part, cls in classes:
             asked = self._asked.get(name, {})
             if self._looked.get((name, cls)) == len(asked):
                 continue
@@ -194,13 +201,17 @@ def _compilable(value: Value) -> Iterator[Hashable]:
 
 def _classes(
     given: Given, places: Container[str] | None = None
-) -> Iterator[tuple[str, Value, ClassInfo]]:
+) -> list[tuple[str, Value, ClassInfo]]:
     """The classes of the project that arguments are of, or are, or hold, in some places or all."""
-    for place, part in _placed(given, places):
-        if isinstance(part, Object) and part.cls is not None:
-            yield place, part, part.cls
+    found: list[tuple[str, Value, ClassInfo]] = []
+    rich = tuple([pair for pair in given if not isinstance(pair[1], _PLAIN)])
+    for place, part in _placed(rich, places):
+        if isinstance(part, Object):
+            if part.cls is not None:
+                found.append((place, part, part.cls))
         elif isinstance(part, Class):
-            yield place, part, part.info
+            found.append((place, part, part.info))
+    return found
 
 
 def _placed(given: Given, places: Container[str] | None = None) -> Iterator[tuple[str, Value]]:

@@ -10,7 +10,7 @@ from tclint.semantics.interpreter.compiling import add_root, region_of
 from tclint.semantics.interpreter.evaluate import evaluate
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.lattice import options
-from tclint.semantics.syntax import nodes
+from tclint.semantics.syntax import ATTRIBUTE, nodes
 from tclint.semantics.values import Class, Compiled, External, Object, Value
 from tclint.torch_facts.compiling import PREPARING, TELLING, TRAINING
 
@@ -29,22 +29,23 @@ def compiled_by_framework(frame: Frame, node: ast.Call, callee: Value) -> None:
 
 def _asked(node: ast.Call, callee: Value) -> Iterator[tuple[str, frozenset[str], list[ast.expr]]]:
     """Who may compile here, by which settings, and what is given to them."""
-    named = [keyword.value for keyword in node.keywords if keyword.arg == "model"]
+    func = node.func
     name = _name_of(callee)
-    package = name.partition(".")[0]
-    if package in TRAINING and name.endswith("Trainer"):
+    package = name.partition(".")[0] if name.endswith("Trainer") else ""
+    prepares = isinstance(func, ATTRIBUTE) and func.attr in PREPARING
+    if package not in TRAINING and not prepares:
+        return
+    named = [keyword.value for keyword in node.keywords if keyword.arg == "model"]
+    if package in TRAINING:
         yield package, TRAINING[package], [*named, *node.args][:1]
-    elif isinstance(node.func, ast.Attribute) and node.func.attr in PREPARING:
-        yield "accelerate", PREPARING[node.func.attr], [*named, *node.args]
+    elif isinstance(func, ATTRIBUTE):
+        yield "accelerate", PREPARING[func.attr], [*named, *node.args]
 
 
 def _name_of(callee: Value) -> str:
-    match callee:
-        case External(name=name):
-            return name
-        case Class(info=cls):
-            return f"{cls.module.name}.{cls.name}"
-    return ""
+    if isinstance(callee, External):
+        return callee.name
+    return f"{callee.info.module.name}.{callee.info.name}" if isinstance(callee, Class) else ""
 
 
 def _tells(frame: Frame, package: str, told: frozenset[str]) -> bool:

@@ -148,7 +148,10 @@ class Stores:
                 continue
             if type(node) in _LOOKED_AT:
                 self._look(node, around)
-            pending += children(node)
+            if isinstance(node, ATTRIBUTE):
+                pending.append(node.value)
+            else:
+                pending += children(node)
         return inner
 
     def _look(self, node: ast.AST, around: Around) -> None:

@@ -1,0 +1,103 @@
+"""A record compares, hashes and shows itself as a dataclass does that says the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import pytest
+
+from tclint.records import record
+
+Decorator = Callable[..., Callable[[type], Any]]
+
+
+def _classes(decorator: Decorator, **options: bool) -> list[Any]:
+    """The same classes, with this decorator: of two fields, one, none, one left out, and so on."""
+
+    @decorator(**options)
+    class Two:
+        one: int
+        other: str = ""
+
+    @decorator(**options)
+    class One:
+        one: int
+
+    @decorator(**options)
+    class Nothing:
+        pass
+
+    @decorator(**options)
+    class Apart:
+        one: int
+        note: str = field(default="", compare=False)
+
+    @decorator(**options)
+    class Below(One):
+        other: int = 0
+
+    @decorator(**options)
+    class Own:  # noqa: PLW1641
+        one: int
+
+        def __eq__(self, other: object) -> bool:
+            return True
+
+    return [Two, One, Nothing, Apart, Below, Own]
+
+
+def _objects(classes: list[Any]) -> list[Any]:
+    two, one, nothing, apart, below, own = classes
+    return [
+        two(1), two(1, "a"), two(2), one(1), one(2), nothing(), apart(1, "a"), apart(1, "b"),
+        apart(2, "a"), below(1), below(1, 2), own(1), own(2), (1, ""), (1,), (), None,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("eq", [True, False])
+def test_records_compare_as_dataclasses_do(*, eq: bool) -> None:
+    records = _objects(_classes(record, eq=eq))
+    others = _objects(_classes(dataclass, eq=eq, slots=True))
+    assert _answers(records) == _answers(others)
+
+
+def _answers(objects: list[Any]) -> list[list[tuple[bool, bool]]]:
+    return [[(one == other, one != other) for other in objects] for one in objects]
+
+
+def test_frozen_records_hash_as_they_compare() -> None:
+    classes = _classes(record, frozen=True)[:5]
+    objects = _objects([*classes, classes[0]])[:11]
+    for one in objects:
+        for other in objects:
+            assert one != other or hash(one) == hash(other)
+    two, _, _, apart, _ = classes
+    assert hash(two(1, "a")) == hash(two(1, "a"))
+    assert hash(apart(1, "a")) == hash(apart(1, "b"))
+    assert len({two(1), two(1), two(2)}) == 2
+
+
+def test_what_compares_and_may_change_does_not_hash() -> None:
+    two = _classes(record)[0]
+    with pytest.raises(TypeError):
+        hash(two(1))
+    assert hash(_classes(record, eq=False)[0](1))
+
+
+def test_a_record_is_a_dataclass_with_slots() -> None:
+    two = _classes(record, frozen=True)[0]
+    assert [part.name for part in fields(two)] == ["one", "other"]
+    assert replace(two(1), other="b") == two(1, "b")
+    assert repr(two(1, "a")).endswith("Two(one=1, other='a')")
+    assert not hasattr(two(1), "__dict__")
+    match two(3, "c"):
+        case two(one, other):
+            assert (one, other) == (3, "c")
+
+
+def test_records_in_order() -> None:
+    two = _classes(record, frozen=True, order=True)[0]
+    assert sorted([two(2), two(1, "b"), two(1, "a")]) == [two(1, "a"), two(1, "b"), two(2)]
+    assert hash(two(1)) == hash(two(1))
