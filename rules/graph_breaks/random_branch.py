@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from tclint.diagnostics import Applicability, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
@@ -30,6 +31,7 @@ _RATE_FIRST = (
     "Test first whether the rate is zero: at 0.0 the graph stays whole, at a positive rate it "
     "breaks as before"
 )
+_AT_ANY_RATE = "the unsafe fix keeps it whole at any rate"
 _FEWER = "at a rate of 0.0 the random number is not drawn, so later ones differ"
 _EAGER_ONLY = "Compare in eager code only: compiled code skips nothing"
 _ALWAYS = "compiled code never skips: LayerDrop drops no layer there, whatever its rate"
@@ -52,22 +54,17 @@ class RandomBranch(Rule[TensorBranch]):
         site, test = event.site, event.test
         if event.kind not in _KINDS or not decides_at_random(site, test):
             return None
-        found = _find_comparison(site, test)
-        guarded = found is not None and _is_guarded(site, found)
+        skips = _find_comparison(site, test)
+        found = skips or _find_keeping(site, test)
+        guarded = skips is not None and _is_guarded(site, skips)
         confidence = at_most_medium(event) if event.sometimes else None
-        way_out = Decline(_WAY_OUT)
-        found, asks = found or _find_keeping(site, test), found is not None and not guarded
-        # A rate that is written out is there to be used.
-        literal = found is not None and isinstance(found.rate, ast.Constant)
-        safe = _ask_rate_first(site, found) if found and asks and not literal else way_out
         selected = _select(site, found)
-        is_safe = isinstance(safe, Repair) and safe.applicability is Applicability.SAFE
         return Finding(
             f"The branch on `{short(site, test)}` is random{consequence(site)}",
-            safe if is_safe or selected is None else selected,
+            _fix(site, None if guarded else skips, selected),
             gb_ids=loop_ids(site, "GB0170"),
             confidence=Confidence.LOW if guarded else confidence,  # a model may have no rate
-            hatch=None if literal else _never_skip(site, found),
+            hatch=_never_skip(site, found),
             unsafe=selected,
         )
 
@@ -83,6 +80,23 @@ class _Comparison:
     rate: ast.expr
     inline: bool
     keeps: bool
+
+
+def _fix(site: Site, skips: _Comparison | None, selected: Repair | None) -> Repair | Decline:
+    """The safe repair, if there is one; ``selected`` is made in its place by unsafe fixes."""
+    if skips is None or _is_written_out(skips):
+        return selected or Decline(_WAY_OUT)
+    asked = _ask_rate_first(site, skips)
+    if selected is None:
+        return asked
+    if isinstance(asked, Repair) and asked.applicability is Applicability.SAFE:
+        return replace(asked, message=f"{asked.message}; {_AT_ANY_RATE}")
+    return selected
+
+
+def _is_written_out(found: _Comparison) -> bool:
+    """True for a rate that is there to be used, such as ``p < 0.1``."""
+    return isinstance(found.rate, ast.Constant)
 
 
 def _find_comparison(site: Site, test: ast.expr) -> _Comparison | None:
@@ -189,7 +203,9 @@ def _ask_rate_first(site: Site, found: _Comparison) -> Repair | Decline:
 def _never_skip(site: Site, found: _Comparison | None) -> Repair | None:
     """Compare in eager code only: with a rate above zero nothing else keeps the graph whole."""
     spelled = site.spell("torch.compiler.is_compiling")
-    if found is None or spelled is None or not _only_asked(site, found.node):
+    if found is None or spelled is None or _is_written_out(found):
+        return None
+    if not _only_asked(site, found.node):
         return None
     question = f"{spelled}()" if found.keeps else f"not {spelled}()"
     rewrite = _ask_first(site, found.node, question, {}, ast.Or if found.keeps else ast.And)
@@ -223,7 +239,7 @@ def _select(site: Site, found: _Comparison | None) -> Repair | None:
     number = next(side for side in sides if side is not found.rate)
     if not isinstance(number, ast.Name):
         return None
-    asked = not isinstance(found.rate, ast.Constant) and not is_tensor(site.value(found.rate))
+    asked = not _is_written_out(found) and not is_tensor(site.value(found.rate))
     guard = "$rate != 0.0" if asked and not found.keeps else ""
     drawn = Drawn(found.node, number, found.rate, not found.keeps, guard)
     question = f"{spelled}()" if found.keeps else f"not {spelled}()"
