@@ -103,6 +103,8 @@ def loaders(data):
 PLACES = {
     "an argument": MADE + "train(1, 2, made, 'cuda')",
     "an argument by name": MADE + "train(1, 2, device='cuda', loader=made)",
+    "a wrapped loader": MADE
+    + "net, made = accelerator.prepare(net, made)\n    train(1, net, made, 'cuda')",
     "a second loop": "for _ in range(3):\n    train(1, 2, DataLoader(9), 3)",
 }
 
@@ -139,6 +141,9 @@ def test_a_loader_that_a_function_returns_is_the_one_at_its_place(
     [
         "train(1, 2, DataLoader(9), 3)\ntrain(1, 2, DataLoader(9, num_workers=2), 3)",
         "made = DataLoader(9)\nmade = wrap(made)\ntrain(1, 2, made, 3)",
+        "made = DataLoader(9)\nmade, other = wrapped\ntrain(1, 2, made, 3)",
+        "made = DataLoader(9)\nfor made in others: train(1, 2, made, 3)",
+        "made = DataLoader(9)\nmade, net = accelerator.prepare(net, made)\ntrain(1, 2, made, 3)",
         "train(*DataLoader(9))",
         "def train(*args): pass\ntrain(1, 2, DataLoader(9), 3)",
     ],

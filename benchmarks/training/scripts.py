@@ -164,12 +164,11 @@ def page(listed: Row, found: Row, worth: Mapping[tuple[str, str], float]) -> str
         for script in listed["scripts"]
     ]
     loops = [_loop(loop, found, listed["judged"]) for loop in listed["well_written"]]
+    count = len(loops)
     quiet = sum(row.endswith("| nothing |\n") for row in loops)
-    end = f"\nOf {quiet} of the {len(loops)} it shows nothing.\n"
+    end = f"\nOf {quiet} of the {count} it shows nothing.\n"
     loops += [end, *_runs()]
-    return "".join(
-        [HEAD.format(**score.told()), *tables, WELL.format(count=len(loops) - 1), *loops]
-    )
+    return "".join([HEAD.format(**score.told()), *tables, WELL.format(count=count), *loops])
 
 
 def _runs() -> Iterator[str]:
@@ -225,12 +224,16 @@ def _script(
 
 
 def _is_at(finding: Row, item: Row) -> bool:
-    return finding["file"] == item["file"] and item["line"] in finding["lines"]
+    """True at a listed line, or where else the same may be told: at the call that runs it."""
+    places = [f"{finding['file']}:{line}" for line in finding["lines"]]
+    return f"{item['file']}:{item['line']}" in places or item.get("also") in places
 
 
 def _row(item: Row, value: float | None, finding: Row | None) -> str:
     shown = "?" if value is None else f"{value:.0%}" if value >= LEAST else "-"
     told = "" if finding is None else _told(finding)
+    if finding is not None and finding["file"] != item["file"]:
+        told += f", at `{finding['file']}:{finding['line']}`"
     return f"| `{item['file']}:{item['line']}` | {item['why']} | {shown} | {told} |\n"
 
 

@@ -21,6 +21,7 @@ _LOADERS: Final = frozenset(
     {"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"}
 )
 _PASSED_ON: Final = ("enumerate", "tqdm", "iter", "trange")
+_WRAPPING: Final = frozenset({"prepare", "prepare_data_loader", "setup_dataloaders"})
 _LARGE: Final = re.compile(r"image|torchvision|video|audio|spectrogram|pixel", re.IGNORECASE)
 _DEEPEST: Final = 6
 
@@ -89,19 +90,25 @@ class _Search:
                 return self._only(self._kept(scope, name), depth)
         return None
 
-    def _only(self, found: Iterator[tuple[Scope, ast.expr]], depth: int) -> ast.Call | None:
-        made = [self.made(scope, node, depth - 1) for scope, node in found]
+    def _only(self, found: Iterator[tuple[Scope, ast.expr] | None], depth: int) -> ast.Call | None:
+        made = [None if one is None else self.made(*one, depth - 1) for one in found]
         return made[0] if made and all(one is made[0] for one in made) else None
 
-    def _held(self, scope: Scope, name: str) -> Iterator[tuple[Scope, ast.expr]]:
-        """What a variable is assigned, or what calls give for a parameter."""
-        stored = False
-        for node in _own(scope):
-            if isinstance(node, ast.Name) and node.id == name:
-                stored |= not isinstance(node.ctx, ast.Load)
-            if isinstance(node, ast.Assign):
-                yield from self._assigned(scope, node, name)
-        if stored or isinstance(scope, ast.Module):
+    def _held(self, scope: Scope, name: str) -> Iterator[tuple[Scope, ast.expr] | None]:
+        """What a variable is assigned, or what calls give for a parameter; None for all else."""
+        stores = [
+            node
+            for node in _own(scope)
+            if isinstance(node, ast.Name) and node.id == name and not _is_read(node)
+        ]
+        statements = [node for node in _own(scope) if isinstance(node, ast.Assign)]
+        for store in stores:
+            made = next((s for s in statements if store in ast.walk(s.targets[0])), None)
+            if made is None:
+                yield None
+            elif not _is_passed_on(made, store):
+                yield from self._assigned(scope, made, store)
+        if stores or isinstance(scope, ast.Module):
             return
         if name in _parameters(scope):
             yield from self._given(scope, name)
@@ -109,17 +116,17 @@ class _Search:
             yield from self._held(self._module.tree, name)
 
     def _assigned(
-        self, scope: Scope, statement: ast.Assign, name: str
-    ) -> Iterator[tuple[Scope, ast.expr]]:
+        self, scope: Scope, statement: ast.Assign, store: ast.Name
+    ) -> Iterator[tuple[Scope, ast.expr] | None]:
         match statement:
-            case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
+            case ast.Assign(targets=[ast.Name()], value=value):
                 yield scope, value
             case ast.Assign(
                 targets=[ast.Tuple(elts=targets)], value=ast.Call(func=ast.Name(id=function))
-            ):
-                for place, part in enumerate(targets):
-                    if isinstance(part, ast.Name) and part.id == name:
-                        yield from self._returned(function, place)
+            ) if store in targets:
+                yield from self._returned(function, targets.index(store))
+            case _:
+                yield None
 
     def _returned(self, function: str, place: int | None) -> Iterator[tuple[Scope, ast.expr]]:
         """What a function of the file returns; of a tuple, what is at a place."""
@@ -179,6 +186,23 @@ def _own(scope: Scope) -> Iterator[ast.AST]:
         yield node
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
             pending += ast.iter_child_nodes(node)
+
+
+def _is_read(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Load)
+
+
+def _is_passed_on(statement: ast.Assign, store: ast.Name) -> bool:
+    """True where a framework wraps a loader: `loader = accelerator.prepare(loader)`."""
+    match statement:
+        case ast.Assign(targets=[target], value=ast.Call(func=func, args=args)) if (
+            isinstance(func, ast.Attribute) and func.attr in _WRAPPING
+        ):
+            targets = target.elts if isinstance(target, ast.Tuple) else [target]
+            place = targets.index(store) if store in targets else len(args)
+            given = args[place] if place < len(args) else None
+            return isinstance(given, ast.Name) and given.id == store.id
+    return False
 
 
 def _parameters(function: ast.FunctionDef) -> list[str]:
