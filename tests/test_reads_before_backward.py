@@ -200,6 +200,15 @@ def test_a_statement_that_hands_a_number_on_moves_behind_the_step(tmp_path: Path
         assert fixed.index("optimizer.step()") < fixed.index(read)
 
 
+def test_what_moves_leaves_no_gap_above_a_statement_that_gets_it(tmp_path: Path) -> None:
+    source = STEP.format(read="\n        total += loss.item()\n")
+    step = "        loss.backward()\n        optimizer.step()\n"
+    together = "        if i:\n            loss.backward()\n            optimizer.step()\n"
+    fixed = moved(tmp_path, source.replace(step, together))
+    assert "loss = criterion(output, y)\n\n        if i:" in fixed
+    assert fixed.endswith("            optimizer.step()\n        total += loss.item()\n")
+
+
 @pytest.mark.parametrize(
     "read",
     [

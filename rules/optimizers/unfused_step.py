@@ -96,12 +96,15 @@ def _text(key: ast.expr | None) -> str | None:
 
 def _added(site: Site, load: ast.Name) -> Iterator[str | None]:
     """What a use of a dict adds to it; None where that cannot be seen."""
-    match site.parent(load):
-        case ast.Subscript(slice=ast.Constant(value=str() as key)):
+    outer = site.parent(load)
+    match outer, site.parent(outer) if outer is not None else None:
+        case ast.Subscript(slice=ast.Constant(value=str() as key)), _:
             yield key
-        case ast.keyword(arg=None) | ast.Compare():
+        case ast.Attribute(attr="setdefault"), ast.Call(args=[key, *_]):
+            yield _text(key)
+        case ast.keyword(arg=None) | ast.Compare(), _:
             return
-        case ast.Attribute(attr="get" | "pop" | "items" | "keys"):
+        case ast.Attribute(attr="get" | "pop" | "items" | "keys"), _:
             return
         case _:
             yield None

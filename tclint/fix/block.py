@@ -81,7 +81,9 @@ class Block:
     def change(self, statement: Statement, change: Change) -> None:
         """Add what becomes of a statement that has its lines for itself."""
         leading = list(statement.leading_lines)
-        self._removed = self._removed or (change.main == [] and not change.before + change.after)
+        if self._removed:
+            leading, self.waiting = self._above(leading), []
+        self._removed = change.main == [] and not change.before + change.after
         if change.before:
             blank = _blank_prefix(leading)
             self.waiting += leading[:blank]
