@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from tclint.diagnostics import Applicability, Confidence, Decline, Effect, Worth
@@ -13,7 +13,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
-from tclint.semantics.training import StepBody
+from tclint.semantics.training import StepBody, is_returned
 
 from ..lib.facts.copies import is_copy_to_host
 from ..lib.facts.devices import may_be_on_gpu
@@ -65,7 +65,7 @@ class ReadBeforeBackward(Rule[TrainingCall]):
         """Look for the first read of each step, at its first `backward()`."""
         if not event.each_step or is_test(event.site, event.loop):
             return None
-        reads = _reads_before_backward(event)
+        reads = _reads_of_step(event) if is_returned(event.loop) else _reads_before_backward(event)
         if not reads:
             return None
         read, *others = reads
@@ -97,10 +97,21 @@ def _reads_before_backward(event: TrainingCall) -> list[ast.expr]:
     runs = sorted(differentiated(event.loop), key=lambda run: _begin(run[0]))
     if not runs or runs[0][0] is not event.call:
         return []
-    site, backward = event.site, runs[0][0]
-    losses, outputs = _losses(event), _output_names(event)
+    return _waiting(event, lambda node: _is_before(node, event.call))
+
+
+def _reads_of_step(event: TrainingCall) -> list[ast.expr]:
+    """The same where a framework runs `backward` behind the step; asked of its first call."""
+    calls = [node for node in own_nodes(event.loop) if isinstance(node, ast.Call)]
+    if min(calls, key=_begin) is not event.call:
+        return []
+    return _waiting(event, lambda node: True)
+
+
+def _waiting(event: TrainingCall, is_before: Callable[[ast.expr], bool]) -> list[ast.expr]:
+    site, losses, outputs = event.site, _losses(event), _output_names(event)
     parts = (node for node in own_nodes(event.loop) if isinstance(node, ast.expr))
-    before = sorted((p for p in parts if _is_before(p, backward)), key=_begin)
+    before = sorted((p for p in parts if is_before(p)), key=_begin)
     waiting = [node for node in before if _waits(site, node, losses, outputs)]
     reads: list[ast.expr] = []
     for node in waiting:
@@ -112,7 +123,30 @@ def _reads_before_backward(event: TrainingCall) -> list[ast.expr]:
 
 def _losses(event: TrainingCall) -> frozenset[str]:
     names = frozenset(name for _, given in differentiated(event.loop) for name in given)
+    if is_returned(event.loop):
+        names = frozenset(_returned(event.loop))
     return frozenset(n for n in names if n in _stored(event.loop)) or names
+
+
+def _returned(step: StepBody) -> Iterator[str]:
+    """The loss that a framework's step returns: alone, first, or by its name."""
+    for node in own_nodes(step):
+        match node:
+            case ast.Return(value=ast.Name() | ast.Tuple() as value):
+                yield from _first_name(value)
+            case ast.Return(value=ast.IfExp(body=one, orelse=other)):
+                yield from _first_name(one)
+                yield from _first_name(other)
+            case ast.Return(value=ast.Dict(keys=keys, values=values)):
+                for key, part in zip(keys, values, strict=True):
+                    if isinstance(key, ast.Constant) and key.value == "loss":
+                        yield from _first_name(part)
+
+
+def _first_name(value: ast.expr) -> Iterator[str]:
+    match value:
+        case ast.Name(id=name) | ast.Tuple(elts=[ast.Name(id=name), *_]):
+            yield name
 
 
 def _output_names(event: TrainingCall) -> frozenset[str]:
@@ -173,7 +207,7 @@ def _bound(*targets: ast.expr) -> Iterator[str]:
                 yield node.id
 
 
-def _read_names(node: ast.expr) -> set[str]:
+def _read_names(node: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
@@ -187,6 +221,8 @@ def _is_known_without(node: ast.expr) -> bool:
 
 
 def _waits(site: Site, node: ast.expr, losses: frozenset[str], outputs: frozenset[str]) -> bool:
+    if any(_is_loss(shown, losses) for shown in _shown_by(node)):
+        return True
     match node:
         case ast.Call(func=ast.Attribute(value=owner, attr=name), args=[], keywords=[]) if (
             name in _READS
@@ -196,13 +232,44 @@ def _waits(site: Site, node: ast.expr, losses: frozenset[str], outputs: frozense
             return bool(outputs & _read_names(owner)) and not _is_known_without(owner)
         case ast.Call(func=ast.Name(id=name), args=[number], keywords=[]) if name in _NUMBERS:
             return bool(losses & _read_names(number)) and not _is_known_without(number)
-        case ast.Call(args=[tested, *_]) if called(node) in _TESTS and losses & _read_names(tested):
-            return not _is_known_without(tested) and _decides(site, node)
+        case ast.Call(args=[tested, *_]) if called(node) in _TESTS:
+            asked = outputs & _read_names(tested) and not _is_known_without(tested)
+            return bool(asked) and _decides(site, node)
         case ast.Call() if _helper(site, node) is not None:
             return bool(_reads_of(site, node, outputs))
         case ast.Compare(left=ast.Name(id=name), ops=[op], comparators=[_]):
             asked = not isinstance(op, (ast.Is, ast.IsNot, ast.In, ast.NotIn))
             return asked and name in losses and _decides(site, node)
+    return False
+
+
+def _shown_by(node: ast.expr) -> Sequence[ast.expr]:
+    """What an expression makes text of, or keeps as a number for a diagram."""
+    match node:
+        case ast.JoinedStr(values=parts):
+            return [part.value for part in parts if isinstance(part, ast.FormattedValue)]
+        case ast.BinOp(left=ast.Constant(value=str()), op=ast.Mod(), right=shown):
+            return [shown]
+        case ast.Call(func=ast.Name(id="print" | "str"), args=args):
+            return args
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str()), attr="format")):
+            return [*node.args, *(keyword.value for keyword in node.keywords)]
+        case ast.Call(func=ast.Attribute(attr="add_scalar" | "set_postfix")):
+            return [*node.args, *(keyword.value for keyword in node.keywords)]
+    return []
+
+
+def _is_loss(node: ast.expr, losses: frozenset[str]) -> bool:
+    """True for a loss, also within arithmetic, a list or a dict."""
+    match node:
+        case ast.Name(id=name):
+            return name in losses
+        case ast.Call(func=ast.Attribute(value=inner, attr="detach"), args=[]):
+            return _is_loss(inner, losses)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div(), right=right):
+            return _is_loss(left, losses) or _is_loss(right, losses)
+        case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Dict(values=parts):
+            return any(_is_loss(part, losses) for part in parts)
     return False
 
 
@@ -293,18 +360,20 @@ def _decides(site: Site, node: ast.expr) -> bool:
 
 def _repair(event: TrainingCall, read: ast.expr) -> Repair | Decline:
     """Move the statement behind the one that steps the optimizer."""
-    body, statement = event.loop.body, event.site.parent(read)
-    if statement not in body or not isinstance(statement, (ast.Assign, ast.AugAssign)):
+    if is_returned(event.loop):
+        return Decline("keep it as a tensor: the framework reads what it logs when that is due")
+    body, statement = event.loop.body, _statement(event.site, read)
+    changed = _changed(statement)
+    if statement is None or statement not in body or changed is None:
         return Decline(
             "read it after the optimizer's step; keep what decides about the step as a tensor, "
             "and read that every few steps"
         )
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
     start = body.index(statement)
     end = max((k for k, one in enumerate(body) if _steps(one)), default=start)
     between = body[start + 1 : end + 1]
-    kept = {n.id for n in ast.walk(read) if isinstance(n, ast.Name)}
-    if not isinstance(target, ast.Name) or end == start or _needs(between, target.id, kept):
+    kept = _read_names(statement)
+    if end == start or _needs(between, changed, kept):
         return Decline("the value is used or changed before the optimizer's step")
     return Repair(
         "Read it after the step",
@@ -315,6 +384,29 @@ def _repair(event: TrainingCall, read: ast.expr) -> Repair | Decline:
         Applicability.UNSAFE,
         changes="it is not read where an exception ends the step before",
     )
+
+
+def _statement(site: Site, read: ast.expr) -> ast.stmt | None:
+    """The statement that does nothing but read, or hand on what it reads."""
+    outer = site.parent(read)
+    if isinstance(outer, (ast.Assign, ast.AugAssign, ast.Expr)):
+        return outer
+    for around in site.ancestors(read):
+        if isinstance(around, ast.stmt):
+            return around if isinstance(around, ast.Expr) else None
+    return None
+
+
+def _changed(statement: ast.stmt | None) -> str | None:
+    """The variable that a statement binds, or whose method it calls; empty for `print`."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AugAssign(target=ast.Name(id=name)):
+            return name
+        case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
+            return ""
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)))):
+            return name
+    return None
 
 
 def _steps(statement: ast.stmt) -> bool:

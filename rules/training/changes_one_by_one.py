@@ -16,7 +16,8 @@ from tclint.semantics.site import Site
 from ..lib.facts.tensor_lists import Names, is_over_tensors, loop_names
 from ..lib.facts.training_loops import runs_every_time
 
-_TOGETHER: Final = frozenset({"zero_", "copy_", "mul_", "div_", "add_", "sub_"})
+_TOGETHER: Final = frozenset({"zero_", "copy_", "mul_", "div_", "add_", "sub_", "clamp_"})
+_HALVES: Final = {"clamp_": "clamp_min_` and `torch._foreach_clamp_max_"}
 _OPERATORS: Final = {ast.Mult: "mul_", ast.Div: "div_", ast.Add: "add_", ast.Sub: "sub_"}
 # Functions of such names are called in every step.
 _OF_EACH_STEP: Final = re.compile(
@@ -48,7 +49,7 @@ class ChangesOneByOne(Rule[ParameterLoop]):
             return None
         return Finding(
             "Each tensor is changed by a kernel of its own: "
-            f"`torch._foreach_{changed}` changes all of them at once",
+            f"`torch._foreach_{_HALVES.get(changed, changed)}` changes all of them at once",
             _repair(site, loop, changed),
             confidence=confidence,
         )
@@ -96,6 +97,8 @@ def _operation(statement: ast.stmt) -> tuple[str, ast.expr] | None:
         ):
             name = _OPERATORS.get(type(op), "")
             return (name, target) if name and _is_plain(value) else None
+        case ast.AugAssign(target=ast.Name() as target, op=ast.Sub(), value=value):
+            return ("sub_", target) if _is_scaled_gradient(value) else None
     return None
 
 
@@ -113,6 +116,17 @@ def _is_plain(node: ast.expr) -> bool:
     return False
 
 
+def _is_scaled_gradient(node: ast.expr) -> bool:
+    """True for ``rate * p.grad``."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            gradients = [
+                p for p in (left, right) if isinstance(p, ast.Attribute) and p.attr == "grad"
+            ]
+            return len(gradients) == 1 and all(map(_is_plain, (left, right)))
+    return False
+
+
 def _names_in(node: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
@@ -124,7 +138,7 @@ def _repair(site: Site, loop: ast.For, changed: str) -> Repair | Decline:
     if changed != "zero_" or operation is None:
         return Decline(
             "collect the tensors in lists and change those with "
-            f"`torch._foreach_{changed}`, which raises for empty lists"
+            f"`torch._foreach_{_HALVES.get(changed, changed)}`, which raises for empty lists"
         )
     gradient = operation[1]
     if isinstance(gradient, ast.Attribute) and gradient.attr == "data":
