@@ -201,6 +201,53 @@ COPIES = {
 }
 
 
+RUNNER = """\
+class Runner:
+    def __init__(self, backend):
+        {made}
+
+    def run(self, x):
+        {run}
+
+
+def main(x, backend):
+    runner = Runner(backend)
+    runner.run(x)
+"""
+KEPT_IN_VAIN = {
+    "a method": (
+        "self.model = torch.compile(Net(), backend=backend)",
+        "return self.model.generate(x)",
+    ),
+    "a method of what was made before": (
+        "self.model = Net(); self.model = torch.compile(self.model, backend=backend)",
+        "self.model.eval(); return self.model.encode(x)",
+    ),
+}
+KEPT_COMPILED = {
+    "called": (
+        "self.model = torch.compile(Net(), backend=backend)",
+        "self.model(x); return self.model.generate(x)",
+    ),
+    "called by another name": (
+        "self.model = torch.compile(Net(), backend=backend)",
+        "model = self.model; model(x); return self.model.encode(x)",
+    ),
+    "passed on": (
+        "self.model = torch.compile(Net(), backend=backend)",
+        "list(map(self.model, [x])); return self.model.encode(x)",
+    ),
+    "its forward": (
+        "self.model = torch.compile(Net(), backend=backend)",
+        "self.model.forward(x); return self.model.encode(x)",
+    ),
+    "given back by a method": (
+        "self.model = torch.compile(Net(), backend=backend)",
+        "self.model.eval()(x); return self.model.encode(x)",
+    ),
+}
+
+
 def program(body: str) -> str:
     return f"{NET}def main(x, backend):\n{textwrap.indent(textwrap.dedent(body), '    ')}"
 
@@ -230,6 +277,29 @@ def test_what_compiles_no_frame_is_reported(tmp_path: Path, name: str) -> None:
     text = program(IN_VAIN[name])
     assert codes(tmp_path, text) == ["TCL416"]
     assert frames(text) == 0
+
+
+@pytest.mark.parametrize("name", KEPT_IN_VAIN)
+def test_an_attribute_whose_methods_alone_are_called_is_reported(tmp_path: Path, name: str) -> None:
+    made, run = KEPT_IN_VAIN[name]
+    text = NET + RUNNER.format(made=made, run=run)
+    assert codes(tmp_path, text) == ["TCL416"]
+    assert frames(text) == 0
+
+
+@pytest.mark.parametrize("name", KEPT_COMPILED)
+def test_an_attribute_that_is_called_somewhere_is_not(tmp_path: Path, name: str) -> None:
+    made, run = KEPT_COMPILED[name]
+    text = NET + RUNNER.format(made=made, run=run)
+    assert codes(tmp_path, text) == []
+    assert frames(text) > 0
+
+
+def test_another_function_may_call_what_an_attribute_holds(tmp_path: Path) -> None:
+    made, run = KEPT_IN_VAIN["a method"]
+    text = NET + RUNNER.format(made=made, run=run)
+    assert codes(tmp_path, text + "    runner.model(x)\n") == []
+    assert codes(tmp_path, text + "    getattr(runner, 'model')(x)\n") == []
 
 
 @pytest.mark.parametrize("name", COMPILED)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Final
 
@@ -12,6 +12,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.records import record
 from tclint.semantics.events import CompileCall
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import children, nodes
 from tclint.semantics.values import Function, Object
 
 from ..lib.facts.own_names import follows, is_below, own_loads
@@ -78,7 +79,7 @@ class CompiledInNameOnly(Rule[CompileCall]):
             ):
                 return _own_call(event) or _forward_alone(event, name)
             case ast.Call(args=[_, *_]):
-                return _of_layers(event) or _methods_alone(event)
+                return _of_layers(event) or _methods_alone(event) or _methods_of_attribute(event)
         return None
 
 
@@ -120,6 +121,67 @@ def _methods_alone(event: CompileCall) -> Finding | None:
             related=(original,),
         )
     return None
+
+
+def _methods_of_attribute(event: CompileCall) -> Finding | None:
+    """`self.model = torch.compile(model)`, and then only methods are called in the file."""
+    site, call = event.site, event.call
+    match site.statement:
+        case ast.Assign(
+            targets=[ast.Attribute(value=ast.Name(id="self"), attr=name) as kept], value=value
+        ) if value is call and site.cls is not None:
+            pass
+        case _:
+            return None
+    outer = {child: node for node in nodes(site.module.tree) for child in children(node)}
+    if any(isinstance(node, ast.Constant) and node.value == name for node in outer):
+        return None  # `getattr(runner, "model")` may call it
+    uses = [
+        (_use_of_attribute(outer, node), node)
+        for node in outer
+        if isinstance(node, ast.Attribute) and node.attr == name and node is not kept
+    ]
+    uses = [(kind, node) for kind, node in uses if not _is_above(site, node, call)]
+    methods = [outer[outer[node]] for kind, node in uses if kind is _Use.METHOD]
+    if not methods or any(kind not in (_Use.NEUTRAL, _Use.METHOD) for kind, _ in uses):
+        return None
+    first = min((m for m in methods if isinstance(m, ast.Call)), key=lambda made: made.lineno)
+    return Finding(
+        f"`self.{name}` is compiled, but only its methods are called: `{_called(site, first)}` "
+        "runs the original eagerly",
+        fix=Decline(
+            "compile the method that is called, or the model in place, with `compile()`, where "
+            "the method calls the model itself"
+        ),
+        confidence=Confidence.MEDIUM,
+        related=(first,),
+    )
+
+
+def _use_of_attribute(outer: Mapping[ast.AST, ast.AST], node: ast.Attribute) -> _Use:
+    """What a mention of `self.model` does with the model."""
+    method = outer[node]
+    call = outer.get(method)
+    if not isinstance(method, ast.Attribute) or isinstance(node.ctx, ast.Store):
+        return _Use.ESCAPE
+    if not isinstance(method.ctx, ast.Load) or method.attr in (*_UNWRAPPED, "forward", "__call__"):
+        return _Use.ESCAPE
+    if not isinstance(call, ast.Call) or call.func is not method:
+        return _Use.NEUTRAL
+    if method.attr in _SAME_OBJECT:
+        return _Use.NEUTRAL if isinstance(outer.get(call), ast.Expr) else _Use.ESCAPE
+    if method.attr in _ASKING:
+        return _Use.NEUTRAL
+    return _Use.ESCAPE if method.attr.startswith("_") else _Use.METHOD
+
+
+def _is_above(site: Site, node: ast.Attribute, call: ast.expr) -> bool:
+    """True for what the same function does with the model before it is compiled."""
+    inside = node in ast.walk(site.body.scope)
+    return inside and (node.lineno, node.col_offset) < (
+        call.end_lineno or call.lineno,
+        call.end_col_offset or 0,
+    )
 
 
 def _call_of_original(event: CompileCall, name: str) -> ast.expr | None:
