@@ -31,20 +31,44 @@ PICTURES = {
     "fix": ("fix", "--diff", "fixtures/programs/conv_net.py", "--select", "TCL140,TCL120"),
 }
 """The arguments of the command in each picture of a terminal."""
+REVIEWED = """\
+import torch
+
+
+@torch.compile
+def scaled(x: torch.Tensor) -> torch.Tensor:
+    return torch.relu(x)
+"""
+"""What a change adds a line to, for the picture of its review."""
 _WIDTH = 100
 # Rich takes its font from elsewhere; the page needs nothing from there.
 _FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 _PAGE_SIZE = (1100, 1240)
 
 
-def draw(name: str, arguments: tuple[str, ...]) -> str:
-    """The picture of one run, as SVG."""
-    done = _tclint(*arguments, FORCE_COLOR="1", COLUMNS=str(_WIDTH))
+def draw(name: str, arguments: tuple[str, ...], folder: Path = ROOT) -> str:
+    """The picture of one run in a folder, as SVG."""
+    done = _tclint(*arguments, folder=folder, FORCE_COLOR="1", COLUMNS=str(_WIDTH))
     console = Console(record=True, width=_WIDTH, force_terminal=True, file=io.StringIO())
     console.print(Text(f"$ tclint {' '.join(arguments)}", style="bold"))
     console.print(Text.from_ansi(done.rstrip()))
     drawn = console.export_svg(title="tclint", theme=MONOKAI, unique_id=f"tclint-{name}")
     return _FONTS.sub("", drawn).replace("Fira Code", "ui-monospace")
+
+
+def draw_review() -> str:
+    """The picture of a review of a change that adds a line."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _git(folder, "init", "--quiet", "--initial-branch=main")
+        for text in (
+            REVIEWED,
+            REVIEWED.replace("    return", "    x = x / x.max().item()\n    return"),
+        ):
+            (folder / "net.py").write_text(text, encoding="utf-8")
+            _git(folder, "add", "net.py")
+            _git(folder, "commit", "--quiet", "--message", "change")
+        return draw("review", ("review", "--dry-run", "--base", "HEAD~1"), folder)
 
 
 def photograph_report(chromium: str, picture: Path) -> None:
@@ -75,13 +99,18 @@ def photograph_editor(chromium: str, tools: Path, picture: Path) -> None:
         subprocess.run(command, check=True)
 
 
-def _tclint(*arguments: str, **environment: str) -> str:
-    """What a command prints."""
+def _git(folder: Path, *arguments: str) -> None:
+    author = ("-c", "user.name=tclint", "-c", "user.email=tclint@example.org")
+    subprocess.run(("git", *author, *arguments), cwd=folder, check=True)
+
+
+def _tclint(*arguments: str, folder: Path = ROOT, **environment: str) -> str:
+    """What a command prints in a folder."""
     settings = {**os.environ, "TCLINT_NO_CACHE": "1", **environment}
     settings.pop("NO_COLOR", None)
     command = (sys.executable, "-m", "tclint", *arguments)
     done = subprocess.run(
-        command, cwd=ROOT, env=settings, capture_output=True, text=True, check=False
+        command, cwd=folder, env=settings, capture_output=True, text=True, check=False
     )
     if done.returncode > 1:
         raise SystemExit(done.stderr)
@@ -105,6 +134,7 @@ def main() -> None:
     ASSETS.mkdir(parents=True, exist_ok=True)
     for name, arguments in PICTURES.items():
         (ASSETS / f"{name}.svg").write_text(draw(name, arguments), encoding="utf-8")
+    (ASSETS / "review.svg").write_text(draw_review(), encoding="utf-8")
     if options.chromium:
         photograph_report(options.chromium, ASSETS / "report.png")
     if options.chromium and options.editor:

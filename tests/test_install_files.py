@@ -42,7 +42,8 @@ def test_images_copy_what_is_there_and_what_their_context_lets_in(repository: Pa
     let_in = (repository / ".dockerignore").read_text(encoding="utf-8").split()
     for file in (repository / "install" / "docker").glob("*.Dockerfile"):
         text = file.read_text(encoding="utf-8")
-        assert "USER tclint" in text
+        made, used = re.findall(r"--uid (\d+) tclint|^USER (\d+)$", text, re.MULTILINE)
+        assert made[0] == used[1], file
         for line in re.findall(r"^COPY (?!--)(.*)$", text, re.MULTILINE):
             for source in line.split()[:-1]:
                 assert (repository / source).exists(), (file, source)

@@ -14,7 +14,7 @@ COPY --from=build /wheels /wheels
 RUN pip install --no-cache-dir --require-hashes -r /tmp/run.txt \
     && pip install --no-cache-dir --no-deps /wheels/*.whl \
     && rm -rf /wheels /tmp/run.txt
-USER tclint
+USER 1000
 WORKDIR /src
 ENTRYPOINT ["tclint"]
 CMD ["check"]
