@@ -270,6 +270,18 @@ def test_the_search_ends_where_very_much_rests_on_a_file(
     assert run.around.left_out
 
 
+def test_tests_are_looked_into_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(callers, "MAX_SEARCHED", 1000)
+    middle = "from a import helper\n\n\ndef middle(x):\n    return helper(x)\n"
+    main = COMPILES.format(imports="from b import middle", target="middle")
+    asks = "from a import helper\n\n\ndef test_helper():\n    assert helper(1)\n" + "#" * 300
+    tests = {f"tests/test_a{number}.py": asks for number in range(10)}
+    lay_out(tmp_path, {"a.py": HELPER, "b.py": middle, "main.py": main, **tests, "setup.cfg": ""})
+    run = named(tmp_path / "a.py")
+    assert rows(run) == {("a.py", 2)}
+    assert run.around.left_out
+
+
 def test_it_makes_no_difference_how_a_file_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Final
 
 from tclint.config import Config
+from tclint.config_places import PRESETS
 from tclint.files import read_bytes
 from tclint.lint.callers import Callers
 from tclint.lint.execution import Around, in_order
 from tclint.lint.outlines import Import, imports
+from tclint.lint.places import placing
 from tclint.lint.project_files import other_files
 from tclint.semantics.project import Project
 from tclint.source.decode import MAX_BYTES, read_source
@@ -42,7 +44,8 @@ def around(
     def text(path: Path) -> str:
         return overlay[path] if path in overlay else text_of(path)
 
-    callers = Callers(project, imports_of(rest.files), text)
+    place_of, late = placing(config), PRESETS["library"]
+    callers = Callers(project, imports_of(rest.files), text, lambda path: place_of(path) in late)
     may_start = config.scope == "all" or bool(config.compiled)
     found = callers.of(named, CALLERS, every=may_start)
     return Around(rest.files, found.files, found.left_out, rest.folders, rest.unseen)

@@ -8,6 +8,7 @@ modules whose ``forward`` comes to them.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
 from pathlib import Path
@@ -46,8 +47,9 @@ _CLASS: Final = re.compile(r"^class[ \t]+\w+[^(:]*(?:\(([^)]*))?", re.M)
 
 
 class _Candidate(NamedTuple):
-    """What callers are ordered by: those that only train come last, else the nearest are first."""
+    """What callers are ordered by: tests and what only trains come last, else the nearest first."""
 
+    aside: bool
     trains: bool
     distance: int
     rank: Rank
@@ -62,9 +64,13 @@ class Callers:
         project: Project,
         imports: Iterable[tuple[Path, Iterable[Import]]],
         read: Callable[[Path], str],
+        is_aside: Callable[[Path], bool] = lambda path: False,
     ) -> None:
-        """``read`` gives the text of a file, an empty one where it cannot be read."""
-        self._project, self._read = project, read
+        """``read`` gives the text of a file, an empty one where it cannot be read.
+
+        ``is_aside`` tells files that are looked into last: tests import all of a project.
+        """
+        self._project, self._read, self._is_aside = project, read, is_aside
         self._outlines: dict[Path, Outline] = {}
         self._by_source: dict[str, list[tuple[Path, Import]]] = {}
         for path, rows in imports:
@@ -82,12 +88,12 @@ class Callers:
         distances = dict.fromkeys(named, 0)
         reached: dict[Path, dict[str, Part | None]] = {}
         waiting: dict[Path, set[str] | None] = dict.fromkeys(distances)
+        aside: deque[tuple[Path, Path, set[Use]]] = deque()
         callers: dict[Path, _Candidate] = {}
         unsearched: set[Path] = set()
         left = MAX_SEARCHED
-        while waiting and left > 0:
-            path = next(iter(waiting))  # the nearest first
-            for caller, uses in self._importers(path, waiting.pop(path)):
+        while (waiting or aside) and left > 0:
+            for path, caller, uses in self._next(waiting, aside):
                 if distances.setdefault(caller, distances[path] + 1) == 0:
                     continue
                 if left <= 0:
@@ -104,9 +110,11 @@ class Callers:
                 waiting[caller] = fresh | (waiting.get(caller) or set())
                 rank = self._rank(caller, parts.values(), every=every)
                 if rank is not None:
-                    one = _Candidate(rank is Rank.TRAINS, distances[caller], rank, caller)
+                    late, trains = self._is_aside(caller), rank is Rank.TRAINS
+                    one = _Candidate(late, trains, distances[caller], rank, caller)
                     callers[caller] = min(one, callers.get(caller, one))
-        taken, left_out = [], len({*waiting, *unsearched})
+        unsearched.update(waiting, (caller for _, caller, _ in aside))
+        taken, left_out = [], len(unsearched)
         for path in (one.path for one in sorted(callers.values())):
             cost = self._cost(path, reached[path].values())
             if cost > most:
@@ -115,6 +123,19 @@ class Callers:
             most -= cost
             taken.append(Caller(path, frozenset(reached[path])))
         return Found(tuple(taken), left_out)
+
+    def _next(
+        self,
+        waiting: dict[Path, set[str] | None],
+        aside: deque[tuple[Path, Path, set[Use]]],
+    ) -> list[tuple[Path, Path, set[Use]]]:
+        """Who imports the nearest file that waits, and how; tests only when nothing else is left."""
+        if not waiting:
+            return [aside.popleft()]
+        path = next(iter(waiting))
+        found = [(path, *one) for one in self._importers(path, waiting.pop(path))]
+        aside.extend(one for one in found if self._is_aside(one[1]))
+        return [one for one in found if not self._is_aside(one[1])]
 
     def _cost(self, path: Path, parts: Iterable[Part | None]) -> int:
         """What it takes to walk some definitions: the whole file is parsed for them."""
