@@ -129,7 +129,7 @@ class Callers:
         waiting: dict[Path, set[str] | None],
         aside: deque[tuple[Path, Path, set[Use]]],
     ) -> list[tuple[Path, Path, set[Use]]]:
-        """Who imports the nearest file that waits, and how; tests only when nothing else is left."""
+        """Who imports the nearest file that waits, and how; tests only after all others."""
         if not waiting:
             return [aside.popleft()]
         path = next(iter(waiting))

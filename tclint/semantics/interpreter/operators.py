@@ -10,6 +10,7 @@ from typing import Any, Final
 from tclint.semantics.lattice import bounded, join, spread
 from tclint.semantics.values import (
     FALSE,
+    NONE,
     SYMINT,
     TRUE,
     UNKNOWN,
@@ -202,8 +203,8 @@ def compare(op: ast.cmpop, left: Value, right: Value) -> Value:
     for kind, result in _COMPARISON_RESULTS:
         if isinstance(left, kind) or isinstance(right, kind):
             if kind is Tensor:
-                if is_text(left) or is_text(right):
-                    return Static("bool")  # no tensor equals a string
+                if _is_no_operand(left) or _is_no_operand(right):
+                    return Static("bool")
                 return Tensor(
                     rank=broadcast_rank(left, right),
                     dtype=BOOL,
@@ -225,6 +226,11 @@ def compare(op: ast.cmpop, left: Value, right: Value) -> Value:
     if isinstance(left, (Static, SymInt)) and isinstance(right, (Static, SymInt)):
         return Static("bool")
     return UNKNOWN
+
+
+def _is_no_operand(value: Value) -> bool:
+    """True for what no tensor is equal to: torch refuses it, so Python compares identities."""
+    return value == NONE or isinstance(value, (Sequence, Mapping)) or is_text(value)
 
 
 def is_text(value: Value) -> bool:

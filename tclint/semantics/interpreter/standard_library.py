@@ -8,6 +8,7 @@ from typing import Final
 
 from tclint.semantics.events import TensorBranch
 from tclint.semantics.interpreter import operators
+from tclint.semantics.interpreter.annotations import annotation_value, kept_promise
 from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.attributes import attribute_of
 from tclint.semantics.interpreter.builtin_calls import (
@@ -175,6 +176,15 @@ def _partial(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     return Partial(function, tuple(given), tuple(arguments.keywords.items()))
 
 
+def _cast(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+    """``typing.cast`` gives what it was given: the type is a promise, and nothing converts."""
+    given = [*arguments.positional, *arguments.keywords.values()]
+    function = frame.body.function
+    if len(given) != 2 or not node.args or function is None:
+        return UNKNOWN
+    return kept_promise(given[1], annotation_value(frame.analysis, function, node.args[0]))
+
+
 def _chain(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
     return Iteration(join([element_of(value) for value in arguments.positional]))
 
@@ -300,4 +310,6 @@ STANDARD: Final[dict[str, Builtin]] = {
     **{f"itertools.{name}": function for name, function in _ITERTOOLS.items()},
     **{f"collections.{name}": function for name, function in _COLLECTIONS.items()},
     "functools.partial": _partial,
+    "typing.cast": _cast,
+    "typing_extensions.cast": _cast,
 }
