@@ -57,8 +57,8 @@ class ClockWithoutWait(Rule[TrainingCall]):
         )
 
 
-def _timed(site: Site, call: ast.Call, loop: StepBody) -> list[ast.stmt] | None:
-    """The statements between the start of a clock and this reading of it, in one block."""
+def _timed(site: Site, call: ast.Call, loop: StepBody) -> list[ast.AST] | None:
+    """What runs between the start of a clock and this reading of it, from one block on."""
     match site.parent(call):
         case ast.BinOp(op=ast.Sub(), left=left, right=ast.Name(id=start)) if left is call:
             pass
@@ -70,8 +70,24 @@ def _timed(site: Site, call: ast.Call, loop: StepBody) -> list[ast.stmt] | None:
         last = next((k for k, s in enumerate(block) if call in nodes(s)), None)
         first = next((k for k, s in enumerate(block) if _starts(site, s, start)), None)
         if last is not None and first is not None and first < last:
-            return block[first + 1 : last]
+            return [*block[first + 1 : last], *_before(block[last], call)]
     return None
+
+
+def _before(node: ast.AST, call: ast.Call) -> list[ast.AST]:
+    """What runs inside of a statement before it comes to a call: conditions, earlier statements."""
+    found: list[ast.AST] = []
+    for _, value in ast.iter_fields(node):
+        listed = value if isinstance(value, list) else [value]
+        parts = [part for part in listed if isinstance(part, ast.AST)]
+        holder = next((part for part in parts if call in nodes(part)), None)
+        if isinstance(holder, ast.expr):
+            return found
+        if holder is not None:
+            earlier = parts[: parts.index(holder)] if isinstance(holder, ast.stmt) else []
+            return [*found, *earlier, *_before(holder, call)]
+        found += [part for part in parts if not isinstance(part, ast.stmt)]
+    return found
 
 
 def _subtracted(site: Site, end: str, loop: StepBody) -> str:
@@ -98,9 +114,9 @@ def _starts(site: Site, statement: ast.stmt, name: str) -> bool:
     return False
 
 
-def _is_work(statements: list[ast.stmt]) -> bool:
+def _is_work(timed: list[ast.AST]) -> bool:
     """True where the device gets work, and nothing that may wait for it is called."""
-    inside = [node for statement in statements for node in nodes(statement)]
+    inside = [node for part in timed for node in nodes(part)]
     names = {called(node) for node in inside}
     formats = any(isinstance(node, ast.FormattedValue) for node in inside)
     return bool(names & _WORK) and not names & _WAITS and not formats
