@@ -12,7 +12,7 @@ from tclint.diagnostics import Applicability, Confidence, Diagnostic, Effect
 from tclint.fix.apply import fix_files
 from tclint.fix.results import FixRun
 from tclint.lint.repair import PlacedRepair, placed
-from tclint.lint.rewrite import Import, Repair, Replace
+from tclint.lint.rewrite import Import, Insert, Repair, Replace
 from tclint.source.errors import FileError
 from tclint.source.file import SourceFile
 
@@ -137,6 +137,20 @@ def test_fixing_that_never_settles_ends_with_an_error() -> None:
     (error,) = run.remaining.errors
     assert "did not settle" in error.message
     assert "TCL900" in error.message
+    assert run.changed == ()
+
+
+def test_a_fix_that_keeps_coming_back_is_left_out_and_others_are_kept() -> None:
+    def rule(node: ast.AST) -> tuple[str, Repair] | None:
+        match node:
+            case ast.Expr(value=ast.Call(func=ast.Name(id="end"))):
+                return "TCL901", Repair("Wait", (Insert(node, "wait()"),))
+        return rename("f", "h")(node)
+
+    run = _fix("a = f(1)\nif a:\n    end()\nb = f(2)\n", rule)
+    assert _after(run) == "a = h(1)\nif a:\n    end()\nb = h(2)\n"
+    assert "TCL901" in run.remaining.errors[0].message
+    assert [one.diagnostic.code for one in run.declined] == ["TCL901"]
 
 
 def test_shared_import_is_added_once() -> None:

@@ -95,6 +95,10 @@ class _File:
         makers = self._ledger.makers(present.offset(diagnostic.span.start))
         return [self._fixes[number] for number in sorted(makers)]
 
+    def made(self, codes: Collection[str]) -> list[AppliedFix]:
+        """The fixes of some rules."""
+        return [fix for fix in self._fixes if fix.diagnostic.code in codes]
+
     def join_guards(self) -> None:
         """Let guards that fixes put next to each other be one."""
         present = SourceFile.from_text(self.original.path, self.text)
@@ -136,7 +140,7 @@ class _Progress:
     """The state between passes: texts so far, and files that are left alone from now on.
 
     ``known`` are the findings of the first pass. ``settles`` are the findings that go with a
-    switch, by the finding that stands for it.
+    switch, by the finding that stands for it. ``stuck`` are the codes whose fixes keep coming back.
     """
 
     texts: dict[Path, str]
@@ -146,6 +150,7 @@ class _Progress:
     problems: dict[Path, str] = field(default_factory=dict)
     declined: list[Declined] = field(default_factory=list)
     settles: dict[Diagnostic, tuple[Diagnostic, ...]] = field(default_factory=dict)
+    stuck: dict[Path, frozenset[str]] = field(default_factory=dict)
 
 
 @record(frozen=True)
@@ -172,7 +177,8 @@ def fix_files(
     """Apply the fixes that ``config`` allows; nothing is written.
 
     What a check with this configuration does not show is not fixed either. A fix whose own text
-    breaks the graph in the end, since nothing takes that break away, is declined.
+    breaks the graph in the end, since nothing takes that break away, is declined, and so are fixes
+    that keep coming back.
 
     Args:
         paths: the files to fix.
@@ -186,6 +192,7 @@ def fix_files(
     """
     checker = check or _engine()
     useless: dict[FixKey, Declined] = {}
+    unsettled: dict[Path, str] = {}
 
     def allowed(key: FixKey) -> bool:
         return key not in useless and (allow is None or allow(key))
@@ -195,10 +202,12 @@ def fix_files(
         progress = _Progress(texts, Importers(paths, texts))
         ask = _Ask(config, unsafe, remedies, allowed)
         run = _fix_all(paths, ask, progress, checker, among)
-        found = _useless(run, progress)
+        unsettled |= {path: _unsettled(codes) for path, codes in progress.stuck.items()}
+        found = _useless(run, progress) | _returning(progress)
         if found.keys() <= useless.keys():
             break
         useless |= found
+    progress.problems = unsettled | progress.problems
     remaining = _with_problems(_among(run, among, progress), progress)
     declined = (*progress.declined, *useless.values())
     return FixRun(_changed(progress), remaining, declined)
@@ -227,6 +236,20 @@ def _surely_breaks(diagnostic: Diagnostic) -> bool:
     return diagnostic.effect is Effect.GRAPH_BREAK and not unsure
 
 
+def _returning(progress: _Progress) -> dict[FixKey, Declined]:
+    """The fixes that were made again and again, in the files where they were."""
+    found: dict[FixKey, Declined] = {}
+    for path, codes in progress.stuck.items():
+        file = progress.files.get(path)
+        for fix in () if file is None else file.made(codes):
+            found[fix.key] = Declined(fix.diagnostic, Decline("its fix keeps coming back"))
+    return found
+
+
+def _codes(results: Sequence[Result]) -> frozenset[str]:
+    return frozenset(result.diagnostic.code for result in results)
+
+
 def _fix_all(
     paths: Sequence[Path],
     ask: _Ask,
@@ -246,7 +269,7 @@ def _fix_all(
         passes = 0 if fewest is not None and number < fewest else passes + 1
         fewest = number if fewest is None else min(fewest, number)
         if passes > MAX_PASSES:
-            progress.problems.update(dict.fromkeys(wanted, _unsettled(wanted)))
+            progress.stuck = {path: _codes(results) for path, results in wanted.items()}
             break
         progress.declined = []
         # What changes least comes first, and what goes with it needs no more.
@@ -429,9 +452,9 @@ def _stands(text: str, *, compiled: bool = False) -> bool:
     return True
 
 
-def _unsettled(wanted: Mapping[Path, Sequence[Result]]) -> str:
-    codes = sorted({r.diagnostic.code for results in wanted.values() for r in results})
-    return f"fixing did not settle in {MAX_PASSES} passes ({', '.join(codes)} keep coming back)"
+def _unsettled(codes: Collection[str]) -> str:
+    named = ", ".join(sorted(codes))
+    return f"fixing did not settle in {MAX_PASSES} passes ({named} keep coming back: left out)"
 
 
 def _changed(progress: _Progress) -> tuple[FixedFile, ...]:
