@@ -10,17 +10,23 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tclint.fleet.board import find_run
 from tclint.fleet.store import UnitRow, open_store
+from tclint.fleet.units import Measured
 from tests.conftest import REPOSITORY
+from tests.fleet_examples import write_examples
 from tests.fleet_stub import answer
 
 TARGETS = 12
 KILLS = 3
+MODELS = 150
+MANY_KILLS = 10
+STUBS, REAL = "tests.fleet_driver", "tests.fleet_copies"
 FLEET = """
 [fleet]
 store = "{store}"
@@ -30,13 +36,13 @@ name = "as found"
 name = "fixed"
 fixed = true
 [[target]]
-factories = "models.py:make_*"
+factories = "{factories}"
 """
 
 
-def start(file: Path) -> subprocess.Popen[str]:
+def start(file: Path, driver: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.fleet_driver", str(file)],
+        [sys.executable, "-m", driver, str(file)],
         cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
@@ -54,15 +60,16 @@ def kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def disturb(file: Path, kills: int, seed: int = 0) -> None:
+def disturb(file: Path, kills: int, most: int, module: str = STUBS) -> None:
     """Kill one of the workers, then the driver, so often; start it again each time."""
-    draw = random.Random(seed)
+    draw = random.Random(0)
     for _ in range(kills):
-        driver = start(file)
+        driver = start(file, module)
         assert driver.stdout is not None
-        for _ in range(draw.randint(1, 3)):
+        for _ in range(draw.randint(1, most)):
             driver.stdout.readline()
-        below = sorted(set(children(driver.pid)))
+        # The first is what workers of real models are copies of: it is no part of a fleet.
+        below = sorted(set(children(driver.pid)))[module != STUBS :]
         if below:
             kill(draw.choice(below))
         driver.stdout.readline()
@@ -71,8 +78,8 @@ def disturb(file: Path, kills: int, seed: int = 0) -> None:
         driver.communicate()
 
 
-def finish(file: Path) -> tuple[UnitRow, ...]:
-    driver = start(file)
+def finish(file: Path, module: str = STUBS) -> tuple[UnitRow, ...]:
+    driver = start(file, module)
     said, complaints = driver.communicate()
     assert driver.returncode == 0, complaints
     assert "Ran(run=1," in said
@@ -86,7 +93,7 @@ def write(folder: Path, name: str) -> Path:
     functions = "".join(f"def make_{n}(): ...\n" for n in range(TARGETS))
     (folder / "models.py").write_text(functions)
     file = folder / f"{name}.toml"
-    file.write_text(FLEET.format(store=f"{name}.sqlite"))
+    file.write_text(FLEET.format(store=f"{name}.sqlite", factories="models.py:make_*"))
     return file
 
 
@@ -94,8 +101,30 @@ def write(folder: Path, name: str) -> Path:
 @pytest.mark.skipif(sys.platform != "linux", reason="finds children in /proc")
 def test_kills_of_workers_and_of_the_driver_change_no_result(tmp_path: Path) -> None:
     file = write(tmp_path, "disturbed")
-    disturb(file, KILLS)
+    disturb(file, KILLS, 3)
     rows = finish(file)
     assert len(rows) == 2 * TARGETS
     assert len({(row.target, row.arm) for row in rows}) == 2 * TARGETS
     assert [row.measured for row in rows] == [answer(row.target) for row in rows]
+
+
+@pytest.mark.exhaustive
+@pytest.mark.skipif(sys.platform != "linux", reason="finds children in /proc")
+def test_kills_change_no_result_of_real_models(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="the models run")
+    assert write_examples(tmp_path / "models", MODELS) == MODELS
+    told = []
+    for name in ("undisturbed", "disturbed"):
+        file = tmp_path / f"{name}.toml"
+        file.write_text(FLEET.format(store=f"{name}.sqlite", factories="models/*.py:make"))
+        if name == "disturbed":
+            disturb(file, MANY_KILLS, MODELS // 10, REAL)
+        rows = finish(file, REAL)
+        assert len({(row.target, row.arm) for row in rows}) == len(rows) == 2 * MODELS
+        told.append([(row.target, row.arm, without_time(row.measured)) for row in rows])
+    assert told[0] == told[1]
+
+
+def without_time(measured: Measured | None) -> Measured:
+    assert measured is not None
+    return replace(measured, seconds=0.0)
