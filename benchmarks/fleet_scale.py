@@ -102,9 +102,9 @@ def drive(count: int) -> Driven:
     """Run stub units through plan, store and report."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        start = time.perf_counter()
+        start = time.process_time()
         plan = make_plan(count, folder)
-        planned = time.perf_counter() - start
+        planned = time.process_time() - start
         trees = Trees.__new__(Trees)  # no unit asks for a tree: all name their code
         with open_store(folder / "fleet.sqlite", create=True) as store:
             ran = timed(lambda: run_plan(plan, trees, store, crew, Again(), "", lambda *told: None))
@@ -127,11 +127,11 @@ def crew(plan: Plan) -> Iterator[Crew]:
 
 
 def timed(call: object) -> float:
-    """Seconds of a call."""
+    """Seconds of processor time that a call takes: others may use the machine."""
     assert callable(call)
-    start = time.perf_counter()
+    start = time.process_time()
     call()
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def make_plan(count: int, folder: Path) -> Plan:
@@ -184,7 +184,8 @@ def page(driven: Driven, times: Sequence[float]) -> str:
 {HEAD}
 ## The driver
 
-{driven.units:,} units, each with 60 files of code, one in four with three broken lines.
+{driven.units:,} units, each with 60 files of code, one in four with three broken lines. Times are
+of one processor.
 
 | | |
 | --- | ---: |
@@ -192,7 +193,7 @@ def page(driven: Driven, times: Sequence[float]) -> str:
 | all of them | {driven.ran:.0f} s |
 | memory of the driver, at most | {driven.memory / 2**20:.0f} MiB |
 | the store | {driven.store / 2**20:.0f} MiB, {driven.store / driven.units:.0f} bytes a unit |
-| asking what a killed run has | {driven.again:.2f} s |
+| reading what a killed run has | {driven.again:.2f} s |
 | the page of the report | {driven.reported:.1f} s |
 
 ## A cluster, simulated
