@@ -88,3 +88,14 @@ def test_hooks_and_filters_of_the_repository_do_not_run(project: Path) -> None:
     require_committed(project, [project / "tool.py"])
     make_branch(project, "fixes", [NewCommit("x", {project / "tool.py": b"3"})])
     assert not ran.exists()
+
+
+def test_who_commits_is_asked_before_anything_else(
+    project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(project, "config", "--unset", "user.email")
+    git(project, "config", "user.useConfigOnly", "true")
+    monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    with pytest.raises(GitError, match=r"does not know who commits: set user.name"):
+        require_free(project, "fixes")

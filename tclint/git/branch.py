@@ -51,7 +51,7 @@ def require_free(folder: Path, branch: str) -> None:
     """A branch of that name can be made.
 
     Raises:
-        GitError: there is one, or it is no name for a branch.
+        GitError: there is one, or it is no name for a branch, or Git does not know who commits.
     """
     here = in_repository(folder)
     try:
@@ -60,6 +60,10 @@ def require_free(folder: Path, branch: str) -> None:
         raise GitError(f"{branch!r} is no name for a branch") from error
     if ask(here, "for-each-ref", "--format=%(refname)", f"refs/heads/{branch}"):
         raise GitError(f"there is a branch {branch!r} already: name another one")
+    try:
+        ask(here, "var", "GIT_COMMITTER_IDENT")
+    except GitError as error:
+        raise GitError("Git does not know who commits: set user.name and user.email") from error
 
 
 def make_branch(folder: Path, branch: str, commits: Sequence[NewCommit]) -> tuple[str, ...]:
