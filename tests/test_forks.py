@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli_runs import commands
 from tests.forks import Forkable
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
@@ -100,3 +101,13 @@ def test_a_copy_that_cannot_write_what_it_said_ends_as_a_process_does(
         command = [sys.executable, "-m", "full"]
         started = subprocess.run(command, cwd=tmp_path, stdout=full, check=False)
         assert copied.wait(60) == started.returncode == 120
+
+
+def test_copies_of_commands_are_small(tmp_path: Path) -> None:
+    (tmp_path / "held.py").write_text(
+        "import sys; print(sorted({'torch', 'mcp', 'pygls'} & sys.modules.keys()))"
+    )
+    done = Forkable(commands(), os.environ).run(
+        "held", [], cwd=tmp_path, env=os.environ, timeout=60
+    )
+    assert done.stdout == b"[]\n"
