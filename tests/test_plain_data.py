@@ -11,7 +11,6 @@ import pytest
 
 FOLDERS = ("tclint", "rules")
 LISTS_OF_ANYTHING: Mapping[str, str] = {
-    "tclint/fleet/store.py": "the values of one column of a table, for other programs",
     "tclint/recorder/site/tclint_recorder/syncs.py": "the filters of `warnings`",
     "tclint/review/verified.py": "numbers of a JSON report, which are printed as they are",
     "tclint/run/read.py": "lines of a recording by their kind, each line a record",
