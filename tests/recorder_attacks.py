@@ -171,14 +171,18 @@ print(text)
 print(torch.autograd.graph._engine_run_backward.__code__.co_firstlineno)
 """,
     "what is let go": """
+class Held:
+    pass
 freed = []
+def stepped(i):
+    held, loss = Held(), step(batch())
+    weakref.finalize(loss, freed.append, ("loss", i))
+    # A node has no weak references: what it holds goes when it does.
+    loss.grad_fn.metadata["held"] = held
+    weakref.finalize(held, freed.append, ("node", i))
 for i in range(STEPS):
-    loss = step(batch())
-    weakref.finalize(loss, freed.append, i)
-    weakref.finalize(loss.grad_fn, freed.append, -i)
-    del loss
+    stepped(i)
     print(len(freed), end=" ")
-gc.collect()
 print(freed)
 """,
     "a loop in a thread": """

@@ -11,7 +11,7 @@ import pytest
 
 from tclint.run.recorded import KINDS
 from tests.recorded_runs import Ran, record, run
-from tests.recorder_attacks import program
+from tests.recorder_attacks import ATTACKS, program
 
 pytestmark = pytest.mark.slow
 
@@ -146,15 +146,46 @@ def test_the_shape_of_the_loop_says_what_a_step_is(tmp_path: Path) -> None:
 @pytest.mark.slow(30)
 def test_no_program_can_tell_that_it_is_recorded(tmp_path: Path) -> None:
     plain, recorded = run(tmp_path, program()), record(tmp_path, program())
+    assert plain.out.splitlines().count("0") == len(ATTACKS), plain.err
     assert without_times(recorded.out) == without_times(plain.out)
     assert without_times(recorded.err) == without_times(plain.err)
     assert recorded.status == plain.status
     follows_the_schema(recorded)
 
 
+TIMES = re.compile(
+    r"""
+    \b at\ 0x[0-9a-f]+                                 # <function f at 0x7f2b7c0>
+    | (?<=^[DIWE])\d{4}\ [\d:.]+\ \d+                 # W1125 15:22:33.334000 4821 torch/...
+    | (?<=^USDT:)\d+-\d\d-\d\d\ [\d:]+\ \d+:\d+       # USDT:2026-11-25 15:22:33 821:821 Sync...
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+
+
 def without_times(text: str) -> list[str]:
-    """The lines, without addresses, clocks and numbers of processes."""
-    return re.sub(r"0x[0-9a-f]+|\d+:\d+:\d+(\.\d+ \d+)?|\d{4,}:\d{4,}", "", text).splitlines()
+    """The lines, without addresses, dates, clocks and numbers of processes and threads."""
+    return TIMES.sub("", text).splitlines()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "USDT:2026-11-{day} {clock} {pid}:{pid} SyncActivityProfilerHandler.cpp:52] profiler_start",
+        "W11{day} {clock}.334000 {pid} torch/_logging/_internal.py:1345] [0/0] is ignored",
+        "<function showwarning at {address}> ['MainThread']",
+    ],
+)
+def test_when_and_in_which_process_a_line_was_written_is_no_difference(line: str) -> None:
+    small = line.format(day=25, clock="23:59:59", pid=7, address="0x7f12ab")
+    large = line.format(day=26, clock="00:00:01", pid=31999, address="0x7ffffe12ab")
+    assert without_times(small) == without_times(large)
+    assert without_times(small) != without_times(small.replace("r", "s"))
+
+
+def test_numbers_are_compared() -> None:
+    assert without_times("0x1.8p-3 12:13") != without_times("0x1.4p-3 12:13")
+    assert without_times("0x1.8p-3 12:13") != without_times("0x1.8p-3 12:14")
 
 
 def test_windows_look_at_steps_of_their_own(tmp_path: Path) -> None:

@@ -60,9 +60,7 @@ class Samples:
 
     def _look(self, thread: int, done: object) -> None:
         while self._looking and done is self._done:
-            # No frame is held while the thread goes on: what its function held is let go in time.
-            number = self._stacks.number(sys._current_frames().get(thread))
-            self._hits.append((time_ns(), number))
+            self._hits.append((time_ns(), self._stacks.number_in(thread)))
             if len(self._hits) >= _MOST:
                 del self._hits[::2]
                 self._interval *= 2
