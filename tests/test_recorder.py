@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -180,12 +181,42 @@ def test_a_line_that_a_full_disk_cut_off_takes_no_other_with_it(
     monkeypatch.syspath_prepend(str(SITE))
     lines = __import__("tclint_recorder.lines", fromlist=["Lines"]).Lines(str(tmp_path))
     whole = os.write
-    monkeypatch.setattr(os, "write", lambda file, text: whole(file, text[:5]))
+
+    def some(file: int, text: bytes) -> int:
+        if os.fstat(file).st_size:
+            raise OSError(errno.ENOSPC, "full")
+        return whole(file, text[:5])
+
+    monkeypatch.setattr(os, "write", some)
     lines.write("end", at=1, how="é")
     monkeypatch.undo()
     lines.write("end", at=2, how=float("nan"))
-    (path,) = tmp_path.iterdir()
+    lost, path = sorted(tmp_path.iterdir())
     assert path.read_text("utf-8").splitlines() == ['{"kin', '{"kind":"end","at":2,"how":null}']
+    assert (lost.name, lost.read_bytes()) == (f"lost-{os.getpid()}-{errno.ENOSPC}", b"")
+
+
+def test_a_line_that_is_written_in_pieces_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(SITE))
+    lines = __import__("tclint_recorder.lines", fromlist=["Lines"]).Lines(str(tmp_path))
+    whole = os.write
+    monkeypatch.setattr(os, "write", lambda file, text: whole(file, text[:5]))
+    lines.write("end", at=1, how="é")
+    monkeypatch.undo()
+    (path,) = tmp_path.iterdir()
+    assert path.read_text("utf-8") == '{"kind":"end","at":1,"how":"\\u00e9"}\n'
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such limit")
+def test_a_file_that_may_not_grow_is_nobody_s_business_and_is_told(tmp_path: Path) -> None:
+    program = "import resource, sys\n"
+    program += "resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))\nprint('on'); sys.exit(3)"
+    ran = record(tmp_path, program)
+    assert ran.seen == (3, "on\n", "")
+    (lost,) = (tmp_path / "recorded").glob("lost-*")
+    assert lost.name.endswith(f"-{errno.EFBIG}")
 
 
 def test_a_signal_that_ends_a_program_does_so(tmp_path: Path) -> None:

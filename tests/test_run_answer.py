@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -148,6 +152,36 @@ def test_a_process_that_was_killed_is_told_with_what_it_wrote(recording: Recordi
     recording.process(recording.steps())
     assert "process 1 was killed" in recording.told()
     assert "step 10 ms" in recording.told()
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EFBIG])
+def test_a_process_that_could_not_write_all_is_told_with_the_reason(
+    recording: Recording, number: int
+) -> None:
+    recording.process(recording.steps(), recording.samples({12: 60}), pid=7)
+    (recording.folder / f"lost-7-{number}").touch()
+    (recording.folder / "lost-8-x").touch()
+    reason = os.strerror(number).lower()
+    assert f"process 7 could not write all of its recording: {reason}" in recording.told()
+    assert "killed" not in recording.told()
+
+
+def test_what_could_not_be_recorded_at_all_has_a_reason(recording: Recording) -> None:
+    (recording.folder / f"lost-7-{errno.ENOSPC}").touch()
+    assert "nothing could be recorded: no space left on device" in recording.told()
+    shutil.rmtree(recording.folder)
+    assert "the recording is gone" in recording.told()
+
+
+def test_steps_that_nobody_looked_at_leave_lines_without_prices(recording: Recording) -> None:
+    recording.process(
+        recording.break_line(), recording.compiled(), recording.steps(), recording.end()
+    )
+    told = recording.told()
+    assert "step 10 ms" in told and "train.py:12" in told
+    assert "no line has a price: the recorder looks at lines after 10 steps" in told
+    assert not re.search(r"\d% |\d ms  |worth nothing", told)
+    assert "| 0%" not in as_markdown.render(recording.answer(), recording.script.parent)
 
 
 def test_the_page_needs_nothing_else_and_escapes_what_it_shows(recording: Recording) -> None:

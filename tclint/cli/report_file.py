@@ -7,7 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from tclint.cli.terminal import fail
+import typer
+
+from tclint.cli.exits import ERROR
+from tclint.cli.terminal import complain, fail
 from tclint.source.discovery import FILE_NAMES
 from tclint.source.errors import reason
 
@@ -30,7 +33,15 @@ def _are_same(file: Path, path: Path) -> bool:
 
 def write_report(file: Path, text: str) -> None:
     """Write the report; one that cannot be written ends the command."""
+    if not could_write(file, text):
+        raise typer.Exit(ERROR)
+
+
+def could_write(file: Path, text: str) -> bool:
+    """Write the report; says so where it cannot be written."""
     try:
         file.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
     except OSError as error:
-        fail(f"cannot write {file}: {reason(error)}")
+        complain(f"cannot write {file}: {reason(error)}")
+        return False
+    return True

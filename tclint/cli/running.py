@@ -6,17 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.cli.exits import CLEAN, FINDINGS
-from tclint.cli.terminal import fail, note, write
+from tclint.cli.terminal import complain, fail, note, write
 from tclint.config import ConfigError, load_config
 from tclint.errors import UserError
 from tclint.printable import printable
 from tclint.records import record
 from tclint.scratch import scratch
-from tclint.source.errors import SourceError
+from tclint.source.errors import SourceError, reason
 
 if TYPE_CHECKING:
+    from tclint.config import Config
     from tclint.run.ablate import Ablation
-    from tclint.run.launch import Settings
+    from tclint.run.launch import Ended, Settings
     from tclint.run.proof import Proof, Wanted
     from tclint.run.session import Answer
 
@@ -39,28 +40,23 @@ class Plan:
 
 
 def carry_out(plan: Plan, output_format: str, output_file: Path | None) -> int:
-    """Run, report, prove; the command's own exit status."""
-    from tclint.cli.report_file import require_report, write_report
+    """Run, report, prove; the command's own exit status, whatever becomes of the report."""
+    from tclint.cli.report_file import require_report
+    from tclint.run.launch import launch
 
     if output_file is not None:
         require_report("--output-file", output_file)
+    ended = None
     try:
         with scratch("run") as desk:
-            answer = _recorded(plan, desk)
-            ablation = _measured(plan, answer, desk) if plan.ablate else None
-            proof = _proved(plan, answer, desk) if plan.prove else None
-        text = render(answer, output_format, proof, ablation)
+            config, folder = load_config(Path.cwd()), _folder(plan, desk)
+            ended = launch(plan.command, folder, plan.settings)
+            _tell(plan, _answer(plan, ended, folder, config), desk, output_format, output_file)
     except (UserError, ConfigError, OSError) as error:
-        fail(str(error))
-    if output_file is not None:
-        write_report(output_file, text)
-    else:
-        write(text)
-    if plan.keep is not None:
-        note(f"the recording is in {plan.keep}; `tclint trace {plan.keep}` reads it again")
-    if plan.apply and proof is not None:
-        _apply(proof)
-    return answer.ended.status if answer.ended is not None else 0
+        if ended is None:
+            fail(str(error))
+        complain(f"no report: {error}")
+    return ended.status
 
 
 def compared(before: Path, after: Path) -> int:
@@ -85,18 +81,42 @@ def render(
     return printable(text, styled=output_format == "text")
 
 
-def _recorded(plan: Plan, desk: Path) -> Answer:
-    from tclint.run.launch import launch
+def _folder(plan: Plan, desk: Path) -> Path:
+    """An empty folder for the recording."""
+    folder = desk / "first" if plan.keep is None else plan.keep
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        held = any(folder.iterdir())
+    except OSError as error:
+        raise UserError(f"{folder}: no folder for the recording: {reason(error)}") from error
+    if held:
+        raise UserError(f"{folder}: --keep needs a folder that is empty, or not there yet")
+    return folder
+
+
+def _answer(plan: Plan, ended: Ended, folder: Path, config: Config) -> Answer:
     from tclint.run.read import read_folder
     from tclint.run.session import answer
 
-    config = load_config(Path.cwd())
-    folder = desk / "first" if plan.keep is None else plan.keep
-    folder.mkdir(parents=True, exist_ok=True)
-    if any(folder.iterdir()):
-        raise UserError(f"{folder}: --keep needs a folder that is empty, or not there yet")
-    ended = launch(plan.command, folder, plan.settings)
     return answer(plan.command, ended, read_folder(folder), folder, config)
+
+
+def _tell(
+    plan: Plan, answer: Answer, desk: Path, output_format: str, output_file: Path | None
+) -> None:
+    """Report on what was recorded, and on what is tried because of it."""
+    from tclint.cli.report_file import could_write
+
+    ablation = _measured(plan, answer, desk) if plan.ablate else None
+    proof = _proved(plan, answer, desk) if plan.prove else None
+    text = render(answer, output_format, proof, ablation)
+    # A run that took hours still tells of itself where there is no place for its file.
+    if output_file is None or not could_write(output_file, text):
+        write(render(answer, "text", proof, ablation))
+    if plan.keep is not None:
+        note(f"the recording is in {plan.keep}; `tclint trace {plan.keep}` reads it again")
+    if plan.apply and proof is not None:
+        _apply(proof)
 
 
 def _measured(plan: Plan, answer: Answer, desk: Path) -> Ablation | None:

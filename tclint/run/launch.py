@@ -75,7 +75,7 @@ def launch(
     """
     program = shutil.which(command[0])
     if program is None:
-        raise UserError(f"{command[0]}: no such command; after `--` write it as in a shell")
+        raise UserError(f"{command[0]}: {_why_not(command[0])}")
     environment = _environment(os.environ, settings.environment(folder))
     start = time.monotonic()
     with ExitStack() as stack:
@@ -90,6 +90,18 @@ def launch(
         status = _wait(process)
     status = _FATAL - status if status < 0 else status
     return Ended(status, time.monotonic() - start)
+
+
+def _why_not(name: str) -> str:
+    """Why there is no such command."""
+    path = Path(name)
+    if path.is_dir():
+        return "a folder, and no command"
+    if path.suffix == ".py" and path.is_file():
+        return f"no command by itself; write `python {path}` after `--`"
+    if os.path.dirname(name) and path.is_file():  # noqa: PTH120
+        return "may not be executed"
+    return "no such command; after `--` write it as in a shell"
 
 
 def _environment(ours: Mapping[str, str], told: Mapping[str, str]) -> dict[str, str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import field
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from tclint.run.recorded import KINDS, Process, Recorded
 from tclint.verify.wire import WireError, rebuild
 
 _PATTERN = "process-*.jsonl"
+_LOST = re.compile(r"lost-(\d+)-(\d+)")
 _LISTS = {
     "break": "breaks",
     "compiled": "compiled",
@@ -40,12 +43,15 @@ class Reading:
     """The processes of one command in the order in which they began.
 
     ``damaged`` counts the lines that could not be read: the last one of a process that was killed
-    while it wrote, or what somebody else put there.
+    while it wrote, or what somebody else put there. ``lost`` are the processes that could not
+    write all, with the number of the error. ``gone`` says that there is no folder any more.
     """
 
     processes: tuple[Recorded, ...]
     damaged: int = 0
     source: Source = Source.COMMAND
+    lost: Mapping[int, int] = field(default_factory=dict)
+    gone: bool = False
 
 
 def read_folder(folder: Path) -> Reading:
@@ -56,7 +62,18 @@ def read_folder(folder: Path) -> Reading:
         damaged += wrong
         if one is not None:
             found.append(one)
-    return Reading(tuple(sorted(found, key=lambda one: one.process.started)), damaged)
+    return Reading(
+        tuple(sorted(found, key=lambda one: one.process.started)),
+        damaged,
+        lost=_lost(folder),
+        gone=not folder.is_dir(),
+    )
+
+
+def _lost(folder: Path) -> dict[int, int]:
+    """The processes that could not write a line, and why: files without content say so."""
+    names = (_LOST.fullmatch(path.name) for path in folder.glob("lost-*"))
+    return {int(found[1]): int(found[2]) for found in names if found}
 
 
 def read_process(file: Path) -> tuple[Recorded | None, int]:

@@ -16,8 +16,9 @@ from tclint.run.host import Key, Work
 from tclint.run.intervals import NOTHING, Interval
 from tclint.run.launch import Ended
 from tclint.run.lines import Joined, Line, join
+from tclint.run.missing import notes_of
 from tclint.run.price import FREE, Price, prices, step_times
-from tclint.run.read import Reading, Source, training
+from tclint.run.read import Reading, training
 from tclint.run.recorded import Recorded
 from tclint.run.timeline import Timeline, timeline
 
@@ -80,8 +81,9 @@ class Answer:
 
     @property
     def priced(self) -> bool:
-        """Whether there were steps, so that lines have prices."""
-        return self.first is not None and self.first.recorded.steps is not None
+        """Whether there were steps, and some were looked at: only then lines have prices."""
+        one = None if self.first is None else self.first.recorded
+        return one is not None and one.steps is not None and bool(one.samples)
 
     @property
     def timeline(self) -> Timeline | None:
@@ -112,7 +114,7 @@ def answer(
     ``more`` are findings of texts that ran and are no files.
     """
     chosen = training(reading)
-    notes = [*_notes(reading, chosen, ended)]
+    notes = [*notes_of(reading, chosen, ended)]
     ranks = []
     for told in chosen:
         one, unread = with_forward_lines(told, folder)
@@ -182,58 +184,3 @@ def _activity(one: Recorded, folder: Path) -> tuple[Activity | None, list[str]]:
         except (OSError, ValueError) as error:
             return None, [f"the profiler's trace cannot be read: {error}"]
     return None, []
-
-
-def _notes(reading: Reading, chosen: Sequence[Recorded], ended: Ended | None) -> list[str]:
-    """Why some of the answer is missing, worst first."""
-    missing = _missing_of_block if reading.source is Source.BLOCK else _missing
-    notes = [*missing(reading, chosen)]
-    if ended is not None and ended.status:
-        notes.append(f"the command ended with status {ended.status}")
-    notes += _elsewhere(chosen)
-    for one in chosen:
-        if one.end is None and reading.source is not Source.LOGS:
-            notes.append(f"process {one.process.pid} was killed; what it wrote until then is told")
-        notes += [f"{note.what}: {note.reason}" for note in one.notes]
-    if reading.damaged:
-        lines = "1 line" if reading.damaged == 1 else f"{reading.damaged} lines"
-        notes.append(f"{lines} of the recording could not be read")
-    return notes
-
-
-def _elsewhere(chosen: Sequence[Recorded]) -> Iterator[str]:
-    """Ranks of which nothing was recorded here."""
-    here = {one.process.rank for one in chosen if one.process.rank is not None}
-    all_of_them = max((one.process.world_size or 0 for one in chosen), default=0)
-    if here and len(here) < all_of_them:
-        yield (
-            f"{len(here)} of {all_of_them} ranks were recorded: "
-            "processes on other machines are not, run tclint there as well"
-        )
-
-
-def _missing(reading: Reading, chosen: Sequence[Recorded]) -> Iterator[str]:
-    """What the command did not do, so that there is little to tell."""
-    if not reading.processes:
-        yield (
-            "no Python process of the command loaded the recorder: a command that is no Python, "
-            "or a Python that ignores its environment (`-I`, `-E`, `-S`)"
-        )
-    elif reading.source is Source.LOGS:
-        yield "torch's own logs tell of no steps, so that no line has a price"
-    elif all(one.process.torch is None for one in reading.processes):
-        yield "no process of the command imported torch"
-    elif not chosen:
-        yield "torch was imported, but nothing was compiled and no step was made"
-    elif all(one.steps is None for one in chosen):
-        yield (
-            "no step was found: nothing called `backward()` or an optimizer's `step()` often "
-            "enough; name a line of your loop with --step-marker FILE:LINE"
-        )
-
-
-def _missing_of_block(reading: Reading, chosen: Sequence[Recorded]) -> Iterator[str]:
-    if all(one.process.torch is None for one in reading.processes):
-        yield "torch was not imported"
-    elif not chosen:
-        yield "nothing was compiled anew, and no step was made"

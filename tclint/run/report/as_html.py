@@ -115,7 +115,7 @@ def _figures(answer: Answer) -> Iterator[tuple[str, str]]:
     first = answer.first
     if first is None:
         return
-    if answer.priced:
+    if first.recorded.steps is not None:
         yield rounded(first.step.value, 4), "ms a step"
     yield str(sum(event.kind is Kind.BREAK for event in first.events)), "graph breaks"
     yield str(sum(event.kind is Kind.RECOMPILE for event in first.events)), "recompiles"

@@ -94,7 +94,7 @@ def interval(one: Interval) -> str:
 
 def share(one: Ranked, answer: Answer) -> str:
     """The share of a step that a line costs."""
-    step = answer.first.step.value if answer.first else 0.0
+    step = answer.first.step.value if answer.first and answer.priced else 0.0
     return f"{one.price.total.value / step:.0%}" if step else ""
 
 

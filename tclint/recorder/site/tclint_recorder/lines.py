@@ -80,11 +80,22 @@ class Lines:
         try:
             file = self._opened()
             try:
-                return os.write(file, text) == len(text)
+                while text:
+                    text = text[os.write(file, text) :]
             finally:
                 os.close(file)
-        except OSError:
+        except OSError as error:
+            self._lost(error)
             return False
+        return True
+
+    def _lost(self, error: OSError) -> None:
+        """Say by the name of an empty file why a line is not there: that may still be possible."""
+        path = os.path.join(self.folder, f"lost-{os.getpid()}-{error.errno}")
+        try:
+            os.close(os.open(path, _FLAGS | os.O_CREAT, 0o644))
+        except OSError:
+            pass
 
     def _opened(self) -> int:
         if self._path is not None:
