@@ -81,8 +81,74 @@ if __name__ == "__main__":
     main(torch.ones(40, 2, 8))
 """
 )
-# A loop of one's own under torch.compile, as with Ignite: nothing but torch's own call is needed.
-PROGRAMS = {"lightning": LIGHTNING, "transformers": TRAINER, "accelerate": ACCELERATE}
+COMPOSER = (
+    "from composer import Trainer\nfrom composer.models import ComposerModel\n"
+    + NET.format(base="ComposerModel", method="forward(self, x)", result="y")
+    + """
+    def loss(self, outputs, batch):
+        return outputs.square().mean()
+
+def main(data):
+    settings = {"backend": "eager"}
+    net = Net()
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    trainer = Trainer(
+        model=net, train_dataloader=data, optimizers=optimizer, max_duration="40ba",
+        device="cpu", progress_bar=False, compile_config=settings,
+    )
+    trainer.fit()
+
+if __name__ == "__main__":
+    main(torch.utils.data.DataLoader(torch.ones(160, 8), batch_size=4))
+"""
+)
+TORCHTUNE = (
+    "import os\nfrom torchtune import training\n"
+    + NET.format(base="torch.nn.Module", method="forward(self, x)", result="y.square().mean()")
+    + """
+def main(data):
+    net = Net()
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    loss = training.compile_loss(net, verbose=False)
+    for x in data:
+        optimizer.zero_grad()
+        loss(x).backward()
+        optimizer.step()
+
+if __name__ == "__main__":
+    os.environ["TORCH_COMPILE_BACKEND"] = "eager"
+    main(torch.ones(40, 2, 8))
+"""
+)
+# Ignite compiles nothing: what it calls is compiled by torch's own call.
+IGNITE = (
+    "from ignite.engine import Engine\n"
+    + NET.format(base="torch.nn.Module", method="forward(self, x)", result="y")
+    + """
+def main(data):
+    model = Net()
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    compiled = torch.compile(model, backend="eager")
+
+    def step(engine, x):
+        optimizer.zero_grad()
+        compiled(x).square().mean().backward()
+        optimizer.step()
+
+    Engine(step).run(data, max_epochs=1)
+
+if __name__ == "__main__":
+    main(torch.ones(40, 2, 8))
+"""
+)
+PROGRAMS = {
+    "lightning": LIGHTNING,
+    "transformers": TRAINER,
+    "accelerate": ACCELERATE,
+    "composer": COMPOSER,
+    "torchtune": TORCHTUNE,
+    "ignite": IGNITE,
+}
 
 
 def found(text: str, tmp_path: Path) -> list[str]:
@@ -112,6 +178,14 @@ def test_what_a_framework_compiles_is_checked(name: str, tmp_path: Path) -> None
         ("accelerate", ', dynamo_backend="eager"', ""),
         ("accelerate", 'dynamo_backend="eager"', 'dynamo_backend="no"'),
         ("accelerate", "model, optimizer = accelerator.prepare(model, optimizer)", ""),
+        ("composer", "compile_config=settings", ""),
+        ("composer", "compile_config=settings", "compile_config=None"),
+        ("composer", "from composer import", "from mine import"),
+        ("torchtune", "training.compile_loss(net, verbose=False)", "net"),
+        # Of a model, only attention layers of its own.
+        ("torchtune", "training.compile_loss(net, verbose=False)", "training.compile_model(net)"),
+        ("torchtune", "from torchtune import training", "from mine import training"),
+        ("ignite", 'compiled = torch.compile(model, backend="eager")', "compiled = model"),
     ],
 )
 def test_what_no_framework_compiles_is_not(

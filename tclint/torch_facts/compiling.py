@@ -56,7 +56,8 @@ STEPPED_MODULES: Final = frozenset({"LightningModule"})
 """Modules whose trainer calls their steps: it compiles these where the module was compiled."""
 COMPILED_STEPS: Final = ("training_step", "validation_step", "test_step", "predict_step")
 TRAINING: Final = {
-    "transformers": frozenset({"torch_compile", "torch_compile_backend", "torch_compile_mode"})
+    "transformers": frozenset({"torch_compile", "torch_compile_backend", "torch_compile_mode"}),
+    "composer": frozenset({"compile_config"}),
 }
 """Packages whose ``Trainer`` compiles the ``forward`` of its model, by which settings."""
 PREPARING: Final = {
@@ -66,5 +67,8 @@ PREPARING: Final = {
 TELLING: Final = {
     "transformers": frozenset({"TrainingArguments", "Seq2SeqTrainingArguments"}),
     "accelerate": frozenset({"Accelerator"}),
+    "composer": frozenset({"Trainer"}),
 }
 """What takes these settings."""
+COMPILING_MODULES: Final = frozenset({"torchtune.training.compile_loss"})
+"""Functions of packages that compile the module they are given, whatever it is."""

@@ -12,15 +12,16 @@ from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.lattice import options
 from tclint.semantics.syntax import ATTRIBUTE, nodes
 from tclint.semantics.values import Class, Compiled, External, Object, Value
-from tclint.torch_facts.compiling import PREPARING, TELLING, TRAINING
+from tclint.torch_facts.compiling import COMPILING_MODULES, PREPARING, TELLING, TRAINING
 
+_GIVEN: Final = ("model", "loss")
 _OFF: Final = (None, False, "", "no", "NO")
 
 
 def compiled_by_framework(frame: Frame, node: ast.Call, callee: Value) -> None:
     """Start a region at the ``forward`` of what a framework compiles in this call."""
     for package, told, models in _asked(node, callee):
-        if _tells(frame, package, told):
+        if not told or _tells(frame, package, told):
             for model in models:
                 for option in options(evaluate(frame, model)):
                     if isinstance(option, Object | Compiled):
@@ -28,15 +29,18 @@ def compiled_by_framework(frame: Frame, node: ast.Call, callee: Value) -> None:
 
 
 def _asked(node: ast.Call, callee: Value) -> Iterator[tuple[str, frozenset[str], list[ast.expr]]]:
-    """Who may compile here, by which settings, and what is given to them."""
+    """Who may compile here, by which settings if not always, and what is given to them."""
     func = node.func
     name = _name_of(callee)
     package = name.partition(".")[0] if name.endswith("Trainer") else ""
+    compiles = name in COMPILING_MODULES
     prepares = isinstance(func, ATTRIBUTE) and func.attr in PREPARING
-    if package not in TRAINING and not prepares:
+    if package not in TRAINING and not compiles and not prepares:
         return
-    named = [keyword.value for keyword in node.keywords if keyword.arg == "model"]
-    if package in TRAINING:
+    named = [keyword.value for keyword in node.keywords if keyword.arg in _GIVEN]
+    if compiles:
+        yield "", frozenset(), [*named, *node.args][:1]
+    elif package in TRAINING:
         yield package, TRAINING[package], [*named, *node.args][:1]
     elif isinstance(func, ATTRIBUTE):
         yield "accelerate", PREPARING[func.attr], [*named, *node.args]
