@@ -244,4 +244,5 @@ def test_another_python_needs_nothing_of_tclint_s(project: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "over\n"), done.stderr
     told = json.loads((project / "report.json").read_text())
     (rank,) = told["ranks"]
-    assert (told["notes"], len(rank["losses"])) == ([], 60)
+    # None of the four steps in which torch's profiler runs.
+    assert (told["notes"], len(rank["losses"])) == ([], 56)
