@@ -127,7 +127,12 @@ def test_each_rank_is_told_and_what_only_some_ran_into_is_named(recording: Recor
     told = recording.told()
     assert "rank 0: step 10 ms" in told
     assert "rank 1: step 12 ms" in told
-    assert "only rank 1: train.py:12 breaks the graph" in told
+    apart = "only rank 1: train.py:12 breaks the graph"
+    assert apart in told
+    answer, root = recording.answer(), recording.script.parent
+    page = as_html.render(answer, root)
+    assert f"<li>{apart}</li>" in page and "GPU idle" not in page
+    assert f"- {apart}" in as_markdown.render(answer, root)
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,8 @@ def _content(
         "recompiles": [*_recompiles(answer, root)],
         "ranks": _ranks(answer.ranks),
         "rank_rows": [*_rank_rows(answer)] if len(answer.ranks) > 1 else [],
+        "apart": [*words.apart(answer, root)],
+        "busy": any(rank.activity is not None for rank in answer.ranks),
         "timeline": _timeline(answer, root),
         "parts": words.parts(answer, root),
         "proof": proof,
@@ -304,7 +306,8 @@ def _box(span: Span, root: Path) -> tuple[str, float, float, str]:
 
 
 def _rank_rows(answer: Answer) -> Iterator[tuple[str, ...]]:
-    """The ranks beside each other, one row each."""
+    """The ranks beside each other, one row each; how busy a GPU was, if there is one."""
+    busy = any(rank.activity is not None for rank in answer.ranks)
     for rank in answer.ranks:
         compiled = rank.recorded.compiled
         kinds = Counter(event.kind for event in rank.events)
@@ -312,7 +315,7 @@ def _rank_rows(answer: Answer) -> Iterator[tuple[str, ...]]:
         yield (
             str(rank.number),
             rounded(rank.step.value, 4),
-            f"{rank.idle_share:.0%}" if rank.activity else "",
+            *([f"{rank.idle_share:.0%}" if rank.activity else ""] if busy else []),
             str(len({one.compile_id.partition("/")[0] for one in compiled})),
             str(kinds[Kind.BREAK]),
             str(kinds[Kind.RECOMPILE]),

@@ -40,6 +40,12 @@ def _lines(
         places = ", ".join(f"`{words.place(one.line, root)}`" for one in answer.cheap[:_SHOWN])
         yield ""
         yield f"Worth nothing here: {places}."
+    if answer.priced and not ranked:
+        yield ""
+        yield f"{words.NOTHING[:1].upper()}{words.NOTHING[1:]}."
+    if apart := [*words.apart(answer, root)]:
+        yield ""
+        yield from (f"- only {told}" for told in apart)
     if proof is not None:
         yield ""
         yield from _proved(proof, root)

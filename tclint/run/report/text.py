@@ -40,7 +40,7 @@ def _lines(answer: Answer, root: Path, ablation: Ablation | None) -> Iterator[st
     if answer.idle:
         yield f"    did not happen: {words.count(len(answer.idle), 'finding')} in files that ran"
     yield from _once(answer)
-    yield from _apart(answer, root)
+    yield from (f"    only {told}" for told in words.apart(answer, root))
     for note in answer.notes:
         yield f"note: {note}"
 
@@ -118,12 +118,3 @@ def _once(answer: Answer) -> Iterator[str]:
         seconds = sum(one.seconds for one in again)
         parts.append(f"{words.count(len(again), 'recompile')} {rounded(seconds, 3)} s")
     yield f"    once: {', '.join(parts)}"
-
-
-def _apart(answer: Answer, root: Path) -> Iterator[str]:
-    """What only some ranks ran into."""
-    ranks = {rank.number for rank in answer.ranks if rank.number is not None}
-    for event in answer.events:
-        if event.ranks and set(event.ranks) != ranks:
-            named = ", ".join(map(str, event.ranks))
-            yield f"    only rank {named}: {words.place(event, root)} {words.event_words(event)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tclint.diagnostics import Applicability, RemedyKind
@@ -191,6 +191,15 @@ def measured(told: Measured | str | None, root: Path) -> str:
     if told.together:
         words += f" together with {', '.join(place(line, root) for line in told.together)}"
     return words if told.same is not False else f"{words}; {told.losses}"
+
+
+def apart(answer: Answer, root: Path) -> Iterator[str]:
+    """What only some ranks ran into, each with the ranks: ``rank 1: train.py:3 recompiles``."""
+    ranks = {rank.number for rank in answer.ranks if rank.number is not None}
+    for event in answer.events:
+        if event.ranks and set(event.ranks) != ranks:
+            named = ", ".join(map(str, event.ranks))
+            yield f"rank {named}: {place(event, root)} {event_words(event)}"
 
 
 def count(number: int, noun: str) -> str:
