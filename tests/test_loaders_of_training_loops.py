@@ -103,8 +103,6 @@ def loaders(data):
 PLACES = {
     "an argument": MADE + "train(1, 2, made, 'cuda')",
     "an argument by name": MADE + "train(1, 2, device='cuda', loader=made)",
-    "a wrapped loader": MADE
-    + "net, made = accelerator.prepare(net, made)\n    train(1, net, made, 'cuda')",
     "a second loop": "for _ in range(3):\n    train(1, 2, DataLoader(9), 3)",
 }
 
@@ -123,6 +121,11 @@ def far(tmp_path: Path, after: str, before: str = "", copied: str = UNPACKED) ->
 @pytest.mark.parametrize("place", PLACES)
 def test_a_loader_that_the_loop_is_given_is_found(place: str, tmp_path: Path) -> None:
     assert far(tmp_path, PLACES[place]) == ["TCL336", "TCL337"]
+
+
+def test_a_framework_copies_the_batches_of_a_loader_that_it_wraps(tmp_path: Path) -> None:
+    wrapped = "net, made = accelerator.prepare(net, made)\n    train(1, net, made, 'cuda')"
+    assert far(tmp_path, MADE + wrapped) == ["TCL337"]
 
 
 @pytest.mark.parametrize(

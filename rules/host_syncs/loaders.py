@@ -30,31 +30,34 @@ Scope = ast.FunctionDef | ast.Module
 
 @record(frozen=True)
 class Batches:
-    """The loader of a loop, and the variables that hold a batch of it, or a part of one."""
+    """The loader of a loop, and the variables that hold a batch of it, or a part of one.
+
+    Those of a ``wrapped`` loader are on the device already: a framework copies them.
+    """
 
     loader: ast.Call
     names: frozenset[str]
+    wrapped: bool
 
 
 @once
 def batches_of(site: Site, loop: StepBody) -> Batches | None:
     """What a loop takes from a loader: what it runs over, or what ``next`` gives in it."""
     if isinstance(loop, ast.For):
-        loader = loader_of(site, loop.iter)
-        return None if loader is None else Batches(loader, frozenset(_bound(loop.target)))
+        return _batches(site, loop.iter, loop.target)
     for node in own_nodes(loop):
         match node:
             case ast.Assign(
                 targets=[target], value=ast.Call(func=ast.Name(id="next"), args=[source, *_])
             ):
-                loader = loader_of(site, source)
-                if loader is not None:
-                    return Batches(loader, frozenset(_bound(target)))
+                batches = _batches(site, source, target)
+                if batches is not None:
+                    return batches
     return None
 
 
-def loader_of(site: Site, iterable: ast.expr) -> ast.Call | None:
-    """The call that makes the `DataLoader` that is run over, where it is in the same file.
+def _batches(site: Site, source: ast.expr, target: ast.expr) -> Batches | None:
+    """The batches of the one `DataLoader` of the file that is run over.
 
     It is followed through variables, attributes of `self`, arguments of the function's calls and
     what functions of the file return, as long as there is only one that it can be.
@@ -62,7 +65,11 @@ def loader_of(site: Site, iterable: ast.expr) -> ast.Call | None:
     scope = site.body.scope
     if not isinstance(scope, (ast.FunctionDef, ast.Module)):
         return None
-    return _Search(site.module).made(scope, iterable, _DEEPEST)
+    search = _Search(site.module)
+    loader = search.made(scope, source, _DEEPEST)
+    if loader is None:
+        return None
+    return Batches(loader, frozenset(_bound(target)), search.wrapped)
 
 
 class _Search:
@@ -70,6 +77,7 @@ class _Search:
 
     def __init__(self, module: ModuleInfo) -> None:
         self._module = module
+        self.wrapped = False
 
     def made(self, scope: Scope, node: ast.expr, depth: int) -> ast.Call | None:
         """The one loader that an expression of a scope can be."""
@@ -106,7 +114,9 @@ class _Search:
             made = next((s for s in statements if store in ast.walk(s.targets[0])), None)
             if made is None:
                 yield None
-            elif not _is_passed_on(made, store):
+            elif _is_passed_on(made, store):
+                self.wrapped = True
+            else:
                 yield from self._assigned(scope, made, store)
         if stores or isinstance(scope, ast.Module):
             return

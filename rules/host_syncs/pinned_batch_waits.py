@@ -32,7 +32,7 @@ class PinnedBatchWaits(Rule[TrainingCall]):
         if not _goes_to_device(event) or is_test(site, loop):
             return None
         batches = batches_of(site, loop)
-        if batches is None or not is_batch(event, batches, call):
+        if batches is None or batches.wrapped or not is_batch(event, batches, call):
             return None
         if not _is_pinned(site, batches.loader):
             return None

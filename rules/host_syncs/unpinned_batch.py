@@ -32,7 +32,7 @@ class UnpinnedBatch(Rule[TrainingCall]):
         if event.name not in ("to", "cuda") or is_test(site, loop):
             return None
         batches = batches_of(site, loop)
-        if batches is None or is_given(batches.loader, "pin_memory"):
+        if batches is None or batches.wrapped or is_given(batches.loader, "pin_memory"):
             return None
         if not _is_first(event, batches) or not may_be_on_gpu(site):
             return None
