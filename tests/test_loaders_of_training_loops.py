@@ -123,6 +123,13 @@ def test_a_loader_that_the_loop_is_given_is_found(place: str, tmp_path: Path) ->
     assert far(tmp_path, PLACES[place]) == ["TCL336", "TCL337"]
 
 
+def test_a_loader_of_several_loops_is_told_once(tmp_path: Path) -> None:
+    loop = FROM_AFAR[FROM_AFAR.index("def train") : FROM_AFAR.index("\n\n{after}")]
+    again = loop.format(copied=UNPACKED).replace("def train", "def again")
+    after = f"{again}\n\nmade = DataLoader(9)\nagain(1, 2, made, 3)\ntrain(1, 2, made, 3)"
+    assert far(tmp_path, after) == ["TCL336", "TCL337"]
+
+
 def test_a_framework_copies_the_batches_of_a_loader_that_it_wraps(tmp_path: Path) -> None:
     wrapped = "net, made = accelerator.prepare(net, made)\n    train(1, net, made, 'cuda')"
     assert far(tmp_path, MADE + wrapped) == ["TCL337"]

@@ -10,8 +10,8 @@ from tclint.semantics.events import TrainingCall
 from tclint.semantics.site import Site
 
 from ..lib.facts.optimizers import maker
-from ..lib.facts.training_loops import differentiated, is_test
-from .loaders import batches_of, is_given, loads_what_is_large
+from ..lib.facts.training_loops import called, differentiated, is_test
+from .loaders import batches_of, is_first_over, is_given, loads_what_is_large
 
 
 class LoaderWithoutWorkers(Rule[TrainingCall]):
@@ -38,6 +38,8 @@ class LoaderWithoutWorkers(Rule[TrainingCall]):
             return None
         if "TensorDataset" in site.module.file.text or _is_tensor(site, loader):
             return None  # the items are there already
+        if not is_first_over(site, loop, loader, frozenset({called(event.call)})):
+            return None
         return Finding(
             "Without `num_workers` each batch is prepared between two steps, and the device has "
             "nothing to do meanwhile",

@@ -15,7 +15,7 @@ from tclint.semantics.symbols import ModuleInfo
 from tclint.semantics.syntax import nodes
 from tclint.semantics.training import StepBody
 
-from ..lib.facts.training_loops import own_nodes
+from ..lib.facts.training_loops import called, differentiated, own_nodes
 
 _LOADERS: Final = frozenset(
     {"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"}
@@ -70,6 +70,21 @@ def _batches(site: Site, source: ast.expr, target: ast.expr) -> Batches | None:
     if loader is None:
         return None
     return Batches(loader, frozenset(_bound(target)), search.wrapped)
+
+
+def is_first_over(site: Site, loop: StepBody, loader: ast.Call, calls: frozenset[str]) -> bool:
+    """True for the first training loop of the file over a loader that makes one of the calls."""
+    search = _Search(site.module)
+    others = [
+        node
+        for scope in search.scopes()
+        for node in _own(scope)
+        if isinstance(node, ast.For)
+        and any(differentiated(node))
+        and not calls.isdisjoint(map(called, own_nodes(node)))
+        and search.made(scope, node.iter, _DEEPEST) is loader
+    ]
+    return not others or min(others, key=_begin) is loop
 
 
 class _Search:
@@ -171,7 +186,7 @@ class _Search:
         if self._module.functions.get(function.name) is None:
             return
         place = _parameters(function).index(name)
-        for scope in self._scopes():
+        for scope in self.scopes():
             for node in _own(scope):
                 match node:
                     case ast.Call(func=ast.Name(id=called), args=args, keywords=keywords) if (
@@ -181,7 +196,8 @@ class _Search:
                         by_place = args[place : place + 1]
                         yield from ((scope, value) for value in (*by_place, *by_name))
 
-    def _scopes(self) -> Iterator[Scope]:
+    def scopes(self) -> Iterator[Scope]:
+        """The file itself, and all its functions."""
         yield self._module.tree
         for node in nodes(self._module.tree):
             if isinstance(node, ast.FunctionDef):

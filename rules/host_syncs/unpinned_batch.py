@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
 from tclint.diagnostics import Applicability, Confidence, Effect, Worth
 from tclint.lint.rewrite import AddArgument, Repair
@@ -11,7 +12,9 @@ from tclint.semantics.events import TrainingCall
 
 from ..lib.facts.devices import may_be_on_gpu
 from ..lib.facts.training_loops import called, is_test, own_nodes
-from .loaders import Batches, batches_of, is_batch, is_given, loads_what_is_large
+from .loaders import Batches, batches_of, is_batch, is_first_over, is_given, loads_what_is_large
+
+_COPIES: Final = frozenset({"to", "cuda"})
 
 
 class UnpinnedBatch(Rule[TrainingCall]):
@@ -29,7 +32,7 @@ class UnpinnedBatch(Rule[TrainingCall]):
     def check(self, event: TrainingCall) -> Finding | None:
         """Look for the first copy of what the loop takes from a loader."""
         site, call, loop = event.site, event.call, event.loop
-        if event.name not in ("to", "cuda") or is_test(site, loop):
+        if event.name not in _COPIES or is_test(site, loop):
             return None
         batches = batches_of(site, loop)
         if batches is None or batches.wrapped or is_given(batches.loader, "pin_memory"):
@@ -37,6 +40,8 @@ class UnpinnedBatch(Rule[TrainingCall]):
         if not _is_first(event, batches) or not may_be_on_gpu(site):
             return None
         loader = batches.loader
+        if not is_first_over(site, loop, loader, _COPIES):
+            return None
         return Finding(
             f"`{site.text(call)}` copies from memory that is not pinned: the CPU waits, and the "
             "copy takes several times as long",
@@ -60,6 +65,6 @@ def _is_first(event: TrainingCall, batches: Batches) -> bool:
     copies = (
         node
         for node in own_nodes(event.loop)
-        if isinstance(node, ast.Call) and called(node) in ("to", "cuda")
+        if isinstance(node, ast.Call) and called(node) in _COPIES
     )
     return next((copy for copy in copies if is_batch(event, batches, copy)), None) is event.call
