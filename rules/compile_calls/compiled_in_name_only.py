@@ -104,10 +104,7 @@ def _methods_alone(event: CompileCall) -> Finding | None:
         return Finding(
             f"`{name}` is compiled, but only its methods are called: `{shown}` runs the original "
             "eagerly",
-            fix=Decline(
-                "compile the method that is called, or the model in place, with `compile()`, where "
-                "the method calls the model itself"
-            ),
+            fix=_what_to_compile(),
             confidence=confidence,
             related=(uses.method,),
         )
@@ -149,12 +146,16 @@ def _methods_of_attribute(event: CompileCall) -> Finding | None:
     return Finding(
         f"`self.{name}` is compiled, but only its methods are called: `{_called(site, first)}` "
         "runs the original eagerly",
-        fix=Decline(
-            "compile the method that is called, or the model in place, with `compile()`, where "
-            "the method calls the model itself"
-        ),
+        fix=_what_to_compile(),
         confidence=Confidence.MEDIUM,
         related=(first,),
+    )
+
+
+def _what_to_compile() -> Decline:
+    return Decline(
+        "compile the method that is called, or the model in place, with `compile()`, where "
+        "the method calls the model itself"
     )
 
 
