@@ -290,6 +290,35 @@ async def lens(client: LanguageClient, uri: str) -> types.Command:
     return one.command
 
 
+COMPILED = """\
+import torch
+
+
+def shown(x: torch.Tensor):
+    print(x)
+    return x * x.max().item()
+
+
+fast = torch.compile(shown)
+"""
+
+
+def test_a_lens_tells_where_a_function_is_compiled_and_how_often_it_breaks(tmp_path: Path) -> None:
+    path = tmp_path / "net.py"
+    path.write_text(COMPILED)
+
+    async def scene(client: LanguageClient) -> None:
+        client.text_document_did_open(opened(path.as_uri(), COMPILED))
+        params = types.CodeLensParams(identifier(path.as_uri()))
+        (one,) = await client.text_document_code_lens_async(params) or []
+        assert one.command is not None
+        assert one.range.start.line == 3
+        assert one.command.title == "Compiled at net.py:9: 2 graph breaks in this file"
+        assert not one.command.command, "there is nothing to run"
+
+    play(tmp_path, scene=scene)
+
+
 @pytest.mark.slow(15)
 def test_a_module_is_verified_with_progress(tmp_path: Path) -> None:
     path = tmp_path / "make.py"

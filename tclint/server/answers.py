@@ -11,6 +11,7 @@ from tclint.server.commands import VERIFY
 from tclint.server.convert import range_of
 from tclint.server.document import Analysis
 from tclint.server.hover import code_at, compiled_at, finding_text, value_text
+from tclint.server.lens import compiled_in
 from tclint.server.results import full_report, report_id
 from tclint.server.session import TclintServer
 
@@ -105,7 +106,7 @@ async def inlay_hint(ls: TclintServer, params: types.InlayHintParams) -> list[ty
 
 
 async def code_lens(ls: TclintServer, params: types.CodeLensParams) -> list[types.CodeLens]:
-    """A lens above everything that can be verified."""
+    """A lens above everything that is compiled, and above everything that can be verified."""
     analysis = await ls.current(params.text_document.uri)
     if analysis is None or analysis.document.is_notebook:
         return []
@@ -115,11 +116,14 @@ async def code_lens(ls: TclintServer, params: types.CodeLensParams) -> list[type
     targets = await ls.on_worker(partial(ls.engine.targets, path, config, view.texts))
     if isinstance(targets, BaseException):
         return []
+    told = [_lens(one.row, types.Command(one.text, "")) for one in compiled_in(analysis)]
     uri = analysis.document.uri
-    return [
-        types.CodeLens(
-            types.Range(types.Position(t.row - 1, 0), types.Position(t.row - 1, 0)),
-            types.Command("Verify this module", VERIFY, arguments=[uri, t.text]),
-        )
+    return told + [
+        _lens(t.row, types.Command("Verify this module", VERIFY, arguments=[uri, t.text]))
         for t in targets
     ]
+
+
+def _lens(row: int, command: types.Command) -> types.CodeLens:
+    place = types.Position(row - 1, 0)
+    return types.CodeLens(types.Range(place, place), command)
