@@ -150,6 +150,7 @@ _CALLS = {
     "memoryview": "b'a'",
     "compile": "'1', 'a', 'eval'",
     "exec": "'1'",
+    "object": "",
     "open": "'/dev/null'",
     "operator.delitem": "[1], 0",
     "operator.indexOf": "[1], 1",

@@ -202,7 +202,7 @@ NAMES: Final[dict[str, str]] = {
     """,
     "GB0059": """
         breakpoint bytearray bytes compile exec globals heapq.nlargest heapq.nsmallest memoryview
-        open operator.delitem operator.indexOf operator.setitem print
+        object open operator.delitem operator.indexOf operator.setitem print
         tempfile.NamedTemporaryFile torch.distributions.kl.kl_divergence
         torch.distributions.kl_divergence traceback.print_exc traceback.print_exception
     """,

@@ -17,6 +17,7 @@ from tclint.semantics.interpreter.expressions import host_read, read_shown, read
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.given import call_given, sorting_key
 from tclint.semantics.interpreter.iteration import element_of, loop_source
+from tclint.semantics.interpreter.library import call_library
 from tclint.semantics.interpreter.narrowing import instance_verdict
 from tclint.semantics.interpreter.operators import binary, combined
 from tclint.semantics.interpreter.traced import closes_over, traced
@@ -330,8 +331,9 @@ def _setattr(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     return NONE
 
 
-def _execute(frame: Frame, _node: ast.Call, _arguments: Arguments) -> Value:
+def _execute(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     """What a file executes may set its variables anew: a file of settings does."""
+    call_library(frame, node, "builtins.exec", arguments)
     if frame.body.function is None:
         for name, value in frame.env.items():
             if isinstance(value, Static) and value.known:
