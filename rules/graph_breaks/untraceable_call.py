@@ -253,9 +253,21 @@ def _comes_from_outside(site: Site, node: ast.expr, tensor: Tensor) -> bool:
     if not isinstance(node, ast.Name):
         return True
     stores = site.stores(node.id)
-    if any(not isinstance(site.parent(store), ast.Assign) for store in stores):
+    if not all(_is_another_name(site, store) for store in stores):
         return False
     return bool(stores) or is_input(site, node) or any(True for _ in site.given(node.id))
+
+
+def _is_another_name(site: Site, store: ast.Name) -> bool:
+    """True for what is assigned as a whole, and for what `x, y = args` takes out of a parameter."""
+    match site.parent(store):
+        case ast.Assign():
+            return True
+        case ast.Tuple() as row:
+            outer = site.parent(row)
+            whole = outer.value if isinstance(outer, ast.Assign) else None
+            return isinstance(whole, ast.Name) and not site.stores(whole.id)
+    return False
 
 
 def _by_argument(event: Call, name: str) -> Finding | None:
