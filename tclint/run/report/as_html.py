@@ -195,7 +195,7 @@ def _steps(rank: Rank) -> dict[str, Any]:
     return {
         "name": "" if rank.number is None else f"rank {rank.number}",
         "points": " ".join(points),
-        "windows": [*_windows(steps, wide)],
+        "windows": [*_windows(steps, len(times))],
         "width": _WIDTH,
         "height": _HEIGHT,
         "top": rounded(top, 3),
@@ -207,10 +207,14 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
 
 
-def _windows(steps: Steps, wide: float) -> Iterator[tuple[float, float, str]]:
-    yield 0.0, steps.warm_up * wide, "warm-up"
-    for first, last in steps.watched:
-        yield first * wide, (last - first + 1) * wide, "the recorder looks closer"
+def _windows(steps: Steps, count: int) -> Iterator[tuple[float, float, str]]:
+    """Steps that do not count; a command may end before all that was planned."""
+    wide = _WIDTH / max(1, count)
+    planned = [(0, steps.warm_up - 1, "warm-up")]
+    planned += [(first, last, "the recorder looks closer") for first, last in steps.watched]
+    for first, last, name in planned:
+        if first <= last and first < count:
+            yield first * wide, (min(last, count - 1) - first + 1) * wide, name
 
 
 def _cold(answer: Answer) -> str:
