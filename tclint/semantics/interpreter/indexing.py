@@ -84,7 +84,7 @@ def _item(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value
         case Object():
             return _item_of_object(frame, node, base, index)
         case DataScalar():
-            return DataScalar()
+            return _number_item(frame, node, base, index)
         case Static():
             return STATIC
         case External(name=name) if name.startswith(("typing.", "builtins.")):
@@ -141,6 +141,14 @@ def _item_of_object(frame: Frame, node: ast.Subscript, base: Object, index: Valu
 def _has_mask(frame: Frame, node: ast.expr) -> bool:
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
     return any(_is_mask(tensor_in(frame.body.values.get(part, UNKNOWN))) for part in parts)
+
+
+def _number_item(frame: Frame, node: ast.Subscript, base: DataScalar, index: Value) -> DataScalar:
+    """A member of the list that `tolist` gave."""
+    tensor = tensor_in(index)
+    if base.type == "list" and tensor is not None:
+        host_read(frame, node, "index", node.slice, tensor)
+    return DataScalar()
 
 
 def _sequence_item(frame: Frame, node: ast.Subscript, base: Sequence, index: Value) -> Value:
