@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests.fleet_stub import answer
 
 pytest.importorskip("ray", reason="Ray is large: it is no dependency of the tests")
 
+import ray
 from ray.cluster_utils import Cluster
 
 from tclint.fleet import cluster
@@ -29,13 +31,27 @@ MANY = "".join(f"def make_{n}(): ...\n" for n in range(40))
 
 
 def stub(unit: Any) -> Any:
-    time.sleep(0.3)
+    """Tells where it starts, so that a node can be lost with a unit that runs on it."""
+    with Path(os.environ["STARTED"]).open("a") as file:
+        file.write(f"{ray.get_runtime_context().get_node_id()}\n")
+    time.sleep(0.5)
     return plain(answer(unit["target"]))
 
 
+def wait_for_a_start_on(node: str) -> None:
+    """The unit that starts there next still runs when this returns."""
+    started = Path(os.environ["STARTED"])
+    before = started.read_text().count(node)
+    deadline = time.monotonic() + 60
+    while started.read_text().count(node) == before and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
 @pytest.fixture
-def nodes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+def nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
     without_torch(monkeypatch)
+    (tmp_path / "started").touch()
+    monkeypatch.setenv("STARTED", str(tmp_path / "started"))
     monkeypatch.setattr(cluster, "measure_plain", stub)
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False})
@@ -77,6 +93,7 @@ def test_nodes_that_come_and_go_change_no_result(tmp_path: Path, nodes: Cluster)
 
     def disturb(done: int) -> None:
         if done == 8:
+            wait_for_a_start_on(first.node_id)
             nodes.remove_node(first, allow_graceful=False)
         if done == 16:
             nodes.add_node(num_cpus=2)
