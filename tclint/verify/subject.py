@@ -142,7 +142,13 @@ class Workshop:
         self._module = import_target(making.target, making.root)
         own = [m for m in list(sys.modules.values()) if _within(m, making.root)]
         self._globals = [(module, dict(vars(module))) for module in own]
-        self.files = tuple(sorted({str(Path(module.__file__ or "").resolve()) for module in own}))
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files of the tree that are loaded by now: the factory may import some, too."""
+        own = [m for m in list(sys.modules.values()) if _within(m, self._making.root)]
+        paths = {Path(module.__file__ or "").resolve() for module in own}
+        return tuple(sorted(str(path) for path in paths if path.is_file()))
 
     def make(self, *, double: bool = False, fullgraph: bool = False, **options: Any) -> Subject:
         """Call the factory; compile its result unless the target does so itself.
