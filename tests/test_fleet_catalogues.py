@@ -68,3 +68,12 @@ def test_listing_them_imports_no_torch() -> None:
     code = "import sys; import tclint.catalogues.plugins; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_the_public_leaderboard_is_of_all_catalogues(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(targets, "load_catalogue", plugins(repository).__getitem__)
+    fleet = read_fleet(repository / "benchmarks/leaderboard.toml")
+    assert {source.catalogue for source in fleet.sources} == {*plugins(repository)}
+    assert len(find_targets(fleet)) == sum(len(one.names) for one in plugins(repository).values())
