@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from importlib.metadata import entry_points
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -133,9 +134,10 @@ def _run(desk: Path, names: Sequence[tuple[str, str, int]]) -> dict[tuple[str, s
     """One session of pytest, in one process."""
     (desk / "names.json").write_text(json.dumps(names))
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider"]
+    # An installed tclint is loaded by pytest itself.
+    installed = any(one.name == "tclint" for one in entry_points(group="pytest11"))
     command += [
-        "-p",
-        "tclint.pytest_plugin",
+        *(() if installed else ("-p", "tclint.pytest_plugin")),
         "--junitxml=seen.xml",
         "-o",
         "junit_family=xunit1",
