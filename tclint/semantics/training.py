@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from tclint.semantics.symbols import ModuleInfo
-from tclint.semantics.syntax import CHILDLESS, children, nodes
+from tclint.semantics.syntax import CALL, CHILDLESS, children, nodes
 
 StepBody = ast.For | ast.While | ast.FunctionDef
 WORDS: Final = (
@@ -126,11 +126,12 @@ class _Steps:
                 continue
             inside = in_loop or isinstance(node, _LOOPS)
             below = self._within(children(node), function, in_loop=inside)
-            if isinstance(node, ast.Call):
+            if isinstance(node, CALL):
                 below |= self._marks_of_call(node, function, in_loop)
             if isinstance(node, (ast.For, ast.While)):
                 below = self._closed(node, below, function)
-            marks |= below
+            if below:
+                marks |= below
         return marks
 
     def _closed(
