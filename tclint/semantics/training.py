@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from tclint.semantics.symbols import ModuleInfo
@@ -34,6 +34,7 @@ _SOMETIMES: Final = (ast.If, ast.IfExp, ast.Match, ast.ExceptHandler, ast.compre
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _BOTH: Final = frozenset({"backward", "step"})
+_NONE: Final[frozenset[str]] = frozenset()
 _DEEPEST: Final = 3
 
 
@@ -99,37 +100,41 @@ class _Steps:
 
     def _collect(self, outer: ast.AST) -> None:
         for node in children(outer):
+            if not isinstance(node, ast.stmt):
+                continue
             if isinstance(node, ast.FunctionDef):
                 if isinstance(outer, ast.ClassDef):
                     self._methods[outer, node.name] = node
                     self._classes[node] = outer
                 else:
                     self._functions.setdefault(node.name, node)
-            if isinstance(node, ast.stmt):
-                self._collect(node)
+            self._collect(node)
 
     def _marks_of(self, scope: ast.FunctionDef | ast.Module) -> frozenset[str]:
         """What of a step a function does outside of steps of its own."""
         if scope not in self._exports:
-            self._exports[scope] = frozenset()  # while it is looked at: it may call itself
+            self._exports[scope] = _NONE  # while it is looked at: it may call itself
             function = scope if isinstance(scope, ast.FunctionDef) else None
-            marks = self._within(scope.body, function, in_loop=False)
+            marks = self._within([*scope.body], function, in_loop=False)
             self._exports[scope] = marks
         return self._exports[scope]
 
     def _within(
-        self, parts: Iterable[ast.AST], function: ast.FunctionDef | None, *, in_loop: bool
+        self, parts: list[ast.AST], function: ast.FunctionDef | None, *, in_loop: bool
     ) -> frozenset[str]:
-        marks: frozenset[str] = frozenset()
-        for node in parts:
+        marks = _NONE
+        for node in parts:  # grows while it is walked
+            below = _NONE
             if type(node) in CHILDLESS or isinstance(node, _SCOPES):
                 continue
-            inside = in_loop or isinstance(node, _LOOPS)
-            below = self._within(children(node), function, in_loop=inside)
-            if isinstance(node, CALL):
-                below |= self._marks_of_call(node, function, in_loop)
-            if isinstance(node, (ast.For, ast.While)):
-                below = self._closed(node, below, function)
+            if isinstance(node, _LOOPS):
+                below = self._within(children(node), function, in_loop=True)
+                if isinstance(node, (ast.For, ast.While)):
+                    below = self._closed(node, below, function)
+            else:
+                if isinstance(node, CALL):
+                    below = self._marks_of_call(node, function, in_loop)
+                parts += children(node)
             if below:
                 marks |= below
         return marks
@@ -141,7 +146,7 @@ class _Steps:
         self._owner[loop] = function
         if marks >= _BOTH:
             self._steps.append(loop)
-            return frozenset()
+            return _NONE
         if "backward" in marks or any(map(_is_backward, nodes(loop))):
             self._partial.append(loop)
         return marks
@@ -158,7 +163,7 @@ class _Steps:
             return frozenset({"backward"})
         if _is_optimizer_step(call):
             return frozenset({"step"})
-        return _BOTH if _is_scaler(call) else frozenset()
+        return _BOTH if _is_scaler(call) else _NONE
 
     def _called(self, call: ast.Call, function: ast.FunctionDef | None) -> ast.FunctionDef | None:
         """The function of the file that a call reaches, by its name."""
