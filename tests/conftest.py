@@ -156,12 +156,17 @@ def copied_servers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def process_group() -> Iterator[None]:
-    """A group of this process alone, which no later test finds."""
-    torch = pytest.importorskip("torch")
-    store = torch.distributed.HashStore()
-    torch.distributed.init_process_group("gloo", store=store, rank=0, world_size=1)
+    """A group of this process alone, which no later test finds.
+
+    Examples of rules make one where there is none, and leave it.
+    """
+    distributed = pytest.importorskip("torch.distributed")
+    if distributed.is_initialized():
+        distributed.destroy_process_group()
+    store = distributed.HashStore()
+    distributed.init_process_group("gloo", store=store, rank=0, world_size=1)
     yield
-    torch.distributed.destroy_process_group()
+    distributed.destroy_process_group()
 
 
 @pytest.fixture(scope="session")
