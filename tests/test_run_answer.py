@@ -16,10 +16,11 @@ import pytest
 from tclint.errors import UserError
 from tclint.run.compare import compare, text
 from tclint.run.events import Kind
-from tclint.run.gpu import activity, read_trace
+from tclint.run.gpu import activity
 from tclint.run.intervals import of_median, of_share
 from tclint.run.price import quiet_steps
 from tclint.run.report import as_html, as_json, as_markdown
+from tclint.run.spans import read_spans
 from tests.run_recordings import BREAK, MS, SCRIPT, Recording
 
 
@@ -324,10 +325,10 @@ def test_work_that_overlaps_on_the_gpu_is_counted_once() -> None:
 def test_a_trace_without_a_gpu_says_nothing_of_one(tmp_path: Path) -> None:
     file = tmp_path / "trace.json"
     file.write_text(json.dumps({"traceEvents": [span("aten::add", 0, 1, "cpu_op")]}))
-    assert read_trace(file, 3) is None
+    assert activity(read_spans(file), 3) is None
     file.write_text("[]")
     with pytest.raises(ValueError, match="no trace"):
-        read_trace(file, 3)
+        read_spans(file)
 
 
 def test_intervals_hold_the_value_and_narrow_with_more_of_it() -> None:

@@ -198,17 +198,6 @@ def test_the_librarys_function_that_most_of_the_time_goes_to_is_named(sampled: S
     assert "host time in pkg.trainer call_2: for x in loader:" in sampled.told()
 
 
-def test_a_break_costs_the_way_in_and_out_of_the_graphs_that_it_makes(sampled: Sampled) -> None:
-    around = [*MODULE, (f"{TORCH}/_functorch/_aot_autograd/runtime_wrappers.py", 300, "wrapper")]
-    inside = [*around, (f"{TORCH}/_inductor/output_code.py", 600, "__call__")]
-    sampled.hit(40, (14, "train"), inside=around)
-    sampled.hit(60, (14, "train"), inside=inside)
-    graphs = [sampled.compiled(f"{n}/0") for n in range(4)]
-    sampled.sampled(more=(sampled.break_line(), *graphs))
-    (dear,) = sampled.answer().dear
-    assert (dear.line.row, round(dear.price.total.value)) == (12, 3)
-
-
 def test_a_loop_that_calls_the_function_of_the_step_is_not_one_piece_of_work(
     sampled: Sampled,
 ) -> None:

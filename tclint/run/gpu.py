@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from tclint.records import record
+from tclint.run.spans import (
+    GRADIENT,
+    MICRO,
+    REGION,
+    Event,
+    end_of,
+    ends_of_steps,
+    frame_of,
+    holds,
+    read_spans,
+    start_of,
+    steps_in,
+)
 
 _ON_GPU = frozenset({"kernel", "gpu_memcpy", "gpu_memset"})
 _RUNTIME = frozenset({"cuda_runtime", "cuda_driver"})
 _WAITS = ("cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaEventSynchronize", "cudaMemcpy")
 _ASYNC = "Async"
 _LAUNCHES = ("cudaLaunchKernel", "cuLaunchKernel", "cudaGraphLaunch")
-_REGION = "Torch-Compiled Region"
-_NOTED = "user_annotation"
-_STEPPED = "Optimizer.step#"
 _GRAPHS = ("CompiledFunction", "## Call CompiledFxGraph")
-_GRADIENT = "autograd::engine::evaluate_function"
-_MICRO = 1e3
 _UNSEEN = 1e-3
 """The share of a step that is too little to be drawn."""
-
-Event = Mapping[str, Any]
-"""A span of a trace, as JSON has it: times in microseconds."""
 
 
 @record(frozen=True)
@@ -83,18 +85,6 @@ class Activity:
         return max(0.0, step - self.busy / self.steps)
 
 
-def read_trace(file: Path, steps: int) -> Activity | None:
-    """A trace in Chrome's format, plain or packed; None where it says nothing of a GPU.
-
-    ``steps`` is how many there are in it, unless the optimizer's own marks tell.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: it is no such trace.
-    """
-    return activity(_spans(file), max(1, steps))
-
-
 def backward_waits(file: Path) -> tuple[int, ...]:
     """The numbers that autograd gave to what waited for the GPU in a backward, in order.
 
@@ -102,52 +92,45 @@ def backward_waits(file: Path) -> tuple[int, ...]:
         OSError: the file cannot be read.
         ValueError: it is no such trace.
     """
-    return numbered_waits(_spans(file))
+    return numbered_waits(read_spans(file))
 
 
 def numbered_waits(events: Sequence[Event]) -> tuple[int, ...]:
     """The same, of the spans of a trace."""
     parts: dict[object, list[Event]] = {}
     for event in events:
-        if str(event["name"]).startswith(_GRADIENT):
+        if str(event["name"]).startswith(GRADIENT):
             parts.setdefault(event.get("tid"), []).append(event)
     waits = sorted(
-        (e for e in events if e.get("cat") in _RUNTIME and _waits(e["name"])), key=_start
+        (e for e in events if e.get("cat") in _RUNTIME and _waits(e["name"])), key=start_of
     )
     found = []
     for wait in waits:
-        around = [part for part in parts.get(wait.get("tid"), ()) if _holds(part, wait)]
-        inner = max(around, key=_start, default=None)
+        around = [part for part in parts.get(wait.get("tid"), ()) if holds(part, wait)]
+        inner = max(around, key=start_of, default=None)
         if inner is not None:
             found.append(int(inner.get("args", {}).get("Sequence number", -1)))
     return tuple(found)
 
 
-def _spans(file: Path) -> list[Event]:
-    text = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
-    data = json.loads(text)
-    found = data.get("traceEvents") if isinstance(data, dict) else None
-    if not isinstance(found, list):
-        raise ValueError("no trace of the profiler's")
-    return [event for event in found if _is_span(event)]
-
-
 def activity(events: Sequence[Event], steps: int) -> Activity | None:
-    """What the spans of a trace come to."""
-    gpu = _merged((_start(e), _end(e)) for e in events if e.get("cat") in _ON_GPU)
+    """What the spans of a trace come to; None where they say nothing of a GPU.
+
+    ``steps`` is how many there are, unless the optimizer's own marks tell.
+    """
+    gpu = _merged((start_of(e), end_of(e)) for e in events if e.get("cat") in _ON_GPU)
     if not gpu:
         return None
     host = [e for e in events if e.get("cat") in _RUNTIME]
-    waits = sorted((e for e in host if _waits(str(e["name"]))), key=_start)
-    noted = (str(e["name"]) for e in events if e.get("cat") == _NOTED)
-    marks = Counter(name for name in noted if name.startswith(_STEPPED))
-    steps = max(marks.values(), default=steps)
+    waits = sorted((e for e in host if _waits(str(e["name"]))), key=start_of)
+    steps = steps_in(events, steps)
     return Activity(
         steps,
-        sum(b - a for a, b in gpu) / _MICRO,
+        sum(b - a for a, b in gpu) / MICRO,
         sum(str(e["name"]).startswith(_LAUNCHES) for e in host),
         tuple(
-            Wait((_end(e) - _start(e)) / _MICRO, _idle_after(_end(e), gpu) / _MICRO) for e in waits
+            Wait((end_of(e) - start_of(e)) / MICRO, _idle_after(end_of(e), gpu) / MICRO)
+            for e in waits
         ),
         _outside(events, steps),
         _one_step(events, gpu),
@@ -158,8 +141,7 @@ def _one_step(
     events: Sequence[Event], gpu: Sequence[tuple[float, float]]
 ) -> tuple[tuple[float, float], ...]:
     """When the GPU was busy between the ends of the last two steps of an optimizer."""
-    named = (e for e in events if e.get("cat") == _NOTED)
-    ends = sorted(_end(e) for e in named if str(e["name"]).startswith(_STEPPED))
+    ends = ends_of_steps(events)
     if len(ends) < 2:
         return ()
     start, end = ends[-2:]
@@ -171,23 +153,18 @@ def _one_step(
 
 def _outside(events: Sequence[Event], steps: int) -> tuple[Outside, ...]:
     """What the calls of each frame launched outside of compiled graphs, and of other frames."""
-    regions = [e for e in events if str(e["name"]).startswith(_REGION)]
+    regions = [e for e in events if str(e["name"]).startswith(REGION)]
     inside = [*regions, *(e for e in events if str(e["name"]).startswith(_GRAPHS))]
     work = _Work(events)
     found: dict[str, list[float]] = {}
     for region in regions:
-        frame = str(region["name"]).rpartition(" ")[2].partition("/")[0]
-        within = [e for e in inside if e is not region and _holds(region, e)]
+        frame = frame_of(region)
+        within = [e for e in inside if e is not region and holds(region, e)]
         found.setdefault(frame, []).append(work.of(region, within))
     return tuple(
-        Outside(frame, len(spent) / steps, sum(spent) / _MICRO / steps)
+        Outside(frame, len(spent) / steps, sum(spent) / MICRO / steps)
         for frame, spent in found.items()
     )
-
-
-def _holds(one: Event, other: Event) -> bool:
-    same = one.get("tid") == other.get("tid")
-    return same and _start(one) <= _start(other) and _end(other) <= _end(one)
 
 
 @record(frozen=True)
@@ -210,7 +187,7 @@ class _Work:
             if event.get("cat") in _ON_GPU:
                 kernels[about.get("correlation")] += event["dur"]
         launches = (
-            _Launch(_start(e), e.get("tid"), float(kernels[about.get("correlation")]))
+            _Launch(start_of(e), e.get("tid"), float(kernels[about.get("correlation")]))
             for e, about in told
             if e.get("cat") in _RUNTIME
         )
@@ -220,8 +197,8 @@ class _Work:
         self._forward: dict[object, Event] = {}
         self._backward: dict[object, Event] = {}
         numbered = [(e, a["Sequence number"]) for e, a in told if "Sequence number" in a]
-        for event, number in sorted(numbered, key=lambda one: _start(one[0])):
-            gradient = str(event["name"]).startswith(_GRADIENT)
+        for event, number in sorted(numbered, key=lambda one: start_of(one[0])):
+            gradient = str(event["name"]).startswith(GRADIENT)
             if gradient:
                 self._backward.setdefault(number, event)
             elif number not in self._backward:
@@ -231,37 +208,20 @@ class _Work:
         """Microseconds of the GPU for what a span launched, but for some spans in it."""
         spent = self._launched(span, without)
         for number, event in self._forward.items():
-            mine = _holds(span, event) and not any(_holds(one, event) for one in without)
+            mine = holds(span, event) and not any(holds(one, event) for one in without)
             if mine and number in self._backward:
                 spent += self._launched(self._backward[number], ())
         return spent
 
     def _launched(self, span: Event, without: Sequence[Event]) -> float:
-        start, end = _start(span), _end(span)
+        start, end = start_of(span), end_of(span)
         first, last = bisect_left(self._times, start), bisect_left(self._times, end)
-        left_out = [(_start(one), _end(one)) for one in without]
+        left_out = [(start_of(one), end_of(one)) for one in without]
         return sum(
             one.spent
             for one in self._launches[first:last]
             if one.thread == span.get("tid") and not any(a <= one.at < b for a, b in left_out)
         )
-
-
-def _is_span(event: Any) -> bool:
-    return (
-        isinstance(event, dict)
-        and event.get("ph") == "X"
-        and all(isinstance(event.get(key), int | float) for key in ("ts", "dur"))
-        and "name" in event
-    )
-
-
-def _start(event: Event) -> float:
-    return float(event["ts"])
-
-
-def _end(event: Event) -> float:
-    return float(event["ts"]) + float(event["dur"])
 
 
 def _waits(name: str) -> bool:

@@ -49,8 +49,7 @@ class Work:
     """Samples of the host's time: of ``total``, those at known lines, of the model, and beside it.
 
     ``parts`` are by the line of the loop from which the model's work is called. No sample counts
-    twice. ``stacks`` says of each what it is: a part, or ``line`` with that line. ``switches`` are
-    those of the parts that go into a compiled graph or come out of it, forward and backward.
+    twice. ``stacks`` says of each what it is: a part, or ``line`` with that line.
     """
 
     total: int = 0
@@ -58,7 +57,6 @@ class Work:
     parts: Mapping[Part, Mapping[Key, int]] = field(default_factory=dict)
     beside: Mapping[Key, Beside] = field(default_factory=dict)
     stacks: Mapping[tuple[Place, ...], tuple[str, Key | None]] = field(default_factory=dict)
-    switches: int = 0
 
     def part(self, part: Part) -> int:
         """The samples of one part of the model's work."""
@@ -107,14 +105,6 @@ def in_graph(stack: Sequence[Place], libraries: Libraries) -> bool:
     return any(place.filename.startswith(runs) for place in inner)
 
 
-def is_switch(stack: Sequence[Place], libraries: Libraries) -> bool:
-    """Whether a stack is in what is around a compiled graph, and not in the graph's own code."""
-    around = libraries.within_torch("_functorch/_aot_autograd", "_functorch/aot_autograd.py")
-    inside = libraries.within_torch("_inductor", "fx/graph_module.py")
-    outer = _last(stack, around)
-    return outer >= 0 and not any(place.filename.startswith(inside) for place in stack[outer:])
-
-
 def known_line(stack: Sequence[Place], rows: Mapping[Key, Key]) -> Key | None:
     """The innermost of the known lines that a stack is in."""
     places = ((place.filename, place.row) for place in reversed(stack))
@@ -128,7 +118,7 @@ class _Division:
         self._rows = rows
         self._libraries = libraries_of(one.process)
         self._loop = one.steps.place if one.steps is not None else None
-        self._total = self._switches = 0
+        self._total = 0
         self._known: Counter[Key] = Counter()
         self._parts: dict[Part, Counter[Key]] = {part: Counter() for part in Part}
         self._model_rows: set[Key] = set()
@@ -147,8 +137,6 @@ class _Division:
             if part is not None:
                 self._model_rows |= {(place.filename, place.row) for place in stack}
             graph = in_graph(stack, self._libraries)
-            if part is not None and is_switch(stack, self._libraries):
-                self._switches += count
             owner = None if graph and part is not None else known_line(stack, self._rows)
             if owner is not None:
                 self._known[owner] += count
@@ -177,8 +165,7 @@ class _Division:
         for stack, _ in self._left:
             path = [self._line(place) for place in self._own(stack)]
             self._stacks[stack] = LINE, next((key for key in reversed(path) if key in beside), None)
-        at_lines, switches = dict(self._known), self._switches
-        return Work(self._total, at_lines, parts, beside, self._stacks, switches)
+        return Work(self._total, dict(self._known), parts, beside, self._stacks)
 
     def _own(self, stack: Sequence[Place]) -> list[Place]:
         """The user's frames of a stack, from the loop's on."""

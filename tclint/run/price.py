@@ -4,7 +4,8 @@ Where a GPU worked, nothing is gained by host work that the GPU does not wait fo
 back at most the time in which the GPU idles because of it. After an operation that waits for the
 GPU that is the time until its next kernel starts; else it is the line's share of the host's time,
 as often as the GPU was idle. Without a GPU a line costs the time that the host spends there.
-No time is counted for two lines.
+A break costs the way into the graphs that it makes, and out of them, too. No time is counted for
+two lines.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from tclint.run.host import Key, Part, Work, work_of
 from tclint.run.intervals import NOTHING, Interval, of_median, of_share
 from tclint.run.lines import Line
 from tclint.run.recorded import Recorded, Steps
+from tclint.run.switches import Switches
 from tclint.verify.break_text import read_break, user_frame
 
 _NS_PER_MS = 1e6
@@ -69,9 +71,16 @@ def quiet_steps(steps: Steps) -> list[float]:
 
 
 def prices(
-    one: Recorded, lines: Sequence[Line], activity: Activity | None, step: Interval
+    one: Recorded,
+    lines: Sequence[Line],
+    activity: Activity | None,
+    graphs: Switches | None,
+    step: Interval,
 ) -> tuple[Mapping[Key, Price], Work]:
-    """The price of each of the lines in one process, and of what else the host works at."""
+    """The price of each of the lines in one process, and of what else the host works at.
+
+    What is around the graphs that breaks make is shared by the lines that break.
+    """
     keys = _rows(lines)
     work = work_of(one, keys)
     waits = _waits(one, activity, keys)
@@ -83,16 +92,17 @@ def prices(
 
     optimizers = [line for line in lines if line.of_optimizer]
     breaking = [line for line in lines if _breaks(line)]
-    switches = _needless(one, work) // max(1, len(breaking))
+    around = NOTHING if graphs is None else graphs.of_breaks(one, step.value) * factor
     found = {}
     for line in lines:
         key = line.filename, line.row
         hits = work.known.get(key, 0) if _works_on_the_host(line) else 0
         if line.of_optimizer:
             hits += work.part(Part.OPTIMIZER) // len(optimizers)
+        host = on_host(hits)
         if line in breaking:
-            hits += switches
-        found[key] = _price(on_host(hits), waits.get(key, NOTHING), gpu.get(key, NOTHING), step)
+            host += around * (1 / len(breaking))
+        found[key] = _price(host, waits.get(key, NOTHING), gpu.get(key, NOTHING), step)
     for key, beside in work.beside.items():
         found.setdefault(key, _price(on_host(beside.hits), NOTHING, NOTHING, step))
     return found, work
@@ -100,13 +110,6 @@ def prices(
 
 def _breaks(line: Line) -> bool:
     return any(event.kind is Kind.BREAK and not event.by_torch for event in line.events)
-
-
-def _needless(one: Recorded, work: Work) -> int:
-    """Samples of going in and out of graphs that would not be if all of them were one."""
-    whole = [entry for entry in one.compiled if entry.has_code and not entry.backward]
-    graphs = len({entry.compile_id.partition("/")[0] for entry in whole})
-    return work.switches * (graphs - 1) // graphs if graphs else 0
 
 
 def _price(host: Interval, waits: Interval, gpu: Interval, step: Interval) -> Price:

@@ -10,7 +10,7 @@ from tclint.config import Config
 from tclint.lint.engine import Result
 from tclint.records import record
 from tclint.run.events import Event, Kind, events_of, together
-from tclint.run.gpu import Activity, read_trace
+from tclint.run.gpu import Activity, activity
 from tclint.run.gradients import with_forward_lines
 from tclint.run.host import Key, Work
 from tclint.run.intervals import NOTHING, Interval
@@ -20,6 +20,8 @@ from tclint.run.missing import notes_of
 from tclint.run.price import FREE, Price, prices, step_times
 from tclint.run.read import Reading, training
 from tclint.run.recorded import Recorded
+from tclint.run.spans import read_spans
+from tclint.run.switches import Switches, switches
 from tclint.run.timeline import Timeline, timeline
 
 LEAST_BESIDE = 0.01
@@ -42,6 +44,7 @@ class Rank:
     events: tuple[Event, ...]
     step: Interval = NOTHING
     activity: Activity | None = None
+    switches: Switches | None = None
 
     @property
     def idle_share(self) -> float:
@@ -118,17 +121,18 @@ def answer(
     ranks = []
     for told in chosen:
         one, unread = with_forward_lines(told, folder)
-        activity, trouble = _activity(one, folder)
+        on_gpu, graphs, trouble = _traced(one, folder)
         notes += [*unread, *trouble]
         step = step_times(one.steps) if one.steps is not None else NOTHING
-        ranks.append(Rank(one, events_of(one), step, activity))
+        ranks.append(Rank(one, events_of(one), step, on_gpu, graphs))
     events = together([rank.events for rank in ranks]) if ranks else ()
     joined = join([rank.recorded for rank in ranks], events, config, more)
     table: Mapping[Key, Price] = {}
     work = Work()
     if ranks:
         first = ranks[0]
-        table, work = prices(first.recorded, joined.lines, first.activity, first.step)
+        lines, graphs = joined.lines, first.switches
+        table, work = prices(first.recorded, lines, first.activity, graphs, first.step)
     return _ranked(
         Answer(
             tuple(command),
@@ -177,10 +181,13 @@ def _beside(answer: Answer, step: Interval) -> Iterator[Ranked]:
             yield Ranked(Line(filename, row, (event,)), price)
 
 
-def _activity(one: Recorded, folder: Path) -> tuple[Activity | None, list[str]]:
+def _traced(one: Recorded, folder: Path) -> tuple[Activity | None, Switches | None, Sequence[str]]:
+    """What the last trace tells of the GPU and of compiled graphs, or why it tells nothing."""
     for profile in reversed(one.profiles):
         try:
-            return read_trace(folder / profile.file, profile.last - profile.first + 1), []
+            spans = read_spans(folder / profile.file)
         except (OSError, ValueError) as error:
-            return None, [f"the profiler's trace cannot be read: {error}"]
-    return None, []
+            return None, None, [f"the profiler's trace cannot be read: {error}"]
+        steps = max(1, profile.last - profile.first + 1)
+        return activity(spans, steps), switches(spans, steps), ()
+    return None, None, ()
