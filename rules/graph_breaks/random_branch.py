@@ -13,11 +13,12 @@ from tclint.records import record
 from tclint.semantics.events import TensorBranch
 from tclint.semantics.lattice import is_tensor
 from tclint.semantics.site import Site
+from tclint.torch_facts import traced_since
 
 from ..lib.facts.branch_tests import is_asked
 from ..lib.facts.known import certain_tensor
 from ..lib.facts.purity import is_pure
-from ..lib.facts.random_tests import decides_at_random
+from ..lib.facts.random_tests import decides_at_random, draws_in
 from ..lib.facts.uses import uses_of
 from ..lib.rewrite.selected_update import Drawn, select_update
 from ..lib.wording import at_most_medium, consequence, loop_ids, short
@@ -37,6 +38,8 @@ _EAGER_ONLY = "Compare in eager code only: compiled code skips nothing"
 _ALWAYS = "compiled code never skips: LayerDrop drops no layer there, whatever its rate"
 _FEWER_DRAWN = "nor does it draw the number, so later ones differ"
 _WITH_ZERO = (ast.Gt, ast.NotEq)
+_UNTRACED = "random.random"
+"""Before it is traced, the graph breaks at the draw (TCL180), and Python decides."""
 
 
 class RandomBranch(Rule[TensorBranch]):
@@ -59,6 +62,7 @@ class RandomBranch(Rule[TensorBranch]):
         guarded = skips is not None and _is_guarded(site, skips)
         confidence = at_most_medium(event) if event.sometimes else None
         selected = _select(site, found)
+        untraced = any(site.dotted(call.func) == _UNTRACED for call in draws_in(site, test))
         return Finding(
             f"The branch on `{short(site, test)}` is random{consequence(site)}",
             _fix(site, None if guarded else skips, selected),
@@ -66,6 +70,7 @@ class RandomBranch(Rule[TensorBranch]):
             confidence=Confidence.LOW if guarded else confidence,  # a model may have no rate
             hatch=_never_skip(site, found),
             unsafe=selected,
+            since=traced_since(_UNTRACED) if untraced else None,
         )
 
 

@@ -119,11 +119,12 @@ class TensorIndex(Event):
 
 @record(frozen=True, eq=False)
 class NumberNeeded:
-    """A place (``use``, at ``site``) where Python needs a number that numpy made in the region.
+    """A place (``use``, at ``site``) where Python needs a number that numpy or ``random`` made.
 
     ``why`` is ``"truth"``, ``"not"``, ``"member"`` (of ``in``), ``"range"`` (a builtin that takes
     nothing but numbers), ``"text"``, ``"key"``, ``"torch"`` (a size, a position in a tensor),
-    ``"slice"``, ``"python"`` (``int()``, a position in a list) or ``"call"`` (the call itself).
+    ``"slice"``, ``"python"`` (``int()``, a position in a list), ``"arithmetic"`` (with nothing but
+    numbers) or ``"call"`` (the call itself).
     """
 
     use: ast.expr
@@ -142,6 +143,19 @@ class NumpyCall(Event):
     call: ast.Call
     arguments: tuple[Value, ...]
     needs: tuple[NumberNeeded, ...] = ()
+
+
+@record(frozen=True, eq=False)
+class DrawnNumberNeeded(Event):
+    """Python needs a number that ``random`` drew in the region; ``node`` is where it does first.
+
+    ``function`` is dotted (``random.randint``), ``call`` the draw. ``needs`` are all such places,
+    in the order met. The first is no decision: that is a `TensorBranch`.
+    """
+
+    function: str
+    call: ast.Call
+    needs: tuple[NumberNeeded, ...]
 
 
 @record(frozen=True, eq=False)

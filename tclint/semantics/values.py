@@ -219,13 +219,14 @@ class NDArray(Value):
 
 
 class NumpyScalar(Value):
-    """An element of a numpy array or the result of a numpy function on numbers.
+    """An element of a numpy array, the result of a numpy function on numbers, or one drawn.
 
     Inside a compiled region Dynamo represents it as a 0-d tensor, so using it where Python needs
     a number (an index, ``if``, ``int()``) breaks the graph. ``origin`` says how much Dynamo knows:
     ``"constant"`` (computed from single numbers: torch may take it for a size), ``"computed"``
-    (from several), ``"array"`` (an element of an array, or computed from one), ``"outside"`` (made
-    before compiled code runs) or None. ``made`` are the calls of numpy in the region that made it.
+    (from several), ``"array"`` (an element of an array, or computed from one), ``"drawn"`` (by a
+    function of ``random`` that Dynamo traces), ``"outside"`` (made before compiled code runs) or
+    None. ``made`` are the calls of numpy or ``random`` in the region that made it.
     """
 
     __slots__ = ("from_loop", "made", "origin", "type")
@@ -249,6 +250,11 @@ class NumpyScalar(Value):
     def of_array(self) -> bool:
         """True for an element of an array, or a number computed from one."""
         return self.origin == "array"
+
+    @property
+    def is_drawn(self) -> bool:
+        """True for a number that Python's ``random`` draws in the region."""
+        return self.origin == "drawn"
 
 
 ANY_FIELD: Final = "*"

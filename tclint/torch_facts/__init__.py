@@ -32,16 +32,19 @@ from tclint.torch_facts.results import (
 from tclint.torch_facts.returns import attribute_kind, function_returns, method_returns
 from tclint.torch_facts.skipped import (
     DRAWN,
+    DRAWN_BY,
     SKIPPED_FUNCTIONS,
     Skipped,
     is_skipped,
     measured,
     skipped_by_dynamo,
+    traced_since,
 )
 from tclint.torch_facts.table import canonical
 
 __all__ = [
     "DRAWN",
+    "DRAWN_BY",
     "INSTANCES",
     "SKIPPED_FUNCTIONS",
     "SKIPPED_METHODS",
@@ -82,4 +85,5 @@ __all__ = [
     "reduces_to_scalar",
     "skipped_by_dynamo",
     "skipped_method",
+    "traced_since",
 ]

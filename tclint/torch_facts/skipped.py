@@ -38,8 +38,10 @@ class Skipped:
         return Lifetime(self.since or FIRST, self.until).holds(version)
 
 
-# Draws that Dynamo traces as symbols: fine in arithmetic, a data-dependent branch in a test.
-DRAWN: Final = frozenset({"random.uniform", "random.randint", "random.randrange"})
+# Draws that Dynamo traces as tensors: fine in arithmetic with tensors, and nowhere else. Before
+# torch 2.14 it does not trace `random.random` (`measured` tells).
+DRAWN: Final = frozenset({"random.random", "random.uniform", "random.randint", "random.randrange"})
+DRAWN_BY: Final = frozenset(name.replace("random.", "random.Random.") for name in DRAWN)
 
 NAMES: Final[dict[str, str]] = {
     "GB0007": """
@@ -312,6 +314,12 @@ def measured(dotted: str, version: Version) -> Skipped | None:
     gb_id = next((gb_id for gb_id, one in spans if one.holds(version)), spans[-1][0])
     since, last = min(one.since for _, one in spans), spans[-1][1]
     return Skipped(gb_id, since if since > FIRST else None, last.until)
+
+
+def traced_since(dotted: str) -> Version | None:
+    """The first release that traces a call on which older ones break; None for all others."""
+    spans = _measured().get(dotted)
+    return None if spans is None else spans[-1][1].until
 
 
 @cache

@@ -9,7 +9,6 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 from tclint.semantics.values import NumpyScalar, Tensor
-from tclint.torch_facts import DRAWN
 
 
 def decides_at_random(site: Site, test: ast.expr) -> bool:
@@ -17,7 +16,13 @@ def decides_at_random(site: Site, test: ast.expr) -> bool:
     kinds = list(options(site.value(test)))
     if any(isinstance(kind, Tensor) for kind in kinds):
         return any(isinstance(k, Tensor) and k.random for k in kinds) and _all_random(site, test)
-    return any(call in DRAWN for call in _calls(site, test))
+    return bool(draws_in(site, test))
+
+
+def draws_in(site: Site, test: ast.expr) -> list[ast.Call]:
+    """The calls of Python's ``random``, as Dynamo traces them, whose numbers a test asks about."""
+    numbers = [kind for kind in options(site.value(test)) if isinstance(kind, NumpyScalar)]
+    return [call for number in numbers if number.is_drawn for call in number.made]
 
 
 def is_number_of_library(site: Site, test: ast.expr) -> bool:

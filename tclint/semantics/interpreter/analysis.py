@@ -17,6 +17,7 @@ from tclint.semantics.collect import with_inner
 from tclint.semantics.events import (
     ArrayRead,
     CompileCall,
+    DrawnNumberNeeded,
     DynamicShape,
     Event,
     HostRead,
@@ -131,8 +132,8 @@ class Analysis:
         self.events: dict[tuple[type[Event], ast.AST], Event] = {}
         self.roots, self.seen = list[Root](), Seen()
         self.optimizers: dict[ast.AST, Optimizer] = {}
-        self.needs: dict[ast.Call, dict[ast.expr, NumberNeeded]] = {}
-        self.dynamo_config: dict[str, bool] = {}
+        self.needs = dict[ast.Call, dict[ast.expr, NumberNeeded]]()
+        self.drawn, self.dynamo_config = dict[ast.Call, str](), dict[str, bool]()
         self.reordered: set[str] = set()  # functions whose output Dynamo writes behind the graph
         self.attributes: dict[ClassInfo, dict[str, Value]] = {}
         self.initialised: set[ClassInfo] = set()
@@ -187,7 +188,7 @@ class Analysis:
             cls.classes.clear()
         self.local_classes = {}
         self.events, self.roots, self.optimizers, self._rooted = {}, [], {}, set()
-        self.needs, self.seen = {}, Seen()
+        self.needs, self.drawn, self.seen = {}, {}, Seen()
         self.closures, self.wrappers, self.memory, self.set_ups = {}, {}, {}, {}
         self.given = {}
         self.attributes, self.observed, self.answers, self.written = {}, {}, {}, []
@@ -233,7 +234,7 @@ class Analysis:
             self.settings = replace(self.settings, numbers_may_vary=on)
 
     def note_need(self, frame: Frame, made: Iterable[ast.Call], use: ast.expr, why: str) -> None:
-        """Remember that Python needs a number that some calls of numpy made in a region."""
+        """Remember that Python needs a number that some calls made in a region."""
         quiet = {NumpyCall.__name__, TensorBranch.__name__, f"{TensorBranch.__name__}.assert"}
         if why == "text":
             quiet.add("format")
@@ -455,12 +456,23 @@ class Analysis:
             self.events[OptimizerInit, optimizer.call] = event
         for call, needs in self.needs.items():
             known = self.events.get((NumpyCall, call))
-            if isinstance(known, NumpyCall):
+            if call in self.drawn:
+                self._tell_drawn(call, [*needs.values()])
+            elif isinstance(known, NumpyCall):
                 self.events[NumpyCall, call] = NumpyCall(
                     node=call, site=known.site, function=known.function, call=call,
                     arguments=known.arguments, needs=tuple(needs.values()),
                 )  # fmt: skip
         return list(self.events.values())
+
+    def _tell_drawn(self, call: ast.Call, needs: list[NumberNeeded]) -> None:
+        """Report where Python first needs a number that was drawn, unless it decides there."""
+        first = needs[0]
+        if first.why not in ("truth", "not") and DrawnNumberNeeded in self.wanted:
+            self.events[DrawnNumberNeeded, first.use] = DrawnNumberNeeded(
+                node=first.use, site=first.site, function=self.drawn[call], call=call,
+                needs=tuple(needs),
+            )  # fmt: skip
 
 
 _READS: Final = frozenset({ArrayRead, DynamicShape, HostRead, TensorBranch})

@@ -60,6 +60,8 @@ def _number(kind: str) -> Builtin:
             return DataScalar(kind)
         need_number(frame, node.args[0], value, "python")
         match value:
+            case NumpyScalar(origin="drawn"):
+                return Static(kind)  # the graph has broken, and the number is one of Python's
             case DataScalar() | NumpyScalar():
                 return DataScalar(kind)
             case NDArray():
@@ -175,6 +177,14 @@ def _is_refused(frame: Frame, node: ast.Call, arguments: Arguments) -> bool:
     return bool(node.args) and (
         lazy or closes_over(frame, key) or any(traced(frame, value) for value in seen)
     )
+
+
+def _round(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+    value = _same(frame, node, arguments)
+    if isinstance(value, NumpyScalar) and value.is_drawn:
+        need_number(frame, node, value, "python")
+        return Static("float" if len(node.args) > 1 else "int")
+    return value
 
 
 def _extreme_of_numbers(values: tuple[Value, ...]) -> Value:
@@ -369,7 +379,7 @@ BUILTINS: Final[dict[str, Builtin]] = {
         "tuple": _listed("tuple"), "set": _listed("set"), "dict": _dict,
         "dict.fromkeys": _from_keys,
         "isinstance": _isinstance, "getattr": _getattr, "hasattr": _hasattr,
-        "callable": _constant(Static("bool")), "abs": _absolute, "round": _same, "reversed": _same,
+        "callable": _constant(Static("bool")), "abs": _absolute, "round": _round, "reversed": _same,
         "iter": _same, "map": _map, "filter": filtered, "next": _next, "pow": _pow,
         "type": _type, "id": _constant(Static("int")),
         "issubclass": _constant(Static("bool")), "divmod": _of_number, "bin": _of_number,

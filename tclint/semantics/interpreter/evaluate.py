@@ -63,7 +63,7 @@ def _constant(frame: Frame, node: ast.Constant) -> Value:
 
 
 def need_number(frame: Frame, node: ast.expr, value: Value, why: str) -> None:
-    """Note that Python needs a number here, which to Dynamo nothing of numpy's is.
+    """Note that Python needs a number here, which to Dynamo nothing of numpy's and drawn is.
 
     ``why`` is that of :class:`NumberNeeded`.
     """
@@ -72,7 +72,7 @@ def need_number(frame: Frame, node: ast.expr, value: Value, why: str) -> None:
 
 
 def need_numpy(frame: Frame, node: ast.expr, value: Value, why: str) -> None:
-    """Note the need for a number of numpy that no loop draws, where Dynamo does not have it."""
+    """Note the need for a number of numpy, or a drawn one, where Dynamo does not have it."""
     if type(value) is not NumpyScalar and type(value) is not Union:
         return
     for option in options(value):
@@ -85,14 +85,14 @@ def need_numpy(frame: Frame, node: ast.expr, value: Value, why: str) -> None:
 
 def _breaks(number: NumpyScalar, why: str) -> bool:
     """Whether Dynamo needs the number's value there, and does not have it. All measured."""
-    if number.origin is None:
-        return False
+    if number.origin is None or why == "arithmetic":
+        return number.is_drawn
     if why in ("truth", "not", "member", "range", "text", "key"):
         return True
     if number.origin == "constant":
         # Dynamo converts one float that it computed from constants, and no integer.
         return why in ("slice", "python") and number.type in ("int", "bool")
-    return number.origin in ("computed", "array")
+    return number.origin in ("computed", "array", "drawn")
 
 
 def note_use(frame: Frame, node: ast.expr, value: Value) -> None:

@@ -75,9 +75,13 @@ def _repeated(frame: Frame, node: ast.BinOp, left: Value, right: Value) -> Value
     for repeated, count, part in ((left, right, node.right), (right, left, node.left)):
         if isinstance(count, Tensor) and _is_repeatable(repeated) and _may_count(count, part):
             host_read(frame, node, "repeat", part, count)
-            if not isinstance(repeated, Sequence):
-                return Static("str")
-            return Sequence(repeated.type, operators.elements(repeated))
+        elif isinstance(count, NumpyScalar) and count.is_drawn and _is_repeatable(repeated):
+            need_numpy(frame, part, count, "python")
+        else:
+            continue
+        if not isinstance(repeated, Sequence):
+            return Static("str")
+        return Sequence(repeated.type, operators.elements(repeated))
     return None
 
 
@@ -150,6 +154,9 @@ def _unary_op(frame: Frame, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.USub):
             return Static(value.type, -value.value, known=True)
         return value if isinstance(node.op, ast.UAdd) else Static("int")
+    if isinstance(value, NumpyScalar) and value.is_drawn:
+        need_numpy(frame, node, value, "arithmetic")
+        return Static(value.type)
     if isinstance(value, NumpyScalar) and value.origin == "outside" and frame.region is not None:
         return operators.combined(value.type, [value])
     return negated(frame, node, value)

@@ -63,10 +63,19 @@ def _called(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Va
     frame.analysis.emit(frame, Call, node, function=name, call=node, arguments=arguments.positional)
     if name.startswith("random."):
         if name in torch_facts.DRAWN:
-            return NumpyScalar("float" if last == "uniform" else None)
+            return drawn(frame, node, name)
         # At others the graph breaks, and what they answer is a number like any other.
-        return Static("float") if last in ("random", "gauss") else UNKNOWN
+        return Static("float") if last == "gauss" else UNKNOWN
     return Object(name, site=node) if last[:1].isupper() else UNKNOWN
+
+
+def drawn(frame: Frame, node: ast.Call, name: str) -> Value:
+    """The number that ``random.randint()`` and its like give."""
+    kind = "int" if name.endswith(("randint", "randrange")) else "float"
+    if frame.region is None:
+        return Static(kind)
+    frame.analysis.drawn[node] = name
+    return NumpyScalar(kind, origin="drawn", made=(node,))
 
 
 def _is_compiling(frame: Frame) -> Value:

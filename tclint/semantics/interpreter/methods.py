@@ -20,7 +20,7 @@ from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.given import sorting_key
 from tclint.semantics.interpreter.hooked import register
 from tclint.semantics.interpreter.iteration import element_of
-from tclint.semantics.interpreter.library import report_selection
+from tclint.semantics.interpreter.library import drawn, report_selection
 from tclint.semantics.interpreter.objects import replaced
 from tclint.semantics.interpreter.operators import elements, held, named_dtype
 from tclint.semantics.interpreter.stores import MUTATING
@@ -288,7 +288,7 @@ def _object_method(
     )  # fmt: skip
     if dotted.startswith("torch.nn.Module.") and name not in HOOKS:
         return _module_method(frame, owner, name, arguments)
-    return UNKNOWN
+    return drawn(frame, node, dotted) if dotted in torch_facts.DRAWN_BY else UNKNOWN
 
 
 def _module_method(frame: Frame, owner: Object, name: str, arguments: Arguments) -> Value:

@@ -112,9 +112,23 @@ def _merged(left: Mapping, right: Mapping) -> Value:
     return bounded(Mapping(tuple(items.items()), join((left.element, right.element))))
 
 
-def _numpy_scalar(kind: str | None, left: Value, right: Value) -> NumpyScalar:
+def _numpy_scalar(kind: str | None, left: Value, right: Value) -> Value:
+    if is_only_drawn(left, right):
+        return Static(kind)
     parts = [v for v in (left, right) if isinstance(v, NumpyScalar)]
     return combined(kind, parts)
+
+
+def is_only_drawn(left: Value, right: Value) -> bool:
+    """True for a drawn number beside one of Python's: the graph breaks where they are computed."""
+    sides = (left, right)
+    drawn = any(isinstance(side, NumpyScalar) and side.is_drawn for side in sides)
+    return drawn and all(
+        isinstance(side, (SymInt, DataScalar))
+        or (isinstance(side, NumpyScalar) and side.is_drawn)
+        or (isinstance(side, Static) and side.type in ("int", "float", "bool"))
+        for side in sides
+    )
 
 
 def combined(kind: str | None, parts: Iterable[NumpyScalar]) -> NumpyScalar:
@@ -133,6 +147,8 @@ def made_outside(number: NumpyScalar) -> NumpyScalar:
 def _origin(origins: list[str | None]) -> str | None:
     if "array" in origins:
         return "array"
+    if "drawn" in origins:
+        return "drawn"
     if None in origins:
         return None
     # Computing with what was made before is what Dynamo does with tensors.
@@ -213,7 +229,7 @@ def compare(op: ast.cmpop, left: Value, right: Value) -> Value:
                     why="comparison of a tensor",
                 )
             if kind is NumpyScalar:
-                return _numpy_scalar("bool", left, right)
+                return combined("bool", [v for v in (left, right) if isinstance(v, NumpyScalar)])
             return result
     fold = _COMPARED.get(type(op))
     if fold and isinstance(left, Static) and isinstance(right, Static):

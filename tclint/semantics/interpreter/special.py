@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.semantics.interpreter import operators
 from tclint.semantics.interpreter.arguments import Arguments
+from tclint.semantics.interpreter.evaluate import need_numpy
 from tclint.semantics.interpreter.functions import call_function
 from tclint.semantics.lattice import join, options, present
 from tclint.semantics.values import (
@@ -17,6 +18,7 @@ from tclint.semantics.values import (
     External,
     Function,
     Iteration,
+    NumpyScalar,
     Object,
     Static,
     Union,
@@ -78,6 +80,7 @@ def may_be_object(value: Value) -> bool:
 
 def operate(frame: Frame, node: ast.expr, op: ast.operator, left: Value, right: Value) -> Value:
     """The value of ``left op right``, whatever the two are."""
+    _need_operands(frame, node, left, right)
     if not may_be_object(left) and not may_be_object(right):
         return operators.binary(op, left, right)
     name = _BINARY[type(op)]
@@ -89,6 +92,20 @@ def operate(frame: Frame, node: ast.expr, op: ast.operator, left: Value, right: 
             for b in present(right)
         ]
     )
+
+
+def _need_operands(frame: Frame, node: ast.expr, left: Value, right: Value) -> None:
+    """Note that a drawn number meets numbers only: Dynamo computes with it beside tensors."""
+    if type(left) not in _MAY_BE_DRAWN and type(right) not in _MAY_BE_DRAWN:
+        return
+    for one in options(left):
+        for other in options(right):
+            if operators.is_only_drawn(one, other):
+                need_numpy(frame, node, one, "arithmetic")
+                need_numpy(frame, node, other, "arithmetic")
+
+
+_MAY_BE_DRAWN: Final = (NumpyScalar, Union)
 
 
 def augment(frame: Frame, node: ast.expr, op: ast.operator, left: Value, right: Value) -> Value:

@@ -78,10 +78,15 @@ def decide(frame: Frame, node: ast.expr, value: Value, kind: Deciding) -> bool |
     if any(isinstance(option, NumpyScalar) for option in options(value)):
         note_use(frame, node, value)
         need_numpy(frame, node, value, "not" if kind == "not" else "truth")
-        if any(isinstance(o, NumpyScalar) and not (o.from_loop or o.made) for o in options(value)):
+        if any(isinstance(o, NumpyScalar) and _is_told(o) for o in options(value)):
             some = not isinstance(value, NumpyScalar)
             frame.analysis.emit(frame, TensorBranch, node, kind=kind, test=node, sometimes=some)
     return verdicts.pop() if len(verdicts) == 1 else None
+
+
+def _is_told(number: NumpyScalar) -> bool:
+    """True for numbers whose decisions are branches; those of others go with the loop or call."""
+    return number.is_drawn or not (number.from_loop or number.made)
 
 
 def _sometimes_tensor(value: Value) -> bool:

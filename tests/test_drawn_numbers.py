@@ -1,0 +1,140 @@
+"""Numbers that `random` draws, where Python needs them: what tclint says, and what Dynamo does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tclint.config import Config, Settings
+from tclint.diagnostics import Effect
+from tclint.lint.engine import check_files
+
+from .dynamo import HERE, breaks, skip_before
+
+BEFORE = """\
+import random
+
+import torch
+import torch.nn.functional as F
+
+R = random.Random(0)
+N = random.randint(1, 1)
+
+
+def shifted(x, n):
+    return torch.roll(x, n)
+
+
+"""
+BREAKING = (
+    "x[n]",
+    "x[:, n]",
+    "x[n:]",
+    "x[n : n + 1]",
+    "x * (n + 1)",
+    "x * (1 - n)",
+    "x * (n / 2)",
+    "x * -n",
+    "x * (n + m)",
+    "x * int(n)",
+    "x * round(n)",
+    "x * (n % 2)",
+    "x * divmod(n, 2)[0]",
+    "x.sum(n)",
+    "x.transpose(0, n)",
+    "torch.roll(x, n, 0)",
+    "shifted(x, n)",
+    "torch.zeros(n)",
+    "torch.arange(n)",
+    "x.repeat(n, 1)",
+    "F.pad(x, (n, n))",
+    "F.dropout(x, n / 8)",
+    "F.interpolate(x[None, None], size=(n, n))",
+    "[x, x + 1][n]",
+    "{0: x, 1: x + 1}[n]",
+    "torch.stack([x] * n)",
+    "x + len(str(n))",
+    "x + len(f'{n}')",
+    "[x + i for i in range(n)]",
+    "x + (n in (1, 2))",
+    "x.sum(max(n, 1))",
+)
+WHOLE = (
+    "x * n",
+    "n - x",
+    "x // n",
+    "n**x",
+    "x > n",
+    "x.add(n)",
+    "x.clamp(max=n)",
+    "torch.full((2,), n)",
+    "torch.tensor([n, 1])",
+    "torch.where(x > 0, x, n)",
+    "x.masked_fill(x > 0, n)",
+    "x * abs(n)",
+    "x * max(n, 1) + max(n, m)",
+    "(x, n)",
+    "x * n + n",
+    "x[N:]",
+)
+DECIDING = ("x if n > 1 else x + 1", "x if n else x + 1", "x + 1 if n > 0 and m > 0 else x")
+OTHERS = (
+    ("return x[R.randint(0, 1)]", "TCL143"),
+    ("return x if R.random() < 0.5 else x + 1", "TCL161"),
+    ("return x * R.random()", ""),
+    ("n = random.randrange(2)\n    y = x[n]\n    return y + x.sum(n)", "TCL143"),
+    ("n = random.randrange(1)\n    n += 1\n    return x.sum(n)", "TCL143"),
+    ("n = random.randint(0, 1)\n    if n > 0:\n        x = x + 1\n    return x[n]", "TCL161"),
+    ("return x * random.uniform(0, 1) * 2", ""),
+    ("return x[int(random.uniform(0, 2))]", "TCL143"),
+)
+
+
+def _drawn(use: str) -> str:
+    return f"n = random.randint(1, 1)\n    m = random.randint(1, 1)\n    return {use}"
+
+
+_TEXTS = (
+    *((_drawn(use), "TCL143") for use in BREAKING),
+    *((_drawn(use), "TCL161") for use in DECIDING),
+    *((_drawn(use), "") for use in WHOLE),
+    *OTHERS,
+)
+
+
+def _told(folder: Path, text: str, settings: Settings) -> list[str]:
+    path = folder / "program.py"
+    path.write_text(f"{BEFORE}def f(x):\n    {text}\n")
+    results = check_files([path], Config(root=folder, compiled=("*:f",), settings=settings)).results
+    told = [one.diagnostic for one in results if one.diagnostic.effect is Effect.GRAPH_BREAK]
+    return sorted({one.code for one in told})
+
+
+@pytest.mark.parametrize(("text", "code"), _TEXTS, ids=[text for text, _ in _TEXTS])
+def test_a_drawn_number_is_reported_where_it_breaks_the_graph(
+    text: str, code: str, tmp_path: Path
+) -> None:
+    torch = pytest.importorskip("torch")
+    skip_before((2, 12))
+    assert _told(tmp_path, text, HERE) == ([code] if code else [])
+    program = f"{BEFORE}def f(x):\n    {text}\n"
+    assert breaks(program, torch.ones(2, 2)) == bool(code)
+
+
+@pytest.mark.parametrize(
+    ("release", "codes"),
+    [((2, 11), ["TCL180"]), ((2, 13), ["TCL180"]), ((2, 14), ["TCL161"]), ((2, 15), ["TCL161"])],
+)
+def test_a_layer_dropped_by_random_is_told_on_every_release(
+    release: tuple[int, int], codes: list[str], tmp_path: Path
+) -> None:
+    """Since 2.14 the draw is traced, and the branch breaks the graph instead."""
+    text = "if random.random() < 0.5:\n        x = x + 1\n    return x"
+    assert _told(tmp_path, text, Settings(target_torch=release)) == codes
+
+
+def test_a_size_drawn_by_random_is_told_on_every_release(tmp_path: Path) -> None:
+    text = "n = random.random()\n    return x.sum(int(n * 2))"
+    assert _told(tmp_path, text, Settings(target_torch=(2, 13))) == ["TCL180"]
+    assert _told(tmp_path, text, Settings(target_torch=(2, 14))) == ["TCL143"]
