@@ -16,6 +16,7 @@ import pytest
 import tclint
 from tclint.semantics.syntax import nodes
 from tests.cli_runs import BREAKS
+from tests.recorded_runs import SITE, record, run
 
 BROKEN = """\
 @torch.compile(backend="eager")
@@ -112,6 +113,15 @@ def test_an_exception_leaves_the_block_as_it_is_and_its_answer_is_there(tmp_path
         raise KeyError("mine")
     block.write(tmp_path / "report.md")
     assert (tmp_path / "report.md").read_text().startswith("\nNote: ")
+
+
+def test_a_command_that_is_recorded_is_not_recorded_twice(tmp_path: Path) -> None:
+    block = "import tclint\nwith tclint.recording() as block:\n    pass\nprint(block.answer.notes)"
+    told = "`tclint run` records this process already"
+    assert told in record(tmp_path, block).out
+    assert told not in record(tmp_path, block, TCLINT_RECORD="").out
+    parts = f"import sys; sys.path.append({str(SITE)!r}); import tclint_recorder.start"
+    assert told not in run(tmp_path, f"{parts}\n{block}").out
 
 
 def test_blocks_cannot_be_nested() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tclint.recorder.site.tclint_recorder.lines import Lines
 from tclint.run.recorded import KINDS
 from tests.recorded_runs import SITE, Ran, read, record, run
 
@@ -178,8 +179,7 @@ def test_a_folder_that_goes_or_is_full_is_nobody_s_business(tmp_path: Path) -> N
 def test_a_line_that_a_full_disk_cut_off_takes_no_other_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.syspath_prepend(str(SITE))
-    lines = __import__("tclint_recorder.lines", fromlist=["Lines"]).Lines(str(tmp_path))
+    lines = Lines(str(tmp_path))
     whole = os.write
 
     def some(file: int, text: bytes) -> int:
@@ -199,8 +199,7 @@ def test_a_line_that_a_full_disk_cut_off_takes_no_other_with_it(
 def test_a_line_that_is_written_in_pieces_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.syspath_prepend(str(SITE))
-    lines = __import__("tclint_recorder.lines", fromlist=["Lines"]).Lines(str(tmp_path))
+    lines = Lines(str(tmp_path))
     whole = os.write
     monkeypatch.setattr(os, "write", lambda file, text: whole(file, text[:5]))
     lines.write("end", at=1, how="é")

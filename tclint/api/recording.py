@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     Format = Literal["text", "json", "markdown", "html"]
 
 _SUFFIXES: dict[str, Format] = {".json": "json", ".md": "markdown", ".html": "html"}
-_OTHERS = "tclint_recorder"
-"""The name of the recorder in a command that ``tclint run`` records."""
+_BEGINS = "tclint_recorder.start"
+"""The module that begins to record a command of ``tclint run``; others of it tell nothing."""
 _ALREADY = "`tclint run` records this process already; its report tells of this block as well"
 
 
@@ -92,7 +92,7 @@ def recorded(settings: Settings, also: Callable[[], Collection[str]] = tuple) ->
     """Record the block; ``also`` are texts to tell the findings of whether or not they ran."""
     block = Block()
     with scratch("recording") as folder:
-        process = None if _OTHERS in sys.modules else _Process(folder, settings)
+        process = None if _is_recorded() else _Process(folder, settings)
         how = "the block's end"
         try:
             yield block
@@ -103,6 +103,12 @@ def recorded(settings: Settings, also: Callable[[], Collection[str]] = tuple) ->
             if process is not None:
                 process.end(how)
             block.ended(_answer(folder, also(), already=process is None))
+
+
+def _is_recorded() -> bool:
+    """True in a command that ``tclint run`` records."""
+    start = sys.modules.get(_BEGINS)
+    return start is not None and bool(start.recordings)
 
 
 class _Process:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+recordings: list[Recording] = []
+"""What records this process, once it does."""
 _overlays: list[Overlay] = []
 
 
@@ -35,6 +37,7 @@ def begin() -> None:
     if given is not None:
         overlay.become(given)
     recording = Recording(os.path.abspath(os.environ["TCLINT_RECORD"]))
+    recordings.append(recording)
     lines = recording.lines
     if wrong:
         lines.note("overlay", wrong)
