@@ -184,31 +184,31 @@ def page(driven: Driven, times: Sequence[float]) -> str:
 {HEAD}
 ## The driver
 
-{driven.units:,} units, each with 60 files of code, one in four with three broken lines. Times are
-of one processor.
+{driven.units:,} units, each with 60 files of code; one in four breaks at three lines. Times are CPU
+time of one core.
 
 | | |
 | --- | ---: |
-| handing out and writing down, a unit | {each * 1000:.2f} ms |
+| handing out a unit and recording its result | {each * 1000:.2f} ms |
 | all of them | {driven.ran:.0f} s |
-| memory of the driver, at most | {driven.memory / 2**20:.0f} MiB |
+| peak memory of the driver | {driven.memory / 2**20:.0f} MiB |
 | the store | {driven.store / 2**20:.0f} MiB, {driven.store / driven.units:.0f} bytes a unit |
-| reading what a killed run has | {driven.again:.2f} s |
-| the page of the report | {driven.reported:.1f} s |
+| reading back the results of a killed run | {driven.again:.2f} s |
+| writing the report's page | {driven.reported:.1f} s |
 
 ## A cluster, simulated
 
-{TARGETS:,} targets with {ARMS} versions of torch; units take {mean:.1f} s on average (from
-{min(times):.1f} to {max(times):.1f} s: the {len(times)} of a store that were measured on two busy
-cores, drawn again and again).
+{TARGETS:,} targets with {ARMS} versions of torch; a unit takes {mean:.1f} s on average
+({min(times):.1f} to {max(times):.1f} s). The times are drawn at random from {len(times)} units
+that were measured on two busy cores.
 
-| GPUs | hours | of what is possible |
+| GPUs | hours | efficiency |
 | ---: | ---: | ---: |
 {chr(10).join(rows)}
 
-The driver is one process that writes down one result after the other: beyond about {limit:,.0f}
-GPUs, at {mean:.1f} s a unit, they would wait for it. Below that the end of a run costs the most:
-the last units run while other GPUs have nothing to do.
+The driver is one process that records results one by one. Beyond about {limit:,.0f} GPUs, at
+{mean:.1f} s a unit, they would wait for it. Below that the end of a run costs the most: the last
+units run while other GPUs are idle.
 """
 
 

@@ -1,4 +1,4 @@
-"""Caches that somebody damaged, forged or replaced by links: ``check`` reads them and goes on.
+"""Caches that were damaged, forged or replaced by links: ``check`` meets them and goes on.
 
 A cache lies in the project's folder, and a repository can bring one along. Promised: whatever is
 there, a run ends in time and memory, without a crash; a damaged cache is as good as none, so that

@@ -1,4 +1,4 @@
-"""Deliveries to the review bot: garbage, lies, half ones and slow ones, signed and unsigned.
+"""Deliveries to the review bot: garbage, false, truncated and slow ones, signed and unsigned.
 
 Anybody can send to the bot's address; only the forge can sign. Promised: what is not signed is
 answered with 401 (or refused sooner, for its form) and read no further; signed nonsense is refused

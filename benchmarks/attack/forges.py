@@ -1,4 +1,4 @@
-"""Forges that lie and dawdle: the review bot asks them, and must outlive their answers.
+"""Forges that give false or slow answers: the review bot asks them, and must survive.
 
 Between the bot and its forge stands a liar that falsifies one answer of a review, or all: other
 JSON, no JSON, too much, too deep, packed a thousandfold, cut off, drop by drop, redirected, with

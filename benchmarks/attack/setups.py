@@ -1,4 +1,4 @@
-"""Working directories, configurations, git settings, names and contents that mean harm.
+"""Malicious working directories, configurations, git settings, file names and contents.
 
 Each set-up is a repository that somebody sent: it is checked, asked for its changes, fixed and
 reviewed. Promised: nothing of it is run, whatever its settings say; nothing outside is written or

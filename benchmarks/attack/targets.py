@@ -1,4 +1,4 @@
-"""Programs that mean harm, given to ``tclint verify``: it runs them, and must outlive them.
+"""Malicious programs, given to ``tclint verify``: it runs them, and must survive.
 
 Each act (a daemon, an exit, a flood, a lie, a hang, a signal) happens when the program is imported,
 when its target is made, or when the compiled model is called. Promised: verify ends in time with a

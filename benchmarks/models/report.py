@@ -25,13 +25,13 @@ backend that only counts graphs, `dynamic=False`, the first call, without gradie
 with them in train mode. Every line of the package at which the graph broke is compared with what
 `tclint check` says about the same files, which it never imports.
 
-- **recall**: of the lines that broke, those that a graph-break finding names. A line that breaks
-  only because another one did (a comprehension, which up to Python 3.11 is a frame of its own,
-  or the `super().__init__()` of a module whose `__init__` broke further down) does not count, and
-  neither does one that gets what Dynamo refused to make before, such as a sparse tensor.
-- **precision**: of the graph-break findings at lines that ran, those at which the graph broke, in
-  either mode and in any model. What stands behind an `and` that was decided before it did not run.
-  A finding in a function that an earlier break had already sent to eager (*behind*) does not count,
+- **recall**: of the lines that broke, the share that a graph-break finding names. A line does not
+  count if it breaks only because another one did (a comprehension, which up to Python 3.11 is a
+  frame of its own, or the `super().__init__()` of a module whose `__init__` broke further down), or
+  if it uses a value that Dynamo had refused to create before, such as a sparse tensor.
+- **precision**: of the graph-break findings at lines that ran, the share at which the graph broke,
+  in either mode and in any model. An operand of `and` that Python never evaluated did not run. A
+  finding in a function that an earlier break had already sent to eager (*behind*) does not count,
   nor does one of low confidence, which depends on a setting that is off here; both are listed.
 - **silence**: models that compile whole must not have findings of high confidence at lines that
   ran.

@@ -116,7 +116,7 @@ def page(
         "",
         f"{len(old)} runs of models ({packages}) were compiled with torch {versions['torch']}",
         f"and with torch {new[0].versions['torch']}. A line *differs* where the graph broke with",
-        "one of the two only. Lines that break because another one did are left out.",
+        "only one of the two. Lines that broke only because another line did are left out.",
         *_pythons(old, new),
         "",
         "```text",

@@ -41,10 +41,10 @@ eval mode and with them in train mode. Breaks are the graphs of the first call b
 
 With `--tiers`, the rows that still break are measured again: with unsafe fixes, then with
 `capture_scalar_outputs` and `capture_dynamic_output_shape_ops` on, then with escape hatches, also
-for findings of low confidence. A row keeps what a tier does if it breaks less often and everything
-is as it was, or equal within rounding: by the referee of `tclint verify`, code after fixing may be
-no further from the old code's results in float64 than rounding takes the old code itself. Settings
-and hatches are tried beside the safe fixes alone, too.
+for findings of low confidence. A row keeps what a tier does if it breaks less often and its
+results are the same, bit for bit or within rounding. Rounding is judged as in `tclint verify`: the
+fixed code may be no further from the old code's results in float64 than the old code itself is.
+Settings and hatches are also tried with the safe fixes alone.
 """
 
 

@@ -8,10 +8,11 @@ from typing import Any
 _SCRIPTS = """\
 ## Public scripts
 
-Unmodified scripts of public repositories, on small made data. Each ran alone and recorded: *same*
-says that it printed the same losses and saved the same weights, bit for bit, and ended with the
-same status. *Joined* are Dynamo's break records that have a line, *explained* the lines that break
-and that a rule explains. {times}
+Unmodified scripts of public repositories, on small synthetic data. Each ran once without the
+recorder and once with it. *Same* means that both runs printed the same losses, saved the same
+weights, bit for bit, and ended with the same status. *Joined* counts Dynamo's break records that
+have a line, *explained* the lines that break and that a rule explains.
+{times}
 
 | script | step | compiled | joined | explained | recorded | the report's first line |
 | --- | --- | --- | --- | --- | --- | --- |
@@ -19,10 +20,10 @@ and that a rule explains. {times}
 _PRICES = """\
 ## Prices
 
-Small programs, each with a habit whose remedy is known. The *price* is what `tclint run` says that
-the lines cost, at most; *saved* is what a step takes less with the remedy, in turns with the
-program as it is, and by how much two rounds differ. Both are shares of a step. *Line* is the place
-in the report; none is "worth nothing here".
+Small programs, each with a habit whose remedy is known. *Price* is the most that the lines cost, as
+`tclint run` reports it. *Saved* is how much shorter a step is with the remedy, with both versions
+taking turns, and how much two rounds differ. Both are shares of a step. *Line* is the place in the
+report, where "none" means "worth nothing here".
 
 | program | step | price | saved | line |
 | --- | --- | --- | --- | --- |

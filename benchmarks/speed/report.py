@@ -97,8 +97,8 @@ def page(form: str, start: Start, packages: Sequence[Package], sampled: str, rou
     machine = f"Python {platform.python_version()}, {platform.machine()}, {sys.platform}"
     return f"""# Speed
 
-`make bench-speed` wrote this page on {machine}, from the best of {rounds} rounds
-or more in which the linters take turns. tclint is {form}.
+`make bench-speed` wrote this page on {machine}. Each figure is the best of at
+least {rounds} rounds, in which the linters take turns. tclint is {form}.
 
 Seconds are CPU seconds, children included; the ratios of warm runs and of processes are of
 wall-clock time. *ruff* runs with its default rules, one thread, and no cache. *Cold* is one process

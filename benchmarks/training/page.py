@@ -14,12 +14,12 @@ HEAD = """\
 <!-- Written by `python -m benchmarks.training`; do not edit. -->
 
 A training step with a habit, and the same step with the remedy, on {where}. The model is a GPT:
-{sizes}. The step is forward in autocast to bfloat16, backward, and a fused AdamW but where the
-optimizer is what is measured. Both arms take turns ({turns} turns of {steps} steps, one
-synchronization at the end of each); times are medians in milliseconds a step, and "saved" is the
-part of the found step that the remedy saves, with the 95% interval of its median over the turns.
-A dash stands where the interval reaches zero or the saving is below 1%: nothing measurable. Of
-twenty such intervals one is wrong by chance.
+{sizes}. A step is a forward pass under bfloat16 autocast, a backward pass and a fused AdamW,
+except where the optimizer itself is measured. Both arms take turns ({turns} turns of {steps}
+steps, one synchronization at the end of each); times are medians in milliseconds a step. "Saved"
+is the part of the found step that the remedy saves, with the 95% interval of its median over the
+turns. A dash means nothing measurable: the interval reaches zero, or the saving is below 1%. By
+chance about one in twenty such intervals is wrong.
 
 The same line costs nothing or several percent, depending on whether the CPU runs ahead of the
 device: what a habit costs in your loop, `tclint run` measures there.

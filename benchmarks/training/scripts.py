@@ -37,11 +37,11 @@ HEAD = """\
 
 <!-- Written by `python -m benchmarks.training.scripts`; do not edit. -->
 
-Twelve public training scripts were read first, and all was listed that costs a training step
-something, or shows a wrong number; then tclint read them, with its default settings. What each line
-is worth comes from the [measured table](benchmark-training.md): the most that its remedy measurably
-saves of a step there, eager or compiled as the script is. "-" is under 1% of a step or within the
-noise; "?" was not measured. Findings about compiling the model are no part of this.
+Twelve public training scripts were first read by hand, and every line was listed that slows a
+training step down or shows a wrong number. Then tclint checked them, with its default settings.
+What each line is worth comes from the [measured table](benchmark-training.md): the most that its
+remedy measurably saves of a step there, eager or compiled like the script. "-" is under 1% of a
+step or within the noise; "?" was not measured. Findings about compiling the model are not counted.
 
 - Of the {worthy} listed lines that are worth 1% of a step or more, tclint shows {shown}:
   **{recall:.0%}**.
@@ -166,7 +166,7 @@ def page(listed: Row, found: Row, worth: Mapping[tuple[str, str], float]) -> str
     loops = [_loop(loop, found, listed["judged"]) for loop in listed["well_written"]]
     count = len(loops)
     quiet = sum(row.endswith("| nothing |\n") for row in loops)
-    end = f"\nOf {quiet} of the {count} it shows nothing.\n"
+    end = f"\nIt shows nothing in {quiet} of the {count}.\n"
     loops += [end, *_runs()]
     return "".join([HEAD.format(**score.told()), *tables, WELL.format(count=count), *loops])
 

@@ -19,9 +19,9 @@ _HEAD = """\
 <!-- Written by `python -m benchmarks.verify.page`; do not edit. -->
 
 What `tclint verify` reports for the programs in `fixtures/programs`, on {where}.
-An arrow leads from the program as it is to what `tclint fix` turns it into, for the optimizer and
-the configuration with `--unsafe-fixes`. Times are medians, by CUDA events, of rounds in which the
-variants take turns; a ratio is given only where the difference is larger than the noise.
+An arrow stands between the program as it is and the program after `tclint fix`, for the optimizer
+and the configuration with `--unsafe-fixes`. Times are medians, by CUDA events, of rounds in which
+the variants take turns; a ratio is given only where the difference is larger than the noise.
 """
 _COLUMNS = (
     "program",
@@ -52,7 +52,7 @@ def page(targets: Sequence[Record]) -> str:
     spread = [row for target in targets for row in _ranks(target)]
     if spread:
         text += (
-            "\n## Several GPUs\n\nEach rank has a batch of the size that one process alone has.\n"
+            "\n## Several GPUs\n\nEach rank gets a batch of the same size as the single process.\n"
         )
         text += "\n" + _table(_SPREAD, spread)
     reasons = [f"- {t['target']}: {reason}" for t in targets for reason in _failures(t)]

@@ -27,7 +27,7 @@ _ASSERT: Final = (
 )
 _LITERAL: Final = "Use the message's literal parts in compiled code; eager code stays as it is"
 _IN_PLACE: Final = "Define the message's function in the call: it is still called only on failure"
-_TAKE_OUT: Final = "give what it says to a variable before the call, and use that in the message"
+_TAKE_OUT: Final = "compute the text before the call, and use the variable in the message"
 _DEFINE: Final = "define the message's function where the check is, such as `lambda: 'message'`"
 _ONLY_CHECK: Final = (
     "torch 2.13 traces it; before, only `torch._check` takes a message in compiled code, and it "

@@ -361,7 +361,7 @@ def _decides(site: Site, node: ast.expr) -> bool:
 def _repair(event: TrainingCall, read: ast.expr) -> Repair | Decline:
     """Move the statement behind the one that steps the optimizer."""
     if is_returned(event.loop):
-        return Decline("keep it as a tensor: the framework reads what it logs when that is due")
+        return Decline("keep it as a tensor: the framework reads logged values when it needs them")
     body, statement = event.loop.body, _statement(event.site, read)
     changed = _changed(statement)
     if statement is None or statement not in body or changed is None:

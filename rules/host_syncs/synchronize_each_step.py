@@ -73,7 +73,7 @@ def _dotted(site: Site, func: ast.expr) -> str:
 def _repair(event: TrainingCall, dotted: str) -> Repair | Decline:
     statement = event.site.parent(event.call)
     if not dotted.endswith(".synchronize") or not isinstance(statement, ast.Expr):
-        return Decline("it may be what keeps memory use in bounds: run it only every few steps")
+        return Decline("it may be what limits memory use: run it only every few steps")
     return Repair(
         "Remove it",
         (Replace(statement, ""),),
