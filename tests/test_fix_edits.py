@@ -674,6 +674,54 @@ def test_a_statement_that_goes_leaves_no_gap(source: str, after: str) -> None:
     assert _fix(source, ("b;", "", {})) == after
 
 
+@pytest.mark.parametrize(
+    ("source", "after"),
+    [
+        pytest.param(
+            "def f():\n    a\n    # why\n    b  # end\n    c\n    # of d\n    d\n    e\n",
+            "def f():\n    a\n    c\n    # of d\n    d\n    # why\n    b  # end\n    e\n",
+            id="with the comments right above it",
+        ),
+        pytest.param(
+            "def f():\n    a\n\n    # part two\n\n    # why\n    b\n    c\n    d\n",
+            "def f():\n    a\n\n    # part two\n\n    c\n    d\n    # why\n    b\n",
+            id="and not those further up",
+        ),
+        pytest.param(
+            "def f():\n    # what follows\n\n    b\n    c\n    d\n",
+            "def f():\n    # what follows\n\n    c\n    d\n    b\n",
+            id="none right above it",
+        ),
+        pytest.param(
+            "def f():\n    # why\n    b\n    # of c\n    c\n    d\n\n\nx\n",
+            "def f():\n    # of c\n    c\n    d\n    # why\n    b\n\n\nx\n",
+            id="from the top to the end of the block",
+        ),
+        pytest.param(
+            "def f():\n    # of all\n    b; c\n    d\n",
+            "def f():\n    # of all\n    c\n    d\n    b\n",
+            id="one of two on a line leaves the comments of both",
+        ),
+    ],
+)
+def test_a_statement_goes_elsewhere_with_its_comments(source: str, after: str) -> None:
+    last = "after: d;"
+    assert _fix(source, ("b;", "", {}), (last, "$b", {"b": "b;"})) == after
+
+
+def test_a_block_goes_elsewhere_with_its_comments() -> None:
+    source = "def f():\n    a\n    # why\n    if b:\n        # deep\n        c\n    d\n"
+    block = "if b:\n        # deep\n        c;"
+    fixed = _fix(source, (block, "", {}), ("after: d;", "$b", {"b": block}))
+    assert fixed == "def f():\n    a\n    d\n    # why\n    if b:\n        # deep\n        c\n"
+
+
+def test_comments_stay_where_only_a_part_of_the_statement_goes_on() -> None:
+    source = "def f():\n    # why\n    b(x)\n    d\n"
+    fixed = _fix(source, ("b(x);", "", {}), ("after: d;", "g($x)", {"x": "x"}))
+    assert fixed == "def f():\n    # why\n    d\n    g(x)\n"
+
+
 def test_every_node_is_found_again_in_another_parse_of_the_text() -> None:
     source = Path(rewriter.__file__).read_text(encoding="utf-8")
     tree, again = ast.parse(source), ast.parse(source)

@@ -21,13 +21,15 @@ Simple = cst.SimpleStatementLine | cst.SimpleStatementSuite
 class Change:
     """What becomes of one statement: ``main`` is None where the statement itself stays.
 
-    ``carries`` is true when the statement's own end-of-line comment moved with it into ``main``.
+    ``carries`` is true when the statement's own end-of-line comment moved with it into ``main``,
+    ``moves`` when the statement went elsewhere with the comments above it.
     """
 
     before: list[Statement] = field(default_factory=list)
     main: list[Statement] | None = None
     after: list[Statement] = field(default_factory=list)
     carries: bool = False
+    moves: bool = False
 
     @property
     def inline(self) -> bool:
@@ -81,6 +83,8 @@ class Block:
     def change(self, statement: Statement, change: Change) -> None:
         """Add what becomes of a statement that has its lines for itself."""
         leading = list(statement.leading_lines)
+        if change.moves:
+            leading = leading[: len(leading) - len(own_comments(leading))]
         if self._removed:
             leading, self.waiting = self._above(leading), []
         self._removed = change.main == [] and not change.before + change.after
@@ -152,6 +156,12 @@ def _main(old: Statement, change: Change) -> list[Statement]:
     elif isinstance(first.body, cst.IndentedBlock):
         first = first.with_changes(body=first.body.with_changes(header=comment))
     return [first, *change.main[1:]]
+
+
+def own_comments(lines: Sequence[cst.EmptyLine]) -> list[cst.EmptyLine]:
+    """The comments right above a statement, of the lines above it."""
+    blank = [i for i, line in enumerate(lines) if not line.comment]
+    return [*lines[blank[-1] + 1 :]] if blank else [*lines]
 
 
 def _blank_prefix(lines: Sequence[cst.EmptyLine]) -> int:

@@ -11,7 +11,7 @@ import libcst as cst
 
 from tclint.fix import template
 from tclint.fix.arguments import laid_out_like, with_argument
-from tclint.fix.block import Block, Change, inline, split
+from tclint.fix.block import Block, Change, inline, own_comments, split
 from tclint.fix.obstacle import ObstacleError
 from tclint.fix.precedence import may_stand_bare
 from tclint.fix.template import Parenthesizer, Part, Statement, Style
@@ -59,6 +59,19 @@ class Plan:
         if isinstance(node, ast.stmt):
             return self.snippet.statement(node)
         return self.snippet.expression(node)
+
+    def moves(self, node: cst.CSTNode) -> bool:
+        """True when a statement is taken out, and put somewhere else as it is."""
+        out, line = self.replaced.get(node), self.snippet.line(node)
+        if out is None or out.template.strip() or (line is not None and len(line.body) > 1):
+            return False
+        inserts = (insert for some in self.inserts.values() for insert in some)
+        return any(
+            self.find(part) is node
+            for insert in inserts
+            for part in insert.parts.values()
+            if isinstance(part, ast.stmt)
+        )
 
     def concerns(self, node: cst.CSTNode) -> bool:
         """True when a statement is replaced or gets a neighbour."""
@@ -191,7 +204,7 @@ class _Rewriter(Parenthesizer):
         if not self._plan.concerns(statement):
             return None
         self.done.add(statement)
-        change = Change()
+        change = Change(moves=self._plan.moves(statement))
         for insert in self._plan.inserts.get(statement, ()):
             side = change.after if insert.after else change.before
             style = self._plan.style()
@@ -230,7 +243,8 @@ class _Rewriter(Parenthesizer):
         if isinstance(part, cst.BaseExpression):
             return part
         if isinstance(part, cst.BaseCompoundStatement):
-            return part.with_changes(leading_lines=[]) if moved else part
+            above = own_comments(part.leading_lines) if self._plan.moves(found) else []
+            return part.with_changes(leading_lines=above) if moved else part
         if not isinstance(part, cst.BaseSmallStatement):
             raise ObstacleError("a statement that the fix moves is rewritten as well")
         return self._whole_line(found, part, moved=moved)
@@ -244,15 +258,19 @@ class _Rewriter(Parenthesizer):
     ) -> Statement:
         """A small statement as a line, with the comment at its end.
 
-        The lines above it come along, unless they stay where the replaced statement was.
+        The lines above it come along, unless they stay where the replaced statement was. Of one
+        that is taken out to stand elsewhere those are the comments right above it.
         """
         line = self._plan.snippet.line(found)
         part = part.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
         whole = cst.SimpleStatementLine([part])
         if line is None:
             return whole
-        if not moved and line.body[0] is found and isinstance(line, cst.SimpleStatementLine):
-            whole = whole.with_changes(leading_lines=line.leading_lines)
+        if line.body[0] is found and isinstance(line, cst.SimpleStatementLine):
+            if not moved:
+                whole = whole.with_changes(leading_lines=line.leading_lines)
+            elif self._plan.moves(found):
+                whole = whole.with_changes(leading_lines=own_comments(line.leading_lines))
         if line.body[-1] is not found:
             return whole
         return whole.with_changes(trailing_whitespace=line.trailing_whitespace)
