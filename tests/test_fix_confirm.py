@@ -60,6 +60,8 @@ class Fake:
     effect: Effect = Effect.GRAPH_BREAK
     hatch: bool = False
     confidence: Confidence = Confidence.HIGH
+    more: str = ""
+    """What the unsafe fix beside the safe one makes of it."""
 
     def results(self, file: SourceFile, tree: ast.Module) -> Iterator[Result]:
         for node in ast.walk(tree):
@@ -72,7 +74,11 @@ class Fake:
                 if self.hatch:
                     yield Result(replace(diagnostic, fixable=None), None, file, placed(repair))
                 else:
-                    yield Result(diagnostic, placed(repair), file)
+                    yield Result(diagnostic, placed(repair), file, unsafe=self._unsafe(node))
+
+    def _unsafe(self, node: ast.stmt) -> PlacedRepair | None:
+        rewrites = (Replace(node, self.more),)
+        return placed(Repair("Do more", rewrites, Applicability.UNSAFE)) if self.more else None
 
 
 def _plan(path: Path, fakes: Sequence[Fake], most_runs: int = 40, *, speed: bool = False) -> Plan:
@@ -293,6 +299,70 @@ def test_an_unsafe_fix_is_left_out_where_safe_ones_make_it_whole(tmp_path: Path)
     outcome = _confirm(tmp_path, body, safe, choosing, unsafe)
     assert _grounds(outcome)[7] == ("dropped", "no-break")
     assert _worth(outcome) == []
+
+
+def _forms(outcome: Outcome) -> dict[tuple[int, str], tuple[str, str]]:
+    """Status and ground by row and message."""
+    return {
+        (one.fix.diagnostic.span.start.row, one.fix.message): (one.status.value, one.reason.ground)
+        for one in outcome.fixes
+        if one.reason is not None
+    }
+
+
+TWICE = "    n = x.sum().item()\n    y = float(x.max())\n    return x + n + y\n"
+
+
+def test_of_two_fixes_of_a_finding_the_safe_one_is_kept_where_it_is_enough(tmp_path: Path) -> None:
+    both = Fake("n = x.sum().item()", "n = x.sum()", more="n = 0 + x.sum()")
+    unsafe = Fake("y = float(x.max())", "y = x.max()", Applicability.UNSAFE)
+    outcome = _confirm(tmp_path, TWICE, both, unsafe)
+    assert _forms(outcome) == {
+        (5, "Do it"): ("applied", "confirmed"),
+        (5, "Do more"): ("dropped", "no-break"),
+        (6, "Do it"): ("applied", "confirmed"),
+    }
+    assert "n = x.sum()\n" in outcome.changed[0].after
+    assert [kind for kind, _, _, _ in _worth(outcome)] == ["safe fixes", "unsafe fixes"]
+
+
+def test_of_two_fixes_of_a_finding_the_unsafe_one_is_kept_where_the_safe_one_leaves_the_break(
+    tmp_path: Path,
+) -> None:
+    vain = Fake("n = x.sum().item()", "n = x.sum().item() + 0", more="n = x.sum()")
+    both = Fake("y = float(x.max())", "y = x.max()", more="y = 0 + x.max()")
+    outcome = _confirm(tmp_path, TWICE, vain, both)
+    assert _forms(outcome) == {
+        (5, "Do it"): ("dropped", "still-breaks"),
+        (5, "Do more"): ("applied", "confirmed"),
+        (6, "Do it"): ("applied", "confirmed"),
+        (6, "Do more"): ("dropped", "no-break"),
+    }
+
+
+def test_of_two_fixes_of_a_finding_the_safe_one_is_kept_where_the_unsafe_one_fails(
+    tmp_path: Path,
+) -> None:
+    both = Fake("n = x.sum().item()", "n = x.sum().item() + 0", more="n = x.sum() + 1")
+    other = Fake("y = float(x.max())", "y = x.max()", more="y = 0 + x.max()")
+    outcome = _confirm(tmp_path, TWICE, both, other)
+    assert _forms(outcome) == {
+        (5, "Do it"): ("dropped", "still-breaks"),
+        (5, "Do more"): ("dropped", "different"),
+        (6, "Do it"): ("applied", "confirmed"),
+        (6, "Do more"): ("dropped", "no-break"),
+    }
+
+
+def test_of_two_fixes_the_safe_one_is_kept_where_others_fail_beside_it(tmp_path: Path) -> None:
+    body = f"{BREAK}    n = x.sum().item()\n    y = x + 1\n    return y + n\n"
+    both = Fake("n = x.sum().item()", "n = x.sum()", more="n = 0 + x.sum()")
+    wrong = Fake("y = x + 1", "y = x + 2", effect=Effect.HOST_SYNC)
+    left = Fake("return y + n", "return n + y", Applicability.UNSAFE)
+    outcome = _confirm(tmp_path, body, both, wrong, left)
+    assert _forms(outcome)[6, "Do it"] == ("applied", "confirmed")
+    assert _forms(outcome)[6, "Do more"] == ("dropped", "no-break")
+    assert _forms(outcome)[7, "Do it"] == ("dropped", "different")
 
 
 def test_an_unsure_finding_s_hatch_is_tried_and_proved(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def confirm(plan: Plan, status: Status, show: Show = lambda done, doing: None) -
             )
             return hatches, Trials(plan.fix, benches, before, hatches, plan.most_runs, show)
 
-        wanted = plan.fix(may, NO_REMEDIES)
+        wanted = _in_both_forms(plan.fix, may)
         trials = Trials(plan.fix, benches, before, wanted, plan.most_runs, show)
         choice = _Choice(trials, wanted)
         final = trials.fixed(choice.kept) if choice.kept else plan.fix(lambda _: False, NO_REMEDIES)
@@ -109,6 +109,15 @@ def confirm(plan: Plan, status: Status, show: Show = lambda done, doing: None) -
             _within(final.remaining, loaded) if plan.loaded_only else final.remaining,
             Verification(targets, trials.runs, _worth_telling(done.steps)),
         )
+
+
+def _in_both_forms(fix: Fixer, may: Callable[[FixKey], bool]) -> FixRun:
+    """All fixes; of findings that have a safe and an unsafe one, both."""
+    every = fix(may, NO_REMEDIES)
+    if not any(one.beside_safe for one in every.fixes):
+        return every
+    safe = fix(lambda key: not key.unsafe and may(key), NO_REMEDIES)
+    return replace(every, changed=(*every.changed, *safe.changed))
 
 
 def _remedies_reported(done: Remedied, final: FixRun, status: Status) -> Iterator[ReportedFix]:
@@ -155,7 +164,7 @@ class _Choice:
         for key, fix in sorted(self._fixes.items()):
             if key in made:
                 reported.append(ReportedFix(made[key], status, self._why_kept(key)))
-            else:
+            elif key in self._dropped or replace(key, unsafe=True) not in made:
                 reason = self._dropped.get(key, rests)
                 reported.append(ReportedFix(fix, Status.DROPPED, reason))
         return reported
@@ -166,20 +175,48 @@ class _Choice:
                 text = "not executed by the target, and not safe"
                 self._dropped[key] = Reason(Ground.NOT_EXECUTED, text)
         kept = self._pass([key for key in sorted(self._fixes) if key not in self._dropped])
-        return self._without_slow(self._without_idle(kept))
+        return self._without_slow(self._with_safe_forms(self._without_idle(kept)))
 
     def _pass(self, keys: Sequence[FixKey]) -> Keys:
         """The fixes that pass together; unsafe ones are for the breaks that safe ones leave."""
         unsafe = [key for key in keys if self._is_last_resort(key)]
-        safe = frozenset(keys).difference(unsafe)
+        safe = self._without_vain(frozenset(keys).difference(unsafe), unsafe)
         if not unsafe or (safe and self._trials.attempt(safe) != []):
-            return self._keep(keys, frozenset())
+            return self._keep([key for key in keys if key not in self._dropped], frozenset())
         if self._trials.count(safe):
             self._left = self._trials.breaks(safe)
             return safe | self._keep(unsafe, safe)
         text = "the graph does not break without it"
         self._dropped |= dict.fromkeys(unsafe, Reason(Ground.NO_BREAK, text))
         return safe
+
+    def _without_vain(self, safe: Keys, unsafe: Collection[FixKey]) -> Keys:
+        """Leave out the safe fixes that leave their break, where it has an unsafe one as well."""
+        twins = {replace(key, unsafe=False) for key in unsafe if key.unsafe}
+        while safe:
+            vain = {
+                key: one.reason
+                for one in self._trials.attempt(safe) or ()
+                if one.reason.ground is Ground.STILL_BREAKS
+                for key in one.blamed & twins
+            }
+            if not vain:
+                break
+            self._dropped |= vain
+            safe = safe.difference(vain)
+        return safe
+
+    def _with_safe_forms(self, kept: Keys) -> Keys:
+        """Let unsafe fixes go whose findings' safe ones do as well."""
+        both = [key for key in sorted(kept) if key.unsafe and replace(key, unsafe=False) in kept]
+        reason = Reason(Ground.NO_BREAK, "the safe fix does as well")
+        for some in (both, *([key] for key in both)):
+            fewer = kept.difference(some)
+            passes = fewer != kept and self._trials.attempt(fewer) == []
+            if passes and not self._breaks_more(fewer, kept):
+                self._dropped |= dict.fromkeys(some, reason)
+                kept = fewer
+        return kept
 
     def _keep(self, keys: Sequence[FixKey], beside: Keys) -> Keys:
         search = Search[FixKey](lambda some: self._trials.attempt(beside | some))

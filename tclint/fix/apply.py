@@ -81,7 +81,7 @@ class _File:
                 makers[edit] |= {len(self._fixes)}
             fix = _applied(result, lambda span: self._origin(span, present))
             settled = settles.get(result.diagnostic, ())
-            follows = fix.key not in known and not settled
+            follows = key_of(fix.diagnostic, hatch=fix.hatch) not in known and not settled
             self._fixes.append(replace(fix, follows=follows, settles=settled))
         self._ledger.enter(
             (present.offset(edit.span.start), present.offset(edit.span.end), edit.content, made_by)
@@ -187,7 +187,8 @@ def fix_files(
         remedies: what to do about findings that no fix removes.
         overlay: texts to use instead of the files' own.
         check: the function that finds what to fix; the lint engine's by default.
-        allow: says of each fix whether it may be applied; all may by default.
+        allow: says of each fix whether it may be applied; all may by default. Of a finding that
+            has a safe and an unsafe fix, the unsafe one is asked about first.
         among: the findings that are asked about, others are neither fixed nor told; all by default.
     """
     checker = check or _engine()
@@ -350,17 +351,13 @@ def _wanted(run: Run, ask: _Ask, progress: _Progress) -> dict[Path, list[Result]
         fixable = applicability_of(code, result.diagnostic.fixable, ask.config)
         if result.repair is None or fixable not in levels or path in progress.problems:
             continue
-        if ask.allow(_key(result, progress)):
-            wanted[path].append(_unsafe(result) if ask.unsafe else result)
+        key, more = _key(result, progress), result.unsafe
+        if ask.unsafe and more is not None and ask.allow(replace(key, unsafe=True)):
+            told = replace(result.diagnostic, fix_message=more.message)
+            wanted[path].append(replace(result, diagnostic=told, repair=more))
+        elif ask.allow(key):
+            wanted[path].append(result)
     return wanted
-
-
-def _unsafe(result: Result) -> Result:
-    """A finding with the unsafe fix that it has beside a safe one."""
-    if result.unsafe is None:
-        return result
-    told = replace(result.diagnostic, fix_message=result.unsafe.message)
-    return replace(result, diagnostic=told, repair=result.unsafe)
 
 
 def _key(result: Result, progress: _Progress) -> FixKey:
@@ -419,7 +416,7 @@ def _applied(result: Result, origin: Callable[[Span], Span]) -> AppliedFix:
     diagnostic = replace(diagnostic, span=origin(diagnostic.span), related=related)
     message = diagnostic.fix_message or repair.message
     fix = AppliedFix(diagnostic, message, repair.applicability, repair.changes)
-    return replace(fix, hatch=repair is result.hatch)
+    return replace(fix, hatch=repair is result.hatch, beside_safe=repair is result.unsafe)
 
 
 def _with(file: SourceFile, groups: Sequence[Group]) -> str:

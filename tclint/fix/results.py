@@ -16,18 +16,20 @@ if TYPE_CHECKING:
 class FixKey:
     """Names one fix across passes and runs: where its finding is in the unfixed file.
 
-    ``hatch`` says that it is the finding's escape hatch.
+    ``hatch`` says that it is the finding's escape hatch, ``unsafe`` that it is the unsafe one of
+    the two fixes that the finding has.
     """
 
     path: Path
     span: Span
     code: str
     hatch: bool = False
+    unsafe: bool = False
 
 
-def key_of(diagnostic: Diagnostic, *, hatch: bool = False) -> FixKey:
-    """The name of the fix of a finding in the unfixed file, or of its escape hatch."""
-    return FixKey(diagnostic.path, diagnostic.span, diagnostic.code, hatch)
+def key_of(diagnostic: Diagnostic, *, hatch: bool = False, unsafe: bool = False) -> FixKey:
+    """The name of a fix of a finding in the unfixed file, or of its escape hatch."""
+    return FixKey(diagnostic.path, diagnostic.span, diagnostic.code, hatch, unsafe)
 
 
 @record(frozen=True)
@@ -53,7 +55,8 @@ class AppliedFix:
     The spans, those of ``diagnostic`` too, are places in the unfixed file. Where fixes of several
     passes met in one place the edit there is theirs together, and each of them has it. Its finding
     ``follows`` where no check of the unfixed file shows it: other fixes brought it up. What turns
-    settings on ``settles`` several findings; an escape ``hatch`` one.
+    settings on ``settles`` several findings; an escape ``hatch`` one. ``beside_safe``: it is the
+    unsafe one of two.
     """
 
     diagnostic: Diagnostic
@@ -64,11 +67,12 @@ class AppliedFix:
     follows: bool = False
     settles: tuple[Diagnostic, ...] = ()
     hatch: bool = False
+    beside_safe: bool = False
 
     @property
     def key(self) -> FixKey:
         """The name of the fix."""
-        return key_of(self.diagnostic, hatch=self.hatch)
+        return key_of(self.diagnostic, hatch=self.hatch, unsafe=self.beside_safe)
 
     @property
     def fix(self) -> Fix:
