@@ -68,6 +68,17 @@ SIZES = (
     "torch.from_numpy(np.zeros(n)) + x[:4]",
     "x.new_full((2,), n)",
 )
+SHAPES = (
+    "torch.from_numpy(np.zeros((2, n))).sum() + x",
+    "torch.from_numpy(np.ones(shape=[n, n])).sum() + x",
+    "torch.from_numpy(np.full((2, 3), n)).sum() + x",
+    "torch.from_numpy(np.empty([n] * 2)).shape[0] + x",
+    "torch.from_numpy(np.eye(N=3, M=n)).sum() + x",
+    "torch.from_numpy(np.reshape(np.ones(4), (1, n))).sum() + x",
+    "torch.from_numpy(np.broadcast_to(np.ones(1), (n,)).copy()).sum() + x",
+    "torch.from_numpy(np.roll(np.ones(4), n)).sum() + x",
+    "torch.from_numpy(np.indices((2, n))).sum() + x",
+)
 NEVER = (
     "torch.full((8,), n) + x",
     "torch.clamp(x, max=n)",
@@ -94,10 +105,10 @@ HANDED_ON = (
 def _texts() -> list[tuple[str, bool]]:
     """Programs, and whether they break."""
     groups = (
-        (COMPUTED, ALWAYS + COUNTED + CONVERTED + CONVERTED_MORE + SIZES, True),
+        (COMPUTED, ALWAYS + COUNTED + CONVERTED + CONVERTED_MORE + SIZES + SHAPES, True),
         (COMPUTED, NEVER, False),
         (CONSTANTS, ALWAYS + COUNTED + CONVERTED + CONVERTED_MORE, True),
-        (CONSTANTS, SIZES[:-1] + NEVER, False),
+        (CONSTANTS, SIZES[:-1] + SHAPES + NEVER, False),
         (FLOATS, ALWAYS, True),
         (FLOATS, ("x * float(n)", "x[: int(n)]", "x * n.item()", *NEVER), False),
         (BEFOREHAND, (*ALWAYS, *COUNTED, "x[: n // 2 + 1]", "x[-n:]"), True),

@@ -109,6 +109,15 @@ SCRIPTS = (
         cpu="--no-accel",
     ),
     Script(
+        "dcgan",
+        "pytorch/examples",
+        "main.py --dataset=fake --manualSeed=0 --outf=out",
+        folder="dcgan",
+        cpu="--niter=1 --batchSize=16 --ngf=8 --ndf=8 --workers=0",
+        cuda="--niter=8 --accel",
+        saved="dcgan/out/*.pth",
+    ),
+    Script(
         "alpaca",
         "tatsu-lab/stanford_alpaca",
         "train.py --model_name_or_path=model --data_path=examples.json --model_max_length=96 "

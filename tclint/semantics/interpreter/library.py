@@ -124,9 +124,8 @@ def _call_numpy(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -
     numbers = bool(values) and all(is_static(v) or isinstance(v, NumpyScalar) for v in values)
     if last in _SELECTING and not (last == "where" and len(values) != 1):
         report_selection(frame, node, last)
-    if last in _SIZED:
-        for place, value in enumerate(values[: len(node.args)]):
-            need_number(frame, node.args[place], value, "torch")
+    if last in _SIZED or last in _SHAPED:
+        _need_sizes(frame, node, last, arguments)
     if name == "numpy.arange":
         return Iteration(NumpyScalar("int" if _whole(arguments) else None, from_loop=True), "numpy")
     converts = last in ("array", "asarray")
@@ -139,6 +138,31 @@ def _call_numpy(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -
     if kind != "array":
         return UNKNOWN
     return _several(last, node) or NDArray()
+
+
+def _need_sizes(frame: Frame, node: ast.Call, last: str, arguments: Arguments) -> None:
+    """The numbers that a function takes as sizes, alone or in a shape."""
+    given = list(zip(node.args, arguments.positional, strict=False))
+    if last in _SHAPED and last != "indices":
+        del given[:1]  # the array itself
+    for keyword in node.keywords:
+        if keyword.arg in arguments.keywords:
+            given.append((keyword.value, arguments.keywords[keyword.arg]))
+    for part, value in given:
+        for place, member in _members(part, value):
+            need_number(frame, place, member, "torch")
+
+
+def _members(part: ast.expr, value: Value) -> list[tuple[ast.expr, Value]]:
+    """What a shape is made of, each at its own place where it is written out."""
+    if not isinstance(value, Sequence):
+        return [(part, value)]
+    if value.items is None:
+        return [(part, value.element)]
+    written = part.elts if isinstance(part, (ast.Tuple, ast.List)) else []
+    if len(written) != len(value.items) or any(isinstance(one, ast.Starred) for one in written):
+        return [(part, member) for member in value.items]
+    return list(zip(written, value.items, strict=True))
 
 
 def _several(last: str, node: ast.Call) -> Value | None:
@@ -155,6 +179,7 @@ _LISTS: Final = frozenset({"meshgrid", "split"})
 _SIZED: Final = frozenset(
     {"arange", "empty", "eye", "full", "identity", "linspace", "ones", "zeros"}
 )
+_SHAPED: Final = frozenset({"broadcast_to", "indices", "reshape", "roll"})
 _MEASURING: Final = ("numpy.ndim", "numpy.size")
 
 
