@@ -22,6 +22,7 @@ from tests.test_review_github import CLEAN, PRINT, net
 SCHEMAS = {
     "action.yml": "github-actions",
     "docs/workflows/review.yml": "github-workflows",
+    "docs/workflows/run.yml": "github-workflows",
     "docs/workflows/verify.yml": "github-workflows",
     "docs/workflows/gitlab-ci.yml": "gitlab-ci",
     **{f".github/workflows/{name}.yml": "github-workflows" for name in ("audit", "ci", "release")},
@@ -40,14 +41,15 @@ def test_the_files_are_what_the_forges_take(file: str, schema: str) -> None:
 def test_workflows_use_inputs_that_exist_and_pin_other_actions() -> None:
     action = yaml.safe_load((REPOSITORY / "action.yml").read_text("utf-8"))
     steps = [*action["runs"]["steps"]]
-    for name in ("review", "verify"):
+    for name in ("review", "run", "verify"):
         text = (REPOSITORY / "docs" / "workflows" / f"{name}.yml").read_text("utf-8")
-        for job in yaml.safe_load(text)["jobs"].values():
-            ours = [s for s in job["steps"] if s["uses"].startswith("OWNER/")]
-            assert ours
-            for step in ours:
-                assert step.get("with", {}).keys() <= action["inputs"].keys()
-            steps += [s for s in job["steps"] if s not in ours]
+        jobs = yaml.safe_load(text)["jobs"].values()
+        used = [step for job in jobs for step in job["steps"] if "uses" in step]
+        ours = [step for step in used if step["uses"].startswith("OWNER/")]
+        assert ours
+        for step in ours:
+            assert step.get("with", {}).keys() <= action["inputs"].keys()
+        steps += [step for step in used if step not in ours]
     pins = [step["uses"].rpartition("@")[2] for step in steps if "uses" in step]
     assert all(len(pin) == 40 for pin in pins)
 

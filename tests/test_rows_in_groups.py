@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tclint.config import Config
-from tclint.fix.apply import fix_files
 from tclint.lint.rule import PRELUDE
+from tests.fixed_nets import fixed_net, made_net
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,19 +118,7 @@ LEFT = {
 
 
 def _fixed(folder: Path, code: str, *, unsafe: bool = True) -> str:
-    path = folder / "net.py"
-    path.write_text(PRELUDE + code, encoding="utf-8")
-    changed = fix_files([path], Config(root=folder, select=("TCL103",)), unsafe=unsafe).changed
-    return changed[0].after if changed else path.read_text(encoding="utf-8")
-
-
-def _net(code: str) -> Any:
-    import torch
-
-    names: dict[str, Any] = {}
-    exec(compile(code, "net.py", "exec"), names)
-    torch.manual_seed(0)
-    return names["Net"]()
+    return fixed_net(folder, code, "TCL103", unsafe=unsafe)
 
 
 @pytest.mark.parametrize("code", FOLLOWED.values(), ids=FOLLOWED)
@@ -152,7 +139,7 @@ def test_other_splits_are_left_alone(code: str, tmp_path: Path) -> None:
 def test_one_graph_gives_what_eager_code_gave(code: str, tmp_path: Path) -> None:
     import torch
 
-    before, after = _net(PRELUDE + code), _net(_fixed(tmp_path, code))
+    before, after = made_net(PRELUDE + code), made_net(_fixed(tmp_path, code))
     torch._dynamo.reset()
     graphs: list[Any] = []
     whole = torch.compile(

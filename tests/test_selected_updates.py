@@ -9,6 +9,7 @@ import pytest
 from tclint.config import Config
 from tclint.fix.apply import fix_files
 from tclint.lint.rule import PRELUDE
+from tests.fixed_nets import fixed_net, made_net
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -274,19 +275,7 @@ LEFT = {
 
 
 def _fixed(folder: Path, code: str, *, unsafe: bool = True) -> str:
-    path = folder / "net.py"
-    path.write_text(PRELUDE + CLASS + code, encoding="utf-8")
-    changed = fix_files([path], Config(root=folder, select=("TCL161",)), unsafe=unsafe).changed
-    return changed[0].after if changed else path.read_text(encoding="utf-8")
-
-
-def _net(code: str) -> Any:
-    import torch
-
-    names: dict[str, Any] = {}
-    exec(compile(code, "net.py", "exec"), names)
-    torch.manual_seed(0)
-    return names["Net"]()
+    return fixed_net(folder, CLASS + code, "TCL161", unsafe=unsafe)
 
 
 @pytest.mark.parametrize("code", CHOSEN.values(), ids=CHOSEN)
@@ -319,7 +308,7 @@ def test_eager_and_whole_graphs_do_what_the_loop_did(
 ) -> None:
     import torch
 
-    before, after = _net(PRELUDE + CLASS + code), _net(_fixed(tmp_path, code))
+    before, after = made_net(PRELUDE + CLASS + code), made_net(_fixed(tmp_path, code))
     torch._dynamo.reset()
     whole = torch.compile(after, backend="eager", fullgraph=True)
     seen = set()
@@ -345,7 +334,7 @@ def _call(net: Any, number: int, synced: bool) -> tuple[tuple[float, ...], bytes
 def test_a_dropped_layer_has_gradients_of_zero(tmp_path: Path) -> None:
     import torch
 
-    net = _net(_fixed(tmp_path, CONTINUE)).train()
+    net = made_net(_fixed(tmp_path, CONTINUE)).train()
     net.rate = 1.1
     torch._dynamo.reset()
     torch.compile(net, backend="eager")(torch.ones(2, 3, requires_grad=True)).sum().backward()

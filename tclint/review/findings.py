@@ -36,8 +36,23 @@ class Change:
 
 
 @record(frozen=True)
+class Cost:
+    """What a line cost in a step of a recorded run: milliseconds, and the share of the step.
+
+    ``worth`` says whether it is so much that a remedy could be noticed.
+    """
+
+    ms: float
+    share: float
+    worth: bool
+
+
+@record(frozen=True)
 class Introduced:
-    """A finding on an added line: ``line`` is Git's number of it, ``added`` the run around it."""
+    """A finding on an added line: ``line`` is Git's number of it, ``added`` the run around it.
+
+    ``cost`` is None where no recorded run tells.
+    """
 
     result: Result
     path: str
@@ -45,6 +60,7 @@ class Introduced:
     added: Added
     fingerprint: str
     chain: str
+    cost: Cost | None = None
 
 
 @record(frozen=True)

@@ -1,40 +1,32 @@
-"""The table of a verification, read from the JSON that ``tclint verify`` wrote.
-
-The file may come from a job that ran the code under review: it is held to its shape, and what it
-says is text like any other.
-"""
+"""The table of a verification, read from the JSON that ``tclint verify`` wrote."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from tclint.review.markdown import code, prose
+from tclint.review.reports import ReportError, read_report
 
-_MAX_BYTES: Final = 16 * 1024 * 1024
+_COMMAND: Final = "tclint verify"
 _MAX_TARGETS: Final = 50
 _UNKNOWN: Final = "?"
-
-
-class VerifyReportError(Exception):
-    """The file is not a report of ``tclint verify``; the message is for people."""
 
 
 def verify_table(file: Path) -> str:
     """The report as a table: a row a target, figures before and after.
 
     Raises:
-        VerifyReportError: the file cannot be read or is something else.
+        ReportError: the file cannot be read or is something else.
     """
-    targets = _targets(file)
+    targets = read_report(file, _COMMAND, "targets")["targets"]
     rows = []
     for target in targets[:_MAX_TARGETS]:
         try:
             rows.append(_row(target))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise VerifyReportError(f"{file}: not a report of tclint verify") from error
+            raise ReportError(f"{file}: not a report of {_COMMAND}") from error
     more = len(targets) - _MAX_TARGETS
     heading = (
         "| target | breaks | recompiles | equal | compiled ms | verdict |",
@@ -42,21 +34,6 @@ def verify_table(file: Path) -> str:
     )
     tail = [f"\n{more} more targets are not shown."] if more > 0 else []
     return "\n".join(("Verified:\n", *heading, *rows, *tail))
-
-
-def _targets(file: Path) -> list[dict[str, Any]]:
-    try:
-        with file.open("rb") as stream:
-            text = stream.read(_MAX_BYTES + 1)
-        report = json.loads(text) if len(text) <= _MAX_BYTES else None
-    except OSError as error:
-        raise VerifyReportError(f"{file}: cannot read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise VerifyReportError(f"{file}: not JSON") from error
-    targets = report.get("targets") if isinstance(report, dict) else None
-    if not isinstance(targets, list):
-        raise VerifyReportError(f"{file}: not a report of tclint verify: no `targets`")
-    return targets
 
 
 def _row(target: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from tclint.run.intervals import Interval
 from tclint.run.lines import Line
 from tclint.run.price import FREE, Price, quiet_steps
 from tclint.run.proof import Proof
+from tclint.run.report.recorded_at import path_from, recorded_at, top_of
 from tclint.run.session import Answer, Rank
 from tclint.verify.wire import plain
 
@@ -19,23 +20,23 @@ from tclint.verify.wire import plain
 def render(
     answer: Answer, root: Path, proof: Proof | None = None, ablation: Ablation | None = None
 ) -> str:
-    """The answer as one object."""
-    del root  # paths are whole, so that programs need not know where the command ran
+    """The answer as one object; file names are whole, and paths as the repository has them."""
+    top = top_of(root)
     dear = [(one.line.filename, one.line.row) for one in answer.dear]
     data: dict[str, Any] = {
+        **recorded_at(answer, root),
         "command": answer.command,
         "ended": plain(answer.ended) if answer.ended else None,
         "processes": answer.processes,
         "ranks": [_rank(rank) for rank in answer.ranks],
         "files": [str(path) for path in answer.joined.files],
         "lines": [
-            _line(line, answer.by_key.get((line.filename, line.row), FREE), dear)
+            {"path": path_from(top, line.filename)}
+            | _line(line, answer.by_key.get((line.filename, line.row), FREE), dear)
             | _measured(ablation.of(line) if ablation else None)
             for line in (*answer.joined.lines, *_beside(answer))
         ],
-        "host_parts": {
-            part: answer.work.part(part) / answer.work.total for part in answer.work.parts
-        },
+        "host_parts": _parts(answer.work),
         "breaks_explained": dict(zip(("known", "of"), answer.joined.explained, strict=True)),
         "notes": answer.notes,
         "proof": _proof(proof) if proof else None,
