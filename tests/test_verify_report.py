@@ -8,6 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+import xmlschema
 
 from tclint.diagnostics import Confidence, Diagnostic, Effect, Position, Span
 from tclint.verify.budgets import recompile_count
@@ -161,6 +162,20 @@ def test_one_target_has_a_line_for_each_number() -> None:
     assert cells["breaks"] == "1 → 0"
 
 
+@pytest.mark.parametrize("width", [80, 100, 160])
+def test_several_targets_fit_a_terminal_with_no_word_broken(
+    monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setattr(text, "_UNBOUNDED", width)
+    names = ("fixtures/programs/conv_net.py:make", "package.models.transformer.decoder:make_large")
+    found = [replace(both(1034.2, 217.5), target=name) for name in names]
+    shown = text.render(found, HERE)
+    numbers = shown.split(f"\n\n{names[0]}", maxsplit=1)[0]
+    assert max(map(len, numbers.splitlines())) <= width
+    for words in (*names, "compiled ms", "identical", "217.5 ±2.2", "1.5 s → 1.5 s", "passed"):
+        assert words in numbers
+
+
 def test_what_did_not_run_has_no_line_in_the_table() -> None:
     failed = report(Arm("after", None, failure=Failure("crash", "crashed")))
     assert text.render([failed], HERE).startswith("model.py:make: did not run")
@@ -269,7 +284,7 @@ def test_the_json_lists_modes_and_complaints() -> None:
         "targets"
     ]
     assert target["passed"] is False
-    assert target["complaints"] == ["1 graph breaks, allowed: 0"]
+    assert target["complaints"] == ["1 graph break, allowed: 0"]
     (target,) = json.loads(as_json.render([both(8.0, 2.0)], HERE))["targets"]
     assert target["passed"] is True
     assert set(target["arms"][1]["modes"]) == {"default"}
@@ -277,14 +292,16 @@ def test_the_json_lists_modes_and_complaints() -> None:
 
 def test_github_is_told_each_break_at_its_line() -> None:
     lines = as_github.render([report(Arm("after", probe(broken(4))))], HERE).splitlines()
-    assert lines[0] == "::error title=tclint verify::model.py:make: 1 graph breaks, allowed: 0"
+    assert lines[0] == "::error title=tclint verify::model.py:make: 1 graph break, allowed: 0"
     assert lines[1].startswith("::error title=tclint verify,file=model.py,line=4::")
 
 
 def test_junit_tells_passed_failed_and_broken_targets_apart() -> None:
     gone = Arm("after", None, failure=Failure("crash", "crashed \x00"))
     found = [both(8.0, 2.0), report(Arm("after", probe(broken(4)))), report(gone)]
-    root = ET.fromstring(as_junit.render(found, HERE))
+    told = as_junit.render(found, HERE)
+    xmlschema.XMLSchema(Path(__file__).parent / "schemas" / "junit-10.xsd").validate(told)
+    root = ET.fromstring(told)
     assert root.attrib["tests"] == "3"
     assert [[child.tag for child in case] for case in root.iter("testcase")] == [
         ["system-out"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tclint.report.view import count
 from tclint.verify.events import Equality
 from tclint.verify.results import Distributed, Remedy, TargetReport
 
@@ -15,9 +16,10 @@ def complaints(report: TargetReport) -> tuple[str, ...]:
 
 def _complaints(report: TargetReport) -> Iterator[str]:
     probe = report.after.probe
-    count = len(probe.user_breaks) if probe is not None else 0
-    if count > report.allowed_breaks:
-        yield f"{count} graph breaks, allowed: {report.allowed_breaks}{remedies(report)}"
+    number = len(probe.user_breaks) if probe is not None else 0
+    if number > report.allowed_breaks:
+        breaks = count(number, "graph break")
+        yield f"{breaks}, allowed: {report.allowed_breaks}{remedies(report)}"
     if probe is not None and probe.nothing_compiled:
         yield f"nothing was compiled: {probe.nothing_compiled}"
     if report.unfinished:

@@ -8,6 +8,7 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tclint.printable import visible
 from tclint.verify.budgets import recompile_count
@@ -15,6 +16,9 @@ from tclint.verify.complaints import complaints
 from tclint.verify.report.details import details, did_not_run, only_graphs
 from tclint.verify.report.numbers import UNKNOWN, milliseconds, sync_count
 from tclint.verify.results import Arm, TargetReport
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 Cell = Callable[[Arm], str]
 
@@ -35,6 +39,8 @@ _HEADINGS = (
 _WORST_FIRST = ("different", "not-deterministic", "unknown", "close", "identical")
 # Wide enough for every row: what is not a terminal is read by programs or scrolled.
 _UNBOUNDED = 400
+_GAP = 2
+"""Columns between two of a table."""
 _NO_VALUE = {UNKNOWN, "→"}
 
 
@@ -50,11 +56,23 @@ def _ran(report: TargetReport) -> bool:
 
 
 def _table(reports: Sequence[TargetReport]) -> str:
-    """What was measured: a line for each target, or for each number where there is one target."""
-    from rich.console import Console
-    from rich.table import Table
+    """What was measured: a line for each target, or for each number where that is too wide."""
+    columns = _columns([[visible(cell) for cell in _row(report)] for report in reports])
+    if not columns:
+        return ""
+    heads = [heading for heading, _ in columns]
+    rows = [*zip(*(cells for _, cells in columns), strict=True)]
+    terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if terminal else _UNBOUNDED
+    colours = terminal and not os.environ.get("NO_COLOR")
+    if len(rows) > 1 and _widest(rows, heads) <= width:
+        return _printed(_aligned(rows, heads), width, colours=colours)
+    pairs = (_aligned([*zip(heads, row, strict=True)]) for row in rows)
+    return "\n\n".join(_printed(table, width, colours=colours) for table in pairs)
 
-    rows = [[visible(cell) for cell in _row(report)] for report in reports]
+
+def _columns(rows: Sequence[Sequence[str]]) -> list[tuple[str, list[str]]]:
+    """The headings of which something is known, each with a cell for each row."""
     known = [
         (heading, [row[n] for row in rows])
         for n, heading in enumerate(_HEADINGS)
@@ -62,20 +80,35 @@ def _table(reports: Sequence[TargetReport]) -> str:
     ]
     if len({heading for heading, _ in known if heading.startswith("compiled ms")}) == 1:
         known = [(heading.removesuffix(" after"), cells) for heading, cells in known]
-    table = Table(box=None, pad_edge=False, show_header=len(rows) > 1)
-    if len(rows) == 1:
-        known = [("", [heading for heading, _ in known]), ("", [cell for _, (cell,) in known])]
-    for number, (heading, _) in enumerate(known):
+    return known
+
+
+def _aligned(rows: Sequence[Sequence[str]], heads: Sequence[str] = ()) -> Table:
+    """Rows below their headings, or without any; the first column is never broken."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, show_header=bool(heads))
+    for number, heading in enumerate(heads or [""] * len(rows[0])):
         table.add_column(heading, overflow="fold", no_wrap=number == 0)
-    for row in zip(*(cells for _, cells in known), strict=True):
+    for row in rows:
         table.add_row(*row)
-    terminal = sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if terminal else _UNBOUNDED
+    return table
+
+
+def _widest(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> int:
+    """Columns that a table takes in which nothing is broken."""
+    from rich.cells import cell_len
+
+    columns = zip(heads, *rows, strict=True)
+    return sum(max(map(cell_len, column)) + _GAP for column in columns) - _GAP
+
+
+def _printed(table: Table, width: int, *, colours: bool) -> str:
+    from rich.console import Console
+
     buffer = io.StringIO()
-    colours = terminal and not os.environ.get("NO_COLOR")
-    Console(file=buffer, width=width, force_terminal=colours, markup=False, emoji=False).print(
-        table
-    )
+    console = Console(file=buffer, width=width, force_terminal=colours, markup=False, emoji=False)
+    console.print(table)
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 
 
