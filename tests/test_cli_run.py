@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 import pty
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from tclint.cli import file_bar
+from tclint.cli.app import build
 from tests.cli_runs import BREAKS, tclint
 
 LONG = 180
@@ -151,6 +153,32 @@ def test_a_bar_shows_how_far_a_long_run_is() -> None:
     assert all(len(bar.text(columns)) < max(columns, 1) for columns in range(1, 100))
     bar.clear()
     assert stream.getvalue().endswith("\r\x1b[2K")
+
+
+def test_a_bar_is_full_at_most_though_fixed_files_are_looked_at_again() -> None:
+    bar = file_bar.Bar(io.StringIO(), 2, patience=0)
+    for _ in range(3):
+        bar.advance(1)
+    assert bar.text(30) == f"{'━' * 16} 2/2 Checking"
+
+
+@pytest.mark.parametrize("command", ["check", "fix"])
+def test_a_terminal_gets_a_bar_with_quiet_or_without(
+    project: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.chdir(project)
+    monkeypatch.setattr(file_bar, "Bar", functools.partial(file_bar.Bar, patience=0))
+    for options in ((), ("--quiet",)):
+        stream = _Terminal()
+        monkeypatch.setattr(sys, "stderr", stream)
+        with pytest.raises(SystemExit):
+            build().main([command, "-j", "1", *options, *(["--diff"] if command == "fix" else [])])
+        assert " 1/1 Checking" in stream.getvalue()
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 def test_a_short_run_shows_no_bar() -> None:

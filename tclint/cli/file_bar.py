@@ -27,8 +27,8 @@ class Bar:
         self._drawn = False
 
     def advance(self, files: int) -> None:
-        """Some more files are done."""
-        self._done += files
+        """Some more files are done; after fixes, files are looked at again."""
+        self._done = min(self._done + files, self._total)
         if time.monotonic() >= self._from:
             self._drawn = True
             self._stream.write("\r" + self.text(shutil.get_terminal_size().columns))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from tclint.cli.checking import complain_about, exit_code, make_view
 from tclint.cli.exits import CLEAN, FINDINGS
+from tclint.cli.file_bar import file_bar
 from tclint.cli.inputs import Inputs
 from tclint.cli.narrowing import Narrowing, narrowed
 from tclint.cli.terminal import (
@@ -69,7 +70,8 @@ def run_fix(inputs: Inputs, how: FixOptions) -> int:
     """Apply fixes, print what was fixed and what remains, and return the exit code."""
     if not how.diff and inputs.stdin is None:
         sweep_beside(inputs)
-    fixes = settle(fixer(inputs, how)(None, remedies_of(how)), inputs)
+    with file_bar(len(inputs.files)) as advance:
+        fixes = settle(fixer(inputs, how, advance)(None, remedies_of(how)), inputs)
     if inputs.stdin is not None and not (how.diff or how.as_json or how.statistics):
         _print_repaired(inputs.stdin, inputs.raw, fixes)
         return exit_code(fixes.remaining, inputs.files, exit_zero=how.exit_zero)
@@ -98,16 +100,17 @@ def remedies_of(how: FixOptions) -> Remedies:
 
 
 def fixer(
-    inputs: Inputs, how: FixOptions
+    inputs: Inputs, how: FixOptions, advance: Callable[[int], None] | None = None
 ) -> Callable[[Callable[[FixKey], bool] | None, Remedies], FixRun]:
     """What makes the fixes of the files, of all or of those that a test allows.
 
     The files of each configuration are fixed by themselves. Fixing again looks again only at what
-    other fixes make different.
+    other fixes make different. ``advance`` is told how many files were looked at.
     """
     from tclint.fix.apply import fix_files
 
-    parts = [(config, files, Recheck(Execution(how.jobs))) for config, files in inputs.parts]
+    execution = Execution(how.jobs, advance=advance)
+    parts = [(config, files, Recheck(execution)) for config, files in inputs.parts]
     among = _asked_about(inputs, how.narrowing, [check for _, _, check in parts])
 
     def fix(allow: Callable[[FixKey], bool] | None, remedies: Remedies) -> FixRun:
