@@ -32,6 +32,8 @@ BREAKING = (
     "x[:, n]",
     "x[n:]",
     "x[n : n + 1]",
+    "x[[n]]",
+    "x[[random.randint(0, 1) for _ in range(2)]]",
     "x * (n + 1)",
     "x * (1 - n)",
     "x * (n / 2)",

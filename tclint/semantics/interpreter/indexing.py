@@ -15,7 +15,15 @@ from tclint.semantics.interpreter.iteration import as_tuple
 from tclint.semantics.interpreter.operators import elements
 from tclint.semantics.interpreter.parameters import is_mask
 from tclint.semantics.interpreter.special import special
-from tclint.semantics.lattice import as_assumed, is_tensor, join, likely_tensor, spread, tensor_in
+from tclint.semantics.lattice import (
+    as_assumed,
+    is_tensor,
+    join,
+    likely_tensor,
+    options,
+    spread,
+    tensor_in,
+)
 from tclint.semantics.values import (
     STATIC,
     UNKNOWN,
@@ -185,6 +193,14 @@ def _integer(node: ast.expr | None) -> tuple[bool, int | None]:
     return False, None
 
 
+def _need_drawn_members(frame: Frame, part: ast.expr, value: Value) -> None:
+    """Note a list of drawn numbers: torch reads them all to make an index of it."""
+    if isinstance(value, Sequence):
+        for member in options(elements(value)):
+            if isinstance(member, NumpyScalar) and member.is_drawn:
+                need_number(frame, part, member, "torch")
+
+
 def index_tensor(frame: Frame, node: ast.Subscript, tensor: Tensor, *, store: bool) -> Value:
     """Index a tensor, reporting the parts of the index that live on the host."""
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -198,6 +214,7 @@ def index_tensor(frame: Frame, node: ast.Subscript, tensor: Tensor, *, store: bo
         )
     for part, value in zip(parts, values, strict=True):
         need_number(frame, part, value, "torch")
+        _need_drawn_members(frame, part, value)
         _index_by_tensor(frame, node, tensor, part, value, store=store)
     return Tensor(_indexed_rank(tensor, values), tensor.dtype, None, assumed=tensor.assumed,
                   random=tensor.random, why="indexed tensor")  # fmt: skip
