@@ -24,6 +24,7 @@ from .attributes import is_attribute_of, is_integer_literal
 from .emptied import only_records
 
 _COUNT: Final = Number(Tensor(0, DType("int64", "int")), COUNTED)
+_COUNTING: Final = (ast.Add, ast.Sub, ast.Mult, ast.LShift)
 _CHANGES: Final = (
     "code outside sees `{name}` as a 0-d tensor instead of an int, and it moves with the module; "
     "a module that is built on the meta device has to fill it in afterwards"
@@ -41,8 +42,7 @@ class CounterInForward(Rule[ModuleWrite]):
 
     def check(self, event: ModuleWrite) -> Finding | None:
         """Report integers that are counted."""
-        added = _counted(event)
-        if added is None or not _is_integer(event) or event.site.settings.numbers_may_vary:
+        if not _is_counted(event) or not _is_integer(event) or event.site.settings.numbers_may_vary:
             return None
         name = event.site.text(event.target)
         return Finding(
@@ -52,15 +52,31 @@ class CounterInForward(Rule[ModuleWrite]):
         )
 
 
-def _counted(event: ModuleWrite) -> ast.expr | None:
-    """What is added in ``self.n += 1`` or ``self.n = self.n + 1``; None for other writes."""
+def _is_counted(event: ModuleWrite) -> bool:
+    """True where the new number is computed from the old one, and does not come round again."""
     match event.site.statement:
-        case ast.AugAssign(target=target, op=ast.Add() | ast.Sub(), value=value):
-            return value if target is event.target else None
-        case ast.Assign(targets=[target], value=ast.BinOp(left, ast.Add() | ast.Sub(), value)):
-            same = ast.unparse(left) == ast.unparse(target)
-            return value if same and target is event.target else None
-    return None
+        case ast.AugAssign(target=target, op=op):
+            return target is event.target and isinstance(op, _COUNTING)
+        case ast.Assign(targets=[target], value=value):
+            return target is event.target and _counts(event.site, value, ast.unparse(target))
+    return False
+
+
+def _counts(site: Site, value: ast.expr, old: str) -> bool:
+    """True for ``self.n + 1``, also as ``min(self.n + 1, 9)``, in a choice or a local variable."""
+    match value:
+        case ast.BinOp(left, op, right) if isinstance(op, _COUNTING):
+            sides = (left, right)
+            return any(ast.unparse(s) == old or _counts(site, s, old) for s in sides)
+        case ast.IfExp(body=body, orelse=orelse):
+            return _counts(site, body, old) or _counts(site, orelse, old)
+        case ast.Call(func=ast.Name(id="int" | "max" | "min"), args=arguments):
+            return any(_counts(site, argument, old) for argument in arguments)
+        case ast.Name(id=name):
+            stores = site.stores(name)
+            bound = site.parent(stores[0]) if len(stores) == 1 else None
+            return isinstance(bound, ast.Assign) and _counts(site, bound.value, old)
+    return False
 
 
 def _is_integer(event: ModuleWrite) -> bool:
@@ -74,6 +90,8 @@ def _is_integer(event: ModuleWrite) -> bool:
 def _count_in_buffer(event: ModuleWrite) -> Repair | Decline:
     """Register a buffer in place of the number in ``__init__``; the counting stays as it is."""
     site, name = event.site, event.attribute
+    if not _is_step(site.statement):
+        return Decline(f"`{name}` is not counted by a plain `+` or `-`")
     cls, step = site.cls, event.target.value
     init = cls.methods.get("__init__") if cls else None
     if cls is None or init is None or not isinstance(step, ast.Name) or site.function is None:
@@ -92,6 +110,16 @@ def _count_in_buffer(event: ModuleWrite) -> Repair | Decline:
     rewrites = [Replace(start, template, {"start": start.value}), *_rebound(event)]
     message = "Count in a non-persistent buffer"
     return Repair(message, tuple(rewrites), Applicability.UNSAFE, _CHANGES.format(name=name))
+
+
+def _is_step(statement: ast.stmt) -> bool:
+    """True for ``self.n += 1`` and ``self.n = self.n + 1``."""
+    match statement:
+        case ast.AugAssign(op=op):
+            return isinstance(op, ast.Add | ast.Sub)
+        case ast.Assign(targets=[target], value=ast.BinOp(left, ast.Add() | ast.Sub(), _)):
+            return ast.unparse(left) == ast.unparse(target)
+    return False
 
 
 def _start(init: FunctionInfo, name: str) -> ast.Assign | None:

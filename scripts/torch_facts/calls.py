@@ -49,6 +49,7 @@ _PLAIN = """
     torch.get_default_device torch.get_deterministic_debug_mode
     torch.get_float32_matmul_precision torch.get_num_interop_threads torch.get_num_threads
     torch.get_rng_state torch.initial_seed torch.is_deterministic_algorithms_warn_only_enabled
+    torch.get_autocast_cpu_dtype torch.is_anomaly_check_nan_enabled torch.is_anomaly_enabled
     torch.is_inference_mode_enabled torch.is_warn_always_enabled
     torch.multiprocessing.get_sharing_strategy torch.profiler.kineto_available
     torch.profiler.supported_activities torch.random.get_rng_state torch.random.initial_seed
@@ -60,7 +61,9 @@ _OF_TENSOR = """
     torch.Tensor.is_conj torch.Tensor.is_distributed torch.Tensor.is_inference
     torch.Tensor.is_neg torch.Tensor.is_pinned torch.Tensor.is_shared torch.Tensor.is_signed
     torch.Tensor.retain_grad torch.Tensor.storage torch.Tensor.storage_offset
-    torch.Tensor.to_mkldnn torch.Tensor.to_sparse torch.Tensor.to_sparse_csr
+    torch.Tensor.dense_dim torch.Tensor.sparse_dim torch.Tensor.to_sparse_coo
+    torch.Tensor.to_mkldnn torch.Tensor.to_sparse torch.Tensor.to_sparse_csr torch.get_device
+    torch.is_distributed torch.is_neg torch.cudnn_is_acceptable
     torch.Tensor.requires_grad_ torch.Tensor.random_ torch.autograd.Variable torch.from_dlpack
     torch.is_conj torch.is_inference torch.is_signed torch.is_storage torch.nn.init.trunc_normal_
     torch.typename torch.utils.data.default_collate torch.utils.data.default_convert
@@ -190,6 +193,7 @@ _CALLS = {
     "torch.Tensor.is_set_to": "x, x",
     "torch.Tensor.resize_": "x.clone(), 3",
     "torch.Tensor.resize_as_": "x.clone(), x",
+    "torch.Tensor.to_sparse_bsc": "x[None], 1",
     "torch.autograd.functional.jacobian": "torch.sin, x",
     "torch.autograd.functional.jvp": "torch.sin, x, x",
     "torch.autograd.functional.vjp": "torch.sin, x, x",

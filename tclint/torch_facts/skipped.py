@@ -240,9 +240,10 @@ NAMES: Final[dict[str, str]] = {
     "GB0170": "torch.testing.assert_close",
     "GB0206": "torch.testing.make_tensor",
     "GB0208": """
-        torch.Tensor.__reduce_ex__ torch.Tensor.is_conj torch.Tensor.is_distributed
-        torch.Tensor.is_neg torch.Tensor.is_pinned torch.Tensor.is_same_size torch.Tensor.is_set_to
-        torch.Tensor.is_shared torch.Tensor.is_signed torch.Tensor.share_memory_
+        torch.Tensor.__reduce_ex__ torch.Tensor.dense_dim torch.Tensor.is_conj
+        torch.Tensor.is_distributed torch.Tensor.is_neg torch.Tensor.is_pinned
+        torch.Tensor.is_same_size torch.Tensor.is_set_to torch.Tensor.is_shared
+        torch.Tensor.is_signed torch.Tensor.share_memory_ torch.Tensor.sparse_dim
         torch.Tensor.storage torch.Tensor.storage_offset torch.__config__.show
         torch.accelerator.device_count torch.backends.cuda.flash_sdp_enabled
         torch.backends.cuda.is_built torch.backends.cuda.math_sdp_enabled
@@ -255,16 +256,18 @@ NAMES: Final[dict[str, str]] = {
         torch.cuda.initial_seed torch.cuda.is_bf16_supported torch.cuda.is_current_stream_capturing
         torch.cuda.max_memory_allocated torch.cuda.memory_allocated torch.cuda.memory_reserved
         torch.cuda.memory_stats torch.cuda.nvtx.range_pop torch.cuda.nvtx.range_push
-        torch.get_default_device torch.get_deterministic_debug_mode
-        torch.get_float32_matmul_precision torch.get_num_interop_threads torch.get_num_threads
-        torch.initial_seed torch.is_conj torch.is_deterministic_algorithms_warn_only_enabled
-        torch.is_inference torch.is_same_size torch.is_signed torch.is_storage
+        torch.cudnn_is_acceptable torch.get_autocast_cpu_dtype torch.get_default_device
+        torch.get_deterministic_debug_mode torch.get_device torch.get_float32_matmul_precision
+        torch.get_num_interop_threads torch.get_num_threads torch.initial_seed
+        torch.is_anomaly_check_nan_enabled torch.is_anomaly_enabled torch.is_conj
+        torch.is_deterministic_algorithms_warn_only_enabled torch.is_distributed torch.is_inference
+        torch.is_neg torch.is_same_size torch.is_signed torch.is_storage
         torch.is_warn_always_enabled torch.random.fork_rng torch.random.initial_seed
         torch.result_type torch.xpu.device_count
     """,
     "GB0277": """
-        torch.Tensor.to_sparse torch.Tensor.to_sparse_bsr torch.Tensor.to_sparse_csc
-        torch.Tensor.to_sparse_csr
+        torch.Tensor.to_sparse torch.Tensor.to_sparse_bsc torch.Tensor.to_sparse_bsr
+        torch.Tensor.to_sparse_coo torch.Tensor.to_sparse_csc torch.Tensor.to_sparse_csr
     """,
     "GB0363": "torch.Generator",
     "GB0374": "torch.sparse_csr_tensor",
