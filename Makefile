@@ -7,7 +7,8 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 TOOLS := build/tools
 MARKS ?= not slow and not exhaustive
-PYTEST_FLAGS ?= -n 2 --dist worksteal
+# One more than the cores of a small machine: many tests wait for other processes.
+PYTEST_FLAGS ?= -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-static test-all test-exhaustive lint format docs docs-check site pictures tutorial wheel compiled torch-facts \
