@@ -13,7 +13,16 @@ from tclint.semantics.collect import dotted_name
 from tclint.semantics.events import Call
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Class, External, Mapping, Object, Sequence, Tensor, Value
+from tclint.semantics.values import (
+    Class,
+    External,
+    Mapping,
+    Object,
+    Sequence,
+    Static,
+    Tensor,
+    Value,
+)
 from tclint.torch_facts import SKIPPED_FUNCTIONS, skipped_by_dynamo
 
 from ..lib.facts.origins import is_input, is_made_here
@@ -87,12 +96,34 @@ def _plain_tensor(value: Value) -> _Refused | None:
     return ("GB0001", "`torch.Tensor`") if value == External("torch.Tensor") else None
 
 
+def _listed(value: Value) -> _Refused | None:
+    """``dir`` lists what a class or a function of Python has, and no object of the project."""
+    if isinstance(value, Tensor):
+        return "GB0059", "a tensor"
+    if isinstance(value, Object) and (value.cls is not None or value.is_module):
+        return "GB0059", "an object"
+    parts = value.items or (value.element,) if isinstance(value, Sequence) else ()
+    if any(isinstance(kind, Tensor) for part in parts for kind in options(part)):
+        return "GB0059", "what holds tensors"
+    return None
+
+
+def _code(value: Value) -> _Refused | None:
+    """``eval`` of a number in a string gives a constant; names are those of Dynamo's own file."""
+    written = value.value if isinstance(value, Static) and value.known else None
+    if isinstance(written, str) and not any(map(str.isalpha, written)):
+        return None
+    return "GB0059", "code in a string"
+
+
 _BY_ARGUMENT: Final[dict[str, Callable[[Value], _Refused | None]]] = {
     "copy.copy": _shallow,
     "copy.deepcopy": _deep,
     "dataclasses.asdict": _of_fields,
     "dataclasses.astuple": _of_fields,
     "dataclasses.fields": _class,
+    "dir": _listed,
+    "eval": _code,
     "object.__delattr__": _tensor,
     "object.__setattr__": _tensor,
     "torch.Tensor.as_subclass": _plain_tensor,

@@ -60,6 +60,7 @@ class Project:
         self._is_module: dict[ClassInfo, bool] = {}
         self._several: dict[ModuleInfo, frozenset[str]] = {}
         self._asked: dict[ClassInfo, frozenset[str]] = {}
+        self._overriding: dict[tuple[ClassInfo, str], tuple[ClassInfo, ...]] = {}
 
     def another(self) -> Project:
         """A project of the same files that has loaded nothing yet."""
@@ -276,6 +277,19 @@ class Project:
             if isinstance(base, ClassInfo) and name in base.methods:
                 return base.methods[name]
         return None
+
+    def overriding(self, cls: ClassInfo, name: str) -> tuple[ClassInfo, ...]:
+        """The classes below a class, in files that were asked for, that define a method."""
+        key = (cls, name)
+        if key not in self._overriding:
+            near = (module for module in self.loaded if cls.name in module.file.text)
+            self._overriding[key] = tuple(
+                one
+                for module in near
+                for one in module.classes.values()
+                if one is not cls and name in one.methods and cls in self.ancestry(one)
+            )
+        return self._overriding[key]
 
     def asked_of_self(self, cls: ClassInfo) -> frozenset[str]:
         """The attributes that the methods of a class ask of their first argument."""

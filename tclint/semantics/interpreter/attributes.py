@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeGuard
 
 from tclint import torch_facts
 from tclint.semantics.collect import dotted_name
+from tclint.semantics.interpreter.abstract import implementation
 from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.arguments import AUTOGRAD_CONTEXT, GRADIENT, Arguments
 from tclint.semantics.interpreter.evaluate import evaluate, handles
@@ -311,12 +312,13 @@ def _object_attribute(
             method = analysis.project.method(cls, "forward")  # which `nn.Module.__call__` calls
         return Function(method, receiver) if method else _library_member(receiver, name)
     if method is not None:
-        return _bound_to(frame, _receiver(base), cls, method, node)
+        below = implementation(frame, base, cls, method, node)
+        return below or _bound_to(frame, _receiver(base), cls, method, node)
     if name == "__class__":
         return Class(cls)
     held = _held(frame, base, cls, name)
     if held is not None:
-        return _later(frame, cls, name, held)
+        return _later(frame, cls, name, _as_declared(frame, cls, name, held))
     value = _class_level(frame, cls, name)
     if value is not UNKNOWN:
         return _later(frame, cls, name, value)
@@ -342,6 +344,19 @@ def _held(frame: Frame, base: Object, cls: ClassInfo, name: str) -> Value | None
     if base.fields is None:
         return attributes_of(frame.analysis, cls).get(name)
     return base.field(name)
+
+
+def _as_declared(frame: Frame, cls: ClassInfo, name: str, held: Value) -> Value:
+    """What an object was made with, or what its class says where that was not known."""
+    if held is not STATIC and held is not UNKNOWN:
+        return held
+    for base in frame.analysis.project.ancestry(cls):
+        if isinstance(base, ClassInfo):
+            match frame.analysis.class_variables(base).get(name):
+                case ast.AnnAssign(annotation=kind, value=None):
+                    promised = annotation_value(frame.analysis, base, kind)
+                    return held if promised is UNKNOWN else promised
+    return held
 
 
 def _set_elsewhere(frame: Frame, cls: ClassInfo, name: str) -> Value:

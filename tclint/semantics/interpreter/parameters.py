@@ -20,6 +20,7 @@ from tclint.semantics.values import (
     DType,
     Guess,
     Mapping,
+    Object,
     Sequence,
     Static,
     SymInt,
@@ -70,12 +71,22 @@ def assumed_value(
 
 
 def _as_given(analysis: Analysis, info: FunctionInfo, name: str, promised: Value) -> Value:
-    """What is meant to be a number, and is one or a tensor where a call passes a tensor."""
-    given = tensor_in(analysis.given.get(info, {}).get(name, UNKNOWN))
+    """What calls pass for what was meant: a tensor for a number, an object of a class below it."""
+    passed = analysis.given.get(info, {}).get(name, UNKNOWN)
+    if isinstance(promised, Object):
+        below = [kind for kind in options(passed) if _is_below(analysis, kind, promised)]
+        return join([*below, promised]) if below else promised
+    given = tensor_in(passed)
     numbers = all(isinstance(o, Static) and o.type in _NUMBERS for o in present(promised))
     if given is None or given.assumed or not numbers:
         return promised
     return join((given, promised))
+
+
+def _is_below(analysis: Analysis, value: Value, promised: Object) -> bool:
+    if not isinstance(value, Object) or value.cls is None or promised.cls is None:
+        return False
+    return value.cls is not promised.cls and promised.cls in analysis.project.ancestry(value.cls)
 
 
 _NUMBERS: Final = frozenset({"int", "float", "bool"})

@@ -44,6 +44,7 @@ from tclint.semantics.lattice import is_tensor, may_be_unknown, options
 from tclint.semantics.syntax import path_of
 from tclint.semantics.values import (
     NONE,
+    STATIC,
     UNKNOWN,
     BoundExternal,
     Class,
@@ -88,7 +89,9 @@ def _ann_assign(frame: Frame, node: ast.AnnAssign) -> None:
         value = evaluate(frame, node.value)
         if frame.body.function is not None:
             promised = annotation_value(frame.analysis, frame.body.function, node.annotation)
-            value = kept_promise(value, promised)
+            # What a constructor is given is taken for configuration, unless somebody says better.
+            unknown = UNKNOWN if value is STATIC and frame.region is None else value
+            value = value if promised is UNKNOWN else kept_promise(unknown, promised)
         assign(frame, node.target, value)
 
 
