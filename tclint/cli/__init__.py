@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 from tclint import __version__
 
 INTERRUPTED = 130
+# What is imported stays: looking for garbage among it costs a tenth of the time to start.
+FEW_COLLECTIONS = 100_000
 
 
 def main() -> None:
     """Run the command that the process's arguments name, and exit with its code."""
+    gc.set_threshold(FEW_COLLECTIONS)
     try:
         if sys.argv[1:] in (["--version"], ["-V"]):
             print(f"tclint {__version__}")
