@@ -29,6 +29,10 @@ class Unknown(Value):
 
     __slots__ = ()
 
+    def __hash__(self) -> int:
+        """There is one of it."""
+        return 1
+
 
 UNKNOWN: Final = Unknown()
 
@@ -196,6 +200,22 @@ class Static(Value):
     def _content(self) -> Fields:
         return (self.type, self.value, self.known, self.default_off)
 
+    def __hash__(self) -> int:
+        """Hash what tells most constants apart."""
+        return hash((self.type, self.value))
+
+    def __eq__(self, other: object) -> bool:
+        """Compare type and content, what differs most often first; a constant may be no number."""
+        if self is other:
+            return True
+        return (
+            isinstance(other, Static)
+            and self.type == other.type
+            and self.known == other.known
+            and self.default_off == other.default_off
+            and (self.value is other.value or bool(self.value == other.value))
+        )
+
 
 # There is one of it: ask with ``is``, as for UNKNOWN.
 NONE: Final = Static("NoneType", None, known=True)
@@ -296,8 +316,18 @@ class Object(Value):
         return hash((self.name, self.cls, self.site))
 
     def __eq__(self, other: object) -> bool:
-        """Compare type and content."""
-        return super().__eq__(other)
+        """Compare type and content, what differs most often first."""
+        if self is other:
+            return True
+        return (
+            isinstance(other, Object)
+            and self.cls is other.cls
+            and self.name == other.name
+            and self.site is other.site
+            and self.is_module == other.is_module
+            and self.is_optimizer == other.is_optimizer
+            and self.fields == other.fields
+        )
 
     def field(self, name: str) -> Value | None:
         """What an attribute holds that was seen to be set; None for all others."""
@@ -413,6 +443,21 @@ class Sequence(Value):
     def _content(self) -> Fields:
         return (self.type, self.element, self.items)
 
+    def __hash__(self) -> int:
+        """Hash the content."""
+        return hash((self.type, self.element, self.items))
+
+    def __eq__(self, other: object) -> bool:
+        """Compare type and content, what differs most often first."""
+        if self is other:
+            return True
+        return (
+            isinstance(other, Sequence)
+            and self.type == other.type
+            and self.items == other.items
+            and self.element == other.element
+        )
+
 
 class Mapping(Value):
     """A dict with the values of its constant keys and the join of all others."""
@@ -477,6 +522,16 @@ class Union(Value):
 
     def _content(self) -> Fields:
         return (self.members,)
+
+    def __hash__(self) -> int:
+        """Hash the members; a set remembers that."""
+        return hash(self.members)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the members."""
+        if self is other:
+            return True
+        return isinstance(other, Union) and self.members == other.members
 
 
 def constant(value: object) -> Static:
