@@ -347,6 +347,18 @@ class ContainerGrown(Event):
 
 
 @record(frozen=True, eq=False)
+class NumberCounted(Event):
+    """Something is added to what an attribute or an item was, in a region: ``d["n"] += 1``.
+
+    ``value`` is what it was before, ``step`` what is added.
+    """
+
+    target: ast.Attribute | ast.Subscript
+    value: Value
+    step: ast.expr
+
+
+@record(frozen=True, eq=False)
 class ClassWrite(Event):
     """An attribute of a class of the project (not of an instance) is assigned in a region."""
 

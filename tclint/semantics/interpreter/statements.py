@@ -19,6 +19,7 @@ from tclint.semantics.events import (
     CompileCall,
     ContextEntered,
     GlobalsDeclared,
+    NumberCounted,
     ObjectAssert,
     TensorAssert,
     TensorBranch,
@@ -79,6 +80,8 @@ def _expr(frame: Frame, node: ast.Expr) -> None:
 @walks(ast.Assign)
 def _assign(frame: Frame, node: ast.Assign) -> None:
     value = evaluate(frame, node.value)
+    if frame.region is not None and isinstance(node.value, ast.BinOp):
+        _report_counted(frame, node.targets[0], node.value.op, node.value.left, node.value.right)
     for target in node.targets:
         assign(frame, target, value)
 
@@ -99,11 +102,24 @@ def _ann_assign(frame: Frame, node: ast.AnnAssign) -> None:
 def _aug_assign(frame: Frame, node: ast.AugAssign) -> None:
     right = evaluate(frame, node.value)
     left = _load(frame, node.target)
+    _report_counted(frame, node.target, node.op, node.target, node.value)
     if isinstance(left, Tensor):
         value: Value = left  # in place: rank, dtype and device stay
     else:
         value = augment(frame, node.target, node.op, left, right)
     assign(frame, node.target, value, augmented=True)
+
+
+def _report_counted(
+    frame: Frame, target: ast.expr, op: ast.operator, before: ast.expr, step: ast.expr
+) -> None:
+    """Report ``d["n"] += 1``, and ``d["n"] = d["n"] + 1``."""
+    if frame.region is None or not isinstance(target, (ast.Attribute, ast.Subscript)):
+        return
+    if isinstance(op, (ast.Add, ast.Sub)) and type(before) is type(target):
+        value = frame.body.values.get(before, UNKNOWN)
+        if target is before or ast.unparse(target) == ast.unparse(before):
+            frame.analysis.emit(frame, NumberCounted, target, target=target, value=value, step=step)
 
 
 def _load(frame: Frame, target: ast.Name | ast.Attribute | ast.Subscript) -> Value:
