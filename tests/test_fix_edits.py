@@ -709,6 +709,19 @@ def test_a_statement_goes_elsewhere_with_its_comments(source: str, after: str) -
     assert _fix(source, ("b;", "", {}), (last, "$b", {"b": "b;"})) == after
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        "def f(a,\n              b):\n  return a\n",
+        "x = [\n            1,\n]\nif x:\n  y\n",
+        '"""Doc.\n            more\n"""\nclass C: pass\nclass D:\n  @p\n  def f(): pass\n',
+    ],
+)
+def test_a_new_block_is_indented_as_blocks_of_the_file_are(head: str) -> None:
+    fixed = _fix(f"{head}print(x)\n", ("print(x);", "if y:\n    $x", {"x": "print(x);"}))
+    assert fixed == f"{head}if y:\n  print(x)\n"
+
+
 def test_a_block_goes_elsewhere_with_its_comments() -> None:
     source = "def f():\n    a\n    # why\n    if b:\n        # deep\n        c\n    d\n"
     block = "if b:\n        # deep\n        c;"

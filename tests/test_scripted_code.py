@@ -8,6 +8,7 @@ import pytest
 
 from tclint.config import Config
 from tclint.fix.apply import fix_files
+from tclint.fix.results import Remedies
 from tclint.lint.engine import check_files
 
 HEAD = "import torch\nfrom torch import nn, jit\nfrom torch.jit import script\n\n\n"
@@ -112,3 +113,53 @@ def test_a_class_that_another_file_scripts_is_left_alone(tmp_path: Path) -> None
     changed, reasons = _reasons(tmp_path, HEAD + NET, user)
     assert not changed
     assert len(reasons) == 1
+
+
+SLICED = """\
+def f(x: torch.Tensor, n: torch.Tensor):
+    count = n[0]
+    return x[:count] * 2
+
+
+class Net(nn.Module):
+    def forward(self, x: torch.Tensor, n: torch.Tensor):
+        return f(x, n)
+"""
+
+
+def test_no_hatch_is_opened_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "part.py"
+    changed = []
+    for text in (HEAD + SLICED, HEAD + "@torch.jit.script\n" + SLICED):
+        path.write_text(text)
+        done = fix_files([path], Config(tmp_path), unsafe=True, remedies=Remedies(hatches=True))
+        changed.append("first_item(count)" in "".join(file.after for file in done.changed))
+    assert changed == [True, False]
+    found = check_files([path], Config(tmp_path)).results
+    assert all(remedy.kind.value != "hatch" for r in found for remedy in r.diagnostic.remedies)
+
+
+RANDOM = """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(4, 4) for _ in range(3)])
+        self.rate = 0.1
+
+    def forward(self, x: torch.Tensor):
+        for layer in self.layers:
+            if self.training and torch.rand([]) < self.rate:
+                continue
+            x = layer(x)
+        return x
+"""
+
+
+def test_no_unsafe_fix_beside_a_safe_one_is_made_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "part.py"
+    changed = []
+    for text in (HEAD + RANDOM, HEAD + RANDOM + "\n\nnet = torch.jit.script(Net())\n"):
+        path.write_text(text)
+        done = fix_files([path], Config(tmp_path), unsafe=True)
+        changed.append(bool(done.changed))
+    assert changed == [True, False]

@@ -18,6 +18,7 @@ from tclint.fix.run import AstNode, Run, Scope, indentation, run_around
 from tclint.records import record
 from tclint.source.file import SourceFile, split_lines
 from tclint.source.nesting import nested_deeply
+from tclint.source.rows import first_row
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -118,7 +119,7 @@ def cut(file: SourceFile, tree: ast.Module, nodes: Sequence[AstNode]) -> Snippet
     run = run_around(file, tree, nodes)
     text = "".join(file.lines[run.first - 1 : run.last])
     start = sum(map(len, file.lines[: run.first - 1]))
-    step = _unit(file, run.scope)
+    step = _unit(file, tree, run.scope)
     header = _header(file, run, step)
     return Snippet(file, text, start, run.first, header, step, parse(header + text))
 
@@ -194,17 +195,16 @@ def _header(file: SourceFile, run: Run, step: str) -> str:
     return header
 
 
-def _unit(file: SourceFile, scope: Scope | None) -> str:
-    """One step of indentation as the code around uses it."""
-    if scope is not None:
-        outer = indentation(file.lines[scope.lineno - 1])
-        inner = indentation(file.lines[scope.body[0].lineno - 1])
-        if inner.startswith(outer) and len(inner) > len(outer):
-            return inner[len(outer) :]
-    for line in file.lines:
-        step = indentation(line)
-        if step and line.strip() and not line.lstrip().startswith("#"):
-            return step
+def _unit(file: SourceFile, tree: ast.Module, scope: Scope | None) -> str:
+    """One step of indentation as the code around uses it, or else the first block of the file."""
+    blocks = ast.walk(tree) if scope is None else iter([scope])
+    for block in blocks:
+        body = getattr(block, "body", None)
+        if isinstance(block, ast.stmt) and body and body[0].lineno > block.lineno:
+            outer = indentation(file.lines[block.lineno - 1])
+            inner = indentation(file.lines[first_row(body[0]) - 1])
+            if inner.startswith(outer) and len(inner) > len(outer):
+                return inner[len(outer) :]
     return "    "
 
 

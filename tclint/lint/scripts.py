@@ -12,20 +12,29 @@ if TYPE_CHECKING:
     from tclint.lint.rule import Finding
     from tclint.semantics.events import Event
     from tclint.semantics.interpreter.scripted import Scripted
+    from tclint.semantics.symbols import FunctionInfo
 
 
 def outside_script(finding: Finding, event: Event, scripted: Scripted) -> Finding:
-    """The finding, without a fix that would rewrite what ``torch.jit.script`` compiles.
+    """The finding, without what would rewrite code that ``torch.jit.script`` compiles.
 
     TorchScript takes less than Python: no ``torch.compiler``, no tensor for a number. Dynamo
     traces the Python function behind a scripted one, so that what is found there is true.
     """
-    if not isinstance(finding.fix, Repair):
+
+    def touched(repair: Repair | Decline | None) -> FunctionInfo | None:
+        """The scripted function that a repair would rewrite."""
+        rewrites = repair.rewrites if isinstance(repair, Repair) else ()
+        rows = [anchor(one).lineno for one in rewrites if isinstance(one, Local)]
+        found = (scripted.around(event.site.module, row) for row in rows)
+        return next((function for function in found if function is not None), None)
+
+    if touched(finding.hatch) is not None:
+        finding = replace(finding, hatch=None)
+    if touched(finding.unsafe) is not None:
+        finding = replace(finding, unsafe=None)
+    function = touched(finding.fix)
+    if function is None:
         return finding
-    places = [anchor(one) for one in finding.fix.rewrites if isinstance(one, Local)]
-    for place in places:
-        function = scripted.around(event.site.module, place.lineno)
-        if function is not None:
-            why = f"torch.jit.script compiles `{function.qualname}`, too, and takes less of Python"
-            return replace(finding, fix=Decline(why))
-    return finding
+    why = f"torch.jit.script compiles `{function.qualname}`, too, and takes less of Python"
+    return replace(finding, fix=Decline(why))
