@@ -65,10 +65,23 @@ def fixed(folder: Path, head: str, code: str = CODE, name: str = "m.py") -> str:
             '__all__ = ["autocast"]\n',
             id="what is kept on purpose",
         ),
+        pytest.param(
+            "import math\nimport numpy as np\nimport torch\nimport torch.cuda.amp as amp\n"
+            "import torch.onnx as onnx\n\nautocast = amp.autocast\n",
+            "import math\nimport torch\nimport torch.cuda.amp as amp\n"
+            "import torch.onnx as onnx\n\nautocast = amp.autocast\n",
+            id="what is used still, and what was unused before",
+        ),
     ],
 )
 def test_imports_without_a_use_go(tmp_path: Path, head: str, after: str) -> None:
     assert fixed(tmp_path, head) == after
+
+
+def test_a_module_that_comes_with_torch_goes(tmp_path: Path) -> None:
+    code = "\n\ndef f(x: torch.Tensor):\n    with amp.autocast():\n        return x * 2\n"
+    head = "import torch\nimport torch.cuda.amp as amp\n"
+    assert fixed(tmp_path, head, code) == "import torch\n"
 
 
 def test_imports_that_another_file_takes_stay(tmp_path: Path) -> None:

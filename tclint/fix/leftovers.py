@@ -19,6 +19,8 @@ _Import: TypeAlias = "ast.Import | ast.ImportFrom"
 _OPENED: Final = frozenset({"dir", "eval", "exec", "globals", "locals", "vars"})
 _TYPE_COMMENT: Final = re.compile(r"#\s*type:(.*)")
 _WITHOUT_EFFECTS: Final = frozenset({"torch", "numpy", *sys.stdlib_module_names})
+# These are there with torch, whoever imports them.
+_WITH_TORCH: Final = frozenset({"torch.amp", "torch.cuda", "torch.cuda.amp", "torch.nn"})
 
 
 def leftover_imports(before: str, after: str, needed: Callable[[str], bool]) -> list[Change]:
@@ -98,8 +100,10 @@ def _imports_of(statement: ast.stmt) -> Iterator[_Import]:
 def _bound(statement: _Import) -> set[str]:
     if isinstance(statement, ast.Import):
         # A module of a package is there for whoever spells it by its full name, too.
-        roots = (alias for alias in statement.names if alias.name in _WITHOUT_EFFECTS)
-        return {alias.asname or alias.name for alias in roots}
+        roots = {alias.name for alias in statement.names if alias.asname is None}
+        named = {alias.asname: alias.name for alias in statement.names if alias.asname}
+        known = _WITHOUT_EFFECTS | _WITH_TORCH
+        return roots & _WITHOUT_EFFECTS | {name for name, of in named.items() if of in known}
     root = (statement.module or "").partition(".")[0]
     if statement.level or root not in _WITHOUT_EFFECTS:
         return set()
