@@ -13,6 +13,7 @@ from benchmarks.repair.__main__ import main
 from benchmarks.repair.names import missing_names
 from benchmarks.repair.package_page import REMEDIES
 from benchmarks.repair.packages import fix_package
+from benchmarks.repair.reasons import left_by_reason
 from benchmarks.repair.record import AFTER, BEFORE, ROUNDED, SAME, SETTINGS, UNSAFE, Measured, Site
 from benchmarks.repair.report import Report, is_better, page, summary, text, tiers_table
 from benchmarks.repair.rows import TABLES, TRAIN, Row, chosen
@@ -155,6 +156,22 @@ def test_the_tiers_tell_what_is_left_after_each() -> None:
     assert "| safe fixes | 2 | 0 of 1 |" in table
     assert "| and unsafe fixes | 0 | 1 of 1 |" in table
     assert "| net | 3 | 2 | 0 | identical |" in table
+
+
+def test_what_safe_fixes_leave_is_told_by_its_reason() -> None:
+    names = ["mixtral", "m2m_100", "m2m_100@train", "bart"]
+    breaks = {"mixtral": 4, "m2m_100": 3, "m2m_100@train": 2, "bart": 0}
+    safe = {name: replace(measured(AFTER, breaks[name] + 1), row=name) for name in names}
+    unsafe = {name: replace(one, graphs=1) for name, one in safe.items()}
+    found = {"mixtral": 5, "m2m_100": 3, "m2m_100@train": 2, "bart": 9}
+    told = left_by_reason(names, found, {"safe fixes": safe, "and unsafe fixes": unsafe})
+    rows = [line.split(" | ")[:5] for line in told.splitlines() if line.startswith("| ")]
+    assert rows[0] == ["| class", "rows", "as found", "safe fixes", "and unsafe fixes"]
+    assert rows[2:] == [
+        ["| mixtures of experts", "1", "5", "4", "0"],
+        ["| LayerDrop", "1", "2", "2", "0"],
+        ["| others", "1", "3", "3", "0"],
+    ]
 
 
 def test_what_was_timed_is_a_section_that_the_next_recording_replaces() -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from benchmarks.repair.reasons import left_by_reason
 from benchmarks.repair.record import AFTER, HATCHES, ROUNDED, SAME, SETTINGS, UNSAFE, Measured
 from benchmarks.repair.rows import Row
 from benchmarks.repair.tree import Fixed
@@ -102,8 +103,10 @@ def summary(report: Report) -> str:
     edited = report.fixed.edited
     edits = f"{sum(one.edits for one in edited)} in {len(edited)} of {report.fixed.files} files"
     wrong = [len(found) for found in (report.unequal, report.lost, report.fixed.broken)]
+    torch = ", ".join(sorted({pair[1].versions.get("torch", "?") for pair in pairs}))
     return "\n".join(
         [
+            f"torch       {torch}, on the CPU",
             f"rows        {len(pairs)} measured, {len(report.rows) - len(pairs)} did not run",
             f"breaks      {before} -> {after} ({share:.1%} removed)",
             f"one graph   {whole} of {sum(bool(p[0].breaks) for p in pairs)} rows that broke",
@@ -182,7 +185,11 @@ def tiers_table(report: Report, arms: Mapping[str, Mapping[str, Measured]]) -> s
         left = [measured[name].breaks for name in names]
         lines.append(f"| {_TIERS[tier]} | {sum(left)} | {left.count(0)} of {len(names)} |")
     head = ["### Tiers", "", "| | breaks | whole |", "| --- | --- | --- |"]
-    return "\n".join([*head, *lines, "", *_by_row(report, names, arms), ""])
+    parts = [*head, *lines, "", *_by_row(report, names, arms), ""]
+    if report.title.endswith(", catalogue"):
+        told = {_TIERS[tier]: kept for tier, kept in arms.items()}
+        parts.append(left_by_reason(names, dict(zip(names, found, strict=True)), told))
+    return "\n".join(parts)
 
 
 def _by_row(
