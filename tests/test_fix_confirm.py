@@ -340,6 +340,12 @@ def test_of_two_fixes_of_a_finding_the_unsafe_one_is_kept_where_the_safe_one_lea
     }
 
 
+def test_what_an_unsafe_fix_is_worth_alone_is_told_as_such(tmp_path: Path) -> None:
+    vain = Fake("n = x.sum().item()", "n = x.sum().item() + 0", more="n = x.sum()")
+    outcome = _confirm(tmp_path, "    n = x.sum().item()\n    return x + n\n", vain)
+    assert [kind for kind, _, _, _ in _worth(outcome)] == ["unsafe fixes"]
+
+
 def test_of_two_fixes_of_a_finding_the_safe_one_is_kept_where_the_unsafe_one_fails(
     tmp_path: Path,
 ) -> None:

@@ -248,7 +248,7 @@ class _Choice:
         safe = frozenset(key for key in self.kept if not self._is_last_resort(key))
         was = self._trials.figures(frozenset())
         steps = [(SAFE, safe)] if safe and self._trials.attempt(safe) == [] else []
-        steps += [(UNSAFE if steps else FIXES, self.kept)] if self.kept - safe else []
+        steps += [(UNSAFE if steps or not safe else FIXES, self.kept)] if self.kept - safe else []
         base: Keys = frozenset()
         for kind, some in steps:
             now = self._trials.figures(some)
