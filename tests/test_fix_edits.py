@@ -698,6 +698,11 @@ def test_a_statement_that_goes_leaves_no_gap(source: str, after: str) -> None:
             id="from the top to the end of the block",
         ),
         pytest.param(
+            "def f():\n    # fmt: off\n    # why\n    b\n    c\n    # fmt: on\n    d\n",
+            "def f():\n    # fmt: off\n    c\n    # fmt: on\n    d\n    # why\n    b\n",
+            id="marks that tools read stay",
+        ),
+        pytest.param(
             "def f():\n    # of all\n    b; c\n    d\n",
             "def f():\n    # of all\n    c\n    d\n    b\n",
             id="one of two on a line leaves the comments of both",

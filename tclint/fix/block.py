@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from tclint.fix.template import Statement
 
 Simple = cst.SimpleStatementLine | cst.SimpleStatementSuite
+
+# What tools and editors read, for all that follows.
+_MARK: Final = re.compile(r"#\s*(?:%%|(?:fmt|yapf|isort|pylint|ruff|mypy|region|endregion)\b)")
 
 
 @record()
@@ -159,9 +163,11 @@ def _main(old: Statement, change: Change) -> list[Statement]:
 
 
 def own_comments(lines: Sequence[cst.EmptyLine]) -> list[cst.EmptyLine]:
-    """The comments right above a statement, of the lines above it."""
-    blank = [i for i, line in enumerate(lines) if not line.comment]
-    return [*lines[blank[-1] + 1 :]] if blank else [*lines]
+    """The comments right above a statement, of the lines above it: those that tell of it."""
+    others = [
+        i for i, line in enumerate(lines) if not line.comment or _MARK.match(line.comment.value)
+    ]
+    return [*lines[others[-1] + 1 :]] if others else [*lines]
 
 
 def _blank_prefix(lines: Sequence[cst.EmptyLine]) -> int:
