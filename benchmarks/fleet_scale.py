@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from benchmarks.fleet_gpus.told import TITLE
 from tclint.fleet.board import board
 from tclint.fleet.carry import Crew
 from tclint.fleet.config import Arm, Measures
@@ -94,8 +95,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     text = page(driven, times)
     print(text)
     if options.markdown:
-        options.markdown.write_text(text)
+        options.markdown.write_text(text + measured_on_gpus(options.markdown))
     return 0
+
+
+def measured_on_gpus(markdown: Path) -> str:
+    """What ``benchmarks.fleet_gpus`` wrote at the end of the page stays there."""
+    _, title, rest = (
+        markdown.read_text().partition(f"\n{TITLE}\n") if markdown.exists() else ("",) * 3
+    )
+    return title + rest
 
 
 def drive(count: int) -> Driven:
