@@ -1,4 +1,7 @@
-"""A driver to be killed: runs a fleet with stub workers. ``python -m tests.fleet_driver FILE``"""
+"""A driver to be killed: runs a fleet with stub workers. ``python -m tests.fleet_driver FILE``
+
+With the address of a Ray cluster behind the file, Ray runs the stubs.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +11,36 @@ from pathlib import Path
 from tclint.fleet import plan
 from tclint.fleet.config import read_fleet
 from tclint.fleet.environment import Environment
-from tclint.fleet.local import LocalCrew
-from tclint.fleet.session import Again, run_fleet
+from tclint.fleet.session import Again, CrewFor, run_fleet
 from tests import fleet_stub
 
 
 def main() -> None:
     plan.ask_environment = lambda python, device: Environment("3.11.0", "2.13.0")
-    worker = (sys.executable, "-m", fleet_stub.__name__)
+    fleet = read_fleet(Path(sys.argv[1]))
     ran = run_fleet(
-        read_fleet(Path(sys.argv[1])),
-        lambda plan: LocalCrew(2, worker=worker),
+        fleet,
+        on_ray(sys.argv[2]) if sys.argv[2:] else on_this_machine(),
         Again(),
         "",
         lambda done, of, unit, measured: print(done, of, unit.target, flush=True),
     )
     print(ran)
+
+
+def on_this_machine() -> CrewFor:
+    from tclint.fleet.local import LocalCrew
+
+    worker = (sys.executable, "-m", fleet_stub.__name__)
+    return lambda plan: LocalCrew(2, worker=worker)
+
+
+def on_ray(address: str) -> CrewFor:
+    from tclint.fleet import cluster
+
+    cluster.measure_plain = fleet_stub.measure_plain
+    measures = read_fleet(Path(sys.argv[1])).measures
+    return lambda plan: cluster.RayCrew(address, measures)
 
 
 if __name__ == "__main__":

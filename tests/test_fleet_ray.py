@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import random
+import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +19,8 @@ from tclint.fleet.plan import Plan
 from tclint.fleet.session import Again, run_fleet
 from tclint.fleet.store import open_store
 from tclint.fleet.units import Unit
-from tests.fleet_help import without_torch, write_fleet
+from tests.conftest import REPOSITORY
+from tests.fleet_help import FLEET, without_torch, write_fleet
 from tests.fleet_stub import answer
 
 pytest.importorskip("ray", reason="Ray is large: it is no dependency of the tests")
@@ -27,6 +32,13 @@ from tclint.fleet import cluster
 from tclint.fleet.cluster import RayCrew
 from tclint.verify.wire import plain
 
+ARMS = """
+[[arm]]
+name = "found"
+[[arm]]
+name = "fixed"
+fixed = true
+"""
 MANY = "".join(f"def make_{n}(): ...\n" for n in range(40))
 
 
@@ -105,6 +117,58 @@ def test_nodes_that_come_and_go_change_no_result(tmp_path: Path, nodes: Cluster)
         rows = store.units(1)
     assert [row.measured for row in rows] == [answer(row.target) for row in rows]
     assert len({row.target for row in rows}) == 40
+
+
+def start_driver(file: Path, address: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.fleet_driver", str(file), address]
+    return subprocess.Popen(
+        command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("targets", "kills"),
+    [
+        pytest.param(20, 3, marks=pytest.mark.slow(60)),
+        pytest.param(150, 10, marks=pytest.mark.exhaustive),
+    ],
+)
+def test_a_driver_that_is_killed_goes_on(
+    tmp_path: Path, nodes: Cluster, targets: int, kills: int
+) -> None:
+    """The cluster stays; what it still runs for drivers that are no more, nobody writes down."""
+    file = write_fleet(tmp_path, FLEET + ARMS)
+    (tmp_path / "models/a.py").write_text("".join(f"def make_{n}(): ...\n" for n in range(targets)))
+    draw = random.Random(0)
+    for _ in range(kills):
+        driver = start_driver(file, nodes.address)
+        assert driver.stdout is not None
+        for _ in range(draw.randint(1, 2 * targets // kills)):
+            assert driver.stdout.readline()
+        time.sleep(draw.random() * 0.1)
+        driver.kill()
+        driver.communicate()
+    before = kept(tmp_path)
+    assert 0 < len(before) < 2 * targets  # the killed ones left something, and not all
+    driver = start_driver(file, nodes.address)
+    said, complaints = driver.communicate()
+    assert driver.returncode == 0, complaints
+    assert f"Ran(run=1, measured={2 * targets - len(before)}, known={len(before)})" in said
+    names = [f"models/a.py:make_{n}" for n in range(targets)]
+    assert kept(tmp_path) == sorted((name, arm) for name in names for arm in ("found", "fixed"))
+    with open_store(tmp_path / "kept.sqlite") as store:
+        rows = store.units(1)
+    assert [row.measured for row in rows] == [answer(row.target) for row in rows]
+
+
+def kept(folder: Path) -> list[tuple[str, str]]:
+    """The units that have a result; there is no result besides."""
+    with sqlite3.connect(folder / "kept.sqlite") as database:
+        (results,) = database.execute("SELECT count(*) FROM results").fetchone()
+        found = database.execute("SELECT target, arm FROM units WHERE result IS NOT NULL")
+        names = sorted(found.fetchall())
+    assert results == len(names)
+    return names
 
 
 @pytest.mark.slow
