@@ -11,7 +11,7 @@ import pytest
 
 from tclint.cli.fleeting import difference, rendered
 from tclint.fleet.board import Board, Cause, board
-from tclint.fleet.changes import Kind, changes
+from tclint.fleet.changes import Change, Kind, changes
 from tclint.fleet.config import FleetError
 from tclint.fleet.report.sections import sections
 from tclint.fleet.session import Again
@@ -81,6 +81,10 @@ FAST = replace(WHOLE_ONE, speeds=(ModeSpeed("default", 2.0, 1.0, 2.0, 1.9, 2.1),
 UNSURE = replace(WHOLE_ONE, speeds=(ModeSpeed("default", 2.0, 1.0, 1.5, 1.0, 2.0),))
 ELSEWHERE = replace(BREAK, gb_id="GB0001", reason="another")
 MOVED = replace(BREAK, row=30)
+MANY_NEW = (
+    "whole → 6 graph breaks (models/a.py:1, 2, 3 and 2 more GB0124 Unsupported Tensor.item() call;"
+    " models/a.py:3 GB0001 another)"
+)
 
 
 @pytest.mark.parametrize(
@@ -99,6 +103,11 @@ MOVED = replace(BREAK, row=30)
             BROKEN,
             replace(BROKEN, breaks=(BREAK, ELSEWHERE)),
             [("worse", "1 graph break → 2 graph breaks (models/a.py:3 GB0001 another)")],
+        ),
+        (
+            WHOLE_ONE,
+            replace(BROKEN, breaks=(*(replace(BREAK, row=n) for n in range(1, 6)), ELSEWHERE)),
+            [("worse", MANY_NEW)],
         ),
         (WHOLE_ONE, failed("crash", "boom"), [("worse", "does not run any more: boom")]),
         (failed("crash", "boom"), BROKEN, [("better", "runs again")]),
@@ -121,7 +130,7 @@ MOVED = replace(BREAK, row=30)
         (
             replace(WHOLE_ONE, recompiles=2),
             WHOLE_ONE,
-            [("better", "recompiles 0 times instead of 2")],
+            [("better", "recompiles never instead of 2 times")],
         ),
         (
             replace(WHOLE_ONE, exported=""),
@@ -178,3 +187,10 @@ def test_each_arm_tells_its_causes(told: Board) -> None:
     (causes,) = (one for one in sections(replace(told, causes=many)) if one.title.startswith("Why"))
     assert Counter(row[0] for row in causes.rows) == {"as found": 20, "fixed": 20}
     assert causes.note == "20 rarer causes are left out"
+
+
+def test_of_many_changes_the_report_shows_some_and_says_where_all_are(told: Board) -> None:
+    many = tuple(Change(Kind.WORSE, f"t{n}", "as found", "is worse") for n in range(25))
+    (shown,) = (s for s in sections(replace(told, changes=many)) if s.title.startswith("Changes"))
+    assert len(shown.rows) == 20
+    assert shown.note == "5 more: tclint fleet diff 1 2 lists them all"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 
 from tclint.fleet.store import UnitRow
@@ -49,6 +49,8 @@ def arm_changes(old: Iterable[UnitRow], new: Iterable[UnitRow], name: str) -> li
 
 _Results = Mapping[tuple[str, str], Measured | None]
 _WORST = (WHOLE, BREAKS, NOTHING, FAILED)
+_SHOWN = 3
+"""Causes of new breaks that are told, and rows of each."""
 
 
 def _compared(before: _Results, after: _Results) -> list[Change]:
@@ -83,13 +85,17 @@ def _differences(old: Measured, new: Measured) -> Iterable[tuple[Kind, str]]:
         worse = new.recompiles > old.recompiles
         yield (
             Kind.WORSE if worse else Kind.BETTER,
-            f"recompiles {new.recompiles} times instead of {old.recompiles}",
+            f"recompiles {_times(new.recompiles)} instead of {_times(old.recompiles)}",
         )
     asked = old.exported is not None and new.exported is not None
     if asked and bool(old.exported) != bool(new.exported):
         said = f"cannot be exported: {new.exported}" if new.exported else "can be exported"
         yield (Kind.WORSE if new.exported else Kind.BETTER), said
     yield from _speeds(old, new)
+
+
+def _times(count: int) -> str:
+    return {0: "never", 1: "once"}.get(count, f"{count} times")
 
 
 def _breaks(old: Measured, new: Measured) -> Iterable[tuple[Kind, str]]:
@@ -113,10 +119,22 @@ def _state(one: Measured) -> str:
 def _lines(new: Iterable[BreakLine], old: Iterable[BreakLine]) -> str:
     """The breaks that are new, by what broke: their lines move when a file is edited."""
     added = Counter(map(_cause, new)) - Counter(map(_cause, old))
-    shown = [one for one in new if added[_cause(one)]]
-    told = "; ".join(f"{one.place}:{one.row} {one.gb_id} {one.reason}" for one in shown[:3])
-    more = f" and {len(shown) - 3} more" if len(shown) > 3 else ""
-    return f" ({told}{more})" if shown else ""
+    rows: dict[tuple[str, str, str], list[int]] = {}
+    for one in new:
+        if added[_cause(one)]:
+            rows.setdefault(_cause(one), []).append(one.row)
+    told = [
+        f"{place}:{_first(rows[place, gb_id, reason], ', ')} {gb_id} {reason}"
+        for place, gb_id, reason in rows
+    ]
+    return f" ({_first(told, '; ')})" if told else ""
+
+
+def _first(values: Sequence[object], comma: str) -> str:
+    """The first few of some, and how many more there are."""
+    shown = comma.join(map(str, values[:_SHOWN]))
+    more = len(values) - _SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _cause(one: BreakLine) -> tuple[str, str, str]:

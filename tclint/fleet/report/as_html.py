@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tclint.fleet.board import Board, Row, Total
+from tclint.fleet.changes import Kind
 from tclint.fleet.report.sections import cell, heading, outcome_counts, sections
 from tclint.fleet.units import BREAKS, FAILED, NOTHING, WHOLE, Measured
 from tclint.report.project import NAME
@@ -13,6 +14,7 @@ from tclint.report.style import STYLE
 
 _TEMPLATE = "board.html"
 _COLOURS = {WHOLE: "good", BREAKS: "warn", NOTHING: "one", FAILED: "bad"}
+_KINDS = {Kind.WORSE.value: "bad", Kind.BETTER.value: "good", Kind.OTHER.value: "one"}
 _TARGETS = "Targets"
 
 
@@ -37,6 +39,7 @@ def _content(board: Board) -> dict[str, Any]:
         "style": STYLE,
         "heading": heading(board),
         "arms": [_arm(total) for total in board.totals],
+        "kinds": _KINDS,
         "legend": [*_COLOURS.items()],
         "tables": tables,
         "names": [total.arm.name for total in board.totals],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from tclint.fleet.board import Board, Cause, Total, Worth
 from tclint.fleet.changes import Change
@@ -12,6 +13,8 @@ from tclint.records import record
 _CAUSES_SHOWN = 20
 """In each arm, those that the most targets have."""
 _TARGETS_SHOWN = 5
+_CHANGES_SHOWN = 20
+"""The worse ones come first."""
 
 
 @record(frozen=True)
@@ -49,7 +52,7 @@ def heading(board: Board) -> str:
 def change_section(title: str, found: Sequence[Change]) -> Section:
     """The table of what changed."""
     rows = tuple((one.kind.value, one.target, one.arm, one.what) for one in found)
-    return Section(title, ("", "target", "arm", "what"), rows)
+    return Section(title, ("change", "target", "arm", "what"), rows)
 
 
 def cell(measured: Measured | None) -> str:
@@ -120,8 +123,12 @@ def _arm(total: Total) -> Iterator[str]:
 
 
 def _changes(board: Board) -> Iterator[Section]:
-    if board.before is not None:
-        yield change_section(f"Changes since run {board.before.id}", board.changes)
+    if board.before is None:
+        return
+    section = change_section(f"Changes since run {board.before.id}", board.changes[:_CHANGES_SHOWN])
+    more = len(board.changes) - len(section.rows)
+    note = f"{more} more: tclint fleet diff {board.before.id} {board.run.id} lists them all"
+    yield replace(section, note=note if more else "")
 
 
 def _worth(board: Board) -> Iterator[Section]:
