@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _BLANK = cst.SimpleWhitespace(" ")
 _NONE = cst.SimpleWhitespace("")
+_BARE = cst.AssignEqual(whitespace_before=_NONE, whitespace_after=_NONE)
 
 
 def with_argument(call: cst.Call, value: cst.BaseExpression, keyword: str | None) -> cst.Call:
@@ -26,7 +27,7 @@ def with_argument(call: cst.Call, value: cst.BaseExpression, keyword: str | None
         if keyword is not None and arg.keyword is not None and arg.keyword.value == keyword:
             args[number] = arg.with_changes(value=fit(arg, "value", value, keep=False))
             return call.with_changes(args=args)
-    new = _argument(value, keyword)
+    new = _argument(value, keyword, _equal(call))
     if not args:
         return call.with_changes(args=[new], whitespace_before_args=_NONE)
     between = _between(call)
@@ -36,7 +37,13 @@ def with_argument(call: cst.Call, value: cst.BaseExpression, keyword: str | None
 
 
 def laid_out_like(new: cst.Call, old: cst.Call) -> cst.Call:
-    """A call with its arguments on rows of their own, where those of ``old`` are."""
+    """A call with its arguments on rows of their own, where those of ``old`` are.
+
+    Its keywords are spaced as those of ``old``.
+    """
+    equal = _equal(old)
+    args = [arg.with_changes(equal=equal) if arg.keyword else arg for arg in new.args]
+    new = new.with_changes(args=args) if args else new
     between = _between(old) if old.args else _BLANK
     if not new.args or not isinstance(between, cst.ParenthesizedWhitespace):
         return new
@@ -51,11 +58,21 @@ def laid_out_like(new: cst.Call, old: cst.Call) -> cst.Call:
     return new.with_changes(args=args, whitespace_before_args=before)
 
 
-def _argument(value: cst.BaseExpression, keyword: str | None) -> cst.Arg:
+def _equal(call: cst.Call) -> cst.AssignEqual:
+    """How the call's last keyword is spaced, where that is on one row."""
+    for arg in reversed(call.args):
+        equal = arg.equal
+        if isinstance(equal, cst.AssignEqual):
+            sides = (equal.whitespace_before, equal.whitespace_after)
+            plain = all(isinstance(s, cst.SimpleWhitespace) and "\\" not in s.value for s in sides)
+            return equal if plain else _BARE
+    return _BARE
+
+
+def _argument(value: cst.BaseExpression, keyword: str | None, equal: cst.AssignEqual) -> cst.Arg:
     new = cst.Arg(value)
     if keyword is not None:
-        bare = cst.AssignEqual(whitespace_before=_NONE, whitespace_after=_NONE)
-        new = cst.Arg(value, keyword=cst.Name(keyword), equal=bare)
+        new = cst.Arg(value, keyword=cst.Name(keyword), equal=equal)
     return new.with_changes(value=fit(new, "value", value, keep=False))
 
 
