@@ -2,7 +2,7 @@
 
 ``PYTHON`` is one with transformers 4.52, whose models break in many places. Each of some small
 models is trained for a few steps as ``torch.compile`` takes it, with transformers as a part of the
-user's own code, and the whole is recorded by ``tclint run``.
+user's own code, and the whole is recorded by ``tclint run``. ``--only`` names some of the models.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def main() -> None:
     """Record, count, print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--python", default=sys.executable, help="runs the models")
-    python = parser.parse_args().python
+    parser.add_argument("--only", default="", help="parts of models' names, with commas between")
+    options = parser.parse_args()
+    python = options.python
     with tempfile.TemporaryDirectory(prefix="tclint-breaks-") as name:
         desk = Path(name)
         place = subprocess.run(
@@ -37,7 +39,17 @@ def main() -> None:
         shutil.copytree(place, desk / "transformers")
         shutil.copy(_PROGRAM, desk / "train.py")
         report = ("--output-format", "json", "--output-file", "report.json", "--keep", "kept")
-        command = [sys.executable, "-m", "tclint", "run", *report, "--", python, "train.py"]
+        command = [
+            sys.executable,
+            "-m",
+            "tclint",
+            "run",
+            *report,
+            "--",
+            python,
+            "train.py",
+            options.only,
+        ]
         subprocess.run(command, cwd=desk, check=False)
         _tell(desk)
 

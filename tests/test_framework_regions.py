@@ -141,6 +141,70 @@ if __name__ == "__main__":
     main(torch.ones(40, 2, 8))
 """
 )
+LOOP = """
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for x in data:
+        optimizer.zero_grad()
+        model(x).square().mean().backward()
+        optimizer.step()
+
+if __name__ == "__main__":
+    main(torch.ones(40, 2, 8))
+"""
+PLAIN = NET.format(base="torch.nn.Module", method="forward(self, x)", result="y")
+PREPARED = (
+    "from accelerate import Accelerator\n"
+    + PLAIN
+    + """
+def main(data):
+    accelerator = Accelerator(cpu=True)
+    model = torch.compile(accelerator.prepare(Net()), backend="eager")
+"""
+    + LOOP
+)
+# As torchtitan has it: each block of a model, in place of itself.
+BLOCKS = (
+    PLAIN
+    + """
+class Stack(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleDict({str(i): Net() for i in range(2)})
+
+    def forward(self, x):
+        for layer in self.layers.values():
+            x = layer(x)
+        return x
+
+def apply_compile(model: torch.nn.Module):
+    for name, block in model.layers.named_children():
+        block = torch.compile(block, backend="eager")
+        model.layers.register_module(name, block)
+
+def main(data):
+    model = Stack()
+    apply_compile(model)
+"""
+    + LOOP
+)
+IN_PLACE = BLOCKS.replace(
+    """        block = torch.compile(block, backend="eager")
+        model.layers.register_module(name, block)
+""",
+    """        block.compile(backend="eager")
+""",
+)
+DDP = (
+    "import torch.distributed as dist\n"
+    "from torch.nn.parallel import DistributedDataParallel as DDP\n"
+    + PLAIN
+    + """
+def main(data):
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    model = torch.compile(DDP(Net()), backend="eager")
+"""
+    + LOOP
+)
 PROGRAMS = {
     "lightning": LIGHTNING,
     "transformers": TRAINER,
@@ -148,6 +212,12 @@ PROGRAMS = {
     "composer": COMPOSER,
     "torchtune": TORCHTUNE,
     "ignite": IGNITE,
+}
+PROGRAMS |= {
+    "accelerate, compiled when prepared": PREPARED,
+    "torch, block by block": BLOCKS,
+    "torch, block by block in place": IN_PLACE,
+    "torch, distributed": DDP,
 }
 
 
@@ -186,6 +256,17 @@ def test_what_a_framework_compiles_is_checked(name: str, tmp_path: Path) -> None
         ("torchtune", "training.compile_loss(net, verbose=False)", "training.compile_model(net)"),
         ("torchtune", "from torchtune import training", "from mine import training"),
         ("ignite", 'compiled = torch.compile(model, backend="eager")', "compiled = model"),
+        ("accelerate, compiled when prepared", "import Accelerator", "import Accelerator as A"),
+        ("accelerate, compiled when prepared", ".prepare(Net())", ".unwrap_model(Net())"),
+        (
+            "torch, block by block",
+            "apply_compile(model)",
+            "pass",
+        ),
+        ("torch, block by block", "model.layers.named_children()", "model.layers.state_dict()"),
+        ("torch, block by block in place", "self.layers = ", "self.others = "),
+        ("torch, distributed", "DDP(Net())", "torch.nn.Linear(8, 8)"),
+        ("torch, distributed", "as DDP", "as D\nfrom mine import DDP"),
     ],
 )
 def test_what_no_framework_compiles_is_not(
@@ -199,7 +280,7 @@ def test_what_no_framework_compiles_is_not(
 @pytest.mark.slow(30)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_framework_compiles_it_when_it_runs(name: str, tmp_path: Path) -> None:
-    pytest.importorskip(name)
+    pytest.importorskip(name.partition(",")[0])
     (tmp_path / "train.py").write_text(PROGRAMS[name])
     options = ("--output-format", "json", "--output-file", "report.json")
     done = tclint("run", *options, "--", sys.executable, "-W", "ignore", "train.py", cwd=tmp_path)

@@ -38,6 +38,17 @@ NO_MODULES: Final = frozenset(
 LISTS: Final = frozenset({"torch.nn.ModuleList", "torch.nn.ParameterList"})
 DICTS: Final = frozenset({"torch.nn.ModuleDict", "torch.nn.ParameterDict"})
 CONTAINERS: Final = LISTS | DICTS | {"torch.nn.Sequential"}
+WRAPPERS: Final = frozenset(
+    {
+        "torch.nn.DataParallel", "torch.nn.parallel.DataParallel",
+        "torch.nn.parallel.data_parallel.DataParallel",
+        "torch.nn.parallel.DistributedDataParallel",
+        "torch.nn.parallel.distributed.DistributedDataParallel",
+        "torch.distributed.fsdp.FullyShardedDataParallel",
+        "torch.distributed.fsdp.fully_sharded_data_parallel.FullyShardedDataParallel",
+    }
+)  # fmt: skip
+"""Modules whose ``forward`` is that of the module they are given."""
 HOOKS: Final = (
     "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook",
     "register_full_backward_pre_hook",

@@ -60,7 +60,7 @@ from tclint.semantics.values import (
     Value,
 )
 from tclint.torch_facts.compiling import COMPILE, COMPILING_NAMES
-from tclint.torch_facts.modules import ANY_MODULE, CONTAINERS
+from tclint.torch_facts.modules import ANY_MODULE, CONTAINERS, WRAPPERS
 
 
 @handles(ast.Call)
@@ -131,7 +131,7 @@ def _only_configured(frame: Frame, callee: Value) -> bool:
     """
     if isinstance(callee, External):
         name = torch_facts.canonical(callee.name)
-        return torch_facts.is_module(name) and name not in CONTAINERS
+        return torch_facts.is_module(name) and name not in CONTAINERS | WRAPPERS
     if not isinstance(callee, Class):
         return False
     is_module = frame.analysis.project.is_module_class(callee.info)

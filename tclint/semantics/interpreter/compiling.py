@@ -34,6 +34,7 @@ from tclint.semantics.values import (
 )
 from tclint.torch_facts.compiling import COMPILE, COMPILED_STEPS, REORDERING, STEPPED_MODULES
 from tclint.torch_facts.dynamo_settings import FULLGRAPH, SETTINGS
+from tclint.torch_facts.modules import WRAPPERS
 
 
 def library_setup(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value | None:
@@ -43,6 +44,9 @@ def library_setup(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
     if name in REORDERING:
         note_reordered(frame, arguments)
         return NONE
+    if name in WRAPPERS:
+        inner = next(iter(arguments.positional), arguments.keywords.get("module", UNKNOWN))
+        return Object(name, site=node, is_module=True, fields=(("module", inner),))
     if ".optim" not in name:
         return None
     canonical = torch_facts.canonical(name)
@@ -250,11 +254,22 @@ def add_root(
     match target:
         case Compiled(inner=inner):
             add_root(frame, inner, region, node)
+        case Object(name=name) if name in WRAPPERS:
+            for option in options(target.field("module") or UNKNOWN):
+                add_root(frame, option, _as_region_of(option, region), node)
         case BoundExternal(owner=Object(is_optimizer=True, site=site)) if target.name.endswith(
             ".step"
         ):
             if site in analysis.optimizers:
                 analysis.optimizers[site].compiled_step = True
+
+
+def _as_region_of(target: Value, region: Region) -> Region:
+    """The region, where what is compiled is a wrapper around ``target``."""
+    return Region(
+        _name_of(target), region.explicit, region.fullgraph, region.settings, region.backend,
+        region.mode,
+    )  # fmt: skip
 
 
 def _steps(frame: Frame, target: Value) -> Iterator[Function]:

@@ -30,6 +30,7 @@ from tclint.semantics.values import (
     STATIC,
     UNKNOWN,
     BoundExternal,
+    Compiled,
     DataScalar,
     External,
     Iteration,
@@ -42,6 +43,7 @@ from tclint.semantics.values import (
     Tensor,
     Value,
 )
+from tclint.torch_facts.compiling import PREPARERS, PREPARING
 from tclint.torch_facts.modules import HOOKS, MODULE_METHODS
 
 OPTIMIZER_STEP: Final = "step"
@@ -50,8 +52,9 @@ OPTIMIZER_STEP: Final = "step"
 def call_bound(frame: Frame, node: ast.Call, callee: BoundExternal, arguments: Arguments) -> Value:
     """The result of a method of something that is not a tensor."""
     name = callee.name.rpartition(".")[2]
-    if name in _OWN_TENSORS and _holds_layers(callee.owner):
-        return _OWN_TENSORS[name]
+    held_there = _held(callee.owner, name)
+    if held_there is not None:
+        return held_there
     if name in MUTATING and isinstance(node.func, ast.Attribute):
         _note_change(frame, node, node.func.value, name, arguments)
     match callee.owner:
@@ -87,6 +90,17 @@ _OWN_TENSORS: Final[dict[str, Value]] = {
         Sequence("tuple", items=(Static("str"), Tensor(role="buffer", why="named buffer")))
     ),
 }
+
+
+def _held(owner: Value, name: str) -> Value | None:
+    """What a module or a container of layers is asked for: its tensors, or its layers."""
+    if name in _OWN_TENSORS and _holds_layers(owner):
+        return _OWN_TENSORS[name]
+    if name not in ("children", "named_children") or not isinstance(owner, (Sequence, Mapping)):
+        return None
+    child = elements(owner) if isinstance(owner, Sequence) else element_of_mapping(owner)
+    named = name == "named_children"
+    return Iteration(Sequence("tuple", items=(Static("str"), child)) if named else child)
 
 
 def _holds_layers(owner: Value) -> bool:
@@ -288,7 +302,22 @@ def _object_method(
     )  # fmt: skip
     if dotted.startswith("torch.nn.Module.") and name not in HOOKS:
         return _module_method(frame, owner, name, arguments)
+    if owner.name in PREPARERS and name in PREPARING:
+        return _prepared(arguments)
     return drawn(frame, node, dotted) if dotted in torch_facts.DRAWN_BY else UNKNOWN
+
+
+def _prepared(arguments: Arguments) -> Value:
+    """What a framework gives back: the modules behave as they did, of the rest nothing is known."""
+    kept = [one if _is_model(one) else UNKNOWN for one in arguments.positional]
+    if not arguments.exact:
+        return UNKNOWN
+    return kept[0] if len(kept) == 1 else Sequence("tuple", items=tuple(kept))
+
+
+def _is_model(value: Value) -> bool:
+    inner = value.inner if isinstance(value, Compiled) else value
+    return isinstance(inner, Object) and inner.is_module
 
 
 def _module_method(frame: Frame, owner: Object, name: str, arguments: Arguments) -> Value:
