@@ -87,6 +87,15 @@ def test_what_costs_less_than_could_be_measured_is_worth_nothing_here(recording:
     assert "no rule finds anything worth a change here" in recording.told()
 
 
+def test_a_finding_whose_line_takes_time_is_not_said_not_to_have_happened(
+    recording: Recording,
+) -> None:
+    recording.process(recording.steps(), recording.samples({12: 1, 5: 999}), recording.end())
+    told = recording.told()
+    assert "worth nothing here: 1 line (train.py:12 TCL170)" in told
+    assert "did not happen" not in told
+
+
 def test_a_recompile_is_told_with_its_guard_and_counted_once(recording: Recording) -> None:
     reason = f"0/0: tensor 'x' size mismatch at index 0  # {recording.script}:12 in masked"
     again = recording.compiled("0/1", recompile_reason=reason)

@@ -12,6 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from tclint.cli.running import Plan, carry_out
+from tclint.run.launch import Settings
+from tclint.run.proof import Wanted
+
 LOOP = """\
 import sys
 
@@ -96,6 +100,43 @@ def test_a_report_that_cannot_be_written_is_printed(project: Path, name: str) ->
     assert f"error: cannot write gone/{name}: no such file or directory\n" in done.stderr
     assert "status 5 · " in done.stdout
     assert "note: no process of the command imported torch" in done.stdout
+
+
+class OddError(Exception):
+    """An error that nobody expects."""
+
+
+def faulty(*_: object, **__: object) -> None:
+    raise OddError("oh")
+
+
+@pytest.mark.parametrize(
+    ("place", "missing"),
+    [
+        ("tclint.run.session.answer", "no report"),
+        ("tclint.run.report.rendered.rendered", "no report"),
+        ("tclint.run.proof.fixes_for", "no proof"),
+        ("tclint.run.ablate.remedies_for", "no measurement"),
+    ],
+)
+def test_an_error_of_tclint_s_own_does_not_change_how_the_command_ended(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    place: str,
+    missing: str,
+) -> None:
+    monkeypatch.setattr(place, faulty)
+    monkeypatch.chdir(tmp_path)
+    command = (sys.executable, "-c", "raise SystemExit(5)")
+    wanted = Wanted()
+    plan = Plan(command, Settings(), wanted, keep=tmp_path / "kept", ablate=1, prove=True)
+    assert carry_out(plan, "text", None) == 5
+    told = capsys.readouterr()
+    assert f"{missing}: this is an error in tclint" in told.err
+    assert "OddError: oh" in told.err
+    assert "kept" in told.err
+    assert ("status 5 · " in told.out) == (missing != "no report")
 
 
 def test_a_folder_for_the_recording_that_cannot_be_made_is_told_before_the_run(

@@ -78,6 +78,14 @@ def photographs(folder: Path) -> None:
             _noise(folder / "photographs" / split / f"class{n % 2}" / f"{n}.png", 256, n)
 
 
+def photographs_and_hub(folder: Path) -> None:
+    """Photographs, and the repository whose models DINO lists when it starts, without any."""
+    photographs(folder)
+    place = folder / "torch_home" / "hub" / "facebookresearch_xcit_main"
+    place.mkdir(parents=True)
+    (place / "hubconf.py").touch()
+
+
 def pictures(folder: Path) -> None:
     """A folder of small pictures, and a small UNet's configuration."""
     for n in range(240):
@@ -214,6 +222,7 @@ KINDS: dict[str, Callable[[Path], None]] = {
         few_digits,
         all_digits,
         photographs,
+        photographs_and_hub,
         pictures,
         shards,
         instructions,

@@ -81,6 +81,18 @@ SCRIPTS = (
         saved="results/*/checkpoints/*.pt",
     ),
     Script(
+        "dino",
+        "facebookresearch/dino",
+        "main_dino.py --arch=vit_tiny --out_dim=1024 --data_path={data}/photographs/train "
+        "--output_dir=out --epochs=2 --warmup_epochs=0 --batch_size_per_gpu=2 --clip_grad=0 "
+        "--local_crops_number=2 --num_workers=8",
+        data="photographs_and_hub",
+        cpu=None,
+        environment=(("TORCH_HOME", "{data}/torch_home"),),
+        losses=r"  loss: (\d+\.\d+)",
+        saved="out/checkpoint.pth",
+    ),
+    Script(
         "mnist",
         "pytorch/examples",
         "main.py --epochs=1 --batch-size=8 --log-interval=1 --save-model",

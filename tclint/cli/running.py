@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import traceback
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from tclint.cli.exits import CLEAN, FINDINGS
 from tclint.cli.terminal import complain, fail, note, write
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from tclint.run.launch import Ended, Settings
     from tclint.run.proof import Proof, Wanted
     from tclint.run.session import Answer
+
+_T = TypeVar("_T")
 
 
 @record(frozen=True)
@@ -56,7 +60,19 @@ def carry_out(plan: Plan, output_format: str, output_file: Path | None) -> int:
         if ended is None:
             fail(str(error))
         complain(f"no report: {error}")
+    except Exception:
+        if ended is None:
+            raise
+        _own_fault("report")
+        if plan.keep is not None:
+            note(f"the recording is in {plan.keep}")
     return ended.status
+
+
+def _own_fault(missing: str) -> None:
+    """Show an error of tclint's own that must not change how the command ended."""
+    traceback.print_exc()
+    complain(f"no {missing}: this is an error in tclint, please report it")
 
 
 def compared(before: Path, after: Path) -> int:
@@ -107,8 +123,8 @@ def _tell(
     """Report on what was recorded, and on what is tried because of it."""
     from tclint.cli.report_file import could_write
 
-    ablation = _measured(plan, answer, desk) if plan.ablate else None
-    proof = _proved(plan, answer, desk) if plan.prove else None
+    ablation = _tried("measurement", plan, answer, desk, _measured) if plan.ablate else None
+    proof = _tried("proof", plan, answer, desk, _proved) if plan.prove else None
     text = render(answer, output_format, proof, ablation)
     # A run that took hours still tells of itself where there is no place for its file.
     if output_file is None or not could_write(output_file, text):
@@ -119,28 +135,33 @@ def _tell(
         _apply(proof)
 
 
-def _measured(plan: Plan, answer: Answer, desk: Path) -> Ablation | None:
+def _tried(
+    what: str, plan: Plan, answer: Answer, desk: Path, act: Callable[[Plan, Answer, Path], _T]
+) -> _T | None:
+    """What more runs of the command tell; None with the reason where there is nothing to tell."""
+    try:
+        return act(plan, answer, desk)
+    except (UserError, ConfigError, OSError) as error:
+        note(str(error))
+    except Exception:  # noqa: BLE001 - the report is there, and is told
+        _own_fault(what)
+    return None
+
+
+def _measured(plan: Plan, answer: Answer, desk: Path) -> Ablation:
     from tclint.run.ablate import ablate, remedies_for
 
-    try:
-        found = remedies_for(answer, plan.ablate, load_config(Path.cwd()), plan.wanted)
-        note("runs the command again, in turns with one fix each and without")
-        return ablate(answer, found, plan.settings, desk)
-    except UserError as error:
-        note(str(error))
-        return None
+    found = remedies_for(answer, plan.ablate, load_config(Path.cwd()), plan.wanted)
+    note("runs the command again, in turns with one fix each and without")
+    return ablate(answer, found, plan.settings, desk)
 
 
-def _proved(plan: Plan, answer: Answer, desk: Path) -> Proof | None:
+def _proved(plan: Plan, answer: Answer, desk: Path) -> Proof:
     from tclint.run.proof import fixes_for, prove
 
-    try:
-        fixed = fixes_for(answer, load_config(Path.cwd()), plan.wanted)
-        note("runs the command again, in turns with the fixes and without")
-        return prove(plan.command, fixed, plan.settings, desk)
-    except UserError as error:
-        note(str(error))
-        return None
+    fixed = fixes_for(answer, load_config(Path.cwd()), plan.wanted)
+    note("runs the command again, in turns with the fixes and without")
+    return prove(plan.command, fixed, plan.settings, desk)
 
 
 def _apply(proof: Proof) -> None:

@@ -65,7 +65,8 @@ class Answer:
 
     ``dear`` are the lines worth something in a step, the dearest first; ``cheap`` are worth
     nothing here; ``unknown`` are events that no rule explains; ``idle`` are findings in files that
-    ran at whose lines nothing happened. ``notes`` say what could not be told, and why.
+    ran at whose lines nothing happened, and which took no time. ``notes`` say what could not be
+    told, and why.
     """
 
     command: tuple[str, ...]
@@ -159,7 +160,7 @@ def _ranked(answer: Answer) -> Answer:
             continue
         if price.worth(step):
             dear.append(one)
-        elif line.events:
+        elif line.events or price.total.value > 0:
             cheap.append(one)
         else:
             idle.append(line)

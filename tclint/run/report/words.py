@@ -104,9 +104,11 @@ def place(line: Line | Event, root: Path) -> str:
 
 
 def what_where(line: Line, root: Path) -> str:
-    """A line and what happened there first."""
+    """A line and what happened there first, or what a rule says of it where nothing did."""
     event = next((one for one in line.events if not one.by_torch), None)
-    return place(line, root) + (f" {event_words(event)}" if event is not None else "")
+    if event is not None:
+        return f"{place(line, root)} {event_words(event)}"
+    return place(line, root) + (f" {line.finding.code}" if line.finding is not None else "")
 
 
 def fixed_place(fix: AppliedFix, root: Path) -> str:
