@@ -110,6 +110,7 @@ def test_the_score_counts_what_is_shown_by_what_it_is_worth() -> None:
         "scripts": [{**script, "files": ["a.py"], "expected": [item]}],
         "judged": [],
         "well_written": [],
+        "but_for_a_line": [],
     }
     finding = {"file": "a.py", "line": 3, "lines": [3], "code": "TCL1", "worth": "low"}
 
