@@ -96,6 +96,18 @@ def test_a_finding_whose_line_takes_time_is_not_said_not_to_have_happened(
     assert "did not happen" not in told
 
 
+def test_what_cuda_graphs_skip_and_what_the_cache_held_is_told(recording: Recording) -> None:
+    skip = {"kind": "cudagraph-skip", "at": 1, "reason": "mutated inputs (1 instances)"}
+    lines = (recording.compiled(cache="hit"), recording.compiled("1/0", cache="miss"))
+    recording.process(*lines, recording.compiled("2/0"), skip, skip, recording.end())
+    told = recording.told()
+    assert "note: CUDA graphs were skipped: mutated inputs (1 instances) (2 times)\n" in told
+    assert "once: cold start 1.5 s, 1 of 2 graphs from Inductor's cache\n" in told
+    page = as_html.render(recording.answer(), recording.script.parent)
+    assert "compiling, 1 of 2 graphs from" in page
+    assert "CUDA graphs were skipped: mutated inputs" in page
+
+
 def test_a_recompile_is_told_with_its_guard_and_counted_once(recording: Recording) -> None:
     reason = f"0/0: tensor 'x' size mismatch at index 0  # {recording.script}:12 in masked"
     again = recording.compiled("0/1", recompile_reason=reason)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
@@ -66,7 +67,7 @@ class Answer:
     ``dear`` are the lines worth something in a step, the dearest first; ``cheap`` are worth
     nothing here; ``unknown`` are events that no rule explains; ``idle`` are findings in files that
     ran at whose lines nothing happened, and which took no time. ``notes`` say what could not be
-    told, and why.
+    told, and why, and what CUDA graphs left out.
     """
 
     command: tuple[str, ...]
@@ -123,7 +124,7 @@ def answer(
     for told in chosen:
         one, unread = with_forward_lines(told, folder)
         on_gpu, graphs, trouble = _traced(one, folder)
-        notes += [*unread, *trouble]
+        notes += [*unread, *trouble, *_skipped(one)]
         step = step_times(one.steps) if one.steps is not None else NOTHING
         ranks.append(Rank(one, events_of(one), step, on_gpu, graphs))
     events = together([rank.events for rank in ranks]) if ranks else ()
@@ -180,6 +181,12 @@ def _beside(answer: Answer, step: Interval) -> Iterator[Ranked]:
         if price.total.low > LEAST_BESIDE * step.value and price.worth(step):
             event = Event(Kind.HOST, filename, row, beside.inside, times=beside.hits)
             yield Ranked(Line(filename, row, (event,)), price)
+
+
+def _skipped(one: Recorded) -> Iterator[str]:
+    """Why CUDA graphs hold less than they were asked to."""
+    for why, times in Counter(skip.reason for skip in one.skips).items():
+        yield f"CUDA graphs were skipped: {why}" + (f" ({times} times)" if times > 1 else "")
 
 
 def _traced(one: Recorded, folder: Path) -> tuple[Activity | None, Switches | None, Sequence[str]]:

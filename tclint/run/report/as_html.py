@@ -125,7 +125,8 @@ def _figures(answer: Answer) -> Iterator[tuple[str, str]]:
         yield f"{first.idle_share:.0%}", "of the time the GPU is idle"
         yield f"{first.activity.launches / first.activity.steps:.0f}", "launches a step"
     seconds = sum(one.seconds for one in first.recorded.compiled)
-    yield f"{rounded(seconds, 3)} s", "compiling"
+    cached = words.cached(first.recorded.compiled)
+    yield f"{rounded(seconds, 3)} s", f"compiling{', ' * bool(cached)}{cached}"
     if first.recorded.memory is not None:
         yield f"{first.recorded.memory.peak / 2**30:.3g} GiB", "most memory of the GPU"
 

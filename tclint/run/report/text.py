@@ -117,4 +117,6 @@ def _once(answer: Answer) -> Iterator[str]:
     if again:
         seconds = sum(one.seconds for one in again)
         parts.append(f"{words.count(len(again), 'recompile')} {rounded(seconds, 3)} s")
+    if cached := words.cached(compiled):
+        parts.append(cached)
     yield f"    once: {', '.join(parts)}"

@@ -14,6 +14,7 @@ from tclint.run.events import Event, Kind
 from tclint.run.intervals import Interval
 from tclint.run.lines import Line
 from tclint.run.price import quiet_steps
+from tclint.run.recorded import Compiled
 from tclint.run.session import Answer, Rank, Ranked
 
 WHAT = {
@@ -80,6 +81,13 @@ def unknown(answer: Answer, shown: int) -> tuple[Ranked, ...]:
     """Lines that no rule explains, but for the first ``shown``, which are told one by one."""
     told = {(one.line.filename, one.line.row) for one in ranked(answer)[:shown]}
     return tuple(one for one in answer.unknown if (one.line.filename, one.line.row) not in told)
+
+
+def cached(compiled: Sequence[Compiled]) -> str:
+    """How many graphs Inductor had in its cache; nothing where it had none."""
+    asked = [one.cache for one in compiled if one.cache]
+    hits = asked.count("hit")
+    return f"{hits} of {count(len(asked), 'graph')} from Inductor's cache" if hits else ""
 
 
 def milliseconds(one: Ranked) -> str:
