@@ -132,7 +132,7 @@ def _tell(
     if plan.keep is not None:
         note(f"the recording is in {plan.keep}; `tclint trace {plan.keep}` reads it again")
     if plan.apply and proof is not None:
-        _apply(proof)
+        apply(proof)
 
 
 def _tried(
@@ -164,7 +164,7 @@ def _proved(plan: Plan, answer: Answer, desk: Path) -> Proof:
     return prove(plan.command, fixed, plan.settings, desk)
 
 
-def _apply(proof: Proof) -> None:
+def apply(proof: Proof) -> None:
     """Write the fixes that were proved; say why not otherwise."""
     from tclint.source.write import NewText, write_all
 
@@ -178,5 +178,6 @@ def _apply(proof: Proof) -> None:
     try:
         write_all([NewText(f.path, f.after, f.encoding, f.before) for f in files])
     except SourceError as error:
-        fail(str(error))
+        complain(str(error))
+        return
     note(f"wrote {', '.join(str(file.path) for file in files)}")

@@ -1,0 +1,72 @@
+"""What `tclint run --prove --apply` writes: only what was proved to be the same, and no slower."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tclint.cli.running import apply
+from tclint.config import Config
+from tclint.fix.apply import fix_files
+from tclint.run.arms import Arm
+from tclint.run.intervals import Interval
+from tclint.run.proof import Proof
+
+SCRIPT = """\
+import torch
+
+
+@torch.compile
+def f(x):
+    return x / x.max().item()
+"""
+
+
+def proof(script: Path, same: bool | None, after: float) -> Proof:
+    fixed = fix_files([script], Config(script.parent), unsafe=True)
+    assert fixed.changed
+    arms = [Arm((), Interval(value, value * 0.99, value * 1.01), (), 0) for value in (10.0, after)]
+    return Proof(fixed, arms[0], arms[1], same, "losses differ" if not same else "losses equal")
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "train.py"
+    path.write_text(SCRIPT)
+    return path
+
+
+@pytest.mark.parametrize("after", [5.0, 10.0])
+def test_fixes_that_were_proved_are_written(
+    script: Path, after: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    apply(proof(script, True, after))
+    assert ".item()" not in script.read_text()
+    assert f"wrote {script}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("same", "after", "why"),
+    [
+        (False, 5.0, "nothing is written: losses differ"),
+        (None, 5.0, "nothing is written: losses differ"),
+        (True, 20.0, "nothing is written: a step is slower with the fixes"),
+    ],
+)
+def test_other_fixes_are_not(
+    script: Path, same: bool | None, after: float, why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    apply(proof(script, same, after))
+    assert script.read_text() == SCRIPT
+    assert why in capsys.readouterr().err
+
+
+def test_a_file_that_changed_meanwhile_is_left_as_it_is(
+    script: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    proved = proof(script, True, 5.0)
+    script.write_text(SCRIPT + "# edited while the command ran\n")
+    apply(proved)
+    assert "error: " in capsys.readouterr().err
+    assert script.read_text().endswith("# edited while the command ran\n")
