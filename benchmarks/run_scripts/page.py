@@ -49,7 +49,7 @@ def _lines(
     scripts: Sequence[Mapping[str, Any]], prices: Sequence[Mapping[str, Any]], file: str
 ) -> Iterator[str]:
     on_gpu = any(one["device"] == "cuda" for one in scripts)
-    yield f"# Benchmark of `tclint run`{' on an H200' * on_gpu}\n"
+    yield f"# Benchmark of `tclint run`{f' on an {_device(scripts[0])}' if on_gpu else ''}\n"
     yield f"Written by `python -m benchmarks.run_scripts --page {file}`.\n"
     yield _SCRIPTS.rstrip().format(times=_OWN if on_gpu else _SHARED)
     yield from map(_script, scripts)
@@ -77,12 +77,11 @@ def _lines(
 
 def _script(one: Mapping[str, Any]) -> str:
     link = f"[{one['name']}](https://github.com/{one['repository']})"
-    device = "H200" if one["device"] == "cuda" else "CPU"
     known, of = one["explained"]
     first = one["first_lines"][0] if one["first_lines"] else _nothing(one)
     same = "same" if one["same"] else "differs" if one["repeats"] else "never the same twice"
     cells = (
-        f"{link}, {device}",
+        f"{link}, {_device(one)}",
         f"{one['step_ms']:.3g} ms",
         f"{one['compiled']}",
         f"{one['joined']}/{one['records']}",
@@ -91,6 +90,14 @@ def _script(one: Mapping[str, Any]) -> str:
         _code(first),
     )
     return f"| {' | '.join(cells)} |"
+
+
+def _device(one: Mapping[str, Any]) -> str:
+    """The short name of what a script ran on: `H200` for `NVIDIA H200`."""
+    if one["device"] != "cuda":
+        return "CPU"
+    named = one["report"]["ranks"][0]["process"]["device"]
+    return next((word for word in named.split() if word[-1].isdigit()), named)
 
 
 def _nothing(one: Mapping[str, Any]) -> str:
