@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from tclint.run.events import Kind
 from tclint.run.gpu import activity
 from tclint.run.intervals import of_median, of_share
 from tclint.run.price import quiet_steps
-from tclint.run.report import as_html, as_json, as_markdown
+from tclint.run.report import as_html, as_json, as_markdown, words
 from tclint.run.spans import read_spans
 from tests.run_recordings import BREAK, MS, SCRIPT, Recording
 
@@ -341,6 +342,22 @@ def test_work_that_overlaps_on_the_gpu_is_counted_once() -> None:
     found = activity(kernels, 1)
     assert found is not None
     assert found.busy == pytest.approx(0.15)
+
+
+def test_what_only_collectives_do_is_told_apart(recording: Recording) -> None:
+    kernels = [
+        span("gemm", 0, 3000, "kernel"),
+        span("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 1000, 8000, "kernel"),
+    ]
+    found = activity(kernels, 1)
+    assert found is not None
+    assert (found.busy, found.collective) == (pytest.approx(9), pytest.approx(6))
+    recording.process(recording.steps(), recording.end())
+    told = recording.answer().ranks[0]
+    alone = replace(told, activity=found)
+    assert "GPU idle 10%, in collectives alone 60%" in words.head(alone, recording.answer())
+    without = replace(told, activity=activity(kernels[:1], 1))
+    assert "collectives" not in words.head(without, recording.answer())
 
 
 def test_a_trace_without_a_gpu_says_nothing_of_one(tmp_path: Path) -> None:

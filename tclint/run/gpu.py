@@ -27,6 +27,7 @@ _RUNTIME = frozenset({"cuda_runtime", "cuda_driver"})
 _WAITS = ("cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaEventSynchronize", "cudaMemcpy")
 _ASYNC = "Async"
 _LAUNCHES = ("cudaLaunchKernel", "cuLaunchKernel", "cudaGraphLaunch")
+_COLLECTIVES = ("ncclDevKernel", "ncclKernel")
 _GRAPHS = ("CompiledFunction", "## Call CompiledFxGraph")
 _UNSEEN = 1e-3
 """The share of a step that is too little to be drawn."""
@@ -67,7 +68,8 @@ class Activity:
     """What happened in ``steps`` steps; ``busy`` are milliseconds, of all of these together.
 
     ``waits`` are in the order in which they happened. ``one_step`` is when kernels ran in the last
-    whole step, each from 0 to 1.
+    whole step, each from 0 to 1. ``collective`` are those of the milliseconds in which nothing but
+    collectives ran, which also wait for the other ranks.
     """
 
     steps: int
@@ -76,6 +78,7 @@ class Activity:
     waits: tuple[Wait, ...]
     outside: tuple[Outside, ...] = ()
     one_step: tuple[tuple[float, float], ...] = ()
+    collective: float = 0.0
 
     def idle(self, step: float) -> float:
         """The milliseconds of a step in which the GPU does nothing.
@@ -118,9 +121,13 @@ def activity(events: Sequence[Event], steps: int) -> Activity | None:
 
     ``steps`` is how many there are, unless the optimizer's own marks tell.
     """
-    gpu = _merged((start_of(e), end_of(e)) for e in events if e.get("cat") in _ON_GPU)
+    on_gpu = [e for e in events if e.get("cat") in _ON_GPU]
+    gpu = _merged((start_of(e), end_of(e)) for e in on_gpu)
     if not gpu:
         return None
+    own = _merged(
+        (start_of(e), end_of(e)) for e in on_gpu if not str(e["name"]).startswith(_COLLECTIVES)
+    )
     host = [e for e in events if e.get("cat") in _RUNTIME]
     waits = sorted((e for e in host if _waits(str(e["name"]))), key=start_of)
     steps = steps_in(events, steps)
@@ -134,6 +141,7 @@ def activity(events: Sequence[Event], steps: int) -> Activity | None:
         ),
         _outside(events, steps),
         _one_step(events, gpu),
+        (sum(b - a for a, b in gpu) - sum(b - a for a, b in own)) / MICRO,
     )
 
 

@@ -55,6 +55,13 @@ class Rank:
         return self.activity.idle(self.step.value) / self.step.value
 
     @property
+    def collective_share(self) -> float:
+        """The share of a step in which its GPU does nothing but collectives."""
+        if self.activity is None or not self.step.value:
+            return 0.0
+        return min(1.0, self.activity.collective / self.activity.steps / self.step.value)
+
+    @property
     def number(self) -> int | None:
         """Its rank among the processes of a distributed run."""
         return self.recorded.process.rank

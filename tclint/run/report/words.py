@@ -36,6 +36,8 @@ NOTHING = "nothing here is worth a change: no line costs what could be measured"
 ONLY_WORK = "no rule finds anything worth a change here; what the host does beside the model:"
 _LEAST_PART = 0.01
 """The share of the host's time below which a part of the model's work is not told of."""
+_LEAST_ALONE = 0.01
+"""The share of a step below which it is not told that only collectives ran."""
 
 
 def command(answer: Answer) -> str:
@@ -61,7 +63,9 @@ def head(rank: Rank, answer: Answer) -> str:
     else:
         parts.append("nothing compiled")
     if rank.activity is not None:
-        parts.append(f"GPU idle {rank.idle_share:.0%}")
+        alone = rank.collective_share
+        collective = f", in collectives alone {alone:.0%}" if alone >= _LEAST_ALONE else ""
+        parts.append(f"GPU idle {rank.idle_share:.0%}{collective}")
         parts.append(f"{rank.activity.launches / rank.activity.steps:.0f} launches a step")
     name = f"rank {rank.number}: " if len(answer.ranks) > 1 else ""
     return name + " · ".join(parts)
