@@ -162,6 +162,18 @@ def main(data):
 """
     + LOOP
 )
+FABRIC = (
+    "from lightning.fabric import Fabric\n"
+    + PLAIN
+    + """
+def main(data):
+    fabric = Fabric(accelerator="cpu", devices=1)
+    net = Net()
+    model, _ = fabric.setup(net, torch.optim.SGD(net.parameters(), 0.1))
+    model = torch.compile(model, backend="eager")
+"""
+    + LOOP
+)
 # As torchtitan has it: each block of a model, in place of itself.
 BLOCKS = (
     PLAIN
@@ -215,6 +227,7 @@ PROGRAMS = {
 }
 PROGRAMS |= {
     "accelerate, compiled when prepared": PREPARED,
+    "lightning, compiled when set up": FABRIC,
     "torch, block by block": BLOCKS,
     "torch, block by block in place": IN_PLACE,
     "torch, distributed": DDP,

@@ -64,8 +64,14 @@ PREPARING: Final = {
     name: frozenset({"dynamo_backend", "dynamo_plugin"}) for name in ("prepare", "prepare_model")
 }
 """Methods of accelerate's ``Accelerator`` that do so."""
-PREPARERS: Final = frozenset({"accelerate.Accelerator", "accelerate.accelerator.Accelerator"})
-"""Classes whose methods of these names give back what they are given, wrapped."""
+PREPARERS: Final = {
+    **dict.fromkeys(("accelerate.Accelerator", "accelerate.accelerator.Accelerator"), PREPARING),
+    **dict.fromkeys(
+        ("lightning.Fabric", "lightning.fabric.Fabric", "lightning_fabric.Fabric"),
+        ("setup", "setup_module"),
+    ),
+}
+"""Classes, and their methods that give back what they are given, wrapped."""
 TELLING: Final = {
     "transformers": frozenset({"TrainingArguments", "Seq2SeqTrainingArguments"}),
     "accelerate": frozenset({"Accelerator"}),

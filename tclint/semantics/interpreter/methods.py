@@ -43,7 +43,7 @@ from tclint.semantics.values import (
     Tensor,
     Value,
 )
-from tclint.torch_facts.compiling import PREPARERS, PREPARING
+from tclint.torch_facts.compiling import PREPARERS
 from tclint.torch_facts.modules import HOOKS, MODULE_METHODS
 
 OPTIMIZER_STEP: Final = "step"
@@ -302,7 +302,7 @@ def _object_method(
     )  # fmt: skip
     if dotted.startswith("torch.nn.Module.") and name not in HOOKS:
         return _module_method(frame, owner, name, arguments)
-    if owner.name in PREPARERS and name in PREPARING:
+    if name in PREPARERS.get(owner.name, ()):
         return _prepared(arguments)
     return drawn(frame, node, dotted) if dotted in torch_facts.DRAWN_BY else UNKNOWN
 
