@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli_runs import commit_all, tclint
+from tclint.fix.diff import unified_diff
+from tclint.fix.results import FixedFile
+from tclint.source.decode import read_source
+from tests.cli_runs import commit_all, git, tclint
 
 CELLS = (
     ["%matplotlib inline\n", "import torch"],
@@ -72,6 +75,36 @@ def test_a_fix_changes_its_lines_and_no_other_byte(project: Path) -> None:
     assert json.loads(after)["cells"][1]["source"] == CELLS[0]
     assert "is_compiling" in "".join(json.loads(after)["cells"][2]["source"])
     assert tclint("check", cwd=project).stdout.startswith("All checks passed!\n")
+
+
+def test_a_patch_of_a_notebook_is_one_of_its_json(project: Path) -> None:
+    patch = tclint("fix", "--diff", cwd=project).stdout
+    git(project, "init", "--quiet")
+    (project.parent / "it.patch").write_text(patch, encoding="utf-8")
+    git(project, "apply", "../it.patch")
+    applied = (project / "notes.ipynb").read_bytes()
+    (project / "notes.ipynb").write_text(whole(*CELLS), encoding="utf-8")
+    tclint("fix", cwd=project)
+    assert (project / "notes.ipynb").read_bytes() == applied
+
+
+def test_people_see_what_changes_in_a_cell(project: Path) -> None:
+    file = read_source(project / "notes.ipynb")
+    after = file.text.replace("        print(x)\n", "")
+    shown = unified_diff(FixedFile(file.path, file.text, after, file.encoding), "notes.ipynb")
+    assert shown.splitlines()[:4] == [
+        "--- a/notes.ipynb:cell 3\t",
+        "+++ b/notes.ipynb:cell 3\t",
+        "@@ -1,4 +1,3 @@",
+        " class Net(torch.nn.Module):",
+    ]
+    assert "-        print(x)" in shown
+
+
+def test_a_patch_of_standard_input_names_the_cell(project: Path) -> None:
+    data = (project / "notes.ipynb").read_bytes()
+    done = tclint("fix", "--diff", "-", "--stdin-filename=other.ipynb", cwd=project, stdin=data)
+    assert done.stdout.startswith("--- a/other.ipynb:cell 3\t\n")
 
 
 def test_standard_input_may_be_a_notebook(project: Path) -> None:

@@ -75,6 +75,7 @@ LATE: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "notebooks and misspelt names are rare: 6 ms and 1 ms": (
         ("tclint.config_keys", "difflib"),
+        ("tclint.fix.diff", "tclint.source.notebook"),
         ("tclint.source.decode", "tclint.source.notebook"),
         ("tclint.source.write", "tclint.source.notebook"),
         ("tclint_rules", "difflib"),

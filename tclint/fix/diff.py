@@ -5,6 +5,10 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Final
 
+from tclint.files import TooLargeError, read_bytes
+from tclint.source.decode import MAX_BYTES, decode
+from tclint.source.errors import SourceError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -19,8 +23,17 @@ _DELETE: Final = 0x7F
 
 
 def unified_diff(file: FixedFile, name: str) -> str:
-    """The changes of one file; ``name`` is its path with slashes, as the patch should say it."""
-    return diff_of(file.before, file.after, name)
+    """The changes of one file, of a notebook those of each cell, for people.
+
+    ``name`` is its path with slashes, as the patch should say it.
+    """
+    if file.path.suffix != ".ipynb":
+        return diff_of(file.before, file.after, name)
+    from tclint.source.notebook import cells_of
+
+    before, after = cells_of(file.before), cells_of(file.after)
+    named = ((cell, f"{name}:cell {cell}") for cell in sorted(before.keys() | after.keys()))
+    return "".join(diff_of(before.get(n, ""), after.get(n, ""), cell) for n, cell in named)
 
 
 def diff_of(before: str, after: str, name: str) -> str:
@@ -30,12 +43,32 @@ def diff_of(before: str, after: str, name: str) -> str:
 
 
 def patch_of(file: FixedFile, name: str) -> bytes:
-    """The same in the bytes of the file, whatever its encoding; the names are ASCII."""
+    """The same in the bytes of the file, whatever its encoding; the names are ASCII.
+
+    A notebook's are those of its JSON, as fixing would write it; without a file, those for people.
+    """
+    if file.path.suffix == ".ipynb":
+        lines = _json(file)
+        text = unified_diff(file, name) if lines is None else diff_of(*lines, name)
+        return text.encode("utf-8", "surrogatepass")
     mark = BOM if file.encoding == "utf-8-sig" else ""
     body = _body(mark + file.before, mark + file.after)
     encoding = "utf-8" if mark else file.encoding
     # Only the text that notebooks show can hold what their encoding cannot.
     return (_head(name).encode() + body.encode(encoding, "surrogatepass")) if body else b""
+
+
+def _json(file: FixedFile) -> tuple[str, str] | None:
+    """The JSON of a notebook before and after; None where it is no file, or another by now."""
+    from tclint.source.notebook import with_text
+
+    try:
+        data = read_bytes(file.path, MAX_BYTES)
+        if decode(file.path, data).text != file.before:
+            return None
+    except (OSError, TooLargeError, SourceError):
+        return None
+    return data.decode("utf-8"), with_text(data, file.after).decode("utf-8")
 
 
 def edited(file: SourceFile, edits: Sequence[Edit]) -> str:

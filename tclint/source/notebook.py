@@ -82,6 +82,11 @@ def with_text(data: bytes, text: str) -> bytes:
     return raw.encode("utf-8")
 
 
+def cells_of(text: str) -> dict[int, str]:
+    """The code of each cell of a text, by number, as people see it."""
+    return {number: shown(code) for number, code in _split(text).items()}
+
+
 def json_rows(data: bytes) -> dict[int, int]:
     """Which line of the JSON a row of the Python text stands on, where each has its own."""
     raw = data.decode("utf-8")
