@@ -36,7 +36,7 @@ REFUSED = {
     "utf16.py": ((1, 1), "UTF-16 or UTF-32"),
     "unknown_encoding.py": ((1, 1), "unknown encoding 'utf-9' in the coding line"),
     "two_encodings.py": ((1, 1), "byte order mark but its coding line says otherwise"),
-    "not_a_text_encoding.py": ((1, 1), "cannot decode as rot13"),
+    "not_a_text_encoding.py": ((1, 1), "the coding line names no encoding: 'rot13'"),
     "binary.py": ((1, 1), "byte 0x80 is not UTF-8"),
     "tabs_and_spaces.py": ((4, 20), "syntax error"),
     "unclosed_bracket.py": ((1, 5), "syntax error: '[' was never closed"),
@@ -139,11 +139,17 @@ def test_syntax_that_has_no_name_yet_is_left_to_a_newer_python(tmp_path: Path) -
         assert "needs a newer Python" in error.message
 
 
+@pytest.mark.parametrize("name", ["utf-16", "utf-32", "punycode", "undefined", "hex", "zlib"])
+def test_an_encoding_that_the_file_cannot_be_in_is_one_error(name: str, tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="coding line"):
+        decode(tmp_path / "a.py", f"# -*- coding: {name} -*-\nx = 'ä'\n".encode("latin-1"))
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "print 'a'\n",
-        "try: pass\nexcept A, e: pass\n",
+        "try: pass\nexcept A as e, B: pass\n",
         "x = '\\N{no such}'\n",
         "-" * 200_000,
         "(" * 299,

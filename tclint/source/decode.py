@@ -15,6 +15,7 @@ from tclint.source.errors import SourceError, reason
 from tclint.source.file import SourceFile
 
 MAX_BYTES: Final = LARGEST_TEXT
+_NOT_IN_IT: Final = "the file is not in the encoding that its coding line names"
 """No file written by people comes near this; a bigger one is data or a generator's mistake."""
 
 _UTF16_32_MARKS: Final = (
@@ -60,9 +61,10 @@ def decode(path: Path, data: bytes) -> SourceFile:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         raise _undecodable(path, data, encoding, error) from error
-    except (UnicodeError, LookupError) as error:
-        message = f"cannot decode as {encoding}: {error}"
-        raise SourceError(path, message, _coding_line(data)) from error
+    except LookupError as error:
+        raise _no_text(path, data, error) from error
+    except UnicodeError as error:
+        raise SourceError(path, _NOT_IN_IT, _coding_line(data)) from error
     return SourceFile.from_text(path, text, encoding)
 
 
@@ -81,6 +83,10 @@ def _encoding(path: Path, data: bytes) -> str:
         return tokenize.detect_encoding(io.BytesIO(_ascii(head)).readline)[0]
     except SyntaxError as error:
         raise _bad_declaration(path, data, error) from error
+    except LookupError as error:  # since Python 3.14, which decodes the two lines to find out
+        raise _no_text(path, data, error) from error
+    except UnicodeError as error:
+        raise SourceError(path, _NOT_IN_IT, _coding_line(data)) from error
 
 
 def _ascii(head: bytes) -> bytes:
@@ -109,12 +115,19 @@ def _bad_declaration(path: Path, data: bytes, error: SyntaxError) -> SourceError
     if text.startswith("unknown encoding"):
         name = text.partition(":")[2].strip()
         message = f"unknown encoding {name[:40]!r} in the coding line; name one that Python knows"
+    elif not data.startswith(codecs.BOM_UTF8):
+        message = _NOT_IN_IT
     else:
         message = (
             "the file starts with a UTF-8 byte order mark but its coding line says otherwise; "
             "remove one of the two"
         )
     return SourceError(path, message, _coding_line(data))
+
+
+def _no_text(path: Path, data: bytes, error: LookupError) -> SourceError:
+    """Say that a coding line names a codec that is not one of text."""
+    return SourceError(path, f"the coding line names no encoding: {error}", _coding_line(data))
 
 
 def _undecodable(path: Path, data: bytes, encoding: str, error: UnicodeDecodeError) -> SourceError:
