@@ -51,7 +51,8 @@ def remedies(
 
 def _setting(missing: list[DynamoSetting], places: tuple[ChainLink, ...]) -> Remedy:
     names = " and ".join(f"`{one.dotted}`" for one in missing)
-    risks = "; ".join(dict.fromkeys(one.risk for one in missing))
+    implied = {name for one in missing for name in one.needs}  # whose risk the others tell, too
+    risks = "; ".join(dict.fromkeys(one.risk for one in missing if one.name not in implied))
     lines = tuple(one.line for one in missing)
     return Remedy(RemedyKind.SETTING, f"Turn on {names}", risks, lines, places)
 

@@ -133,15 +133,22 @@ def _regions(run: Run, view: View) -> Iterable[str]:
 def _rules(run: Run, view: View) -> str:
     known = {result.diagnostic.code: result.diagnostic for result in run.results}
     told = {rule.code: rule.summary for rule in view.rules}
+    unsafe = Counter(
+        result.diagnostic.code
+        for result in run.results
+        if result.diagnostic.fixable is Applicability.UNSAFE
+    )
     rows = "".join(
         f"<tr><td>{_code(known[str(row['code'])])}</td>"
         f"<td>{prose(told.get(str(row['code']), str(row['name'])))}</td>"
-        f"<td>{row['count']}</td><td>{row['fixable']}</td></tr>"
+        f"<td>{row['count']}</td><td>{row['fixable'] or ''}</td>"
+        f"<td>{unsafe[row['code']] or ''}</td></tr>"
         for row in statistics.rows(run)
     )
     if not rows:
         return ""
-    head = "".join(f"<th>{name}</th>" for name in ("rule", "what it finds", "findings", "fixable"))
+    names = ("rule", "what it finds", "findings", "safe fixes", "unsafe fixes")
+    head = "".join(f"<th>{name}</th>" for name in names)
     more = "<p class='soft'><code>tclint rule CODE</code> explains a rule.</p>"
     table = f'<table class="rules"><tr>{head}</tr>{rows}</table>'
     return f'<div class="wide" tabindex="0">{table}</div>{more}'

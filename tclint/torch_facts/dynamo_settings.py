@@ -45,13 +45,12 @@ class DynamoSetting:
 _KNOWN: Final = (
     DynamoSetting(
         SCALARS,
-        "code that has to know the number, such as a branch on it or a size that must fit another, "
-        "may fail while compiling",
+        "code that must know the number, such as a branch on it, may fail while compiling",
     ),
     DynamoSetting(
         DYNAMIC_SHAPES,
-        "code that has to know the length, such as a branch on it or a shape that must fit "
-        "another, may fail while compiling",
+        "code that must know the length or a number, such as a branch on it, may fail while "
+        "compiling",
         (SCALARS,),
     ),
     DynamoSetting(RECURRENT, "the steps of the layer are unrolled, which can take long to compile"),
