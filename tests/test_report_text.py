@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tclint import __version__
-from tclint.diagnostics import Applicability, Confidence, Decline, Edit, Effect
+from tclint.diagnostics import Applicability, ChainLink, Confidence, Decline, Edit, Effect
 from tclint.lint.repair import PlacedRepair
 from tclint.printable import visible
 from tclint.report import statistics
@@ -22,6 +22,7 @@ from tclint.report.formats import OutputFormat, render
 from tclint.report.origin import origin
 from tclint.report.painted import painted_diff, painted_excerpt
 from tclint.report.summary import summary
+from tclint.report.view import View, chain_text
 from tclint.source.errors import FileError
 from tclint.source.file import SourceFile
 from tests.report_samples import item, run_of, span, unfixed, view_of, with_changes
@@ -341,3 +342,16 @@ def test_diffs_for_people_show_what_stands_in_the_lines() -> None:
 
 def _coloured(diff: str) -> str:
     return coloured(diff, Paint(enabled=True))
+
+
+def test_what_runs_at_the_top_of_the_file_is_no_step_of_the_way() -> None:
+    here = str(ROOT / "model.py")
+    top, main = ChainLink("<module>", here, 1), ChainLink("main", here, 3)
+    elsewhere = ChainLink("<module>", str(ROOT / "train.py"), 9)
+
+    def way(*chain: ChainLink) -> str:
+        return chain_text(unfixed(ROOT, chain=chain).diagnostic, View(ROOT))
+
+    assert (way(top), way(top, main)) == ("", "main")
+    assert way(elsewhere, main) == "<module> (train.py:9) → main"
+    assert "reached" not in text(unfixed(ROOT, chain=(top,)))

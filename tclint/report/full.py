@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from tclint.lint.engine import Result, Run
     from tclint.report.view import View
 
-_TOP = "<module>"
-"""The function of what stands at the top of a file, to which nothing leads."""
-
 
 def render(run: Run, view: View) -> str:
     """All findings, a blank line after each; those in tests and the like below a heading."""
@@ -50,8 +47,8 @@ def notes(result: Result, view: View) -> Iterator[tuple[str, str]]:
     cheap = ", worth next to nothing in most programs" if diagnostic.worth is Worth.HINT else ""
     if diagnostic.effect is not Effect.NONE:
         yield "effect", effect_text(diagnostic) + doubt + cheap
-    if [link.function for link in diagnostic.chain] not in ([], [_TOP]):
-        yield "reached", chain_text(diagnostic, view)
+    if way := chain_text(diagnostic, view):
+        yield "reached", way
     if diagnostic.fixable is not None:
         yield fix_note(result, diagnostic.fixable)
     elif diagnostic.declined is not None and view.show_declined:

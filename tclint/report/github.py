@@ -46,8 +46,8 @@ def _message(result: Result, view: View) -> str:
     diagnostic = result.diagnostic
     lines = [f"{place_text(result, view)}: {diagnostic.code} {diagnostic.message}"]
     lines.append(f"  effect: {effect_text(diagnostic)}")
-    if diagnostic.chain:
-        lines.append(f"  reached: {chain_text(diagnostic, view)}")
+    if way := chain_text(diagnostic, view):
+        lines.append(f"  reached: {way}")
     if diagnostic.fixable is not None:
         lines.append("  {}: {}".format(*fix_note(result, diagnostic.fixable)))
     return "\n".join(lines)

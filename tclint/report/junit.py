@@ -48,8 +48,8 @@ def _failures(root: ET.Element, path: str, results: Iterable[Result], view: View
         )
         text = f"{place_text(result, view)}: {diagnostic.message}\n"
         text += f"effect: {effect_text(diagnostic)}"
-        if diagnostic.chain:
-            text += f"\nreached: {chain_text(diagnostic, view)}"
+        if way := chain_text(diagnostic, view):
+            text += f"\nreached: {way}"
         failure.text = text
 
 

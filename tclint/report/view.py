@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 WIDEST: Final = 160
 """How much of a line is shown where no terminal sets a limit."""
 
+_TOP: Final = "<module>"
+
 
 @record(frozen=True)
 class View:
@@ -73,7 +75,8 @@ def effect_text(diagnostic: Diagnostic) -> str:
 def chain_text(diagnostic: Diagnostic, view: View) -> str:
     """The way from the region's root to the line: ``Net.forward → helper (ops.py:12)``.
 
-    A step names its file only where it is another one than the finding's.
+    A step names its file only where it is another one than the finding's. What runs at the top of
+    the finding's own file is no step.
     """
     path = str(diagnostic.path)
     steps = [
@@ -81,6 +84,7 @@ def chain_text(diagnostic: Diagnostic, view: View) -> str:
         if link.filename == path
         else f"{link.function} ({view.path(Path(link.filename))}:{link.row})"
         for link in diagnostic.chain
+        if (link.function, link.filename) != (_TOP, path)
     ]
     return " → ".join(steps)
 

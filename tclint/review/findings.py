@@ -139,7 +139,8 @@ def _introduced(
 
 def _chain(result: Result, view: View) -> str:
     """The way to the line; empty where the line's own function is the whole way."""
-    return chain_text(result.diagnostic, view) if len(result.diagnostic.chain) > 1 else ""
+    way = chain_text(result.diagnostic, view)
+    return way if " → " in way else ""
 
 
 def _unreadable(

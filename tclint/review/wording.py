@@ -40,7 +40,7 @@ def explanation(finding: Introduced) -> list[str]:
     if finding.cost is not None:
         lines.append(f"{price(finding.cost)}.")
     if finding.chain:
-        lines.append(f"In the compiled region: {code(_cut(finding.chain))}")
+        lines.append(f"Reached: {code(_cut(finding.chain))}")
     return lines
 
 
