@@ -114,6 +114,19 @@ def test_what_has_no_comment_of_its_own_has_its_price_in_the_summary(
     assert cheap.endswith(" (worth nothing in the recorded run)")
 
 
+def test_what_drowns_in_the_spread_of_the_steps_is_not_called_worth_nothing(
+    repository: Repository, recording: Recording
+) -> None:
+    def drown(data: dict[str, Any]) -> None:
+        for line in data["lines"]:
+            line["rank"] = None
+
+    review = review_of(repository, changed(recorded(recording), drown))
+    dear, cheap = review.comments
+    assert "\n\nCosts less than the steps of the recorded run differ by.\n\n" in dear.text
+    assert "\n\nWorth nothing in the recorded run.\n\n" in cheap.text
+
+
 @pytest.mark.parametrize(("device", "worth"), [(None, None), (GPU, False)])
 def test_without_a_gpu_nothing_is_said_of_waits_for_one(
     repository: Repository, recording: Recording, device: str | None, worth: bool | None

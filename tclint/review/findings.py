@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tclint.config import Config
 from tclint.config_nested import nested_configs
@@ -21,6 +21,9 @@ from tclint.source.discovery import discover
 
 if TYPE_CHECKING:
     from tclint.lint.engine import Result, Run
+
+_SOMETHING: Final = 0.01
+"""The share of a step from which on a price is something."""
 
 Check = Callable[[Sequence[Path], Config], "Run"]
 
@@ -45,6 +48,11 @@ class Cost:
     ms: float
     share: float
     worth: bool
+
+    @property
+    def unsure(self) -> bool:
+        """Whether it is something, and less than the steps of the run differ by."""
+        return not self.worth and self.share >= _SOMETHING
 
 
 @record(frozen=True)

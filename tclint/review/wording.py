@@ -46,6 +46,8 @@ def explanation(finding: Introduced) -> list[str]:
 
 def price(cost: Cost) -> str:
     """What the line cost in the recorded run, as a sentence without its full stop."""
+    if cost.unsure:
+        return "Costs less than the steps of the recorded run differ by"
     if not cost.worth:
         return "Worth nothing in the recorded run"
     return f"Costs {rounded(cost.ms, 2)} ms a step ({cost.share:.0%}) in the recorded run"
@@ -54,7 +56,7 @@ def price(cost: Cost) -> str:
 def rank(finding: Introduced) -> tuple[int, float]:
     """Sorts by price: the dearest first, then what no run tells of, last what is worth nothing."""
     cost = finding.cost
-    if cost is None:
+    if cost is None or cost.unsure:
         return 1, 0.0
     return (0, -cost.ms) if cost.worth else (2, 0.0)
 
@@ -149,7 +151,8 @@ def _dearest(found: Sequence[Introduced]) -> str:
     costs = [finding.cost for finding in found if finding.cost is not None]
     worth = [cost for cost in costs if cost.worth]
     if not worth:
-        return f" ({_lower(price(costs[0]))})" if costs and len(costs) == len(found) else ""
+        said = {price(cost) for cost in costs}
+        return f" ({_lower(*said)})" if len(said) == 1 and len(costs) == len(found) else ""
     most = "the dearest " if len(found) > 1 else ""
     return f" ({most}{_lower(price(max(worth, key=lambda cost: cost.ms)))})"
 
