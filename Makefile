@@ -51,7 +51,7 @@ test: $(INSTALLED) ## run the tests that take seconds
 	$(BIN)/python -m pytest $(PYTEST_FLAGS) -m "$(MARKS)"
 
 # The tests that need torch are skipped where it is not installed. PYTHONS are commands, or paths.
-PYTHONS ?= python3.10 python3.11 python3.12 python3.13
+PYTHONS ?= python3.10 python3.11 python3.12 python3.13 python3.14
 STATIC := pytest pytest-lsp pytest-xdist hypothesis check-jsonschema 'jsonschema[format]' numpy pyyaml tomli xmlschema
 
 test-static: ## run the tests that need no torch, on every Python that is here
