@@ -355,3 +355,17 @@ def test_what_runs_at_the_top_of_the_file_is_no_step_of_the_way() -> None:
     assert (way(top), way(top, main)) == ("", "main")
     assert way(elsewhere, main) == "<module> (train.py:9) → main"
     assert "reached" not in text(unfixed(ROOT, chain=(top,)))
+
+
+@pytest.mark.parametrize("columns", [80, 100, 160])
+def test_a_terminal_gets_prose_in_its_columns_and_a_pipe_gets_lines(columns: int) -> None:
+    repair = PlacedRepair("Keep the tensor", changes=" ".join(["and so on"] * 30))
+    found = item(ROOT, repair=repair, fixable=Applicability.UNSAFE)
+    plain = text(found).splitlines()
+    lines = text(found, fold=columns).splitlines()
+    assert max(map(len, plain)) > 250
+    assert max(map(len, lines)) <= columns
+    first = next(n for n, line in enumerate(lines) if "= unsafe fix: " in line)
+    beside = lines[first].index("Keep")
+    assert lines[first + 1][:beside].isspace() and lines[first + 1][beside] != " "
+    assert " ".join(" ".join(lines).split()) == " ".join(" ".join(plain).split())

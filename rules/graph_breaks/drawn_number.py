@@ -43,7 +43,7 @@ class DrawnNumber(Rule[DrawnNumberNeeded]):
         site, first = event.site, event.needs[0]
         captured = first.why in _CAPTURED and site.has_setting(SCALARS)
         return Finding(
-            f"`{short(site, first.use)}` comes from `{event.function}`, a tensor to Dynamo, but "
+            f"`{short(site, first.use)}` comes from `{event.function}`, a tensor to Dynamo; "
             f"Python needs a number here{consequence(site)}",
             Decline(_WAY_OUT),
             gb_ids=_IDS.get(first.why, ("GB0033",)),

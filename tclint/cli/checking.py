@@ -35,7 +35,7 @@ from tclint.records import record
 from tclint.report import looked, statistics
 from tclint.report.formats import OutputFormat, render
 from tclint.report.summary import summary
-from tclint.report.view import View
+from tclint.report.view import View, folded
 
 if TYPE_CHECKING:
     from tclint.cache.report_inputs import Recorder
@@ -93,7 +93,8 @@ def run_check(inputs: Inputs, task: Task, how: Execution, recorder: Recorder | N
     run = replace(run, errors=(*inputs.errors, *run.errors))
     shown = output.file is None
     view = make_view(colour=shown and colour_on(sys.stdout), show_declined=output.show_declined)
-    view = replace(view, links=shown and links_on(sys.stdout))
+    links, fold = shown and links_on(sys.stdout), view.fold if shown else 0
+    view = replace(view, links=links, fold=fold)
     if output.format is OutputFormat.HTML:
         from tclint.report.origin import origin
 
@@ -137,7 +138,9 @@ def _apart(how: Execution, config: Config) -> Execution:
 
 def make_view(*, colour: bool, show_declined: bool = False) -> View:
     """How to show results to somebody in the current folder."""
-    return View(Path.cwd(), colour, show_declined, KnownRules(), terminal_width())
+    columns = terminal_width()
+    fold = columns if sys.stdout.isatty() else 0
+    return View(Path.cwd(), colour, show_declined, KnownRules(), columns, fold=fold)
 
 
 def complain_about(run: Run, view: View) -> None:
@@ -174,7 +177,7 @@ def _report(left: Narrowed, output: Output, view: View) -> str:
         text = render(output.format, run, view)
     if output.format.for_people and not output.quiet:
         lines = (summary(run, left.known), looked.looked_line(run))
-        text += "".join(f"{line}\n" for line in lines if line)
+        text += "".join(f"{folded(line, 0, view)}\n" for line in lines if line)
     return text
 
 

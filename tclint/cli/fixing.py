@@ -33,7 +33,7 @@ from tclint.report.fixes import text as as_text
 from tclint.report.fixes.outcome import Ground, Outcome, Reason, ReportedFix, Status, plain_outcome
 from tclint.report.formats import OutputFormat, render
 from tclint.report.summary import summary
-from tclint.report.view import View
+from tclint.report.view import View, folded
 from tclint.source.errors import FileError, SourceError
 from tclint.source.file import SourceFile
 from tclint.source.write import NewText, encoded, sweep, write_all
@@ -227,7 +227,7 @@ def _report(outcome: Outcome, view: View, how: FixOptions) -> str:
     if how.diff:
         return render_diff(outcome.changed, view)
     report = as_text.render(outcome, view) + render(OutputFormat.FULL, outcome.remaining, view)
-    return report if how.quiet else f"{report}{summary(outcome.remaining)}\n"
+    return report if how.quiet else f"{report}{folded(summary(outcome.remaining), 0, view)}\n"
 
 
 def _diff_code(outcome: Outcome, inputs: Inputs, how: FixOptions) -> int:

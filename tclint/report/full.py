@@ -12,7 +12,7 @@ from tclint.report.excerpt import excerpt
 from tclint.report.head import head
 from tclint.report.places import by_place
 from tclint.report.remedies import remedy_notes
-from tclint.report.view import chain_text, effect_text
+from tclint.report.view import chain_text, effect_text, folded
 
 if TYPE_CHECKING:
     from tclint.lint.engine import Result, Run
@@ -35,7 +35,8 @@ def _finding(result: Result, view: View) -> str:
     lines = [head(result, view), *source.lines]
     equals = paint("=", BLUE, BOLD)
     for label, text in notes(result, view):
-        lines.append(f"{' ' * source.gutter} {equals} {paint(label, BOLD)}: {visible(text)}")
+        start = f"{' ' * source.gutter} {equals} {paint(label, BOLD)}: "
+        lines.append(start + folded(visible(text), source.gutter + len(label) + 5, view))
     return "".join(line + "\n" for line in lines)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 WIDEST: Final = 160
 """How much of a line is shown where no terminal sets a limit."""
 
+_NARROWEST: Final = 20
+"""Columns below which prose is not broken into lines."""
 _TOP: Final = "<module>"
 
 
@@ -26,8 +29,9 @@ class View:
 
     Paths are shown relative to ``base`` where they lie below it. ``rules`` are the loaded rules,
     for the formats that describe them. ``width`` is how many columns a line of source may take,
-    ``links`` says that the terminal is to make codes links to the rules' pages, and ``origin``
-    when and of what the report was made.
+    ``links`` says that the terminal is to make codes links to the rules' pages, ``origin``
+    when and of what the report was made, and ``fold`` in how many columns prose is broken into
+    lines: never, where it is 0.
     """
 
     base: Path
@@ -37,6 +41,7 @@ class View:
     width: int = WIDEST
     links: bool = False
     origin: str = ""
+    fold: int = 0
 
     def path(self, path: Path) -> str:
         """A path as people read it: relative to the base, in the platform's own spelling.
@@ -87,6 +92,15 @@ def chain_text(diagnostic: Diagnostic, view: View) -> str:
         if (link.function, link.filename) != (_TOP, path)
     ]
     return " → ".join(steps)
+
+
+def folded(text: str, indent: int, view: View) -> str:
+    """Prose in the columns that the view has, all of its lines ``indent`` to the right."""
+    room = view.fold - indent
+    if not view.fold or room < _NARROWEST:
+        return text
+    lines = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
+    return f"\n{' ' * indent}".join(lines)
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
