@@ -142,7 +142,7 @@ def _rules(run: Run, view: View) -> str:
         f"<tr><td>{_code(known[str(row['code'])])}</td>"
         f"<td>{prose(told.get(str(row['code']), str(row['name'])))}</td>"
         f"<td>{row['count']}</td><td>{row['fixable'] or ''}</td>"
-        f"<td>{unsafe[row['code']] or ''}</td></tr>"
+        f"<td>{unsafe[str(row['code'])] or ''}</td></tr>"
         for row in statistics.rows(run)
     )
     if not rows:
