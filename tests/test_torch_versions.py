@@ -255,3 +255,37 @@ def test_a_setting_that_only_the_oldest_torch_lacks_says_on_which(tmp_path: Path
     assert _results(tmp_path, code, min_torch=(2, 7)) == ()
     older = _found(tmp_path, code, "TCL424", target_torch=(2, 6))
     assert "2.6: this raises" in older.message
+
+
+NEW_NAMES = {
+    "torch.compile(f, isolate_recompiles=True)": ("TCL406", (2, 13), None),
+    "torch.compile(f, shapes_spec=None)": ("TCL406", (2, 13), (2, 14)),
+    "torch.compile(f, dynamic_shapes=None)": ("TCL406", (2, 14), None),
+    "torch.compile(f, name='f', recompile_limit=3)": ("TCL406", (2, 12), None),
+    "torch.compile(f, options={'numerics': 'strict'})": ("TCL404", (2, 14), None),
+}
+"""Calls, who tells of a missing name, the first release that has it, and the first without it."""
+
+
+@pytest.mark.parametrize("release", [(2, 11), (2, 12), (2, 13), (2, 14), (2, 15)])
+@pytest.mark.parametrize("call", NEW_NAMES)
+def test_a_name_is_told_where_the_release_lacks_it(
+    call: str, release: tuple[int, int], tmp_path: Path
+) -> None:
+    code, first, end = NEW_NAMES[call]
+    path = tmp_path / "program.py"
+    path.write_text(f"import torch\n\n\ndef f(x):\n    return x\n\n\ng = {call}\n", "utf-8")
+    found = {
+        one.diagnostic.code
+        for one in check_files([path], _config(tmp_path, target_torch=release)).results
+    }
+    lacks = release < first or (end is not None and release >= end)
+    assert found == ({code} if lacks else set())
+
+
+def test_the_newest_names_have_their_release() -> None:
+    assert since("torch.compiler.set_default_backend") == (2, 13)
+    assert since("torch.compile(isolate_recompiles)") == (2, 13)
+    assert since("torch._inductor.config.numerics") == (2, 14)
+    assert since("torch.compiler.nonstrict_trace") == (2, 14)
+    assert since("torch.compiler.precompile") == (2, 14)
