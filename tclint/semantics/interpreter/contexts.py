@@ -91,6 +91,11 @@ class Contexts:
         """True when the function was walked as often as the cost allows."""
         return len(self._walked) >= MAX_WALKS
 
+    @property
+    def has_asked(self) -> bool:
+        """True when some walk asked an object that it was given for something."""
+        return bool(self._asked)
+
     def get(self, given: Given) -> Value | None:
         """What a walk for these arguments answered."""
         return self._known.get(given)
@@ -128,7 +133,7 @@ class Contexts:
 
     def asks(self, given: Given) -> Iterator[tuple[tuple[ClassInfo, str], MethodCall | None]]:
         """What a walk for these arguments would ask their objects for."""
-        classes = _classes(given, self._asked) if self._asked else []
+        classes = _classes(given, self._asked)
         kinds = _kinds_of(given) if classes else ()
         for name, _, cls in classes:
             for attribute, calls in self._asked.get(name, {}).items():

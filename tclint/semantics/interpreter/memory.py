@@ -67,7 +67,7 @@ def walk_once(
     if known is None and not begins:
         known = _without_walk(analysis, info, memory, rough, region, chain)
     if known is not None:
-        if region is not None:
+        if region is not None and memory.has_asked:
             _ask(analysis, memory.asks(rough))
         return known
     before, analysis.asked = analysis.asked, {}

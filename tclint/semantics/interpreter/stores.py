@@ -7,7 +7,7 @@ their like. What these write is for `tclint.semantics.interpreter.changes` to sa
 from __future__ import annotations
 
 import ast
-from typing import Final
+from typing import Final, cast
 
 from tclint.semantics.symbols import FunctionNode
 from tclint.semantics.syntax import ATTRIBUTE, CALL, CONSTANT, NAME, SUBSCRIPT, children
@@ -18,13 +18,16 @@ MUTATING: Final = frozenset(
 )
 """Methods that change what a list, set or dict holds."""
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_SCOPES: Final = (*_FUNCTIONS, ast.ClassDef)
+_INNER: Final = frozenset({*_FUNCTIONS, ast.ClassDef})
 _LOOKED_AT: Final = frozenset(
     {
-        ast.Attribute, ast.Subscript, ast.Call, ast.Global, ast.Nonlocal, ast.Assign,
-        ast.AugAssign, ast.AnnAssign,
+        ast.Subscript, ast.Call, ast.Global, ast.Nonlocal, ast.Assign, ast.AugAssign,
+        ast.AnnAssign,
     }
 )  # fmt: skip
+_LOAD: Final = ast.Load
+_WITHOUT: Final = frozenset({ast.Constant, ast.arg})
+"""What writes nothing, and holds nothing that does: a parameter holds its annotation."""
 _CONSTRUCTORS: Final = frozenset({"__init__", "__post_init__", "__new__"})
 ANY_KEY: Final = object()
 
@@ -137,28 +140,26 @@ class Stores:
         inner: list[ast.AST] = []
         pending = children(scope)
         for node in pending:  # grows while it is walked
-            if isinstance(node, CONSTANT):
-                continue
-            if isinstance(node, NAME):
-                if not isinstance(node.ctx, ast.Load):
-                    self._target(node, node.id, None, around)
-                continue
-            if isinstance(node, _SCOPES):
+            kind = type(node)
+            if kind is NAME:
+                name = cast("ast.Name", node)
+                if type(name.ctx) is not _LOAD:
+                    self._target(name, name.id, None, around)
+            elif kind is ATTRIBUTE:
+                attribute = cast("ast.Attribute", node)
+                if type(attribute.ctx) is not _LOAD:
+                    self._target(attribute, attribute.attr, attribute.value, around)
+                pending.append(attribute.value)
+            elif kind in _INNER:
                 inner.append(node)
-                continue
-            if type(node) in _LOOKED_AT:
-                self._look(node, around)
-            if isinstance(node, ATTRIBUTE):
-                pending.append(node.value)
-            else:
+            elif kind not in _WITHOUT:
+                if kind in _LOOKED_AT:
+                    self._look(node, around)
                 pending += children(node)
         return inner
 
     def _look(self, node: ast.AST, around: Around) -> None:
-        if isinstance(node, ATTRIBUTE):
-            if not isinstance(node.ctx, ast.Load):
-                self._target(node, node.attr, node.value, around)
-        elif isinstance(node, SUBSCRIPT):
+        if isinstance(node, SUBSCRIPT):
             if not isinstance(node.ctx, ast.Load):
                 self._item(node, node.value, around, node.slice)
         elif isinstance(node, CALL):
