@@ -20,12 +20,30 @@ _OFF: Final = (None, False, "", "no", "NO")
 
 def compiled_by_framework(frame: Frame, node: ast.Call, callee: Value) -> None:
     """Start a region at the ``forward`` of what a framework compiles in this call."""
+    if not _may_compile(node.func, callee):
+        return
     for package, told, models in _asked(node, callee):
         if not told or _tells(frame, package, told):
             for model in models:
                 for option in options(evaluate(frame, model)):
                     if isinstance(option, Object | Compiled):
                         add_root(frame, option, region_of(frame, option, {}), node)
+
+
+def _may_compile(func: ast.expr, callee: Value) -> bool:
+    """False for nearly all calls, by the last part of a name."""
+    if isinstance(func, ATTRIBUTE) and func.attr in PREPARING:
+        return True
+    if isinstance(callee, Class):
+        name = callee.info.qualname
+    elif isinstance(callee, External):
+        name = callee.name
+    else:
+        return False
+    return name.endswith("Trainer") or name.rpartition(".")[2] in _LAST_PARTS
+
+
+_LAST_PARTS: Final = frozenset(name.rpartition(".")[2] for name in COMPILING_MODULES)
 
 
 def _asked(node: ast.Call, callee: Value) -> Iterator[tuple[str, frozenset[str], list[ast.expr]]]:
