@@ -54,8 +54,8 @@ default backend. Milliseconds are medians of a call with their quartiles, both s
 *faster* compares compiled code before and after, with 95% confidence. The models are tiny: a GPU
 waits for the host nearly all of the time, which is what breaks cost.
 
-What a row keeps was chosen with torch 2.13 on a CPU. Where results are *different*, it does not
-hold with this torch and device: `tclint fix --verify` would not keep it there.
+What a row keeps was chosen on a CPU. Where results are *different*, it does not hold on this
+device: `tclint fix --verify` would not keep it there.
 
 """
 FACTORY = """\
