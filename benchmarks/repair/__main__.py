@@ -73,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(tiers)
     if options.markdown:
         above = options.markdown.read_text() if options.append else INTRODUCTION
-        options.markdown.write_text(f"{above}\n{page(report)}{tiers}")
+        options.markdown.write_text("\n".join([above, page(report), *([tiers] if tiers else [])]))
     return 0 if report.sound else 1
 
 
@@ -89,7 +89,7 @@ def _tiers(report: Report, folder: Path, options: argparse.Namespace) -> str:
     """What more than safe fixes does: to rows that still break, and where it keeps all else."""
     kept = dict(report.after)
     arms = {AFTER: dict(kept)}
-    for tier in TIERS[1:]:
+    for tier in TIERS[1 : TIERS.index(options.tiers) + 1]:
         for way in (way for way in WAYS if way.tier == tier):
             left = [row for row in report.rows if kept[row.name].failure is None]
             left = [row for row in left if kept[row.name].breaks]
@@ -202,8 +202,10 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--inductor", action="store_true", help="run the default backend too")
     parser.add_argument(
         "--tiers",
-        action="store_true",
-        help="also with unsafe fixes, settings of Dynamo and escape hatches",
+        nargs="?",
+        choices=TIERS[1:],
+        const=HATCHES,
+        help="also with unsafe fixes, settings of Dynamo and escape hatches; up to which",
     )
     parser.add_argument("--workers", type=int, default=2, help="processes at a time")
     parser.add_argument("--time-limit", type=float, default=300, help="seconds for each process")
