@@ -67,6 +67,12 @@ class Report:
                 yield before, after
 
     @property
+    def torch(self) -> str:
+        """The version that the rows were measured with."""
+        found = {after.versions.get("torch", "").partition("+")[0] for _, after in self.pairs()}
+        return ", ".join(sorted(found))
+
+    @property
     def lost(self) -> list[str]:
         """Rows that ran before fixing and do not afterwards, with the reason."""
         return [
@@ -103,10 +109,9 @@ def summary(report: Report) -> str:
     edited = report.fixed.edited
     edits = f"{sum(one.edits for one in edited)} in {len(edited)} of {report.fixed.files} files"
     wrong = [len(found) for found in (report.unequal, report.lost, report.fixed.broken)]
-    torch = ", ".join(sorted({pair[1].versions.get("torch", "?") for pair in pairs}))
     return "\n".join(
         [
-            f"torch       {torch}, on the CPU",
+            f"torch       {report.torch}, on the CPU",
             f"rows        {len(pairs)} measured, {len(report.rows) - len(pairs)} did not run",
             f"breaks      {before} -> {after} ({share:.1%} removed)",
             f"one graph   {whole} of {sum(bool(p[0].breaks) for p in pairs)} rows that broke",
@@ -140,7 +145,7 @@ def page(report: Report) -> str:
     head = ["| rows | line | reason |", "| --- | --- | --- |"] if left else ["None."]
     return "\n".join(
         [
-            f"## {report.title}", "", "```text", summary(report), "```", "", *table, "",
+            f"## {report.title}, torch {report.torch}", "", "```text", summary(report), "```", "", *table, "",
             "### Breaks that are left", "", *head, *left, "",
         ]
     )  # fmt: skip
