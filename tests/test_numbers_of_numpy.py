@@ -75,6 +75,8 @@ SHAPES = (
     "torch.from_numpy(np.empty([n] * 2)).shape[0] + x",
     "torch.from_numpy(np.eye(N=3, M=n)).sum() + x",
     "torch.from_numpy(np.reshape(np.ones(4), (1, n))).sum() + x",
+    "torch.from_numpy(np.ones(4).reshape(1, n)).sum() + x",
+    "torch.from_numpy(np.ones(4).reshape((n, -1))).sum() + x",
     "torch.from_numpy(np.broadcast_to(np.ones(1), (n,)).copy()).sum() + x",
     "torch.from_numpy(np.roll(np.ones(4), n)).sum() + x",
     "torch.from_numpy(np.indices((2, n))).sum() + x",

@@ -13,6 +13,7 @@ from tclint.semantics.syntax import CONSTANT, NAME
 from tclint.semantics.values import (
     UNKNOWN,
     NumpyScalar,
+    Sequence,
     Union,
     Value,
     constant,
@@ -81,6 +82,24 @@ def need_numpy(frame: Frame, node: ast.expr, value: Value, why: str) -> None:
                 frame.analysis.note_need(frame, option.made, node, why)
             elif why not in ("truth", "not"):  # those are decisions
                 frame.analysis.emit(frame, ArrayRead, node, via="number")
+
+
+def need_sizes(frame: Frame, part: ast.expr, value: Value) -> None:
+    """Note that Python needs a number here, or each of those that a shape is made of."""
+    for place, member in _members(part, value):
+        need_number(frame, place, member, "torch")
+
+
+def _members(part: ast.expr, value: Value) -> list[tuple[ast.expr, Value]]:
+    """What a shape is made of, each at its own place where it is written out."""
+    if not isinstance(value, Sequence):
+        return [(part, value)]
+    if value.items is None:
+        return [(part, value.element)]
+    written = part.elts if isinstance(part, (ast.Tuple, ast.List)) else []
+    if len(written) != len(value.items) or any(isinstance(one, ast.Starred) for one in written):
+        return [(part, member) for member in value.items]
+    return list(zip(written, value.items, strict=True))
 
 
 def _breaks(number: NumpyScalar, why: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Final
 from tclint import torch_facts
 from tclint.semantics.events import ArrayRead, Call, DynamicShape, NumpyCall
 from tclint.semantics.interpreter.arguments import Arguments
-from tclint.semantics.interpreter.evaluate import need_number
+from tclint.semantics.interpreter.evaluate import need_number, need_sizes
 from tclint.semantics.interpreter.expressions import host_read
 from tclint.semantics.interpreter.factories import create_module, create_parameter, create_tensor
 from tclint.semantics.interpreter.frame import Frame
@@ -149,20 +149,7 @@ def _need_sizes(frame: Frame, node: ast.Call, last: str, arguments: Arguments) -
         if keyword.arg in arguments.keywords:
             given.append((keyword.value, arguments.keywords[keyword.arg]))
     for part, value in given:
-        for place, member in _members(part, value):
-            need_number(frame, place, member, "torch")
-
-
-def _members(part: ast.expr, value: Value) -> list[tuple[ast.expr, Value]]:
-    """What a shape is made of, each at its own place where it is written out."""
-    if not isinstance(value, Sequence):
-        return [(part, value)]
-    if value.items is None:
-        return [(part, value.element)]
-    written = part.elts if isinstance(part, (ast.Tuple, ast.List)) else []
-    if len(written) != len(value.items) or any(isinstance(one, ast.Starred) for one in written):
-        return [(part, member) for member in value.items]
-    return list(zip(written, value.items, strict=True))
+        need_sizes(frame, part, value)
 
 
 def _several(last: str, node: ast.Call) -> Value | None:

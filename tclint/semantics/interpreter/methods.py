@@ -10,7 +10,7 @@ from tclint.semantics.events import ArrayRead, Call, Deciding, TensorBranch
 from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.assignment import note_content
 from tclint.semantics.interpreter.containers import hold, report_growth
-from tclint.semantics.interpreter.evaluate import need_number
+from tclint.semantics.interpreter.evaluate import need_number, need_sizes
 from tclint.semantics.interpreter.expressions import (
     element_of_mapping,
     may_equal_tensor,
@@ -239,6 +239,9 @@ def _array_method(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
     if name == "nonzero":
         report_selection(frame, node, name)
         return Sequence("tuple", NDArray())
+    if name == "reshape":
+        for part, value in zip(node.args, arguments.positional, strict=False):
+            need_sizes(frame, part, value)
     reduces = name in _REDUCING and not arguments.positional and not arguments.keywords
     if not reduces:
         return NDArray()
