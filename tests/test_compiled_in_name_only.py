@@ -310,7 +310,11 @@ def test_what_compiles_is_not(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.usefixtures("process_group")
-@pytest.mark.parametrize("layers", ["nn.Sequential(nn.Linear(4, 4), nn.ReLU())", "nn.Linear(4, 4)"])
+@pytest.mark.parametrize("layers", [
+    "nn.Sequential(nn.Linear(4, 4), nn.ReLU())", "nn.Linear(4, 4)",
+    "nn.Sequential(*[nn.Sequential(nn.Linear(4, 4), nn.GELU()) for _ in range(2)])",
+    "nn.Sequential(*(nn.Linear(4, 4), nn.ReLU()))",
+])  # fmt: skip
 @pytest.mark.parametrize("way", ["torch.compile(DDP({}), backend=backend)",
                                  "DDP(torch.compile({}, backend=backend))"])  # fmt: skip
 def test_layers_of_torch_are_compiled_inside_of_ddp_alone(
@@ -324,9 +328,10 @@ def test_layers_of_torch_are_compiled_inside_of_ddp_alone(
     assert (frames(text) == 0) is outside
 
 
-def test_ddp_around_a_module_of_ones_own_is_compiled_in_part(tmp_path: Path) -> None:
+@pytest.mark.parametrize("layers", ["Net(), Net()", "*[Net() for _ in range(2)]"])
+def test_ddp_around_a_module_of_ones_own_is_compiled_in_part(tmp_path: Path, layers: str) -> None:
     text = "from torch.nn.parallel import DistributedDataParallel as DDP\n" + program(
-        "model = torch.compile(DDP(nn.Sequential(Net(), Net())), backend=backend)\nmodel(x)\n"
+        f"model = torch.compile(DDP(nn.Sequential({layers})), backend=backend)\nmodel(x)\n"
     )
     assert codes(tmp_path, text) == []
 

@@ -271,6 +271,10 @@ def _is_of_layers(site: Site, node: ast.expr) -> bool:
     match node:
         case ast.Call(func=ast.Attribute(attr="to" | "cuda", value=inner)):
             return _is_of_layers(site, inner)
+        case ast.Starred(value=ast.ListComp(elt=each) | ast.GeneratorExp(elt=each)):
+            return _is_of_layers(site, each)
+        case ast.Starred(value=ast.List(elts=layers) | ast.Tuple(elts=layers)):
+            return all(_is_of_layers(site, one) for one in layers)
         case ast.Call(func=func, args=args):
             dotted = site.dotted(func) or ""
         case _:
