@@ -38,6 +38,8 @@ async function main() {
       const page = await browser.newPage();
       await page.setBypassCSP(true); // reports forbid scripts, and axe-core is one
       await page.setViewport({ width, height });
+      // The site keeps the first scheme that it was shown in.
+      await page.evaluateOnNewDocument(() => localStorage.clear());
       for (const scheme of ["light", "dark"]) {
         for (const one of rest) {
           const address = one.includes("://") ? one : pathToFileURL(path.resolve(one)).href;
@@ -46,7 +48,7 @@ async function main() {
           count += found.length;
           if (found.length) console.log([`${one} (${scheme}, ${size})`, ...found.map(told)].join("\n"));
           if (pictures) {
-            const name = path.relative(".", one).replace(/[^\w.-]+/g, "-");
+            const name = path.relative(".", one).replace(/[^\w.-]+/g, "-").replace(/^[.-]+/, "");
             fs.mkdirSync(pictures, { recursive: true });
             await page.screenshot({ path: path.join(pictures, `${name}-${scheme}-${size}.png`) });
           }
