@@ -11,6 +11,7 @@ import tomli
 import yaml
 
 from tclint import __version__
+from tests.cli_runs import tclint
 
 
 @pytest.fixture
@@ -62,3 +63,19 @@ def test_wheels_are_built_for_each_python_and_asked_whether_they_are_compiled(
         assert f"cp{version.replace('.', '')}-*" in wheels["build"].split()
     workflow = (repository / ".github/workflows/release.yml").read_text(encoding="utf-8")
     assert "trusted-publishing always" in workflow
+
+
+def test_the_skill_has_the_head_that_agents_read_and_commands_that_there_are(
+    repository: Path,
+) -> None:
+    folder = repository / "install" / "skill" / "tclint"
+    _, head, body = (folder / "SKILL.md").read_text(encoding="utf-8").split("---\n", 2)
+    about = yaml.safe_load(head)
+    assert about["name"] == folder.name
+    assert 0 < len(about["description"]) <= 1024
+    shown = re.findall(r"^\$ tclint (\S+)(.*)$", body, re.MULTILINE)
+    assert {"check", "fix", "verify", "rule", "run"} <= {name for name, _ in shown}
+    for name, rest in shown:
+        known = {*re.findall(r"--[\w-]+", tclint(name, "--help", cwd=repository).stdout)}
+        told = rest.partition(" -- ")[0]
+        assert {*re.findall(r"--[\w-]+", told)} <= known, (name, told)
