@@ -369,3 +369,12 @@ def test_a_terminal_gets_prose_in_its_columns_and_a_pipe_gets_lines(columns: int
     beside = lines[first].index("Keep")
     assert lines[first + 1][:beside].isspace() and lines[first + 1][beside] != " "
     assert " ".join(" ".join(lines).split()) == " ".join(" ".join(plain).split())
+
+
+def test_where_nothing_can_be_fixed_the_way_to_the_reasons_is_told() -> None:
+    declined = unfixed(ROOT, declined=Decline("the code needs a number"))
+    way = "`--show-declined` tells why there is no fix."
+    assert summary(run_of(declined)) == f"Found 1 finding (1 graph break). {way}"
+    assert way not in summary(run_of(declined), reasons=True)
+    assert way not in summary(run_of(unfixed(ROOT)))
+    assert way not in summary(run_of(declined, item(ROOT)))

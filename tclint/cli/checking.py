@@ -176,7 +176,8 @@ def _report(left: Narrowed, output: Output, view: View) -> str:
     else:
         text = render(output.format, run, view)
     if output.format.for_people and not output.quiet:
-        lines = (summary(run, left.known), looked.looked_line(run))
+        told = summary(run, left.known, reasons=output.show_declined)
+        lines = (told, looked.looked_line(run))
         text += "".join(f"{folded(line, 0, view)}\n" for line in lines if line)
     return text
 

@@ -227,7 +227,8 @@ def _report(outcome: Outcome, view: View, how: FixOptions) -> str:
     if how.diff:
         return render_diff(outcome.changed, view)
     report = as_text.render(outcome, view) + render(OutputFormat.FULL, outcome.remaining, view)
-    return report if how.quiet else f"{report}{folded(summary(outcome.remaining), 0, view)}\n"
+    told = summary(outcome.remaining, reasons=how.show_declined)
+    return report if how.quiet else f"{report}{folded(told, 0, view)}\n"
 
 
 def _diff_code(outcome: Outcome, inputs: Inputs, how: FixOptions) -> int:

@@ -66,7 +66,7 @@ def render(run: Run, view: View) -> str:
     ]
     parts += _regions(run, view)
     parts += [_place(heading, found, view) for heading, found in by_place(run.results)]
-    summary_of_run = prose(summary(run))
+    summary_of_run = prose(summary(run, reasons=True))
     if view.origin:
         summary_of_run += f"<br>{escape(view.origin)}"
     return PAGE.substitute(

@@ -17,15 +17,17 @@ if TYPE_CHECKING:
     from tclint.lint.engine import Run
 
 
-def summary(run: Run, known: int = 0) -> str:
+def summary(run: Run, known: int = 0, *, reasons: bool = False) -> str:
     """How much was found, how much of it can be fixed, and what is not shown.
 
-    ``known`` is the number of findings that a baseline took out.
+    ``known`` is the number of findings that a baseline took out; ``reasons`` says that the report
+    tells why there is no fix.
     """
     found = _without_findings(run)
     if run.results:
         found = f"Found {count(len(run.results), 'finding')}{_breaks(run)}{_elsewhere(run)}."
-    parts = (found, _fixable(run), _settings(run), *_not_shown(run, known))
+    fixes = _fixable(run) or ("" if reasons else _why_none(run))
+    parts = (found, fixes, _settings(run), *_not_shown(run, known))
     return " ".join(part for part in parts if part)
 
 
@@ -85,6 +87,13 @@ def _fixable(run: Run) -> str:
     if unsafe:
         return f"{unsafe} fixable with `tclint fix --unsafe-fixes`."
     return ""
+
+
+def _why_none(run: Run) -> str:
+    """Where to read why there is no fix, if there is none and some rule knows a reason."""
+    if all(result.diagnostic.declined is None for result in run.results):
+        return ""
+    return "`--show-declined` tells why there is no fix."
 
 
 def _settings(run: Run) -> str:
