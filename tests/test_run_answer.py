@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -210,6 +211,21 @@ def test_steps_that_nobody_looked_at_leave_lines_without_prices(recording: Recor
     assert "no line has a price: the recorder looks at lines after 10 steps" in told
     assert not re.search(r"\d% |\d ms  |worth nothing", told)
     assert "| 0%" not in as_markdown.render(recording.answer(), recording.script.parent)
+
+
+@pytest.mark.parametrize("columns", [80, 100, 160])
+def test_a_row_fits_the_terminal(
+    recording: Recording, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    lines = (recording.break_line(), recording.compiled(), recording.steps())
+    recording.process(*lines, recording.samples({12: 60, 5: 40}), recording.end())
+    whole = next(line for line in recording.told().splitlines() if line.startswith("1. "))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    row = next(line for line in recording.told().splitlines() if line.startswith("1. "))
+    assert len(row) <= columns
+    assert len(whole) > 100
+    assert row.split()[:4] == whole.split()[:4] and row.split()[-2:] == whole.split()[-2:]
 
 
 def test_the_page_needs_nothing_else_and_escapes_what_it_shows(recording: Recording) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -15,6 +17,10 @@ _SHOWN = 20
 _NAMED = 3
 _WIDEST = 90
 """Characters of what is said of a line; JSON and the page have all of it."""
+_NARROWEST = 24
+"""What is always said of a line, though the row becomes too wide."""
+_SAYS, _GAP = 4, 2
+"""The column of what is said of a line, and the columns between two of them."""
 _NUMBERS = 3
 """Columns that stand at the right: the number, the milliseconds, the share."""
 
@@ -56,14 +62,20 @@ def _table(
     if ranked and all(one.line.only_works for one in ranked):
         yield f"    {words.ONLY_WORK}"
     rows = [_row(n, one, answer, root) for n, one in enumerate(ranked[:_SHOWN], start=1)]
+    widest = _room(rows)
+    rows = [(*row[:_SAYS], _cut(row[_SAYS], widest), *row[_SAYS + 1 :]) for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for one, row in zip(ranked, rows, strict=False):
         cells = zip(row, widths, strict=True)
-        yield "  ".join(
-            cell.rjust(width) if n < _NUMBERS else cell.ljust(width)
-            for n, (cell, width) in enumerate(cells)
-            if width
-        ).rstrip()
+        yield (
+            (" " * _GAP)
+            .join(
+                cell.rjust(width) if n < _NUMBERS else cell.ljust(width)
+                for n, (cell, width) in enumerate(cells)
+                if width
+            )
+            .rstrip()
+        )
         if ablation is not None and (told := words.measured(ablation.of(one.line), root)):
             yield f"      {told}"
     if more := ranked[_SHOWN:]:
@@ -78,13 +90,22 @@ def _row(number: int, one: Ranked, answer: Answer, root: Path) -> tuple[str, ...
         f"{words.milliseconds(one)} ms" if answer.priced else "",
         words.share(one, answer),
         words.place(one.line, root),
-        _cut(words.says(one.line)),
+        words.says(one.line),
         words.remedy(one.line),
     )
 
 
-def _cut(told: str) -> str:
-    return told if len(told) <= _WIDEST else told[: _WIDEST - 4].rstrip() + " ..."
+def _room(rows: Sequence[tuple[str, ...]]) -> int:
+    """Characters that may be said of a line, so that a row fits the terminal; a pipe has many."""
+    if not rows or not sys.stdout.isatty():
+        return _WIDEST
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    beside = sum(width + _GAP for n, width in enumerate(widths) if width and n != _SAYS)
+    return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size().columns - beside))
+
+
+def _cut(told: str, widest: int) -> str:
+    return told if len(told) <= widest else told[: widest - 4].rstrip() + " ..."
 
 
 def _nothing(what: str, ranked: Sequence[Ranked], root: Path) -> Iterator[str]:
