@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -21,6 +24,14 @@ for number in range(500):
             os.setsid()
         time.sleep(900)
 print("all are there", flush=True)
+time.sleep(900)
+"""
+KEPT = """\
+import os, sys, time
+from tclint.verify.keeper import keep
+told = os.dup(1)  # the keeper lets go of the streams that it has
+keep(os.open(os.devnull, os.O_WRONLY))
+os.write(told, b"%d\\n" % os.getpid())
 time.sleep(900)
 """
 
@@ -45,6 +56,24 @@ def test_hundreds_of_sessions_end_with_the_process_that_started_them() -> None:
         root.kill()
         root.wait()
         root.stdout.close()
+
+
+def test_what_is_stopped_ends_with_the_process_that_keeps_it() -> None:
+    """Who ends a keeper just then would leave it stopped for good."""
+    keeper = subprocess.Popen([sys.executable, "-c", KEPT], stdout=subprocess.PIPE)
+    assert keeper.stdout is not None
+    try:
+        worker = int(keeper.stdout.readline())
+        assert worker != keeper.pid
+        os.kill(worker, signal.SIGSTOP)
+    finally:
+        keeper.kill()
+        keeper.wait()
+        keeper.stdout.close()
+    deadline = time.monotonic() + 60
+    while is_alive(worker):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def is_alive(process: int) -> bool:

@@ -20,6 +20,7 @@ from tclint.records import record
 from tclint.verify.descendants import end_descendants
 from tclint.verify.wire import plain, rebuild
 
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 _ADOPT_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER
 _GLANCE_SECONDS = 1.0
 _LONGEST_NOTE = 4096
@@ -43,16 +44,21 @@ class End:
 def keep(note: int) -> None:
     """Fork: return in the worker; the process above it stays, and writes an End to ``note``."""
     verifier, before, open_signals = os.getppid(), oom_kills(), signal.pthread_sigmask(0, ())
-    if not _adopts_orphans():
+    if not _asks_system(_ADOPT_ORPHANS, 1):
         os.write(note, _ALONE)
         os.close(note)
         return
     # User code finds its parent's number: nothing but SIGKILL is to end it.
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    keeper = os.getpid()
     worker = os.fork()
     if worker == 0:
         os.close(note)
         os.setsid()
+        # It sees its keeper go, but not while it is stopped, as it is just before it is killed.
+        _asks_system(_DIE_WITH_PARENT, signal.SIGKILL)
+        if os.getppid() != keeper:
+            os._exit(1)
         signal.pthread_sigmask(signal.SIG_SETMASK, open_signals)
         return
     _let_go_of_streams()
@@ -80,11 +86,12 @@ def read_note(note: int, status: int) -> End | None:
         return None
 
 
-def _adopts_orphans() -> bool:
+def _asks_system(what: int, value: int) -> bool:
+    """Whether the system does so from now on."""
     try:
         import ctypes
 
-        return bool(ctypes.CDLL(None).prctl(_ADOPT_ORPHANS, 1, 0, 0, 0) == 0)
+        return bool(ctypes.CDLL(None).prctl(what, value, 0, 0, 0) == 0)
     except (ImportError, OSError, AttributeError):
         return False
 
