@@ -9,12 +9,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tclint.fleet.config import FleetError, read_fleet
+from tclint.fleet.carry import carry_out
+from tclint.fleet.config import FleetError, Measures, read_fleet
 from tclint.fleet.plan import Plan
 from tclint.fleet.session import Again, run_fleet
 from tclint.fleet.store import open_store
@@ -32,6 +34,7 @@ from tclint.fleet import cluster
 from tclint.fleet.cluster import RayCrew
 from tclint.verify.wire import plain
 
+ON_GPUS = Measures(device="cuda", speed=True)
 ARMS = """
 [[arm]]
 name = "found"
@@ -119,6 +122,34 @@ def test_nodes_that_come_and_go_change_no_result(tmp_path: Path, nodes: Cluster)
     assert len({row.target for row in rows}) == 40
 
 
+def on_a_gpu(unit: Any) -> Any:
+    """Tells when it runs, and on which GPU."""
+    begin = time.monotonic()
+    time.sleep(0.3)
+    with Path(os.environ["STARTED"]).open("a") as file:
+        file.write(f"{os.environ['CUDA_VISIBLE_DEVICES']} {begin} {time.monotonic()}\n")
+    return plain(answer(unit["target"]))
+
+
+@pytest.mark.slow(30)
+def test_units_have_a_gpu_each_and_use_all_of_them(
+    tmp_path: Path, nodes: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "measure_plain", on_a_gpu)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    nodes.add_node(num_cpus=8, num_gpus=2)
+    units = [Unit(f"{n}", f"{n}", "", "a", "m.py:f", "/nowhere", ON_GPUS) for n in range(12)]
+    with RayCrew(nodes.address, ON_GPUS) as crew:
+        assert sorted(unit.target for unit, _ in carry_out(units, crew)) == sorted(
+            map(str, range(12))
+        )
+    spans = [line.split() for line in (tmp_path / "started").read_text().splitlines()]
+    assert {gpu for gpu, *_ in spans} == {"0", "1"}
+    for wanted in ("0", "1"):
+        mine = sorted((float(begin), float(end)) for gpu, begin, end in spans if gpu == wanted)
+        assert all(end <= begin for (_, end), (begin, _) in pairwise(mine))
+
+
 def start_driver(file: Path, address: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "tests.fleet_driver", str(file), address]
     return subprocess.Popen(
@@ -159,6 +190,37 @@ def test_a_driver_that_is_killed_goes_on(
     with open_store(tmp_path / "kept.sqlite") as store:
         rows = store.units(1)
     assert [row.measured for row in rows] == [answer(row.target) for row in rows]
+
+
+HANGS = """
+import os, time
+from pathlib import Path
+def make():
+    Path(__file__).with_name("runs").write_text(str(os.getpid()))
+    time.sleep(600)
+"""
+
+
+@pytest.mark.slow(60)
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for a process in /proc")
+def test_what_a_killed_driver_had_running_ends(tmp_path: Path, nodes: Cluster) -> None:
+    pytest.importorskip("torch", reason="the target runs")
+    (tmp_path / "hangs.py").write_text(HANGS)
+    (tmp_path / "FLEET.toml").write_text('[[target]]\nfactory = "hangs.py:make"\n')
+    command = [sys.executable, "-m", "tclint", "fleet", "run", "FLEET.toml", "--ray", nodes.address]
+    driver = subprocess.Popen(command, cwd=tmp_path)
+    runs = tmp_path / "runs"
+    wait_until(lambda: runs.exists() and runs.read_text() != "")
+    driver.kill()
+    driver.wait()
+    wait_until(lambda: not Path(f"/proc/{runs.read_text()}").exists())
+
+
+def wait_until(happened: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 120
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 def kept(folder: Path) -> list[tuple[str, str]]:
