@@ -140,16 +140,7 @@ def _plan(
     trees: Trees,
     pythons: dict[str, str],
 ) -> Plan:
-    same = {
-        "version": _VERSION,
-        "tclint": _tclint(),
-        "files": [
-            (path.relative_to(fleet.root).as_posix(), digest_file(path))
-            for pattern in fleet.files
-            for path in sorted(fleet.root.glob(pattern))
-            if path.is_file()
-        ],
-    }
+    same = {"version": _VERSION, "tclint": _tclint(), "files": _named_files(fleet)}
     units: list[Unit] = []
     hopeless: list[tuple[Unit, Measured]] = []
     for facts in arms:
@@ -163,14 +154,28 @@ def _plan(
             unit = _unit(fleet, facts, target, root or fleet.root, python)
             shared = same if target.package else own
             unit = replace(unit, key=_key(unit, facts.environment, shared))
-            if target.fault:
-                hopeless.append((unit, failed("target", target.fault)))
-            elif root is None:
-                reason = f"{target.package} is not installed"
-                hopeless.append((unit, failed(MISSING, reason)))
+            if root is None or target.fault:
+                hopeless.append((unit, _fault(target)))
             else:
                 units.append(unit)
     return Plan(tuple(arms), tuple(units), tuple(hopeless))
+
+
+def _fault(target: Target) -> Measured:
+    """Why a target cannot run: nobody can tell what it is, or its package is not there."""
+    if target.fault:
+        return failed("target", target.fault)
+    return failed(MISSING, f"{target.package} is not installed")
+
+
+def _named_files(fleet: Fleet) -> list[tuple[str, str]]:
+    """The files that results depend on besides Python's, with their digests."""
+    return [
+        (path.relative_to(fleet.root).as_posix(), digest_file(path))
+        for pattern in fleet.files
+        for path in sorted(fleet.root.glob(pattern))
+        if path.is_file()
+    ]
 
 
 def _unit(fleet: Fleet, facts: ArmFacts, target: Target, root: Path, python: str) -> Unit:

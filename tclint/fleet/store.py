@@ -192,39 +192,20 @@ class Store:
 
         One without a run is there for those that ask for its key.
         """
-        files = {one.path: one.digest for one in measured.code}
-        packed = zlib.compress(json.dumps(files, sort_keys=True).encode())
-        code = _name_of(packed)
+        code, packed = _packed(measured.code)
         with self._database as database:
             database.execute("INSERT OR IGNORE INTO code VALUES (?, ?)", (code, packed))
             result = database.execute(
-                f"INSERT INTO results VALUES (NULL{', ?' * 19})",
-                _storable(
-                    unit.key, code, _now(), measured.outcome, measured.failure, measured.reason,
-                    measured.torch, measured.device, measured.graphs, measured.recompiles,
-                    len(measured.breaks), measured.breaks_before, measured.verdict,
-                    measured.detail, " ".join(measured.fixes), measured.exported,
-                    measured.seconds, unit.measures.time_limit, unit.measures.memory_limit,
-                ),
-            ).lastrowid  # fmt: skip
+                f"INSERT INTO results VALUES (NULL{', ?' * 19})", _result_row(unit, code, measured)
+            ).lastrowid
             assert result is not None
             database.executemany(
-                "INSERT INTO breaks VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [
-                    _storable(result, n, one.place, one.row, one.gb_id, one.reason, one.rule)
-                    for n, one in enumerate(measured.breaks)
-                ],
+                "INSERT INTO breaks VALUES (?, ?, ?, ?, ?, ?, ?)", _break_rows(result, measured)
             )
             database.executemany(
                 "INSERT INTO speeds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [
-                    _storable(
-                        result, one.mode, one.eager, one.compiled, one.speedup, one.low, one.high,
-                        one.cold_start, one.note,
-                    )
-                    for one in measured.speeds
-                ],
-            )  # fmt: skip
+                _speed_rows(result, measured),
+            )
             database.execute(
                 "UPDATE units SET result = ? WHERE run = ? AND target = ? AND arm = ?",
                 (result, run, unit.target, unit.arm),
@@ -397,6 +378,33 @@ def _damaged(error: object) -> str:
     return f"is damaged or no store ({error}); restore it, or name another one"
 
 
+def _result_row(unit: Unit, code: str, measured: Measured) -> tuple[Any, ...]:
+    return _storable(
+        unit.key, code, _now(), measured.outcome, measured.failure, measured.reason,
+        measured.torch, measured.device, measured.graphs, measured.recompiles,
+        len(measured.breaks), measured.breaks_before, measured.verdict, measured.detail,
+        " ".join(measured.fixes), measured.exported, measured.seconds, unit.measures.time_limit,
+        unit.measures.memory_limit,
+    )  # fmt: skip
+
+
+def _break_rows(result: int, measured: Measured) -> list[tuple[Any, ...]]:
+    return [
+        _storable(result, n, one.place, one.row, one.gb_id, one.reason, one.rule)
+        for n, one in enumerate(measured.breaks)
+    ]
+
+
+def _speed_rows(result: int, measured: Measured) -> list[tuple[Any, ...]]:
+    return [
+        _storable(
+            result, one.mode, one.eager, one.compiled, one.speedup, one.low, one.high,
+            one.cold_start, one.note,
+        )
+        for one in measured.speeds
+    ]  # fmt: skip
+
+
 def _storable(*values: Any) -> tuple[Any, ...]:
     """What a target says may hold anything; a database takes no halves of characters."""
     return tuple(visible(value) if isinstance(value, str) else value for value in values)
@@ -419,13 +427,16 @@ def _measured(
     )  # fmt: skip
 
 
-def _unpacked(files: bytes) -> tuple[CodeFile, ...]:
-    found = json.loads(zlib.decompress(files))
+def _packed(code: Sequence[CodeFile]) -> tuple[str, bytes]:
+    """Files with their digests as the store keeps them, with a name that stands for them."""
+    files = {one.path: one.digest for one in code}
+    packed = zlib.compress(json.dumps(files, sort_keys=True).encode())
+    return blake2b(packed, digest_size=16).hexdigest(), packed
+
+
+def _unpacked(packed: bytes) -> tuple[CodeFile, ...]:
+    found = json.loads(zlib.decompress(packed))
     return tuple(CodeFile(path, digest) for path, digest in found.items())
-
-
-def _name_of(packed: bytes) -> str:
-    return blake2b(packed, digest_size=16).hexdigest()
 
 
 def _now() -> str:
