@@ -11,10 +11,11 @@ from tclint.catalogues.multimodal import MULTIMODAL
 from tclint.catalogues.newer import NEWER
 from tclint.catalogues.others import OTHERS
 from tclint.catalogues.text import TEXT
+from tclint.catalogues.timm_models import TIMM
 from tclint.catalogues.vision import VISION
 
 MODELS: Final[tuple[Model, ...]] = (*TEXT, *VISION, *AUDIO, *MULTIMODAL, *DIFFUSION, *NEWER)
 
-CATALOGUES: Final = {"transformers": MODELS, "others": OTHERS}
+CATALOGUES: Final = {"transformers": MODELS, "others": OTHERS, "timm": TIMM}
 
 __all__ = ["CATALOGUES", "MODELS", "Input", "Made", "Model"]
