@@ -108,9 +108,8 @@ class Trees:
 
     def _copy(self, package: Path, number: int) -> Path:
         tree = self._desk / f"tree{number}"
-        shutil.copytree(
-            package, tree / package.name, ignore=shutil.ignore_patterns("__pycache__", "*.pyc")
-        )
+        # With what Python made of its files: it holds, as a copy has the times of the original.
+        shutil.copytree(package, tree / package.name)
         return tree
 
 
