@@ -145,7 +145,8 @@ def page(report: Report) -> str:
     head = ["| rows | line | reason |", "| --- | --- | --- |"] if left else ["None."]
     return "\n".join(
         [
-            f"## {report.title}, torch {report.torch}", "", "```text", summary(report), "```", "", *table, "",
+            f"## {report.title}, torch {report.torch}", "",
+            "```text", summary(report), "```", "", *table, "",
             "### Breaks that are left", "", *head, *left, "",
         ]
     )  # fmt: skip
