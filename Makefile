@@ -139,7 +139,7 @@ bench-repair: $(INSTALLED) ## graph breaks of real models before and after `tcli
 	$(PYTHON) -m venv benchmarks/out/older
 	benchmarks/out/older/bin/pip install $(TORCH)
 	benchmarks/out/older/bin/pip install transformers==4.52.4 numpy
-	$(BIN)/python -m benchmarks.repair --python benchmarks/out/older/bin/python --inductor \
+	$(BIN)/python -m benchmarks.repair --python benchmarks/out/older/bin/python --inductor --tiers \
 		--markdown docs/benchmark-repair.md
 	$(BIN)/python -m benchmarks.repair --python benchmarks/out/older/bin/python \
 		--table catalogue --broken-only --tiers --append --markdown docs/benchmark-repair.md
