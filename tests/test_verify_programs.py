@@ -101,3 +101,21 @@ def test_the_conv_net_rewritten_by_hand_is_whole_and_bit_equal(tmp_path: Path) -
     )
     assert user_breaks(report.after) == []
     assert report.equality.verdict == "identical"
+
+
+@pytest.mark.slow(20)
+def test_the_script_of_habits_trains_the_same_with_its_fixes(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    path = Path(shutil.copy(PROGRAMS / "train_script.py", tmp_path))
+    config = Config(tmp_path, min_worth="hint")
+    [fixed] = fix_files([path], config, unsafe=True).changed
+    path.write_text(fixed.after)
+    sides = [
+        Side(name, "train_script.py:make", root)
+        for name, root in (("before", PROGRAMS), ("after", tmp_path))
+    ]
+    options = Options("eager", phase="step", speed=False, device="cpu")
+    report = verify_sides("train_script.py:make", sides, options)
+    assert report.after.failure is None
+    assert len(fixed.fixes) >= 8
+    assert report.equality.equal is True
