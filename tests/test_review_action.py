@@ -136,6 +136,13 @@ def test_findings_need_not_fail_the_job(runner: Runner, server: GitHubServer) ->
     assert server.requests == []
 
 
+def test_the_report_of_a_run_reaches_the_review(runner: Runner, server: GitHubServer) -> None:
+    from_cache(runner)
+    (runner.workspace / "run.json").write_text('{"ranks": []}')
+    assert not runner.run(token=server.token, mode="annotations", run_report="run.json")
+    assert "run.json: written by an older tclint" in runner.said
+
+
 def test_an_event_without_a_pull_request_is_one_clear_error(runner: Runner) -> None:
     from_cache(runner)
     Path(runner.environment["GITHUB_EVENT_PATH"]).write_text("{}")

@@ -215,6 +215,17 @@ def test_what_is_no_report_of_a_run_is_one_clear_error(
     assert str(told.value).startswith(f"{report}: {said}")
 
 
+def test_a_statement_of_several_rows_has_the_price_of_the_row_that_happened(
+    repository: Repository, recording: Recording
+) -> None:
+    several = PRINTS.replace("    x[mask] += 1\n", "    x[\n        mask\n    ] += 1\n")
+    repository.commit({"train.py": several})
+    recording.script.write_text(several)
+    report = changed(recorded(recording), lambda data: data["lines"][0].update(row=13))
+    costs = [one.cost for one in priced(outcome_of(repository), read_run(report)).introduced]
+    assert [cost.worth for cost in costs if cost is not None][:1] == [True]
+
+
 def test_what_the_report_says_is_text_like_any_other(
     repository: Repository, recording: Recording
 ) -> None:

@@ -6,7 +6,7 @@ was recorded: a job may run the merge of the change and not its head.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -54,7 +54,7 @@ class RunReport:
     commit: str
     priced: bool
     texts: Mapping[str, str]
-    lines: Mapping[tuple[str, int], tuple[Told, ...]]
+    lines: Mapping[tuple[str, int], Sequence[Told]]
 
     def cost(self, finding: Introduced) -> Cost | None:
         """What the finding costs; None where the run does not tell."""
@@ -64,7 +64,7 @@ class RunReport:
         if not here:
             rows = range(first + 1, min(last, first + _ROWS) + 1)
             found = (told for row in rows for told in self.lines.get((path, row), ()))
-            here = tuple(told for told in found if told.code == diagnostic.code)
+            here = [told for told in found if told.code == diagnostic.code]
         if not here or not self.priced or not self.same(finding):
             return None
         dearest = max((told.cost for told in here), key=lambda cost: (cost.worth, cost.ms))
@@ -150,11 +150,11 @@ def _sum(outcome: Outcome, report: RunReport) -> Iterator[str]:
 def _report(name: str, data: Mapping[str, Any]) -> RunReport:
     first = data["ranks"][0] if data["ranks"] else None
     step = _number(first["step_ms"]["value"]) if first else 0.0
-    lines: dict[tuple[str, int], tuple[Told, ...]] = {}
+    lines: dict[tuple[str, int], list[Told]] = {}
     for line in data["lines"]:
         if line["path"] is not None:
             key = str(line["path"]), _whole(line["row"])
-            lines[key] = (*lines.get(key, ()), _told(line, step))
+            lines.setdefault(key, []).append(_told(line, step))
     return RunReport(
         name,
         step,
