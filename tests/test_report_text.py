@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections import defaultdict
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -360,11 +361,16 @@ def test_what_runs_at_the_top_of_the_file_is_no_step_of_the_way() -> None:
 @pytest.mark.parametrize("columns", [80, 100, 160])
 def test_a_terminal_gets_prose_in_its_columns_and_a_pipe_gets_lines(columns: int) -> None:
     repair = PlacedRepair("Keep the tensor", changes=" ".join(["and so on"] * 30))
-    found = item(ROOT, repair=repair, fixable=Applicability.UNSAFE)
+    message = " ".join(["it breaks the graph"] * 12)
+    found = item(ROOT, repair=repair, fixable=Applicability.UNSAFE, message=message)
     plain = text(found).splitlines()
     lines = text(found, fold=columns).splitlines()
     assert max(map(len, plain)) > 250
     assert max(map(len, lines)) <= columns
+    assert lines[0].startswith("model.py:7:17: TCL101 it breaks")
+    assert lines[1].startswith("    ") and lines[1][4] != " "
+    coloured = text(found, fold=columns, colour=True, links=True)
+    assert [*map(_bare, coloured.splitlines())] == lines
     first = next(n for n, line in enumerate(lines) if "= unsafe fix: " in line)
     beside = lines[first].index("Keep")
     assert lines[first + 1][:beside].isspace() and lines[first + 1][beside] != " "
@@ -378,3 +384,13 @@ def test_where_nothing_can_be_fixed_the_way_to_the_reasons_is_told() -> None:
     assert way not in summary(run_of(declined), reasons=True)
     assert way not in summary(run_of(unfixed(ROOT)))
     assert way not in summary(run_of(declined, item(ROOT)))
+
+
+def _bare(line: str) -> str:
+    """A line without colours and links."""
+    return re.sub(r"\x1b\[[0-9;]*m|\x1b\]8;;[^\x1b]*\x1b\\", "", line)
+
+
+def test_a_path_with_blanks_is_never_broken() -> None:
+    found = unfixed(ROOT / ("a b " * 20), message="it breaks the graph")
+    assert text(found, fold=40).splitlines()[0] == text(found).splitlines()[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Applicability, Confidence, Effect, Worth
@@ -12,7 +13,7 @@ from tclint.report.excerpt import excerpt
 from tclint.report.head import head
 from tclint.report.places import by_place
 from tclint.report.remedies import remedy_notes
-from tclint.report.view import chain_text, effect_text, folded
+from tclint.report.view import chain_text, effect_text, folded, hanging
 
 if TYPE_CHECKING:
     from tclint.lint.engine import Result, Run
@@ -32,12 +33,22 @@ def _place(heading: str, results: list[Result], view: View) -> str:
 def _finding(result: Result, view: View) -> str:
     paint = Paint(view.colour)
     source = excerpt(result.file, result.diagnostic.span, paint, view.width)
-    lines = [head(result, view), *source.lines]
+    lines = [_head(result, view), *source.lines]
     equals = paint("=", BLUE, BOLD)
     for label, text in notes(result, view):
         start = f"{' ' * source.gutter} {equals} {paint(label, BOLD)}: "
         lines.append(start + folded(visible(text), source.gutter + len(label) + 5, view))
     return "".join(line + "\n" for line in lines)
+
+
+def _head(result: Result, view: View) -> str:
+    """The first line; on a terminal its message goes on below, between words."""
+    said, message = head(result, view), visible(result.diagnostic.message)
+    start = head(result, replace(view, colour=False, links=False)).removesuffix(message)
+    first, *more = hanging(start + message, view)
+    if not first.startswith(start):  # a path with blanks, in a narrow terminal
+        return said
+    return "\n".join([said.removesuffix(message) + first.removeprefix(start), *more])
 
 
 def notes(result: Result, view: View) -> Iterator[tuple[str, str]]:

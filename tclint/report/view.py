@@ -20,6 +20,7 @@ WIDEST: Final = 160
 
 _NARROWEST: Final = 20
 """Columns below which prose is not broken into lines."""
+_HANGING: Final = 4
 _TOP: Final = "<module>"
 
 
@@ -97,10 +98,20 @@ def chain_text(diagnostic: Diagnostic, view: View) -> str:
 def folded(text: str, indent: int, view: View) -> str:
     """Prose in the columns that the view has, all of its lines ``indent`` to the right."""
     room = view.fold - indent
-    if not view.fold or room < _NARROWEST:
-        return text
-    lines = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
-    return f"\n{' ' * indent}".join(lines)
+    return f"\n{' ' * indent}".join(_wrapped(text, room)) if room >= _NARROWEST else text
+
+
+def hanging(text: str, view: View) -> list[str]:
+    """Prose as lines in the columns that the view has, all but the first a little to the right."""
+    if view.fold < _NARROWEST:
+        return [text]
+    return _wrapped(text, view.fold, " " * _HANGING)
+
+
+def _wrapped(text: str, columns: int, below: str = "") -> list[str]:
+    return textwrap.wrap(
+        text, columns, subsequent_indent=below, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
