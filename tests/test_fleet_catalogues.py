@@ -104,3 +104,12 @@ def test_a_sample_of_the_leaderboard_is_a_part_of_a_larger_one(
 def test_the_interval_of_a_share_is_wilsons() -> None:
     assert leaderboard._interval(8, 10) == "49% to 94%"
     assert leaderboard._interval(0, 10) == "0% to 28%"
+
+
+def test_the_repair_catalogue_is_a_fleet(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(targets, "load_catalogue", plugins(repository).__getitem__)
+    fleet = read_fleet(repository / "benchmarks/repair.toml")
+    assert [(arm.fixed, arm.unsafe_fixes) for arm in fleet.arms] == [
+        (False, False), (True, False), (True, True),
+    ]  # fmt: skip
+    assert len(find_targets(fleet)) == 2 * sum(one.library == "transformers" for one in MODELS)
