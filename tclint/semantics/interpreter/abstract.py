@@ -10,6 +10,8 @@ from tclint.semantics.symbols import ClassInfo, FunctionInfo
 from tclint.semantics.syntax import ATTRIBUTE, NAME
 from tclint.semantics.values import Function, Object, Union, Value
 
+ONE_BELOW: Final = "one of a class below"
+"""The name of an object that stands for those of its class."""
 _DECLARED: Final = frozenset({"abstractmethod", "abc.abstractmethod"})
 
 
@@ -30,11 +32,21 @@ def implementation(
     for below in project.overriding(cls, method.name):
         own = below.methods[method.name]
         if not own.decorators and not _is_declared(own):
-            receiver = Object(below.qualname, below, is_module=project.is_module_class(below))
+            receiver = Object(ONE_BELOW, below, is_module=project.is_module_class(below))
             found[Function(own, receiver)] = None
     if len(found) < 2:
         return next(iter(found), None)
     return Union(tuple(found), frozenset(found))
+
+
+def is_any_below(callee: Union) -> bool:
+    """True for what `implementation` gives where several classes write the method.
+
+    Which of them it is nobody knows, nor what it gives, unless they all give the same.
+    """
+    first = callee.options[0]
+    owner = first.bound if isinstance(first, Function) else None
+    return isinstance(owner, Object) and owner.name == ONE_BELOW
 
 
 def _is_declared(method: FunctionInfo) -> bool:

@@ -318,7 +318,8 @@ def _object_attribute(
         return Class(cls)
     held = _held(frame, base, cls, name)
     if held is not None:
-        return _later(frame, cls, name, _as_declared(frame, cls, name, held))
+        held = held if base.is_module else _as_declared(frame, cls, name, held)
+        return _later(frame, cls, name, held)
     value = _class_level(frame, cls, name)
     if value is not UNKNOWN:
         return _later(frame, cls, name, value)
@@ -347,7 +348,10 @@ def _held(frame: Frame, base: Object, cls: ClassInfo, name: str) -> Value | None
 
 
 def _as_declared(frame: Frame, cls: ClassInfo, name: str, held: Value) -> Value:
-    """What an object was made with, or what its class says where that was not known."""
+    """What an object was made with, or what its class says where that was not known.
+
+    Not for modules: what those are given is configuration, whatever class of it is meant.
+    """
     if held is not STATIC and held is not UNKNOWN:
         return held
     for base in frame.analysis.project.ancestry(cls):

@@ -7,6 +7,7 @@ from typing import Final
 
 from tclint import torch_facts
 from tclint.semantics.events import Call, CompiledOutputUsed, Sink
+from tclint.semantics.interpreter.abstract import is_any_below
 from tclint.semantics.interpreter.arguments import Arguments, bind, takes
 from tclint.semantics.interpreter.attributes import attribute_of
 from tclint.semantics.interpreter.builtin_calls import BUILTINS
@@ -37,7 +38,7 @@ from tclint.semantics.interpreter.sinks import BAR, can_wait, is_reordered, repo
 from tclint.semantics.interpreter.special import asked, with_iterated
 from tclint.semantics.interpreter.standard_library import STANDARD
 from tclint.semantics.interpreter.tensor_calls import call_method, read_numbers
-from tclint.semantics.lattice import join, may_be_tensor, options, spread
+from tclint.semantics.lattice import join, may_be_tensor, options, same, spread
 from tclint.semantics.syntax import ATTRIBUTE, CALL, PLAIN, STARRED
 from tclint.semantics.values import (
     NONE,
@@ -92,6 +93,9 @@ def _answer(frame: Frame, node: ast.Call) -> Value:
     if type(callee) is not Union:
         return call_value(frame, node, callee, arguments)
     meant = _taking(frame, callee, arguments)
+    if type(meant) is Union and is_any_below(meant):
+        given = [call_value(frame, node, kind, arguments) for kind in meant.options]
+        return given[0] if all(same(one, given[0]) for one in given) else UNKNOWN
     return spread(lambda kind: call_value(frame, node, kind, arguments), meant)
 
 
