@@ -71,7 +71,7 @@ ANNOTATED = {
             return random.uniform(0, 1) < 0.5
         @torch.compile
         def f(x: torch.Tensor):
-            reveal(coin())  #= bool constant
+            reveal(coin())  #= numpy bool
             if coin():
                 x = x + 1
             if random.choice([1, 2]) > 1:
