@@ -178,7 +178,8 @@ NAMES: Final[dict[str, str]] = {
         warnings.filterwarnings warnings.simplefilter warnings.warn zlib.crc32
     """,
     "GB0008": """
-        secrets.randbelow secrets.token_hex torch.autograd.set_detect_anomaly torch.optim.ASGD
+        secrets.randbelow secrets.token_hex torch.autograd.detect_anomaly
+        torch.autograd.graph.save_on_cpu torch.autograd.set_detect_anomaly torch.optim.ASGD
         torch.optim.Adadelta torch.optim.Adafactor torch.optim.Adagrad torch.optim.Adam
         torch.optim.AdamW torch.optim.Adamax torch.optim.LBFGS torch.optim.Muon torch.optim.NAdam
         torch.optim.Optimizer torch.optim.RAdam torch.optim.RMSprop torch.optim.Rprop
@@ -240,6 +241,7 @@ NAMES: Final[dict[str, str]] = {
     "GB0170": "torch.testing.assert_close",
     "GB0206": "torch.testing.make_tensor",
     "GB0208": """
+        torch.backends.cuda.sdp_kernel torch.backends.cudnn.flags torch.backends.mkldnn.flags
         torch.Tensor.__reduce_ex__ torch.Tensor.dense_dim torch.Tensor.is_conj
         torch.Tensor.is_distributed torch.Tensor.is_neg torch.Tensor.is_pinned
         torch.Tensor.is_same_size torch.Tensor.is_set_to torch.Tensor.is_shared
