@@ -125,6 +125,15 @@ def plain_environment(
 
 
 @pytest.fixture(autouse=True)
+def garbage_is_collected() -> Iterator[None]:
+    """Commands that run in the test's own process leave the collector off: theirs would end."""
+    often = gc.get_threshold()
+    yield
+    gc.enable()
+    gc.set_threshold(*often)
+
+
+@pytest.fixture(autouse=True)
 def nothing_for_the_logs_of_torch() -> None:
     """See `tests/quiet_torch.py`; torch may be imported by now."""
     quieten()
