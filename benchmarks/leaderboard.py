@@ -94,10 +94,11 @@ def page(told: Board, fixed: Board | None, known: Sequence[str]) -> str:
 <!-- Written by `python -m benchmarks.leaderboard`; do not edit. -->
 
 Which models compile whole, and why the others do not: {len(told.rows)} of the {len(known)} models
-of the catalogues that tclint provides, {which}. They are small, with random weights, in eval mode.
-Measured on {told.run.finished[:10]} with {arms}. It is the output of [`tclint fleet`](fleet.md)
-for `benchmarks/leaderboard.toml`. Nothing is timed: a backend that only counts graphs shows where
-they break.
+of the catalogues that tclint provides, {which}.
+They are small, with random weights, in eval mode, on a CPU. Measured on {told.run.finished[:10]}
+with {arms}. It is the output of [`tclint fleet`](fleet.md) for
+`benchmarks/leaderboard.toml`, or for a part of it. Nothing is timed: a backend that only counts
+graphs shows where they break.
 
 {tables}
 """

@@ -125,7 +125,7 @@ def _killed(report: TargetReport) -> str:
 def _kind(failure: Failure | None) -> tuple[str, str]:
     if failure is None:
         return "exception", "the target gave no result"
-    kind = MISSING if _MISSING.match(failure.message) else failure.kind
+    kind = MISSING if _MISSING.search(failure.message) else failure.kind
     return kind, failure.message
 
 
