@@ -35,6 +35,7 @@ from tclint.verify.session import Comparison, Job, verify_job
 from tclint.verify.wire import shortened
 
 _LONGEST_REASON = 300
+_LINE_ENDS = re.compile(r"\s*\n\s*")
 _MISSING = re.compile(r"(ModuleNotFoundError: No module named|ImportError: .*is not installed)")
 
 
@@ -203,7 +204,7 @@ def _relative(filename: str, unit: Unit) -> str:
 
 
 def _plain(text: str, unit: Unit) -> str:
-    """A text that says the same wherever the tree lies, and is not too long."""
+    """A text in one line that says the same wherever the tree lies, and is not too long."""
     for root in {unit.root, str(Path(unit.root).resolve())}:
         text = text.replace(f"{root}/", "")
-    return shortened(text, _LONGEST_REASON)
+    return shortened(_LINE_ENDS.sub(" ", text), _LONGEST_REASON)
