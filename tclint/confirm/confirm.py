@@ -192,13 +192,13 @@ class _Choice:
 
     def _without_vain(self, safe: Keys, unsafe: Collection[FixKey]) -> Keys:
         """Leave out the safe fixes that leave their break, where it has an unsafe one as well."""
-        twins = {replace(key, unsafe=False) for key in unsafe if key.unsafe}
+        of_both = {replace(key, unsafe=False) for key in unsafe if key.unsafe}
         while safe:
             vain = {
                 key: one.reason
                 for one in self._trials.attempt(safe) or ()
                 if one.reason.ground is Ground.STILL_BREAKS
-                for key in one.blamed & twins
+                for key in one.blamed & of_both
             }
             if not vain:
                 break

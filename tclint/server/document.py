@@ -139,8 +139,8 @@ def report_ids(version: int, results: Iterable[Result]) -> tuple[Reported, ...]:
     for result in results:
         start = result.diagnostic.span.start
         name = f"{version}:{result.diagnostic.code}:{start.row}:{start.column}"
-        twins = sum(1 for known in reported if known.startswith(f"{name}:"))
-        unique = f"{name}:{twins}"
+        same = sum(1 for known in reported if known.startswith(f"{name}:"))
+        unique = f"{name}:{same}"
         reported[unique] = Reported(unique, result)
     return tuple(reported.values())
 
