@@ -94,7 +94,7 @@ def test_long_chain_of_operators_gives_a_tree_or_the_nesting_error() -> None:
 NEWER = [
     ((3, 11), "try:\n    pass\nexcept* OSError:\n    pass\n", "`except*` needs Python 3.11"),
     ((3, 12), "type Pair = tuple[int, int]\n", "the `type` statement needs Python 3.12"),
-    ((3, 12), "def first[T](items: list[T]) -> T: ...\n", "type parameters needs Python 3.12"),
+    ((3, 12), "def first[T](items: list[T]) -> T: ...\n", "a type parameter needs Python 3.12"),
     ((3, 12), "x = f'{d['key']}'\n", "the same quote inside an f-string needs Python 3.12"),
     ((3, 12), "x = f'{chr(10)!r}{'\\n'.join(y)}'\n", "needs Python 3.12"),
     ((3, 14), "try:\n    pass\nexcept A, B:\n    pass\n", "needs Python 3.14"),

@@ -173,6 +173,19 @@ def f(x, found):
     found.append(1)
     return x
 
+# a text in a batch that is said to hold tensors: {"x": X, "task": "pick"}
+def f(batch: dict[str, torch.Tensor]):
+    task = batch.get("task")
+    if isinstance(task, (list, tuple)):
+        task = task[0]
+    return batch["x"] * 2, {f"{task}/loss": 1}
+
+# that is handed on: {"x": X, "name": "train"}
+def key(batch: dict[str, torch.Tensor]):
+    return "{}/{}".format(batch["name"], "loss") + str(batch["name"])
+
+def f(batch: dict[str, torch.Tensor]):
+    return {key(batch): batch["x"] * 2}
 """)
 
 BREAKING = programs("""
@@ -263,6 +276,24 @@ def f(x):
     if y.sum() > 3:
         return y
     return x
+
+# a tensor in a batch is printed: {"x": X}
+def f(batch: dict[str, torch.Tensor]):
+    loss = batch["x"].sum()
+    text = str(loss)
+    return loss * len(text)
+
+# and a member that is used as a tensor, too: {"x": X}
+def f(batch: dict[str, torch.Tensor]):
+    text = str(batch["x"])
+    return batch["x"].sum() * len(text)
+
+# a number that the batch says is a tensor: {"x": X, "n": torch.tensor(2)}
+def f(batch: dict[str, torch.Tensor]):
+    y = batch["x"]
+    for _ in range(batch["n"]):
+        y = y * 2
+    return y
 
 # nor is that of itertools.repeat: X
 def f(x):

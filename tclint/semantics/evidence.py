@@ -10,7 +10,7 @@ from tclint.records import record
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.told import use_of
-from tclint.semantics.interpreter.uses import Sign, signs_of
+from tclint.semantics.interpreter.uses import NEITHER, Sign, signs_of
 from tclint.semantics.interpreter.weighing import is_named_like_tensor
 from tclint.semantics.lattice import is_tensor, may_be_tensor
 from tclint.semantics.readable import readable
@@ -74,7 +74,7 @@ def _used(analysis: Analysis, info: FunctionInfo, name: str) -> Iterator[Evidenc
     own = {kind for kind, _ in told}
     for sign in sorted(use_of(analysis, info, name).signs, key=lambda one: one.value):
         if sign.value not in own:
-            speaks_for = None if sign is Sign.ASKED else sign is Sign.TENSOR
+            speaks_for = None if sign in NEITHER else sign is Sign.TENSOR
             text = f"{sign.value}, by the docstring or by what it is passed to"
             yield Evidence(text, speaks_for)
 

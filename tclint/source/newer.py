@@ -12,7 +12,7 @@ _NAMED: Final = (
     ((3, 11), re.compile(r"^\s*except\s*\*"), "`except*`"),
     ((3, 11), re.compile(r"\w\[[^\]]*\*\w"), "a star in an index"),
     ((3, 12), re.compile(r"^\s*type\s+\w+\s*(\[.*\]\s*)?="), "the `type` statement"),
-    ((3, 12), re.compile(r"^\s*(async\s+def|def|class)\s+\w+\s*\["), "type parameters"),
+    ((3, 12), re.compile(r"^\s*(async\s+def|def|class)\s+\w+\s*\["), "a type parameter"),
     (
         (3, 12),
         re.compile(r"\b(?:f|fr|rf)([\"'])[^\"']*\{[^}\"']*\1", re.IGNORECASE),

@@ -9,7 +9,7 @@ from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.operators import BOOL
 from tclint.semantics.interpreter.told import use_of
 from tclint.semantics.interpreter.uses import uses_of
-from tclint.semantics.interpreter.weighing import is_named_like_tensor, value_by_use
+from tclint.semantics.interpreter.weighing import is_named_like_tensor, members_by_use, value_by_use
 from tclint.semantics.interpreter.wrappers import is_wrapped
 from tclint.semantics.lattice import join, options, present, tensor_in
 from tclint.semantics.symbols import FunctionInfo
@@ -44,6 +44,8 @@ def assumed_value(
     dtype = DType(f"~{argument.arg}:{info.qualname}:{argument.lineno}")
     annotated = annotation_value(analysis, info, argument.annotation, dtype)
     if annotated is not UNKNOWN:
+        if isinstance(annotated, Mapping):
+            annotated = members_by_use(use_of(analysis, info, argument.arg), annotated)
         known = _with_default(annotated, default)
         return _as_given(analysis, info, argument.arg, _unasked(analysis, info, known))
     if argument.annotation is not None:

@@ -41,9 +41,11 @@ class Sign(Enum):
     BOUND = "the bound of a slice"
     OTHER = "an object with attributes that tensors lack"
     ASKED = "one of several types"
+    PRINTED = "a part of a text"
 
 
 AGAINST: Final = frozenset({Sign.MAPPING, Sign.SEQUENCE, Sign.TEXT, Sign.NUMBER, Sign.OTHER})
+NEITHER: Final = frozenset({Sign.ASKED, Sign.PRINTED})
 _MAX_DEPTH: Final = 4
 
 
@@ -234,7 +236,7 @@ def signs_of(node: FunctionNode, name: str) -> Iterator[tuple[str, bool | None, 
         tell = _TELLING.get(type(inner))
         for part, sign in tell(inner) if tell is not None else ():
             if uses.use(part) is uses.parameters[name]:
-                yield sign.value, None if sign is Sign.ASKED else sign is Sign.TENSOR, inner
+                yield sign.value, None if sign in NEITHER else sign is Sign.TENSOR, inner
         if any(isinstance(part, NAME) and part.id == name for part in _as_mask(inner)):
             yield "a mask", True, inner
 
@@ -402,6 +404,8 @@ def _in_call(node: ast.Call) -> _Told:
     func = node.func
     if isinstance(func, NAME):
         yield from _in_call_of_name(node, func.id)
+    elif isinstance(func, ATTRIBUTE) and func.attr == "format" and _is_text(func.value):
+        yield from ((argument, Sign.PRINTED) for argument in node.args)
     elif isinstance(func, ATTRIBUTE):
         yield from _in_call_of_attribute(node, func)
 
@@ -417,6 +421,8 @@ def _in_call_of_name(node: ast.Call, name: str) -> _Told:
         yield node.args[0], Sign.ASKED
     elif name == "open" and node.args:
         yield node.args[0], Sign.TEXT
+    elif name == "str" and node.args:
+        yield node.args[0], Sign.PRINTED
 
 
 def _in_call_of_attribute(node: ast.Call, func: ast.Attribute) -> _Told:
@@ -478,6 +484,10 @@ def _in_operation(node: ast.BinOp) -> _Told:
         yield node.right, Sign.TENSOR
 
 
+def _in_text(node: ast.FormattedValue) -> _Told:
+    yield node.value, Sign.PRINTED
+
+
 _TELLING: Final[dict[type, Callable[..., _Told]]] = {
     ast.Subscript: _in_subscript,
     ast.Compare: _in_compare,
@@ -485,6 +495,7 @@ _TELLING: Final[dict[type, Callable[..., _Told]]] = {
     ast.Call: _in_call,
     ast.Assign: _in_assign,
     ast.BinOp: _in_operation,
+    ast.FormattedValue: _in_text,
 }
 
 _MASKED: Final = frozenset(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.semantics.interpreter.uses import AGAINST, Sign, Use
+from tclint.semantics.interpreter.uses import AGAINST, NEITHER, Sign, Use
 from tclint.semantics.lattice import join
 from tclint.semantics.values import STATIC, UNKNOWN, Guess, Mapping, Sequence, Static, Tensor, Value
 
@@ -65,6 +65,22 @@ def _kinds(use: Use, tensor: Tensor, name: str) -> Iterator[Value]:
         yield STATIC
     if signs.isdisjoint(_CERTAIN) and Sign.OTHER in signs:
         yield UNKNOWN
+
+
+def members_by_use(use: Use, promised: Value) -> Value:
+    """What an annotation promises, without the keys that are used as texts only.
+
+    ``dict[str, Tensor]`` is written for batches that hold names, too: those are compared with
+    texts, asked for their type or put into another text, and nothing else is done with them.
+    """
+    if not isinstance(promised, Mapping) or not isinstance(promised.element, Tensor):
+        return promised
+    texts = ((key, UNKNOWN) for key, one in sorted(use.keys.items()) if _is_text(one))
+    return Mapping((*promised.items, *texts), promised.element)
+
+
+def _is_text(use: Use) -> bool:
+    return bool(use.signs) and use.signs <= {Sign.TEXT, *NEITHER}
 
 
 _NUMBERS: Final = frozenset({Sign.NUMBER, Sign.BOUND})
