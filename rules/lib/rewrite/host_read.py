@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import struct
 
+from tclint import torch_facts
 from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.events import HostRead
@@ -68,7 +69,7 @@ def repair_read(
 def _keep(event: HostRead, template: str, way: Way, verdict: Verdict) -> Repair | Decline:
     site, source = event.site, event.source
     assert isinstance(event.node, ast.expr)
-    written = template if _is_detached(source) else f"{template}.detach()"
+    written = template if _has_no_gradient(event) else f"{template}.detach()"
     if event.tensor.rank != 0:
         written += ".reshape(())"
     if template == "$source" and not _may_share(site, event.node, source, way):
@@ -96,15 +97,27 @@ def _unused(event: HostRead, uses: Uses, rank: Verdict) -> Repair | Decline:
     if isinstance(statement, ast.Expr):
         kept = Replace(event.node, "$source", {"source": event.source})
     else:
-        written = "$source" if _is_detached(event.source) else "$source.detach()"
+        written = "$source" if _has_no_gradient(event) else "$source.detach()"
         kept = Replace(event.node, written, {"source": event.source})
     return repair_as_proved(rank, "Do not read the unused value", (kept,))
 
 
-def _is_detached(source: ast.expr) -> bool:
-    return isinstance(source, ast.Call) and (
-        isinstance(source.func, ast.Attribute) and source.func.attr == "detach"
-    )
+def _has_no_gradient(event: HostRead) -> bool:
+    """True for a whole number, and for what methods make of ``x.detach()`` and of constants."""
+    dtype = event.tensor.dtype
+    if dtype is not None and dtype.concrete and dtype.category in ("int", "bool"):
+        return True
+    made: ast.expr = event.source
+    while isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute):
+        if made.func.attr == "detach":
+            return True
+        given = [*made.args, *(keyword.value for keyword in made.keywords)]
+        if not torch_facts.is_tensor_member(made.func.attr) or made.func.attr.endswith("_"):
+            return False
+        if not all(isinstance(argument, ast.Constant) for argument in given):
+            return False
+        made = made.func.value
+    return False
 
 
 def constant_content(site: Site, node: ast.expr) -> int | float | bool | None:
