@@ -125,6 +125,11 @@ def _grounds(outcome: Outcome) -> dict[int, tuple[str, str]]:
     }
 
 
+def _kinds(outcome: Outcome) -> list[str]:
+    assert outcome.verification is not None
+    return [one.kind for one in outcome.verification.worth]
+
+
 PRINT = Fake("print('', end='')", "pass")
 
 
@@ -399,3 +404,49 @@ def test_hatches_stay_shut_where_settings_make_it_whole(tmp_path: Path) -> None:
     outcome = _confirm(tmp_path, f"{SELECTED}    return y + 1\n", hatch)
     assert [kind for kind, *_ in _worth(outcome)] == ["settings"]
     assert outcome.changed == ()
+
+
+def test_fix_of_a_break_that_may_not_happen_is_kept_where_it_happens(tmp_path: Path) -> None:
+    unsure = Fake("print('', end='')", "pass", confidence=LOW)
+    outcome = _confirm(tmp_path, f"    y = x + 1\n{BREAK}    return y\n", unsure)
+    assert _grounds(outcome) == {6: ("applied", "confirmed")}
+    assert _kinds(outcome) == ["safe fixes of low confidence"]
+    assert "print" not in outcome.changed[0].after
+
+
+def test_nothing_is_said_of_unsure_fixes_where_nothing_breaks(tmp_path: Path) -> None:
+    body = f"    y = x + 1\n{BREAK}    z = y * 2\n    return z\n"
+    for how in (Applicability.SAFE, Applicability.UNSAFE):
+        idle = Fake("z = y * 2", "z = y * 2.0", how, confidence=LOW)
+        outcome = _confirm(tmp_path, body, PRINT, idle)
+        assert _grounds(outcome) == {6: ("applied", "confirmed")}
+        assert "z = y * 2\n" in outcome.changed[0].after
+
+
+def test_unsure_fix_that_the_target_does_not_execute_is_dropped(tmp_path: Path) -> None:
+    body = f"{BREAK}    if x.dim() > 5:\n        x = x * 2\n    return x\n"
+    outcome = _confirm(tmp_path, body, Fake("x = x * 2", "x = x * 2.0", confidence=LOW))
+    assert (outcome.changed, outcome.fixes) == ((), ())
+
+
+def test_unsure_fix_that_changes_the_results_is_dropped_and_told(tmp_path: Path) -> None:
+    wrong = Fake("print('', end='')", "x = x + 1", confidence=LOW)
+    outcome = _confirm(tmp_path, f"{BREAK}    return x * 2\n", wrong)
+    assert _grounds(outcome) == {5: ("dropped", "different")}
+    assert not outcome.changed
+
+
+def test_unsure_fix_that_is_not_about_a_break_is_left_alone(tmp_path: Path) -> None:
+    sync = Fake("y = x + 1", "y = x + 1.0", effect=Effect.HOST_SYNC, confidence=LOW)
+    outcome = _confirm(tmp_path, f"    y = x + 1\n{BREAK}    return y\n", PRINT, sync)
+    assert _grounds(outcome) == {6: ("applied", "confirmed")}
+    assert "x + 1\n" in outcome.changed[0].after
+
+
+def test_unsure_safe_fix_goes_with_an_unsafe_one(tmp_path: Path) -> None:
+    unsure = Fake("print('', end='')", "pass", confidence=LOW)
+    sure = Fake("print('!', end='')", "pass", Applicability.UNSAFE)
+    body = f"{BREAK}    y = x + 1\n    print('!', end='')\n    return y\n"
+    outcome = _confirm(tmp_path, body, unsure, sure)
+    assert _grounds(outcome) == {5: ("applied", "confirmed"), 7: ("applied", "confirmed")}
+    assert _kinds(outcome) == ["unsafe fixes"]

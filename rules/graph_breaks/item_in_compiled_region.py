@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tclint.diagnostics import Effect
+import ast
+
+from tclint.diagnostics import Decline, Effect
+from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
 from tclint.torch_facts.dynamo_settings import SCALARS
@@ -10,6 +13,7 @@ from tclint.torch_facts.dynamo_settings import SCALARS
 from ..lib.judge.captured import settings_for
 from ..lib.rewrite.first_item import first_item
 from ..lib.rewrite.host_read import is_captured, repair_read
+from ..lib.rewrite.read_by_caller import read_by_caller
 from ..lib.rewrite.tensor_operator import tensor_operator
 
 
@@ -32,8 +36,16 @@ class ItemInCompiledRegion(Rule[HostRead]):
         goes_with = settings_for(event)
         return Finding(
             message,
-            repair_read(event),
+            _repair(event),
             cedes_to=event.site.facts.output,
             goes_with=goes_with,
             hatch=tensor_operator(event.site) or (None if goes_with else first_item(event)),
         )
+
+
+def _repair(event: HostRead) -> Repair | Decline:
+    kept = repair_read(event)
+    if isinstance(kept, Repair):
+        return kept
+    assert isinstance(event.node, ast.expr)
+    return read_by_caller(event.site, event.node) or kept

@@ -18,6 +18,7 @@ from ..lib.judge.verdict import Changes
 from ..lib.rewrite.first_item import first_item
 from ..lib.rewrite.host_read import is_captured, repair_read
 from ..lib.rewrite.kept_numbers import keep_numbers
+from ..lib.rewrite.read_by_caller import read_by_caller
 from ..lib.rewrite.torch_equivalents import CUT, is_whole
 from ..lib.wording import renumbered
 
@@ -49,9 +50,12 @@ class PythonNumberOfTensor(Rule[HostRead]):
         assert isinstance(event.node, ast.expr)
         message = f"`{event.site.text(event.node)}` reads a tensor on the host"
         goes_with = settings_for(event) if event.via in _CAPTURED else ()
+        fix = _repair(event)
+        if isinstance(fix, Decline) and event.via in _CAPTURED:
+            fix = read_by_caller(event.site, event.node) or fix
         return Finding(
             message,
-            _repair(event),
+            fix,
             gb_ids=ids,
             cedes_to=event.site.facts.output,
             goes_with=goes_with,

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 Keys = frozenset[FixKey]
 SAFE, UNSAFE, FIXES = "safe fixes", "unsafe fixes", "safe and unsafe fixes"
+UNSURE = "safe fixes of low confidence"
+_UNTOLD = (Ground.NOT_EXECUTED, Ground.NO_BREAK)
+"""Why a fix is dropped whose finding no report shows, if it is not worth telling."""
 Show = Callable[[int, str], None]
 
 
@@ -83,7 +86,9 @@ def confirm(plan: Plan, status: Status, show: Show = lambda done, doing: None) -
             )
             return hatches, Trials(plan.fix, benches, before, hatches, plan.most_runs, show)
 
-        wanted = _in_both_forms(plan.fix, may)
+        # What may break the graph is tried where something does.
+        unsure = Remedies(unsure=any(probe.user_breaks for probe in before))
+        wanted = _in_both_forms(plan.fix, may, unsure)
         trials = Trials(plan.fix, benches, before, wanted, plan.most_runs, show)
         choice = _Choice(trials, wanted)
         final = trials.fixed(choice.kept) if choice.kept else plan.fix(lambda _: False, NO_REMEDIES)
@@ -92,8 +97,7 @@ def confirm(plan: Plan, status: Status, show: Show = lambda done, doing: None) -
         paced = with_times(benches, done.steps, partial(show, done.trials.runs))
         done = choice.without_slow_steps(replace(done, steps=tuple(paced)))
         if done.kept != start.kept:
-            hatches = plan.remedies.hatches
-            keep = Remedies(settings_in(done.kept), hatches, unsure=hatches)
+            keep = Remedies(settings_in(done.kept), plan.remedies.hatches, unsure=True)
             final = plan.fix(done.kept.__contains__, keep)
         targets = tuple(
             _target(bench.job.name, probe, done.trials.last(done.kept, number))
@@ -111,12 +115,12 @@ def confirm(plan: Plan, status: Status, show: Show = lambda done, doing: None) -
         )
 
 
-def _in_both_forms(fix: Fixer, may: Callable[[FixKey], bool]) -> FixRun:
+def _in_both_forms(fix: Fixer, may: Callable[[FixKey], bool], unsure: Remedies) -> FixRun:
     """All fixes; of findings that have a safe and an unsafe one, both."""
-    every = fix(may, NO_REMEDIES)
+    every = fix(may, unsure)
     if not any(one.beside_safe for one in every.fixes):
         return every
-    safe = fix(lambda key: not key.unsafe and may(key), NO_REMEDIES)
+    safe = fix(lambda key: not key.unsafe and may(key), unsure)
     return replace(every, changed=(*every.changed, *safe.changed))
 
 
@@ -166,19 +170,23 @@ class _Choice:
                 reported.append(ReportedFix(made[key], status, self._why_kept(key)))
             elif key in self._dropped or replace(key, unsafe=True) not in made:
                 reason = self._dropped.get(key, rests)
-                reported.append(ReportedFix(fix, Status.DROPPED, reason))
+                if not fix.unsure or reason.ground not in _UNTOLD:
+                    reported.append(ReportedFix(fix, Status.DROPPED, reason))
         return reported
 
     def _choose(self) -> Keys:
         for key, fix in self._fixes.items():
-            if fix.applicability is not Applicability.SAFE and not self._trials.ran(key):
+            safe = fix.applicability is Applicability.SAFE and not fix.unsure
+            if fix.unsure and fix.diagnostic.effect is not Effect.GRAPH_BREAK:
+                self._dropped[key] = Reason(Ground.NO_BREAK, "too unsure, and not about a break")
+            elif not safe and not self._trials.ran(key):
                 text = "not executed by the target, and not safe"
                 self._dropped[key] = Reason(Ground.NOT_EXECUTED, text)
         kept = self._pass([key for key in sorted(self._fixes) if key not in self._dropped])
         return self._without_slow(self._with_safe_forms(self._without_idle(kept)))
 
     def _pass(self, keys: Sequence[FixKey]) -> Keys:
-        """The fixes that pass together; unsafe ones are for the breaks that safe ones leave."""
+        """The fixes that pass together; the last resorts are for the breaks that others leave."""
         unsafe = [key for key in keys if self._is_last_resort(key)]
         safe = self._without_vain(frozenset(keys).difference(unsafe), unsafe)
         if not unsafe or (safe and self._trials.attempt(safe) != []):
@@ -225,9 +233,10 @@ class _Choice:
         return kept
 
     def _is_last_resort(self, key: FixKey) -> bool:
+        """True for an unsafe fix of a break, and for that of one that may not happen."""
         fix = self._fixes[key]
         breaks = fix.diagnostic.effect is Effect.GRAPH_BREAK
-        return breaks and fix.applicability is not Applicability.SAFE
+        return breaks and (fix.unsure or fix.applicability is not Applicability.SAFE)
 
     def without_slow_steps(self, done: Remedied) -> Remedied:
         """Leave out the kinds of remedies that compiled code is slower with."""
@@ -248,13 +257,19 @@ class _Choice:
         safe = frozenset(key for key in self.kept if not self._is_last_resort(key))
         was = self._trials.figures(frozenset())
         steps = [(SAFE, safe)] if safe and self._trials.attempt(safe) == [] else []
-        steps += [(UNSAFE if steps or not safe else FIXES, self.kept)] if self.kept - safe else []
+        steps += [(self._kind(bool(steps or not safe)), self.kept)] if self.kept - safe else []
         base: Keys = frozenset()
         for kind, some in steps:
             now = self._trials.figures(some)
             if now != was:
                 yield Step(Worth(kind, *was, *now), self._trials, some, base)
             was, base = now, some
+
+    def _kind(self, alone: bool) -> str:
+        """What the last resorts are called, ``alone`` or with the rest."""
+        if any(self._fixes[key].applicability is not Applicability.SAFE for key in self.kept):
+            return UNSAFE if alone else FIXES
+        return UNSURE if alone else SAFE
 
     def _without_slow(self, kept: Keys) -> Keys:
         """Leave out the fixes that eager code pays for; mostly there are none, and one race."""
@@ -317,7 +332,8 @@ class _Choice:
     def _why_kept(self, key: FixKey) -> Reason:
         gone = self._gone(key)
         if gone:
-            return Reason(Ground.CONFIRMED, f"{', '.join(gone)} is gone")
+            how = "splits fewer frames" if self._fixes[key].moves else "is gone"
+            return Reason(Ground.CONFIRMED, f"{', '.join(gone)} {how}")
         if key in self._needed:
             return Reason(Ground.CONFIRMED, f"{self._needed[key]} without it")
         if not self._trials.ran(key):

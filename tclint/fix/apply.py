@@ -67,22 +67,24 @@ class _File:
         text: str,
         present: SourceFile,
         chosen: Sequence[tuple[Result, Group]],
-        known: Collection[FixKey],
-        settles: Mapping[Diagnostic, tuple[Diagnostic, ...]],
+        progress: _Progress,
     ) -> None:
         """Take over the text that the chosen fixes make of the present one.
 
-        What is not among the ``known`` findings came up by fixing.
+        What is not among the findings that the first pass knew came up by fixing.
         """
+        known = progress.known or ()
         makers: dict[Edit, frozenset[int]] = defaultdict(frozenset)
         first = len(self._fixes)
         for result, group in chosen:
             for edit in group.edits:
                 makers[edit] |= {len(self._fixes)}
             fix = _applied(result, lambda span: self._origin(span, present))
-            settled = settles.get(result.diagnostic, ())
-            follows = key_of(fix.diagnostic, hatch=fix.hatch) not in known and not settled
-            self._fixes.append(replace(fix, follows=follows, settles=settled))
+            settled = progress.settles.get(result.diagnostic, ())
+            unsure = result.diagnostic in progress.unsure and not fix.hatch
+            shown = key_of(fix.diagnostic, hatch=fix.hatch) in known
+            follows = not (shown or settled or unsure)
+            self._fixes.append(replace(fix, follows=follows, settles=settled, unsure=unsure))
         self._ledger.enter(
             (present.offset(edit.span.start), present.offset(edit.span.end), edit.content, made_by)
             for edit, made_by in makers.items()
@@ -140,7 +142,8 @@ class _Progress:
     """The state between passes: texts so far, and files that are left alone from now on.
 
     ``known`` are the findings of the first pass. ``settles`` are the findings that go with a
-    switch, by the finding that stands for it. ``stuck`` are the codes whose fixes keep coming back.
+    switch, by the finding that stands for it. ``unsure`` are those that are fixed though they are
+    too unsure to be shown. ``stuck`` are the codes whose fixes keep coming back.
     """
 
     texts: dict[Path, str]
@@ -150,6 +153,7 @@ class _Progress:
     problems: dict[Path, str] = field(default_factory=dict)
     declined: list[Declined] = field(default_factory=list)
     settles: dict[Diagnostic, tuple[Diagnostic, ...]] = field(default_factory=dict)
+    unsure: set[Diagnostic] = field(default_factory=set)
     stuck: dict[Path, frozenset[str]] = field(default_factory=dict)
 
 
@@ -226,7 +230,7 @@ def _useless(run: Run, progress: _Progress) -> dict[FixKey, Declined]:
         if file is None or diagnostic.path in progress.problems or not _surely_breaks(diagnostic):
             continue
         for fix in file.wrote(diagnostic, result.file):
-            if _surely_breaks(fix.diagnostic):
+            if _surely_breaks(fix.diagnostic) and not fix.moves:
                 why = f"the graph would still break there ({diagnostic.code})"
                 found[fix.key] = Declined(fix.diagnostic, Decline(why))
     return found
@@ -276,6 +280,7 @@ def _fix_all(
         # What changes least comes first, and what goes with it needs no more.
         if not (
             _apply(wanted, progress)
+            or _apply(_unsure(run, paths, ask, progress, checker, among), progress)
             or _apply(_switched(run, paths, ask, progress), progress)
             or _apply(_hatched(run, paths, ask, progress, checker, among), progress)
         ):
@@ -317,6 +322,37 @@ def _switched(
     return wanted
 
 
+def _unsure(
+    run: Run,
+    paths: Sequence[Path],
+    ask: _Ask,
+    progress: _Progress,
+    checker: Checker,
+    among: Collection[FixKey] | None,
+) -> dict[Path, list[Result]]:
+    """The findings to fix that are too unsure to be shown, by file."""
+    shown = {result.diagnostic for result in run.results}
+    every = _with_unsure(run, paths, ask, progress, checker, among)
+    rest = tuple(one for one in every.results if one.diagnostic not in shown)
+    progress.unsure |= {result.diagnostic for result in rest}
+    return _wanted(replace(every, results=rest), ask, progress)
+
+
+def _with_unsure(
+    run: Run,
+    paths: Sequence[Path],
+    ask: _Ask,
+    progress: _Progress,
+    checker: Checker,
+    among: Collection[FixKey] | None,
+) -> Run:
+    """The check, with the findings that are too unsure to be shown if those are asked for."""
+    if not ask.remedies.unsure:
+        return run
+    config = replace(ask.config, min_confidence=Confidence.LOW.value)
+    return _among(checker(paths, config, progress.texts), among, progress)
+
+
 def _hatched(
     run: Run,
     paths: Sequence[Path],
@@ -329,10 +365,7 @@ def _hatched(
     wanted: dict[Path, list[Result]] = defaultdict(list)
     if not ask.remedies.hatches:
         return wanted
-    if ask.remedies.unsure:
-        config = replace(ask.config, min_confidence=Confidence.LOW.value)
-        run = _among(checker(paths, config, progress.texts), among, progress)
-    for result in run.results:
+    for result in _with_unsure(run, paths, ask, progress, checker, among).results:
         path, hatch = result.diagnostic.path, result.hatch
         if hatch is None or path in progress.problems:
             continue
@@ -401,7 +434,7 @@ def _fix_file(path: Path, results: Sequence[Result], progress: _Progress) -> boo
             return False
     progress.files[path] = repaired
     made = [(results[group.number], group) for group in chosen]
-    repaired.enter(text, file, made, progress.known or (), progress.settles)
+    repaired.enter(text, file, made, progress)
     if file.path.suffix != ".ipynb":  # what looks adjacent there may stand in two cells
         repaired.join_guards()
         repaired.drop_imports(file.text, partial(progress.importers.take, path))
@@ -415,7 +448,7 @@ def _applied(result: Result, origin: Callable[[Span], Span]) -> AppliedFix:
     related = tuple(origin(span) for span in diagnostic.related)
     diagnostic = replace(diagnostic, span=origin(diagnostic.span), related=related)
     message = diagnostic.fix_message or repair.message
-    fix = AppliedFix(diagnostic, message, repair.applicability, repair.changes)
+    fix = AppliedFix(diagnostic, message, repair.applicability, repair.changes, moves=repair.moves)
     return replace(fix, hatch=repair is result.hatch, beside_safe=repair is result.unsafe)
 
 

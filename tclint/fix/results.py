@@ -36,8 +36,8 @@ def key_of(diagnostic: Diagnostic, *, hatch: bool = False, unsafe: bool = False)
 class Remedies:
     """What to do about findings that no fix removes: settings to turn on, by name; hatches.
 
-    ``unsure``: open the hatches of findings, too, that are too unsure to be shown, since a run
-    confirms what comes of it.
+    ``unsure``: fix findings, too, that are too unsure to be shown, and open their hatches, since a
+    run confirms what comes of it.
     """
 
     settings: frozenset[str] = frozenset()
@@ -56,7 +56,8 @@ class AppliedFix:
     passes met in one place the edit there is theirs together, and each of them has it. Its finding
     ``follows`` where no check of the unfixed file shows it: other fixes brought it up. What turns
     settings on ``settles`` several findings; an escape ``hatch`` one. ``beside_safe``: it is the
-    unsafe one of two.
+    unsafe one of two. ``unsure``: its finding is too unsure to be shown.
+    ``moves``: it leaves the break in what it writes, where it costs less.
     """
 
     diagnostic: Diagnostic
@@ -68,6 +69,8 @@ class AppliedFix:
     settles: tuple[Diagnostic, ...] = ()
     hatch: bool = False
     beside_safe: bool = False
+    unsure: bool = False
+    moves: bool = False
 
     @property
     def key(self) -> FixKey:

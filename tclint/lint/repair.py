@@ -51,6 +51,7 @@ class PlacedRepair:
     steps: tuple[Step, ...] = ()
     imports: tuple[Import, ...] = ()
     edits: tuple[Edit, ...] = ()
+    moves: bool = False
 
 
 def placed(repair: Repair) -> PlacedRepair:
@@ -63,6 +64,7 @@ def placed(repair: Repair) -> PlacedRepair:
         tuple(_step(rewrite) for rewrite in rewrites if isinstance(rewrite, Local)),
         tuple(rewrite for rewrite in rewrites if isinstance(rewrite, Import)),
         tuple(rewrite.edit for rewrite in rewrites if isinstance(rewrite, Splice)),
+        repair.moves,
     )
 
 

@@ -84,10 +84,12 @@ class Repair:
     """A fix that a rule offers: all rewrites are carried out, or none.
 
     ``message`` completes "this fix would ..." in the imperative ("Use `range`"). An ``UNSAFE``
-    repair must name in ``changes`` what may differ afterwards.
+    repair must name in ``changes`` what may differ afterwards. One that ``moves`` leaves the break
+    in what it writes, where it costs less.
     """
 
     message: str
     rewrites: tuple[Rewrite, ...]
     applicability: Applicability = Applicability.SAFE
     changes: str = ""
+    moves: bool = False
