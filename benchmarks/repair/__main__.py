@@ -34,10 +34,12 @@ from benchmarks.repair.rows import TABLES, Row, chosen
 from benchmarks.repair.tree import Fixed, Installed, copy, fix, installed, joined
 
 ROOT = Path(__file__).parents[2]
-# What is not sure to break is worth a hatch here: each row is compiled, and keeps what helps.
-OPENED = ("--remedies", "hatches", "--min-confidence", "low")
+# What is not sure to break is worth a fix here: each row is compiled, and keeps what helps, as
+# `fix --verify` does.
+UNSURE = ("--min-confidence", "low")
+OPENED = ("--remedies", "hatches", *UNSURE)
 OPTIONS = {
-    UNSAFE: ("--unsafe-fixes",),
+    UNSAFE: ("--unsafe-fixes", *UNSURE),
     SAFE_HATCHES: OPENED,
     HATCHES: ("--unsafe-fixes", *OPENED),
 }

@@ -41,11 +41,12 @@ eval mode and with them in train mode. Breaks are the graphs of the first call b
   difference.
 
 With `--tiers`, the rows that still break are measured again: with unsafe fixes, then with
-`capture_scalar_outputs` and `capture_dynamic_output_shape_ops` on, then with escape hatches, also
-for findings of low confidence. A row keeps what a tier does if it breaks less often and its
-results are the same, bit for bit or within rounding. Rounding is judged as in `tclint verify`: the
-fixed code may be no further from the old code's results in float64 than the old code itself is.
-Settings and hatches are also tried with the safe fixes alone.
+`capture_scalar_outputs` and `capture_dynamic_output_shape_ops` on, then with escape hatches. From
+unsafe fixes on, findings of low confidence are fixed, too, as `tclint fix --verify` does. A row
+keeps what a tier does if it breaks less often and its results are the same, bit for bit or within
+rounding. Rounding is judged as in `tclint verify`: the fixed code may be no further from the old
+code's results in float64 than the old code itself is. Settings and hatches are also tried with the
+safe fixes alone.
 """
 
 
