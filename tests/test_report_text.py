@@ -12,7 +12,16 @@ from pathlib import Path
 import pytest
 
 from tclint import __version__
-from tclint.diagnostics import Applicability, ChainLink, Confidence, Decline, Edit, Effect
+from tclint.diagnostics import (
+    Applicability,
+    ChainLink,
+    Confidence,
+    Decline,
+    Edit,
+    Effect,
+    Remedy,
+    RemedyKind,
+)
 from tclint.lint.repair import PlacedRepair
 from tclint.printable import visible
 from tclint.report import statistics
@@ -79,6 +88,20 @@ def test_text_gives_the_reason_of_a_decline_only_when_asked() -> None:
     result = unfixed(ROOT, declined=Decline("`y` is returned"))
     assert "returned" not in text(result)
     assert "  = not fixed: `y` is returned\n" in text(result, show_declined=True)
+
+
+def test_text_says_once_what_a_remedy_risks() -> None:
+    first = item(ROOT)
+    hatch = Remedy(RemedyKind.HATCH, "Open it", "it leaks")
+    other = replace(hatch, changes="it creaks")
+    both = replace(first, diagnostic=replace(first.diagnostic, remedies=(hatch, other)))
+    lines = text(both, both).splitlines()
+    assert [line.partition(" = ")[2] for line in lines if "hatch" in line] == [
+        "escape hatch: Open it (it leaks)",
+        "escape hatch: Open it (it creaks)",
+        "escape hatch: Open it (as above)",
+        "escape hatch: Open it (as above)",
+    ]
 
 
 def test_concise_is_one_line_a_finding() -> None:

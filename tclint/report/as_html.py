@@ -179,7 +179,7 @@ def _finding(result: Result, view: View) -> str:
     where = place_text(result, view).rpartition(os.sep)[2]
     said = "".join(
         f"<p><b>{escape(label)}</b> {prose(text)}</p>"
-        for label, text in notes(result, view)
+        for label, text in notes(result, view, set())
         if label != "help"
     )
     fixable = f" {_FIXABLE}" if diagnostic.fixable is Applicability.SAFE else ""

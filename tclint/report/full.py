@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tclint.diagnostics import Applicability, Confidence, Effect, Worth
+from tclint.diagnostics import Applicability, Confidence, Effect, Remedy, Worth
 from tclint.printable import visible
 from tclint.report.colour import BLUE, BOLD, Paint
 from tclint.report.excerpt import excerpt
@@ -22,20 +22,21 @@ if TYPE_CHECKING:
 
 def render(run: Run, view: View) -> str:
     """All findings, a blank line after each; those in tests and the like below a heading."""
-    return "".join(_place(heading, found, view) for heading, found in by_place(run.results))
+    told = set[Remedy]()
+    return "".join(_place(heading, found, view, told) for heading, found in by_place(run.results))
 
 
-def _place(heading: str, results: list[Result], view: View) -> str:
+def _place(heading: str, results: list[Result], view: View, told: set[Remedy]) -> str:
     title = f"{Paint(view.colour)(f'{heading}:', BOLD)}\n\n" if heading else ""
-    return title + "".join(_finding(result, view) + "\n" for result in results)
+    return title + "".join(_finding(result, view, told) + "\n" for result in results)
 
 
-def _finding(result: Result, view: View) -> str:
+def _finding(result: Result, view: View, told: set[Remedy]) -> str:
     paint = Paint(view.colour)
     source = excerpt(result.file, result.diagnostic.span, paint, view.width)
     lines = [_head(result, view), *source.lines]
     equals = paint("=", BLUE, BOLD)
-    for label, text in notes(result, view):
+    for label, text in notes(result, view, told):
         start = f"{' ' * source.gutter} {equals} {paint(label, BOLD)}: "
         lines.append(start + folded(visible(text), source.gutter + len(label) + 5, view))
     return "".join(line + "\n" for line in lines)
@@ -51,8 +52,11 @@ def _head(result: Result, view: View) -> str:
     return "\n".join([said.removesuffix(message) + first.removeprefix(start), *more])
 
 
-def notes(result: Result, view: View) -> Iterator[tuple[str, str]]:
-    """What there is to say of a finding besides its message, each with what it is about."""
+def notes(result: Result, view: View, told: set[Remedy]) -> Iterator[tuple[str, str]]:
+    """What there is to say of a finding besides its message, each with what it is about.
+
+    ``told`` are the remedies whose risk stands further up.
+    """
     diagnostic = result.diagnostic
     sure = diagnostic.confidence is Confidence.HIGH
     doubt = "" if sure else f", {diagnostic.confidence.value} confidence"
@@ -65,7 +69,7 @@ def notes(result: Result, view: View) -> Iterator[tuple[str, str]]:
         yield fix_note(result, diagnostic.fixable)
     elif diagnostic.declined is not None and view.show_declined:
         yield "not fixed", diagnostic.declined.reason
-    yield from remedy_notes(diagnostic, view)
+    yield from remedy_notes(diagnostic, view, told)
     yield "help", " · ".join(filter(None, [f"tclint rule {diagnostic.code}", diagnostic.url]))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,14 +16,27 @@ if TYPE_CHECKING:
 _MOST_PLACES = 3
 
 
-def remedy_notes(diagnostic: Diagnostic, view: View) -> Iterator[tuple[str, str]]:
-    """The remedies of a finding, each with what it is about and what it risks."""
+def remedy_notes(
+    diagnostic: Diagnostic, view: View, told: set[Remedy]
+) -> Iterator[tuple[str, str]]:
+    """The remedies of a finding, each with what it is about and what it risks.
+
+    What is among the ``told`` ones refers to them; the others become told.
+    """
     for remedy in diagnostic.remedies:
         if remedy.kind is RemedyKind.SETTING:
-            yield "setting", f"{written(remedy)} {where(remedy, view)} ({remedy.changes})"
+            risk = _risk(replace(remedy, places=()), told)
+            yield "setting", f"{written(remedy)} {where(remedy, view)}{risk}"
         else:
-            changes = f" ({remedy.changes})" if remedy.changes else ""
-            yield "escape hatch", remedy.message + changes
+            yield "escape hatch", remedy.message + _risk(remedy, told)
+
+
+def _risk(remedy: Remedy, told: set[Remedy]) -> str:
+    if not remedy.changes:
+        return ""
+    text = "as above" if remedy in told else remedy.changes
+    told.add(remedy)
+    return f" ({text})"
 
 
 def written(remedy: Remedy) -> str:
