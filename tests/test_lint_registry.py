@@ -136,6 +136,6 @@ def test_the_page_of_a_rule_is_where_its_package_says(
     mine = pack("another", f"{__name__}:RULES")
     vars(mine)["dist"] = _Distribution(*addresses)
     packs.append(mine)
-    links._site.cache_clear()
+    links._site_of.cache_clear()
     assert links.page_of("MINE1", () if page is None else ("GB0124",)) == page
-    links._site.cache_clear()
+    links._site_of.cache_clear()

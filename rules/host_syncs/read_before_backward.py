@@ -115,7 +115,7 @@ def _waiting(event: TrainingCall, is_before: Callable[[ast.expr], bool]) -> list
     waiting = [node for node in before if _waits(site, node, losses, outputs)]
     reads: list[ast.expr] = []
     for node in waiting:
-        apart = not reads or node not in ast.walk(reads[-1])
+        apart = not reads or node not in nodes(reads[-1])
         if apart and runs_every_time(site, node, event.loop, waiting):
             reads.append(node)
     return reads if reads and may_be_on_gpu(site) else []
@@ -163,8 +163,8 @@ def _is_before(node: ast.expr, backward: ast.Call) -> bool:
 
 
 def _stored(loop: StepBody) -> set[str]:
-    nodes = (n for part in loop.body for n in ast.walk(part))
-    return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    inside = (n for part in loop.body for n in nodes(part))
+    return {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 def _outputs(loop: StepBody, losses: frozenset[str]) -> frozenset[str]:
@@ -202,18 +202,18 @@ def _made_of(made: Sequence[ast.Assign], losses: frozenset[str]) -> set[str]:
 
 def _bound(*targets: ast.expr) -> Iterator[str]:
     for target in targets:
-        for node in ast.walk(target):
+        for node in nodes(target):
             if isinstance(node, ast.Name):
                 yield node.id
 
 
 def _read_names(node: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return {n.id for n in nodes(node) if isinstance(n, ast.Name)}
 
 
 def _is_known_without(node: ast.expr) -> bool:
     """True for what the host knows without asking the device: sizes, and what is read already."""
-    for part in ast.walk(node):
+    for part in nodes(node):
         match part:
             case ast.Attribute(attr=name) | ast.Name(id=name) if name in _KNOWN:
                 return True
@@ -327,14 +327,14 @@ def _always(body: Sequence[ast.stmt]) -> Iterator[ast.AST]:
                 continue
             case ast.For(iter=over, body=inner):
                 yield statement
-                yield from ast.walk(over)
+                yield from nodes(over)
                 yield from _always(inner)
             case ast.With(items=items, body=inner):
-                yield from (node for item in items for node in ast.walk(item))
+                yield from (node for item in items for node in nodes(item))
                 yield from _always(inner)
             case _:
                 yield statement
-                yield from ast.walk(statement)
+                yield from nodes(statement)
 
 
 def _decides(site: Site, node: ast.expr) -> bool:

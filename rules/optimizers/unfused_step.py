@@ -11,6 +11,7 @@ from tclint.lint.rewrite import AddArgument, Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import OptimizerInit
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import nodes
 from tclint.torch_facts.lifetimes import FIRST, since
 
 from ..lib.facts.devices import may_be_on_gpu
@@ -118,9 +119,9 @@ def _is_in_test(site: Site) -> bool:
 
 def _compiles(site: Site) -> bool:
     """True in a file that calls `torch.compile`, or decorates with it."""
-    return any(
+    return "compile" in site.module.file.text and any(
         isinstance(node, ast.Attribute)
         and node.attr == "compile"
         and site.dotted(node) == "torch.compile"
-        for node in ast.walk(site.module.tree)
+        for node in nodes(site.module.tree)
     )

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Import, Repair, Replace, Splice
+from tclint.semantics.syntax import nodes
 from tclint.source.file import SourceFile
 
 Node = ast.expr | ast.stmt
@@ -25,7 +26,7 @@ def keeping_comments(fix: Repair | Decline | None, file: SourceFile) -> Repair |
     replaced = [rewrite.node for rewrite in fix.rewrites if isinstance(rewrite, Replace)]
     if any(isinstance(node, ast.stmt) and hasattr(node, "body") for node in replaced):
         return fix
-    inner = {below for node in replaced for below in ast.walk(node) if below is not node}
+    inner = {below for node in replaced for below in nodes(node) if below is not node}
     lost: Counter[str] = Counter()
     for node in replaced:
         if node not in inner:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tclint.lint.registry import pack_of
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GRAPH_BREAKS: Final = "https://meta-pytorch.org/compile-graph-break-site/gb/{}.html"
 DOCUMENTATION: Final = "Documentation"
@@ -26,11 +29,16 @@ def graph_break_page(gb_id: str) -> str:
     return GRAPH_BREAKS.format(gb_id.lower())
 
 
-@cache
 def _site(code: str) -> str | None:
-    """The documentation of the package that a rule comes with, as its metadata says."""
+    """The documentation of the package that a rule comes with."""
     pack = pack_of(code)
-    if pack is None or pack.dist is None:
+    return None if pack is None else _site_of(pack)
+
+
+@cache
+def _site_of(pack: EntryPoint) -> str | None:
+    """What the metadata of a pack's package says, which takes long to read."""
+    if pack.dist is None:
         return None
     urls = pack.dist.metadata.get_all("Project-URL") or []
     named = dict(url.split(", ", 1) for url in urls if ", " in url)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Final, cast
 
 from tclint.semantics.values import (
@@ -50,12 +50,9 @@ def same(one: Value, other: Value) -> bool:
     return one is other or (type(one) is type(other) and one == other)
 
 
-def options(value: Value) -> Iterator[Value]:
+def options(value: Value) -> tuple[Value, ...]:
     """The alternatives of a value: itself, or each option of a union."""
-    if isinstance(value, Union):
-        yield from value.options
-    else:
-        yield value
+    return value.options if isinstance(value, Union) else (value,)
 
 
 def join(values: Iterable[Value]) -> Value:

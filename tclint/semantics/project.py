@@ -53,6 +53,7 @@ class Project:
     def _forget(self) -> None:
         """Start without anything that holds a loaded file."""
         self._modules: dict[Path, ModuleInfo | None] = {}
+        self._reached: dict[tuple[ModuleInfo | None, str], ModuleInfo] = {}
         self._folders: dict[ModuleInfo, str] = {}
         self._ancestries: dict[ClassInfo | str, tuple[ClassInfo | str, ...]] = {}
         self._found: dict[tuple[str, str], Path | None] = {}
@@ -97,14 +98,20 @@ class Project:
 
         With ``holding`` an installed one counts only if it may bind that name.
         """
+        known = self._reached.get((importer, name))
+        if known is not None:
+            return known
         folder = self._folder(importer) if importer is not None else ""
         key = (folder, name)
         if key not in self._found:
             self._found[key] = self.find(folder, name)
         path = self._found[key]
-        if path is not None:
-            return self.module_at(path)
-        return self._installed.module(name, importer, holding) if self._installed else None
+        if path is None:
+            return self._installed.module(name, importer, holding) if self._installed else None
+        module = self.module_at(path)
+        if module is not None:
+            self._reached[importer, name] = module
+        return module
 
     def _folder(self, module: ModuleInfo) -> str:
         if module not in self._folders:

@@ -21,8 +21,8 @@ SUBSCRIPT: Final = ast.Subscript
 PLAIN: Final = frozenset({ast.Name, ast.Attribute, ast.Constant})
 """Expressions that call nothing."""
 _AST: Final = ast.AST
+_LIST: Final = list
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_LEAVES: Final = frozenset({int, str, type(None), ast.Load, ast.Store, ast.Del})
 _OPERATORS: Final = frozenset(
     kind
     for base in (ast.boolop, ast.operator, ast.unaryop, ast.cmpop)
@@ -40,28 +40,45 @@ def nodes(root: ast.AST) -> list[ast.AST]:
     """
     found = [root]
     for node in found:  # grows while it is walked
-        if type(node) not in CHILDLESS:
-            found += children(node)
+        add_children(node, found)
     return found
 
 
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes directly below a node, without the marks that tell a read from a write."""
     found: list[ast.AST] = []
+    add_children(node, found)
+    return found
+
+
+def add_children(node: ast.AST, found: list[ast.AST]) -> None:
+    """Add the `children` of a node to a list; that costs less than a list for each node."""
     sort = type(node)
     if sort in CHILDLESS:
-        return found
+        return
     if sort is ATTRIBUTE:
-        return [cast("ast.Attribute", node).value]
-    for value in node.__dict__.values():  # the places, numbers, cost less than asking for fields
-        kind = type(value)
-        if kind in _LEAVES:
+        found.append(cast("ast.Attribute", node).value)
+        return
+    held = cast("dict[str, object]", node.__dict__)
+    for name in _holding.get(sort) or _fields_of(sort):
+        value = held.get(name)
+        if value is None:
             continue
-        if kind is list:
-            found += [part for part in value if isinstance(part, _AST)]
+        if type(value) is _LIST:
+            for part in cast("list[object]", value):
+                if isinstance(part, _AST):
+                    found.append(part)
         elif isinstance(value, _AST):
             found.append(value)
-    return found
+
+
+_holding: Final[dict[type[ast.AST], tuple[str, ...]]] = {}
+"""The fields of each kind of node that may hold others."""
+
+
+def _fields_of(sort: type[ast.AST]) -> tuple[str, ...]:
+    _holding[sort] = tuple([name for name in sort._fields if name != "ctx"])
+    return _holding[sort]
 
 
 def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
@@ -72,7 +89,7 @@ def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
         node = pending.pop()
         yield node
         if not isinstance(node, _SCOPES):
-            pending += children(node)
+            add_children(node, pending)
 
 
 def path_of(node: ast.expr) -> str | None:

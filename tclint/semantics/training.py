@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.semantics.symbols import ModuleInfo
-from tclint.semantics.syntax import CALL, CHILDLESS, children, nodes
+from tclint.semantics.syntax import CALL, CHILDLESS, add_children, children, nodes
 
 StepBody = ast.For | ast.While | ast.FunctionDef
 WORDS: Final = (
@@ -134,7 +134,7 @@ class _Steps:
             else:
                 if isinstance(node, CALL):
                     below = self._marks_of_call(node, function, in_loop)
-                parts += children(node)
+                add_children(node, parts)
             if below:
                 marks |= below
         return marks
@@ -198,7 +198,7 @@ class _Steps:
                 if node in self._partial:
                     yield from self._parts(node, depth)
             elif not isinstance(node, (*_SOMETIMES, *_SCOPES)):
-                pending += children(node)
+                add_children(node, pending)
 
 
 def _methods_kept(cls: ast.ClassDef) -> Iterator[tuple[str, str]]:

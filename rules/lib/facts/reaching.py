@@ -81,14 +81,14 @@ def _blocks(node: ast.AST) -> list[list[ast.stmt]]:
 def _names_inside(statement: ast.stmt, name: str) -> bool:
     """True for a statement that binds a name with ``:=``."""
     return any(
-        isinstance(part, ast.NamedExpr) and part.target.id == name for part in ast.walk(statement)
+        isinstance(part, ast.NamedExpr) and part.target.id == name for part in nodes(statement)
     )
 
 
 def _binds(node: ast.AST, name: str) -> bool:
     return any(
         isinstance(part, ast.Name) and part.id == name and not isinstance(part.ctx, ast.Load)
-        for part in ast.walk(node)
+        for part in nodes(node)
     )
 
 

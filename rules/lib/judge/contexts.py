@@ -198,7 +198,8 @@ def _returned(site: Site, place: _Place) -> str:
 def _takers(module: ModuleInfo, function: FunctionNode) -> Iterator[str]:
     """The functions of Python's library that callers in the same file give a result to."""
     name = getattr(function, "name", "")
-    for caller in nodes(module.tree):
+    whole = nodes(module.tree)
+    for caller in whole if any(_calls(node, name) for node in whole) else ():
         if not isinstance(caller, (ast.FunctionDef, ast.AsyncFunctionDef)):
             continue
         inside = nodes(caller)
@@ -218,7 +219,7 @@ def _takers(module: ModuleInfo, function: FunctionNode) -> Iterator[str]:
 def _kept(node: ast.AST, function: str) -> Iterator[str]:
     match node:
         case ast.Assign(targets=[ast.Name(id=target)], value=value):
-            if any(_calls(part, function) for part in ast.walk(value)):
+            if any(_calls(part, function) for part in nodes(value)):
                 yield target
 
 
@@ -275,7 +276,7 @@ def _why_not_followed(site: Site) -> str:
     parents = _parents(site.module.tree)
     asked, names = {function.name}, [function.name]
     for name in names:
-        for call in ast.walk(site.module.tree):
+        for call in nodes(site.module.tree):
             if not isinstance(call, ast.Call) or not _is_named(call.func, name):
                 continue
             if _is_in_inference_mode(call, parents):

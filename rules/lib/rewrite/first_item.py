@@ -7,7 +7,8 @@ in, and raises where it is another: nothing is computed with a number that does 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import takewhile
 from typing import Final
 
@@ -215,7 +216,7 @@ def _helpers(site: Site, texts: Sequence[str]) -> Sequence[Rewrite] | None:
     above = [*takewhile(lambda one: not isinstance(one, _DEFINITIONS), body)]
     place = above[-1] if _imports(above, torch.partition(".")[0]) else None
     for text in (one.format(torch=torch) for one in texts):
-        wanted = {one.name: one for one in ast.parse(text).body if isinstance(one, ast.FunctionDef)}
+        wanted = _defined(text)
         if any(_is_local(site, name) for name in wanted):
             return None
         if wanted.keys() <= known.keys():
@@ -230,6 +231,12 @@ def _helpers(site: Site, texts: Sequence[str]) -> Sequence[Rewrite] | None:
         return None
     text = "\n\n".join(lacking)
     return (Insert(place, f"\n\n{text}", after=True),) if lacking else ()
+
+
+@lru_cache(maxsize=32)
+def _defined(text: str) -> Mapping[str, ast.FunctionDef]:
+    """The functions of a helper's text by their names."""
+    return {one.name: one for one in ast.parse(text).body if isinstance(one, ast.FunctionDef)}
 
 
 def _is_declared(module: ModuleInfo, names: Iterable[str]) -> bool:

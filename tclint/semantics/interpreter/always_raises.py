@@ -10,7 +10,7 @@ from tclint.semantics.collect import decorator_name
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.symbols import FunctionInfo
-from tclint.semantics.syntax import children
+from tclint.semantics.syntax import add_children
 from tclint.semantics.values import Class, External, Function, Object, Value
 from tclint.torch_facts.compiling import ASSERTS
 
@@ -113,7 +113,7 @@ def _contains(block: Sequence[ast.stmt], kinds: tuple[type[ast.AST], ...]) -> bo
         if isinstance(node, kinds):
             return True
         if not isinstance(node, _CLOSED):
-            pending += children(node)
+            add_children(node, pending)
     return False
 
 

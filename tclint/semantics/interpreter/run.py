@@ -46,7 +46,8 @@ from tclint.torch_facts.compiling import COMPILE
 
 MAX_ROUNDS: Final = 2
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
-_INDENTED_CLASS: Final = re.compile(r"^[ \t]+(?P<word>class)\s", re.MULTILINE)
+# A pattern that starts with a line's end is found much faster than one that starts a line.
+_INDENTED_CLASS: Final = re.compile(r"\n[ \t]+(?P<word>class)\s")
 # What is called, read backwards: names begin at a bracket then, of which there are few.
 _CALLED_BACKWARDS: Final = re.compile(r"\((\w*[A-Z])")
 

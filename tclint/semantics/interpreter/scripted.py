@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from tclint.semantics.collect import decorator_name, dotted_name
+from tclint.semantics.collect import decorator_name, dotted_name, local_imports
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.functions import attributes_of
 from tclint.semantics.lattice import options
@@ -136,7 +136,9 @@ class Scripted:
     def _named(self, function: FunctionInfo) -> Iterator[FunctionInfo | ClassInfo]:
         """The functions and classes of the program that a function names."""
         module, cls = function.module, function.cls
-        for node in nodes(function.node):
+        inside = nodes(function.node)
+        imported = {*module.imports, *_imported(module, inside)}
+        for node in inside:
             if not isinstance(node, (ast.Name, ast.Attribute)):
                 continue
             dotted = dotted_name(module, node) or ""
@@ -146,8 +148,22 @@ class Scripted:
                     yield method
                 continue
             found = module.functions.get(dotted) or module.classes.get(dotted)
-            if found is None and dotted.partition(".")[0] != dotted:
+            if found is None and _root(node) in imported and "." in dotted:
                 looked_up = self._project.lookup(dotted, module)
                 found = looked_up if isinstance(looked_up, (FunctionInfo, ClassInfo)) else None
             if found is not None:
                 yield found
+
+
+def _imported(module: ModuleInfo, inside: Iterable[ast.AST]) -> Iterator[str]:
+    """The names that imports among some nodes bind."""
+    for node in inside:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from (local for local, _ in local_imports(module, node))
+
+
+def _root(node: ast.expr) -> str | None:
+    """The variable that an expression of names begins with."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None

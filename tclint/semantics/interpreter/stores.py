@@ -10,7 +10,15 @@ import ast
 from typing import Final, cast
 
 from tclint.semantics.symbols import FunctionNode
-from tclint.semantics.syntax import ATTRIBUTE, CALL, CONSTANT, NAME, SUBSCRIPT, children
+from tclint.semantics.syntax import (
+    ATTRIBUTE,
+    CALL,
+    CONSTANT,
+    NAME,
+    SUBSCRIPT,
+    add_children,
+    children,
+)
 
 MUTATING: Final = frozenset(
     "append extend insert pop remove clear add discard update setdefault popitem appendleft "
@@ -155,7 +163,7 @@ class Stores:
             elif kind not in _WITHOUT:
                 if kind in _LOOKED_AT:
                     self._look(node, around)
-                pending += children(node)
+                add_children(node, pending)
         return inner
 
     def _look(self, node: ast.AST, around: Around) -> None:

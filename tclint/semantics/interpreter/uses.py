@@ -22,7 +22,7 @@ from tclint.semantics.syntax import (
     SLICE,
     STARRED,
     SUBSCRIPT,
-    children,
+    add_children,
     nodes,
 )
 
@@ -279,7 +279,7 @@ def _own_nodes(node: FunctionNode) -> list[ast.AST]:
     found: list[ast.AST] = [*body]
     for part in found:  # grows while it is walked
         if not isinstance(part, _FUNCTIONS) or names.isdisjoint(_names_of(part)):
-            found += children(part)
+            add_children(part, found)
     return found
 
 
