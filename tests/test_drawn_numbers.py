@@ -10,13 +10,14 @@ from tclint.config import Config, Settings
 from tclint.diagnostics import Effect
 from tclint.lint.engine import check_files
 
-from .dynamo import HERE, breaks, skip_before
+from .dynamo import HERE, breaks, loaded, skip_before
 
 BEFORE = """\
 import random
 
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 R = random.Random(0)
 N = random.randint(1, 1)
@@ -61,6 +62,19 @@ BREAKING = (
     "[x + i for i in range(n)]",
     "x + (n in (1, 2))",
     "x.sum(max(n, 1))",
+    "F.interpolate(x[None, None], scale_factor=n)",
+    "F.interpolate(x[None, None], None, (n, 2))",
+    "torch.normal(n, 1.0, (2, 2))",
+    "torch.normal(0.0, n, size=(2, 2))",
+    "nn.init.normal_(x.clone(), std=n)",
+    "nn.init.uniform_(x.clone(), 0, n)",
+    "x.repeat_interleave(n, dim=0)",
+    "torch.repeat_interleave(x, n, 0)",
+    "x + sum([n, 1])",
+    "x + sum(random.randint(0, 1) for _ in range(2))",
+    "sum([n, x])",
+    "x + sorted([n, 2])[0]",
+    "x + n.bit_length()",
 )
 WHOLE = (
     "x * n",
@@ -79,6 +93,12 @@ WHOLE = (
     "(x, n)",
     "x * n + n",
     "x[N:]",
+    "F.interpolate(x[None, None], scale_factor=N + 1)",
+    "torch.normal(x, n * torch.ones(2, 2))",
+    "sum([x, n])",
+    "sum([x * n, x])",
+    "x.repeat_interleave(N + 1, 0)",
+    "x + sorted([2, 1], key=lambda v: -v)[0]",
 )
 DECIDING = ("x if n > 1 else x + 1", "x if n else x + 1", "x + 1 if n > 0 and m > 0 else x")
 OTHERS = (
@@ -122,6 +142,39 @@ def test_a_drawn_number_is_reported_where_it_breaks_the_graph(
     assert _told(tmp_path, text, HERE) == ([code] if code else [])
     program = f"{BEFORE}def f(x):\n    {text}\n"
     assert breaks(program, torch.ones(2, 2)) == bool(code)
+
+
+LOOKED_UP = (
+    "x * (n in {1, 2})", "x * (n in {1: 2})", "x * (n not in {3})", "x * {1: 5}.get(n, 0)",
+    "x if n in {1: 2} else x + 1",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("use", LOOKED_UP)
+def test_a_drawn_number_is_never_found_in_a_set_or_dict(use: str, tmp_path: Path) -> None:
+    """Compiled code does not break there: it gives another answer."""
+    torch = pytest.importorskip("torch")
+    skip_before((2, 12))
+    path, text = tmp_path / "program.py", f"{BEFORE}def f(x):\n    {_drawn(use)}\n"
+    path.write_text(text)
+    results = check_files([path], Config(root=tmp_path, compiled=("*:f",), settings=HERE)).results
+    told = [(one.diagnostic.code, one.diagnostic.effect) for one in results]
+    assert told == [("TCL143", Effect.INVALID)]
+    function, given = loaded(text), torch.ones(2, 2)
+    torch._dynamo.reset()
+    compiled = torch.compile(function, backend="eager", fullgraph=True)
+    same = torch.equal(function(given), compiled(given))
+    assert same is ("not in" in use)
+
+
+@pytest.mark.parametrize(
+    ("release", "whole"), [((2, 11), False), ((2, 13), False), ((2, 14), True)]
+)
+def test_the_builtin_pow_of_a_drawn_number_is_traced_since_2_14(
+    release: tuple[int, int], whole: bool, tmp_path: Path
+) -> None:
+    told = _told(tmp_path, _drawn("x + pow(n, 2)"), Settings(target_torch=release))
+    assert told == ([] if whole else ["TCL143"])
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Final
 
 from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rule import Finding, Rule
-from tclint.semantics.events import DrawnNumberNeeded
+from tclint.semantics.events import DrawnNumberNeeded, NumberNeeded
 from tclint.torch_facts import traced_since
 from tclint.torch_facts.dynamo_settings import SCALARS
 
@@ -24,7 +24,13 @@ _IDS: Final = {
     "range": ("GB4841", "GB0088"),
     "text": ("GB0178", "GB0088"),
     "python": ("GB0178", "GB0124", "GB0033"),
+    "method": ("GB6270",),
+    "order": ("GB0207",),
+    "power": ("GB0178",),
+    "repeats": ("GB0036",),
+    "scale": ("GB0112",),
 }
+_UNTIL: Final = {"power": (2, 14)}
 _CAPTURED: Final = frozenset({"torch", "slice"})
 
 
@@ -35,12 +41,17 @@ class DrawnNumber(Rule[DrawnNumberNeeded]):
     name = "drawn-number-in-region"
     summary = "A number drawn by `random` is used as a size, a position or with other numbers"
     on = DrawnNumberNeeded
-    effects = (Effect.GRAPH_BREAK,)
-    gb_ids = ("GB0033", "GB0088", "GB0124", "GB0178", "GB0213", "GB4841")
+    effects = (Effect.GRAPH_BREAK, Effect.INVALID)
+    gb_ids = (
+        "GB0033", "GB0036", "GB0088", "GB0112", "GB0124", "GB0178", "GB0207", "GB0213", "GB4841",
+        "GB6270",
+    )  # fmt: skip
 
     def check(self, event: DrawnNumberNeeded) -> Finding:
         """Report where Python first needs the number; there the graph breaks, and only there."""
         site, first = event.site, event.needs[0]
+        if first.why == "hash":
+            return _never_found(event, first)
         captured = first.why in _CAPTURED and site.has_setting(SCALARS)
         return Finding(
             f"`{short(site, first.use)}` comes from `{event.function}`, a tensor to Dynamo; "
@@ -49,4 +60,17 @@ class DrawnNumber(Rule[DrawnNumberNeeded]):
             gb_ids=_IDS.get(first.why, ("GB0033",)),
             confidence=Confidence.LOW if captured else None,
             since=traced_since(event.function),
+            before=_UNTIL.get(first.why),
         )
+
+
+def _never_found(event: DrawnNumberNeeded, asked: NumberNeeded) -> Finding:
+    """Dynamo hashes what stands for the number: no break, but another answer than in eager code."""
+    return Finding(
+        f"`{short(event.site, asked.use)}` comes from `{event.function}`, a tensor to Dynamo: "
+        "compiled code looks for that in the set or dict, and never finds it",
+        Decline(_WAY_OUT),
+        effect=Effect.INVALID,
+        gb_ids=(),
+        since=traced_since(event.function),
+    )

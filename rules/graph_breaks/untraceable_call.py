@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from tclint.diagnostics import Confidence, Decline, Effect
-from tclint.lint.rewrite import Repair
+from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.collect import dotted_name
 from tclint.semantics.events import Call
@@ -133,6 +133,7 @@ _BY_ARGUMENT: Final[dict[str, Callable[[Value], _Refused | None]]] = {
 _COPIES: Final = {"copy.copy": "GB0007", "copy.deepcopy": "GB0179"}
 """What no release before traced, and the id then."""
 _COPIES_TRACED: Final = (2, 12)
+_POWERS_TRACED: Final = (2, 14)
 
 
 _VIEWING = "as_strided_ detach_ squeeze_ swapaxes_ swapdims_ t_ transpose_ unsqueeze_"
@@ -155,7 +156,7 @@ class UntraceableCall(Rule[Call]):
     summary = "A call that Dynamo does not trace breaks the graph"
     on = Call
     called = SKIPPED_FUNCTIONS | {
-        name.rpartition(".")[2] for name in (*_BY_ARGUMENT, *_ON_INPUTS, _POINTER)
+        name.rpartition(".")[2] for name in (*_BY_ARGUMENT, *_ON_INPUTS, _POINTER, "pow")
     }
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = (
@@ -182,6 +183,8 @@ class UntraceableCall(Rule[Call]):
             return _on_input(event, name)
         if name == _POINTER:
             return _of_pointer(event)
+        if name == "pow":
+            return _power(event)
         found = skipped_by_dynamo(name, event.site.settings.target_torch)
         if found is None or name in _ELSEWHERE or _is_context(event.site, event.call):
             return None
@@ -215,6 +218,23 @@ def _on_input(event: Call, name: str) -> Finding | None:
         Decline(_OUTSIDE if name.endswith(".set_") else f"`{_spelt(name)[:-1]}` is traced"),
         gb_ids=loop_ids(event.site, "GB0148"),
         confidence=Confidence.MEDIUM if tensor.assumed else None,
+    )
+
+
+def _power(event: Call) -> Finding | None:
+    """The builtin, which asks its operands for the same as ``**`` does."""
+    site, given = event.site, event.call.args
+    if not any(isinstance(kind, Tensor) for value in event.arguments for kind in options(value)):
+        return None
+    fix: Repair | Decline = Decline("write `**`, which is traced")
+    if len(given) == 2 and not any(isinstance(part, ast.Starred) for part in given):
+        parts = {"base": given[0], "power": given[1]}
+        fix = Repair("Write `**`", (Replace(event.call, "$base ** $power", parts),))
+    return Finding(
+        f"Dynamo does not trace the builtin `pow` of a tensor{consequence(site)}",
+        fix,
+        gb_ids=loop_ids(site, "GB0059"),
+        before=_POWERS_TRACED,
     )
 
 

@@ -124,7 +124,10 @@ class NumberNeeded:
     ``why`` is ``"truth"``, ``"not"``, ``"member"`` (of ``in``), ``"range"`` (a builtin that takes
     nothing but numbers), ``"text"``, ``"key"``, ``"torch"`` (a size, a position in a tensor),
     ``"slice"``, ``"python"`` (``int()``, a position in a list), ``"arithmetic"`` (with nothing but
-    numbers) or ``"call"`` (the call itself).
+    numbers) or ``"call"`` (the call itself). Of drawn numbers alone also ``"hash"``
+    (looked for in a set or dict, where Dynamo never finds it), ``"method"`` (of a number),
+    ``"order"`` (of `sorted`), ``"power"`` (the builtin `pow`), ``"repeats"`` (of
+    `repeat_interleave`) and ``"scale"`` (of `interpolate`).
     """
 
     use: ast.expr
@@ -372,6 +375,13 @@ class FunctionWrite(Event):
     """An attribute of a function is assigned in a region that did not define the function."""
 
     attribute: str
+
+
+@record(frozen=True, eq=False)
+class EnvironmentWrite(Event):
+    """An environment variable is set or removed in a region: ``os.environ[...] = x``."""
+
+    target: ast.Subscript
 
 
 @record(frozen=True, eq=False)

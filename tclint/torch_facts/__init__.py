@@ -18,7 +18,7 @@ from tclint.torch_facts.modules import (
     module_result,
     module_returns,
 )
-from tclint.torch_facts.numbers import Numbers, numbers_of
+from tclint.torch_facts.numbers import Numbers, drawn_numbers_of, numbers_of
 from tclint.torch_facts.numpy_functions import numpy_number_type, numpy_reduces, numpy_returns
 from tclint.torch_facts.optim import Optimizer, Scheduler, lr_schedulers, optimizers
 from tclint.torch_facts.results import (
@@ -58,6 +58,7 @@ __all__ = [
     "binary_dtype",
     "call_result",
     "canonical",
+    "drawn_numbers_of",
     "dynamic_shape",
     "factory",
     "function_returns",

@@ -38,3 +38,25 @@ def numbers_of(key: str) -> Numbers:
     exact = [int(place) for place in places.split() if not place.endswith("+")]
     onward = [int(place[:-1]) for place in places.split() if place.endswith("+")]
     return Numbers(frozenset(exact), frozenset(names.split()), onward[0] if onward else None)
+
+
+_SCALE: Final = "scale", Numbers(frozenset({2}), frozenset({"scale_factor"}))
+_DRAWN: Final[dict[str, tuple[str, Numbers]]] = {
+    "repeat_interleave": ("repeats", Numbers(frozenset({0}), frozenset({"repeats"}))),
+    "torch.repeat_interleave": ("repeats", Numbers(frozenset({1}), frozenset({"repeats"}))),
+    "torch.nn.functional.interpolate": _SCALE,
+    "torch.nn.functional.upsample": _SCALE,
+    "torch.nn.functional.upsample_bilinear": _SCALE,
+    "torch.nn.functional.upsample_nearest": _SCALE,
+    "torch.nn.init.normal_": ("torch", Numbers(frozenset({1, 2}), frozenset({"mean", "std"}))),
+    "torch.nn.init.uniform_": ("torch", Numbers(frozenset({1, 2}), frozenset({"a", "b"}))),
+    "torch.normal": ("torch", Numbers(frozenset({0, 1}), frozenset({"mean", "std"}))),
+}
+
+
+def drawn_numbers_of(key: str) -> tuple[str, Numbers] | None:
+    """The arguments where no number may stand that `random` drew, and what they are for.
+
+    Tensors may stand there. `torch.normal` takes such numbers where its size is given.
+    """
+    return _DRAWN.get(key)

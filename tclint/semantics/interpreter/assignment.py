@@ -6,7 +6,13 @@ import ast
 from collections.abc import Sequence as Items
 
 from tclint.semantics.collect import SETTER
-from tclint.semantics.events import ClassWrite, FunctionWrite, ModuleWrite, TensorWrite
+from tclint.semantics.events import (
+    ClassWrite,
+    EnvironmentWrite,
+    FunctionWrite,
+    ModuleWrite,
+    TensorWrite,
+)
 from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.compiling import note_reordered
 from tclint.semantics.interpreter.containers import hold, report_growth, with_item
@@ -144,8 +150,8 @@ def _bind_path(frame: Frame, subject: ast.expr, name: str, value: Value) -> None
 
 def _spread_to_aliases(frame: Frame, path: str | None, name: str, value: Value) -> None:
     owner = frame.env.get(path) if path is not None else None
-    own = f"{path}.{name}"
-    for key in [key for key in frame.env if key.endswith(f".{name}") and key != own]:
+    own, ending = f"{path}.{name}", f".{name}"
+    for key in [key for key in frame.env if key.endswith(ending) and key != own]:
         other = frame.env.get(key.rpartition(".")[0])
         apart = isinstance(owner, Object) and isinstance(other, Object) and owner.cls != other.cls
         if not apart:
@@ -238,8 +244,16 @@ def _assign_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
             _hold_item(frame, target, base, index, value)
         case Object(cls=ClassInfo()):
             special(frame, target, base, "__setitem__", index, value)
+        case External():
+            report_environment_write(frame, target, base)
         case Object(name="torch.optim.param_group") if index == Static("str", "lr", known=True):
             frame.analysis.note_lr_change(base, "write", "param_groups", target)
+
+
+def report_environment_write(frame: Frame, target: ast.Subscript, base: Value) -> None:
+    """Report what sets or removes an item of ``os.environ``."""
+    if isinstance(base, External) and base.name in ("os.environ", "os.environb"):
+        frame.analysis.emit(frame, EnvironmentWrite, target, target=target)
 
 
 def note_content(frame: Frame, node: ast.AST, container: ast.expr, value: Value) -> None:

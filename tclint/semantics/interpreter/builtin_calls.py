@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Final, Literal
 
 from tclint import torch_facts
-from tclint.semantics.events import ArrayRead, TensorBranch
+from tclint.semantics.events import ArrayRead, Call, TensorBranch
 from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.assignment import write_attribute
 from tclint.semantics.interpreter.attributes import attribute_of
 from tclint.semantics.interpreter.containers import with_item
-from tclint.semantics.interpreter.evaluate import need_number
+from tclint.semantics.interpreter.evaluate import need_drawn, need_number
 from tclint.semantics.interpreter.expressions import host_read, read_shown, read_template
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.given import call_given, sorting_key
@@ -21,7 +21,7 @@ from tclint.semantics.interpreter.library import call_library
 from tclint.semantics.interpreter.narrowing import instance_verdict
 from tclint.semantics.interpreter.operators import binary, combined
 from tclint.semantics.interpreter.traced import closes_over, traced
-from tclint.semantics.lattice import bounded, is_static, is_tensor, join, tensor_in
+from tclint.semantics.lattice import bounded, is_static, is_tensor, join, options, tensor_in
 from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import (
     ANY_FIELD,
@@ -31,6 +31,7 @@ from tclint.semantics.values import (
     SYMINT,
     TRUE,
     UNKNOWN,
+    BoundExternal,
     Class,
     DataScalar,
     External,
@@ -172,11 +173,28 @@ def _extreme(kind: Literal["max", "min"]) -> Builtin:
 def _is_refused(frame: Frame, node: ast.Call, arguments: Arguments) -> bool:
     """True where Dynamo has no constant for something that is given: then it takes no ``key=``."""
     key = arguments.keywords.get("key", NONE)
-    lazy = any(isinstance(argument, ast.GeneratorExp) for argument in node.args)
+    lazy = any(_is_lazy(frame, argument) for argument in node.args)
     seen = [*arguments.positional, *arguments.keywords.values()]
     return bool(node.args) and (
         lazy or closes_over(frame, key) or any(traced(frame, value) for value in seen)
     )
+
+
+def _is_lazy(frame: Frame, node: ast.expr) -> bool:
+    """True for generators, iterators of Python's and the views of a dict."""
+    if isinstance(node, ast.GeneratorExp):
+        return True
+    if not isinstance(node, ast.Call):
+        return False
+    match frame.body.values.get(node.func, UNKNOWN):
+        case External(name=name):
+            return name in _ITERATORS or name.startswith("itertools.")
+        case BoundExternal(owner=Mapping(), name=name):
+            return name.rpartition(".")[2] in ("items", "keys", "values")
+    return False
+
+
+_ITERATORS: Final = frozenset(f"builtins.{name}" for name in ("enumerate", "filter", "map", "zip"))
 
 
 def _round(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
@@ -204,15 +222,27 @@ def _of_number(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     return UNKNOWN
 
 
-def _sum(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
-    member = element_of(arguments.positional[0]) if arguments.positional else UNKNOWN
+def _sum(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
+    given = arguments.positional[0] if arguments.positional else UNKNOWN
+    member = element_of(given)
+    if len(arguments.positional) == 1 and not node.keywords:
+        for value in given.items or () if isinstance(given, Sequence) else (member,):
+            if any(not is_static(kind) and not _is_drawn(kind) for kind in options(value)):
+                break  # from a tensor on, the graph adds
+            need_drawn(frame, node.args[0], value, "arithmetic")
     return binary(ast.Add(), member, Static("int")) if is_tensor(member) else member
+
+
+def _is_drawn(value: Value) -> bool:
+    return isinstance(value, NumpyScalar) and value.is_drawn
 
 
 def _sorted(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     member = element_of(arguments.positional[0]) if arguments.positional else UNKNOWN
     if is_tensor(sorting_key(frame, node, member, arguments)):
         frame.analysis.emit(frame, TensorBranch, node, kind="sorted", test=node.args[0])
+    if "key" not in arguments.keywords:
+        need_drawn(frame, node.args[0] if node.args else node, member, "order")
     return Sequence("list", member)
 
 
@@ -358,8 +388,14 @@ def _type(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
     return STATIC
 
 
-def _pow(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
+def _pow(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     pair = arguments.positional
+    if any(map(is_tensor, pair)):
+        name = "builtins.pow"
+        frame.analysis.emit(frame, Call, node, function=name, call=node, arguments=tuple(pair))
+    elif len(node.args) == len(pair):
+        for part, value in zip(node.args, pair, strict=True):
+            need_drawn(frame, part, value, "power")
     return binary(ast.Pow(), *pair) if len(pair) == 2 else UNKNOWN
 
 

@@ -84,6 +84,17 @@ def need_numpy(frame: Frame, node: ast.expr, value: Value, why: str) -> None:
                 frame.analysis.emit(frame, ArrayRead, node, via="number")
 
 
+def need_drawn(frame: Frame, node: ast.expr, value: Value, why: str) -> None:
+    """Note the need for a number that ``random`` drew, where one of numpy's would do."""
+    for option in options(value):
+        if isinstance(option, NumpyScalar):
+            if option.is_drawn:
+                frame.analysis.note_need(frame, option.made, node, why)
+        elif isinstance(option, Sequence):
+            for member in option.items if option.items is not None else (option.element,):
+                need_drawn(frame, node, member, why)
+
+
 def need_sizes(frame: Frame, part: ast.expr, value: Value) -> None:
     """Note that Python needs a number here, or each of those that a shape is made of."""
     for place, member in _members(part, value):

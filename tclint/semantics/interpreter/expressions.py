@@ -9,7 +9,13 @@ from tclint.semantics.events import Deciding, HostRead, TensorBranch
 from tclint.semantics.interpreter import operators
 from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.containers import joined
-from tclint.semantics.interpreter.evaluate import evaluate, handles, need_number, need_numpy
+from tclint.semantics.interpreter.evaluate import (
+    evaluate,
+    handles,
+    need_drawn,
+    need_number,
+    need_numpy,
+)
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import local_function
 from tclint.semantics.interpreter.iteration import element_of
@@ -307,7 +313,22 @@ def report_member(
         host_read(frame, node, "contains", owner[0], container)
     elif _is_searched(owner[1]) and is_tensor(member[1]):
         frame.analysis.emit(frame, TensorBranch, node, kind="in", test=node)
-    need_number(frame, member[0], member[1], "member")
+    if _is_hashed(owner[1]) and isinstance(member[1], NumpyScalar) and member[1].is_drawn:
+        need_drawn(frame, member[0], member[1], "hash")
+    else:
+        need_number(frame, member[0], member[1], "member")
+
+
+def _is_hashed(value: Value) -> bool:
+    """True for what is searched by hashes: a set, a dict or its keys."""
+    kinds = [kind for kind in options(value) if kind is not NONE]
+    return bool(kinds) and all(
+        isinstance(kind, Mapping) or (isinstance(kind, Sequence) and kind.type in _SETS)
+        for kind in kinds
+    )
+
+
+_SETS: Final = ("set", "frozenset")
 
 
 def _is_searched(value: Value) -> bool:

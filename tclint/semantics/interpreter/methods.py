@@ -10,7 +10,7 @@ from tclint.semantics.events import ArrayRead, Call, Deciding, TensorBranch
 from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.assignment import note_content
 from tclint.semantics.interpreter.containers import hold, report_growth
-from tclint.semantics.interpreter.evaluate import need_number, need_sizes
+from tclint.semantics.interpreter.evaluate import need_drawn, need_number, need_sizes
 from tclint.semantics.interpreter.expressions import (
     element_of_mapping,
     may_equal_tensor,
@@ -158,6 +158,8 @@ def _report_comparing(
     member = elements(sequence)
     if name == "sort":
         tensors = is_tensor(sorting_key(frame, node, member, arguments))
+        if "key" not in arguments.keywords:
+            need_drawn(frame, node.func, member, "order")
     else:
         kinds = [member, *arguments.positional[:1]]
         tensors = any(map(is_tensor, kinds)) and all(map(may_equal_tensor, kinds))
@@ -176,6 +178,8 @@ def _mapping_method(
 ) -> Value:
     first = arguments.positional[0] if arguments.positional else UNKNOWN
     everything = element_of_mapping(mapping)
+    if name in _LOOKING_UP and node.args:
+        need_drawn(frame, node.args[0], first, "hash")
     if name == "setdefault":
         return _set_default(frame, node, mapping, arguments)
     if name in ("get", "pop"):
@@ -191,18 +195,20 @@ def _mapping_method(
         return UNKNOWN
     if name == "values":
         return Iteration(everything)
-    if name == "items":
-        return Iteration(Sequence("tuple", items=(Static(), everything)))
+    if name in ("items", "popitem"):
+        pair = Sequence("tuple", items=(Static(), everything))
+        return pair if name == "popitem" else Iteration(pair)
     if name == "keys":
         return Iteration(Static())
     if name == "update":
         _update(frame, node, mapping, arguments)
         return NONE
-    if name == "popitem":
-        return Sequence("tuple", items=(Static(), everything))
     if name == "copy":
         return mapping
     return UNKNOWN
+
+
+_LOOKING_UP: Final = frozenset({"get", "pop", "setdefault"})
 
 
 def _update(frame: Frame, node: ast.Call, mapping: Mapping, arguments: Arguments) -> None:
@@ -262,6 +268,9 @@ def _number_method(
     if name == "astype":
         kind = _asked_type(arguments)
         return NumpyScalar(kind, number.from_loop, number.origin, number.made)
+    if name in _OF_NUMBERS:
+        need_drawn(frame, node.func, number, "method")
+        return UNKNOWN
     if name not in _READS:
         return UNKNOWN
     if number.of_array and not number.made:
@@ -269,6 +278,11 @@ def _number_method(
     elif isinstance(node.func, ast.Attribute):
         need_number(frame, node.func.value, number, "python")
     return DataScalar(number.type)
+
+
+_OF_NUMBERS: Final = frozenset(
+    {"as_integer_ratio", "bit_count", "bit_length", "conjugate", "hex", "is_integer", "to_bytes"}
+)
 
 
 def _asked_type(arguments: Arguments) -> str | None:

@@ -28,7 +28,7 @@ from tclint.semantics.interpreter import operators
 from tclint.semantics.interpreter.always_raises import always_raises
 from tclint.semantics.interpreter.annotations import annotation_value, kept_promise
 from tclint.semantics.interpreter.arguments import Arguments
-from tclint.semantics.interpreter.assignment import assign
+from tclint.semantics.interpreter.assignment import assign, report_environment_write
 from tclint.semantics.interpreter.block import walk_block, walks
 from tclint.semantics.interpreter.compiling import add_root, as_told, region_of, spread_by
 from tclint.semantics.interpreter.containers import hold
@@ -372,6 +372,7 @@ def _delete(frame: Frame, node: ast.Delete) -> None:
         elif isinstance(target, ast.Subscript):
             container = evaluate(frame, target.value)
             evaluate(frame, target.slice)
+            report_environment_write(frame, target, container)
             if isinstance(container, Sequence) and container.items:  # which is left is not said
                 hold(frame, target.value, Sequence(container.type, operators.elements(container)))
 

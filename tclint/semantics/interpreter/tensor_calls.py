@@ -9,7 +9,7 @@ from tclint import torch_facts
 from tclint.semantics.events import Call, DynamicShape
 from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.dtype_preserving import dtype_preserved, rearranged
-from tclint.semantics.interpreter.evaluate import need_number
+from tclint.semantics.interpreter.evaluate import need_drawn, need_number
 from tclint.semantics.interpreter.expressions import host_read
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.operators import BOOL, INT64, binary, derived, named_dtype
@@ -96,6 +96,7 @@ def call_method(
 
 def read_numbers(frame: Frame, node: ast.Call, key: str, arguments: Arguments) -> None:
     """What torch needs as a number and is given as a tensor, or by numpy, is read on the host."""
+    _read_drawn(frame, node, key, arguments)
     wanted = torch_facts.numbers_of(key)
     if arguments.exact:
         parts = _parts(node, len(arguments.positional))
@@ -105,6 +106,26 @@ def read_numbers(frame: Frame, node: ast.Call, key: str, arguments: Arguments) -
     for keyword in node.keywords:
         if keyword.arg in wanted.names and keyword.arg in arguments.keywords:
             _read_number(frame, node, keyword.value, arguments.keywords[keyword.arg])
+
+
+def _read_drawn(frame: Frame, node: ast.Call, key: str, arguments: Arguments) -> None:
+    """What takes tensors and numbers, but no number that `random` drew."""
+    told = torch_facts.drawn_numbers_of(key)
+    if told is None or (key == "torch.normal" and not _is_sized(arguments)):
+        return
+    why, wanted = told
+    parts = _parts(node, len(arguments.positional))
+    for place, value in enumerate(arguments.positional if arguments.exact else ()):
+        if place in wanted.places:
+            need_drawn(frame, parts[place], value, why)
+    for keyword in node.keywords:
+        if keyword.arg in wanted.names and keyword.arg in arguments.keywords:
+            need_drawn(frame, keyword.value, arguments.keywords[keyword.arg], why)
+
+
+def _is_sized(arguments: Arguments) -> bool:
+    """True for `torch.normal` with a size: its mean and its deviation are numbers then."""
+    return len(arguments.positional) > 2 or "size" in arguments.keywords
 
 
 def _parts(node: ast.Call, count: int) -> list[ast.expr]:
