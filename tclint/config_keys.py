@@ -101,8 +101,9 @@ KEYS: Final = (
         codes=True),
     Key("min-confidence", "min_confidence", "string", "medium", "Lowest confidence to "
         "report. A finding of `low` confidence depends on a setting that is off by default, on an "
-        "exception that is raised, or on how the code is used. A rule that is selected by its full "
-        "code reports all of its findings.",
+        "exception that is raised, or on how the code is used: `fix --verify` tries its fix where "
+        "the run meets the break. A rule that is selected by its full code reports all of its "
+        "findings.",
         choices=CONFIDENCES),
     Key("min-worth", "min_worth", "string", "low", "Lowest expected gain to report. "
         "A `hint` saves under 1% of a step in most programs; `low` means under 5%, or a cost that "
