@@ -12,7 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -33,6 +33,8 @@ settings.load_profile("tclint")
 os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
 # Tests compute with small tensors, and the workers fill the cores: more threads would only wait.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Dynamo collects garbage after each compilation, which frees nothing that a test waits for.
+os.environ.setdefault("TORCH_DYNAMO_RUN_GC_AFTER_COMPILE", "0")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background: what the tests interrupt would inherit that, and go on.
@@ -193,18 +195,27 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of these sources, built once for all workers."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "wheel"
+
+    def build(made: Path) -> None:
+        sources = _copied_sources(tmp_path_factory.mktemp("sources"))
+        command = ["pip", "wheel", "-q", "--no-deps", "-w", str(made), str(sources)]
+        subprocess.run([sys.executable, "-m", *command], check=True, cwd=made)
+
+    (found,) = made_once(tmp_path_factory, "wheel", build).glob("*.whl")
+    return found
+
+
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A folder for all workers, filled by the first that needs it."""
+    base = factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.exists():
-            sources = _copied_sources(tmp_path_factory.mktemp("sources"))
-            made = tmp_path_factory.mktemp("wheel")
-            build = ["pip", "wheel", "-q", "--no-deps", "-w", str(made), str(sources)]
-            subprocess.run([sys.executable, "-m", *build], check=True, cwd=made)
+            made = factory.mktemp(name)
+            make(made)
             made.rename(folder)
-    (found,) = folder.glob("*.whl")
-    return found
+    return folder
 
 
 def _copied_sources(copy: Path) -> Path:

@@ -20,7 +20,7 @@ import pytest
 
 from tclint.review.github.threads import RESOLVE, THREADS
 from tclint.review.service.events import ACTIONS, job_of
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, made_once
 from tests.review.bot import EXAMPLES, payload, running_bot
 from tests.review.command import as_job, write_event
 from tests.review.github_server import GitHubServer, Pull
@@ -39,16 +39,18 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the packages at the versions of the lock file."""
-    folder = tmp_path_factory.mktemp("node")
-    for file in NODE.iterdir():
-        if file.is_file():
-            shutil.copy(file, folder)
-    command = ("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
-    return folder
+    """The packages at the versions of the lock file, installed once for all workers."""
+
+    def install(folder: Path) -> None:
+        for file in NODE.iterdir():
+            if file.is_file():
+                shutil.copy(file, folder)
+        command = ("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+
+    return made_once(tmp_path_factory, "node", install)
 
 
 def run(node: Path, script: str, *arguments: str, stdin: str = "") -> str:
@@ -67,11 +69,12 @@ def prism(node: Path, upstream: str) -> Iterator[str]:
         port = free.getsockname()[1]
     program = node / "node_modules" / "@stoplight" / "prism-cli" / "dist" / "index.js"
     command = ("node", str(program), "proxy", str(FILE), upstream, "--errors", "-p", str(port))
-    with (node / "prism.log").open("wb") as log:
+    said = node / f"prism-{port}.log"
+    with said.open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)
     try:
         while not _listens(port):
-            assert process.poll() is None, (node / "prism.log").read_text()
+            assert process.poll() is None, said.read_text()
             time.sleep(0.1)
         yield f"http://127.0.0.1:{port}"
     finally:
