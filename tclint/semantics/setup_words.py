@@ -26,7 +26,8 @@ def places(text: str) -> Iterator[int]:
         if word in text:
             yield from (found.start() for found in pattern.finditer(text))
     for name in _imported(text):
-        yield from (found.start() for found in re.finditer(rf"\b{name}\(", text))
+        called = re.compile(rf"{name}\((?<!\w{name}\()")  # not the end of another name
+        yield from (found.start() for found in called.finditer(text))
 
 
 def _imported(text: str) -> Iterator[str]:

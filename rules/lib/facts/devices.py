@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from tclint.semantics.site import Site
@@ -21,11 +22,18 @@ _CPU: Final = re.compile(r"(?:torch\.device\(\s*)?[\"']cpu[\"']\)?$")
 
 def may_be_on_gpu(site: Site) -> bool:
     """True for a file whose code names a GPU, or a device that is not always the CPU."""
-    text = site.module.file.text
+    return _names_gpu(site.module.file.text)
+
+
+@lru_cache(maxsize=8)
+def _names_gpu(text: str) -> bool:
+    """Kept, since the loops of a file ask one after the other, and a search goes through it all."""
     if not _ON_DEVICE.search(text) and not _SPEAKS.search(text):
         return False
     code = _TOLD.sub("", text)
     if _ON_DEVICE.search(code):
         return True
+    if not _SPEAKS.search(code):
+        return False
     bound = _BOUND.findall(code)
-    return _SPEAKS.search(code) is not None and not (bound and all(map(_CPU.match, bound)))
+    return not (bound and all(map(_CPU.match, bound)))
