@@ -13,6 +13,7 @@ from tclint.torch_bounds import shown
 from tclint.torch_facts.compile_names import compile_names
 from tclint.torch_facts.lifetimes import since
 
+from .asked import is_asked_for
 from .nearest import Nearest, nearest
 
 # Before, who wanted the module imported it; what it had then is not known.
@@ -34,7 +35,7 @@ class UnknownCompilerSetting(Rule[NameUsed]):
         version = event.site.settings.target_torch
         module, _, name = event.name.rpartition(".")
         known = compile_names(version).settings.get(module)
-        if known is None or _is_asked_for(event, name):
+        if known is None or is_asked_for(event, name):
             return None
         if name in known:
             return _younger(event)
@@ -48,18 +49,6 @@ class UnknownCompilerSetting(Rule[NameUsed]):
             else Decline("no setting has a similar name"),
             confidence=Confidence.HIGH if clear else Confidence.MEDIUM,
         )
-
-
-def _is_asked_for(event: NameUsed, name: str) -> bool:
-    """Whether the code around expects that the setting may be missing."""
-    if event.site.facts.tries:
-        return True
-    for outer in event.site.ancestors(event.expression):
-        if isinstance(outer, (ast.If, ast.IfExp)):
-            test = ast.unparse(outer.test)
-            if name in test or "ersion" in test or "hasattr" in test:
-                return True
-    return False
 
 
 def _younger(event: NameUsed) -> Finding | None:

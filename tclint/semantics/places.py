@@ -19,18 +19,19 @@ from tclint.semantics.syntax import ATTRIBUTE, CALL, NAME, children
 from tclint.semantics.training import may_train, training_bodies
 from tclint.source.file import SourceFile
 from tclint.source.rows import first_row
-from tclint.torch_facts.moved import is_watched, leads_to_watched
+from tclint.torch_facts.moved import RELEASED, is_watched, leads_to_watched
 
 # Where one of the watched names can come from; names that a file imports come on top.
 NAME_WORDS: Final = (
     "_dynamo", "_inductor", "_functorch", "torch._utils", "cuda.amp", "cpu.amp", "import amp",
-    "autocast_cpu", "autocast_gpu", "utils.checkpoint", "cuda.graph",
+    "autocast_cpu", "autocast_gpu", "utils.checkpoint", "cuda.graph", "torch.compiler.",
 )  # fmt: skip
 # Looked for before the words: a name is spelt in full unless an import gave part of it a name. The
 # text is cut at each "torch.", the one in "_functorch." too.
 _BEHIND_TORCH: Final = (
     "_dynamo", "_inductor", "_func", "_utils", "cuda.amp", "cpu.amp", "cuda.graph",
     "utils.checkpoint", "is_autocast_cpu", "get_autocast_", "set_autocast_",
+    *(name.removeprefix("torch.") for name in sorted(RELEASED) if ".compiler." in name),
 )  # fmt: skip
 _OVER_TENSORS: Final = ("param", "state_dict(")
 _ARITHMETIC: Final = (

@@ -108,7 +108,21 @@ CHECKPOINTS: Final = frozenset(
 )
 CAPTURES: Final = frozenset({"torch.cuda.graph", "torch.cuda.graphs.graph"})
 CONFIGS: Final = ("torch._dynamo.config", "torch._inductor.config", "torch._functorch.config")
-_WATCHED: Final = frozenset({*AUTOCAST_NAMES, *COMPILER_NAMES, *CHECKPOINTS, *CAPTURES})
+RELEASED: Final = frozenset(
+    {
+        *(f"torch.compiler.{name}" for name in (
+            "cudagraph_mark_warmup_incomplete", "get_default_backend", "nonstrict_trace",
+            "precompile", "PrecompileError", "set_default_backend", "set_stance",
+        )),
+        *(f"torch._dynamo.{name}" for name in (
+            "allow_c_slot", "bytecode_debugger", "comprehension_graph_break", "nonstrict_trace",
+            "override_cudagraphs", "override_optimization_hint",
+        )),
+        "torch._inductor.compile_to_python", "torch._inductor.load_from_python",
+    }
+)  # fmt: skip
+"""Functions of the compiler that came with a release which `lifetimes` names."""
+_WATCHED: Final = frozenset({*AUTOCAST_NAMES, *COMPILER_NAMES, *CHECKPOINTS, *CAPTURES, *RELEASED})
 _SETTINGS: Final = tuple(f"{config}." for config in CONFIGS)
 _LEADING: Final = frozenset(
     name[:end]
