@@ -450,3 +450,12 @@ def test_unsure_safe_fix_goes_with_an_unsafe_one(tmp_path: Path) -> None:
     outcome = _confirm(tmp_path, body, unsure, sure)
     assert _grounds(outcome) == {5: ("applied", "confirmed"), 7: ("applied", "confirmed")}
     assert _kinds(outcome) == ["unsafe fixes"]
+
+
+def test_what_a_safe_fix_leaves_unsure_does_not_take_its_place(tmp_path: Path) -> None:
+    body = f"    y = x + 1\n    if y.dim() > 5:\n        y = y * 2\n{BREAK}    return y\n"
+    first = Fake("y = y * 2", "y = y * 2.0")
+    left = Fake("y = y * 2.0", "y = y * 3.0", Applicability.UNSAFE, confidence=LOW)
+    outcome = _confirm(tmp_path, body, PRINT, first, left)
+    assert _grounds(outcome) == {7: ("applied", "not-executed"), 8: ("applied", "confirmed")}
+    assert "y = y * 2.0\n" in outcome.changed[0].after

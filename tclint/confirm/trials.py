@@ -48,7 +48,6 @@ class Trials:
         sources = Sources({real(file.path): file.before for file in wanted.changed})
         findings = {fix.key: rows_of(fix, sources) for fix in wanted.fixes}
         self.benches, self.findings = benches, findings
-        self._unsure = frozenset(fix.key for fix in wanted.fixes if fix.unsure)
         self.judges = [Judge(probe, sources, findings) for probe in before]
         self._fix, self._most, self._show = fix, most_runs, show
         self._before = tuple(before)
@@ -145,8 +144,9 @@ class Trials:
         return []
 
     def _run(self, keys: Items) -> Trial:
-        hatches = any(isinstance(key, FixKey) and key.hatch for key in keys)
-        unsure = hatches or not keys.isdisjoint(self._unsure)
+        fixes = [key for key in keys if isinstance(key, FixKey)]
+        hatches = any(key.hatch for key in fixes)
+        unsure = hatches or any(key.unsure for key in fixes)
         fixed = self._fix(keys.__contains__, Remedies(hatches=hatches, unsure=unsure))
         texts, settings = _texts(fixed), settings_in(keys)
         arms: list[Arm] = []

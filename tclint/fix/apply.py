@@ -335,7 +335,7 @@ def _unsure(
     every = _with_unsure(run, paths, ask, progress, checker, among)
     rest = tuple(one for one in every.results if one.diagnostic not in shown)
     progress.unsure |= {result.diagnostic for result in rest}
-    return _wanted(replace(every, results=rest), ask, progress)
+    return _wanted(replace(every, results=rest), ask, progress, unsure=True)
 
 
 def _with_unsure(
@@ -375,7 +375,9 @@ def _hatched(
     return wanted
 
 
-def _wanted(run: Run, ask: _Ask, progress: _Progress) -> dict[Path, list[Result]]:
+def _wanted(
+    run: Run, ask: _Ask, progress: _Progress, *, unsure: bool = False
+) -> dict[Path, list[Result]]:
     """The findings to fix, by file."""
     levels = {Applicability.SAFE, Applicability.UNSAFE} if ask.unsafe else {Applicability.SAFE}
     wanted: dict[Path, list[Result]] = defaultdict(list)
@@ -384,7 +386,7 @@ def _wanted(run: Run, ask: _Ask, progress: _Progress) -> dict[Path, list[Result]
         fixable = applicability_of(code, result.diagnostic.fixable, ask.config)
         if result.repair is None or fixable not in levels or path in progress.problems:
             continue
-        key, more = _key(result, progress), result.unsafe
+        key, more = replace(_key(result, progress), unsure=unsure), result.unsafe
         if ask.unsafe and more is not None and ask.allow(replace(key, unsafe=True)):
             told = replace(result.diagnostic, fix_message=more.message)
             wanted[path].append(replace(result, diagnostic=told, repair=more))

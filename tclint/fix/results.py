@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +18,8 @@ class FixKey:
     """Names one fix across passes and runs: where its finding is in the unfixed file.
 
     ``hatch`` says that it is the finding's escape hatch, ``unsafe`` that it is the unsafe one of
-    the two fixes that the finding has.
+    the two fixes that the finding has, ``unsure`` that the finding is too unsure to be shown, as
+    what another fix has left of one that is shown may be.
     """
 
     path: Path
@@ -25,6 +27,7 @@ class FixKey:
     code: str
     hatch: bool = False
     unsafe: bool = False
+    unsure: bool = False
 
 
 def key_of(diagnostic: Diagnostic, *, hatch: bool = False, unsafe: bool = False) -> FixKey:
@@ -75,7 +78,8 @@ class AppliedFix:
     @property
     def key(self) -> FixKey:
         """The name of the fix."""
-        return key_of(self.diagnostic, hatch=self.hatch, unsafe=self.beside_safe)
+        key = key_of(self.diagnostic, hatch=self.hatch, unsafe=self.beside_safe)
+        return replace(key, unsure=self.unsure)
 
     @property
     def fix(self) -> Fix:
