@@ -339,3 +339,62 @@ def test_dynamo_traces_what_is_no_tensor(text: str, arguments: str) -> None:
 @pytest.mark.parametrize(("text", "arguments"), BREAKING.values(), ids=BREAKING.keys())
 def test_dynamo_breaks_at_the_tensor(text: str, arguments: str) -> None:
     assert breaks(HEAD + text, *_arguments(arguments))
+
+
+LAYERS = """\
+import torch
+from torch import nn
+
+
+class Inner(nn.Module):
+    def forward(self, x, h, w):
+        rows = x.view(2, h, w)
+        places = h * w
+        return rows.reshape(2, places) * 2 if places > w else rows
+
+
+class Other(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+
+    def forward(self, x, h, w):
+        return self.inner(x, h, w)
+
+
+class Net(nn.Module):
+    def __init__(self, first=True):
+        super().__init__()
+        self.inner = Inner() if first else Other()
+
+    def forward(self, x, x_size):
+        h, w = x_size
+        return self.inner(x, h, w)
+
+
+def f(x, x_size):
+    return Net()(x, x_size)
+"""
+TENSOR_IN_LAYER = LAYERS.replace("h * w", "h.sum()").replace("2, h, w)", "2, 3, w)")
+
+
+def test_what_a_layer_takes_for_a_size_is_no_tensor(tmp_path: Path) -> None:
+    assert _told_of_modules(tmp_path, LAYERS) == []
+
+
+def test_what_a_layer_takes_for_a_tensor_stays_one(tmp_path: Path) -> None:
+    assert _told_of_modules(tmp_path, TENSOR_IN_LAYER) == ["TCL106", "TCL160"]
+
+
+@pytest.mark.slow
+def test_dynamo_traces_sizes_that_are_handed_to_a_layer() -> None:
+    torch = pytest.importorskip("torch")
+    assert not breaks(LAYERS, torch.ones(2, 6), (2, 3))
+    assert breaks(TENSOR_IN_LAYER, torch.ones(2, 6), (torch.ones(6, dtype=torch.int64), 2))
+
+
+def _told_of_modules(folder: Path, text: str) -> list[str]:
+    path = folder / "program.py"
+    path.write_text(text.partition("def f(")[0], encoding="utf-8")
+    results = check_files([path], Config(root=folder)).results
+    return [one.diagnostic.code for one in results]

@@ -20,7 +20,7 @@ from tclint.semantics.interpreter.analysis import Analysis, Root
 from tclint.semantics.interpreter.arguments import Arguments, bind
 from tclint.semantics.interpreter.decorated import start_decorated
 from tclint.semantics.interpreter.frame import Env, Frame
-from tclint.semantics.interpreter.functions import root_env, walk_wrappers
+from tclint.semantics.interpreter.functions import attributes_of, root_env, walk_wrappers
 from tclint.semantics.interpreter.hooked import after_forward, before_forward, hooks_of
 from tclint.semantics.interpreter.memory import walk, walk_once
 from tclint.semantics.interpreter.not_traced import not_traced
@@ -120,6 +120,8 @@ def _walk_root(analysis: Analysis, root: Root) -> None:
     if not_traced(analysis, info):
         return
     try:
+        if info.name == "forward" and info.cls is not None:
+            attributes_of(analysis, info.cls)  # which layers it calls says what its inputs are
         env = root_env(analysis, root)
         owner = function.bound or UNKNOWN
         hooks = hooks_of(analysis, owner) if info.name == "forward" else []

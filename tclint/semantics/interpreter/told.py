@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeGuard
 
 from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.uses import Sign, Use, uses_of
@@ -13,6 +13,7 @@ from tclint.semantics.symbols import FunctionInfo
 from tclint.semantics.values import (
     Function,
     Mapping,
+    Object,
     Sequence,
     Static,
     SymInt,
@@ -31,22 +32,30 @@ def use_of(analysis: Analysis, info: FunctionInfo, name: str) -> Use:
         uses.followed = True
         _read_docstring(info, uses.parameters)
         for func, place, use in uses.passed:
-            callee = _callee(analysis, info, func)
-            if callee is not None:
+            for callee in _callees(analysis, info, func):
                 _follow(analysis, callee, place, use)
     return uses.parameters.get(name) or Use()
 
 
-def _callee(analysis: Analysis, info: FunctionInfo, func: ast.expr) -> Function | None:
-    """The function of the project that a call leads to, by its name alone."""
+def _callees(analysis: Analysis, info: FunctionInfo, func: ast.expr) -> list[Function]:
+    """The functions of the project that a call leads to, by its name and what `__init__` made."""
     match func:
         case ast.Name(id=name):
             found = analysis.global_value(info.module, name)
-            return found if isinstance(found, Function) else None
+            return [found] if isinstance(found, Function) else []
         case ast.Attribute(value=ast.Name(id="self"), attr=name) if info.cls is not None:
             method = analysis.project.method(info.cls, name)
-            return None if method is None else Function(method, bound=Tensor())
-    return None
+            if method is not None:
+                return [Function(method, bound=Tensor())]
+            held = analysis.attributes.get(info.cls, {}).get(name)
+            layers = [kind.cls for kind in options(held) if _is_layer(kind)] if held else []
+            called = [analysis.project.method(cls, "forward") for cls in layers if cls]
+            return [Function(forward, bound=Tensor()) for forward in called if forward]
+    return []
+
+
+def _is_layer(value: Value) -> TypeGuard[Object]:
+    return isinstance(value, Object) and value.is_module
 
 
 def _follow(analysis: Analysis, callee: Function, place: int | str, use: Use) -> None:
