@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from typing import Final, cast
 
 from tclint.semantics.collect import decorator_name, dotted_name, local_imports
 from tclint.semantics.interpreter.analysis import Analysis
@@ -15,7 +16,7 @@ from tclint.semantics.interpreter.functions import attributes_of
 from tclint.semantics.lattice import options
 from tclint.semantics.project import Project
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
-from tclint.semantics.syntax import nodes
+from tclint.semantics.syntax import ATTRIBUTE, NAME, nodes
 from tclint.semantics.values import (
     UNKNOWN,
     Class,
@@ -137,33 +138,51 @@ class Scripted:
         """The functions and classes of the program that a function names."""
         module, cls = function.module, function.cls
         inside = nodes(function.node)
-        imported = {*module.imports, *_imported(module, inside)}
+        imported = _imported(module, inside)
         for node in inside:
-            if not isinstance(node, (ast.Name, ast.Attribute)):
+            root = _root(node)
+            if root is None:
                 continue
-            dotted = dotted_name(module, node) or ""
-            if cls is not None and dotted.startswith("self.") and dotted.count(".") == 1:
-                method = self._project.method(cls, dotted.removeprefix("self."))
+            if root == "self" and cls is not None:
+                method = self._project.method(cls, _own_attribute(node))
                 if method is not None:
                     yield method
-                continue
-            found = module.functions.get(dotted) or module.classes.get(dotted)
-            if found is None and _root(node) in imported and "." in dotted:
-                looked_up = self._project.lookup(dotted, module)
-                found = looked_up if isinstance(looked_up, (FunctionInfo, ClassInfo)) else None
-            if found is not None:
-                yield found
+            elif root in module.functions or root in module.classes or root in imported:
+                found = self._meant(module, cast("ast.expr", node))
+                if found is not None:
+                    yield found
+
+    def _meant(self, module: ModuleInfo, node: ast.expr) -> FunctionInfo | ClassInfo | None:
+        """The function or class that an expression of names stands for."""
+        dotted = dotted_name(module, node) or ""
+        found = module.functions.get(dotted) or module.classes.get(dotted)
+        if found is not None or "." not in dotted:
+            return found
+        looked_up = self._project.lookup(dotted, module)
+        return looked_up if isinstance(looked_up, (FunctionInfo, ClassInfo)) else None
 
 
-def _imported(module: ModuleInfo, inside: Iterable[ast.AST]) -> Iterator[str]:
-    """The names that imports among some nodes bind."""
+def _imported(module: ModuleInfo, inside: Iterable[ast.AST]) -> set[str]:
+    """The names that imports bind, those of the file and those among some nodes."""
+    found = {*module.imports}
     for node in inside:
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield from (local for local, _ in local_imports(module, node))
+        if type(node) in _IMPORTS:
+            pairs = local_imports(module, cast("ast.Import | ast.ImportFrom", node))
+            found.update(local for local, _ in pairs)
+    return found
 
 
-def _root(node: ast.expr) -> str | None:
-    """The variable that an expression of names begins with."""
-    while isinstance(node, ast.Attribute):
+_IMPORTS: Final = frozenset({ast.Import, ast.ImportFrom})
+
+
+def _root(node: ast.AST) -> str | None:
+    """The variable that an expression of names begins with; None for any other node."""
+    while type(node) is ATTRIBUTE:
         node = node.value
-    return node.id if isinstance(node, ast.Name) else None
+    return node.id if type(node) is NAME else None
+
+
+def _own_attribute(node: ast.AST) -> str:
+    """``x`` of ``self.x``; empty for what is no attribute of a variable."""
+    plain = isinstance(node, ATTRIBUTE) and isinstance(node.value, NAME)
+    return cast("ast.Attribute", node).attr if plain else ""
