@@ -35,6 +35,8 @@ os.environ.setdefault("TORCHINDUCTOR_VEC_ISA_OK", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Dynamo collects garbage after each compilation, which frees nothing that a test waits for.
 os.environ.setdefault("TORCH_DYNAMO_RUN_GC_AFTER_COMPILE", "0")
+# What pip installs for tests is compiled where it is imported, which is little of it.
+os.environ.setdefault("PIP_COMPILE", "0")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background: what the tests interrupt would inherit that, and go on.

@@ -104,9 +104,9 @@ def environment(folder: Path, *requirements: str) -> Path:
 
 
 def install(binaries: Path, *requirements: str) -> None:
-    """Install into an environment; what is imported there is compiled then, which is little."""
+    """Install into an environment."""
     pip = [sys.executable, "-m", "pip", "--python", str(binaries / "python")]
-    run([*pip, "install", "-q", "--no-compile", *requirements], binaries.parent)
+    run([*pip, "install", "-q", *requirements], binaries.parent)
 
 
 def run(command: list[str], folder: Path, status: int = 0) -> str:
