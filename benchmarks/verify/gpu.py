@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tclint.cli.verifying import fixer
 from tclint.config import Config
 from tclint.verify.arms import Options
+from tclint.verify.fixer import fixer
 from tclint.verify.report import as_html, as_json
 from tclint.verify.results import TargetReport
 from tclint.verify.session import Comparison, Job, verify_job
@@ -28,13 +28,18 @@ _SLOW = ("max-autotune",)
 
 @dataclass(frozen=True)
 class Case:
-    """A program and how to verify it; ``fixed`` compares it with what `tclint fix` makes of it."""
+    """A program and how to verify it; ``fixed`` compares it with what `tclint fix` makes of it.
+
+    ``hints`` are fixed as well. ``rounds`` are timed at least, however long they take.
+    """
 
     name: str
     target: str
     modes: tuple[str, ...] = ("default",)
     phase: str = "forward"
     fixed: bool = False
+    hints: bool = False
+    rounds: int = 5
 
 
 ALONE = (
@@ -45,6 +50,9 @@ ALONE = (
     Case("distillation", "distillation.py:make", _GRAPHS, "backward", fixed=True),
     Case("configuration", "train_config.py:make", fixed=True),
     Case("collective", "all_reduce.py:make"),
+    Case(
+        "script of habits", "train_script.py:make", phase="step", fixed=True, hints=True, rounds=15
+    ),
     Case("vision transformer, float32", "vision_transformer.py:make", _GRAPHS, "step"),
     Case("vision transformer, autocast", "vision_transformer.py:make_autocast", _GRAPHS, "step"),
     Case("vision transformer, float32, tuned", "vision_transformer.py:make", _SLOW, "step"),
@@ -84,12 +92,15 @@ def _jobs(options: argparse.Namespace) -> Iterator[tuple[Job, Comparison]]:
         how = Options(
             modes=case.modes,
             phase=case.phase,
-            device="cuda",
+            device=options.device,
+            fewest_rounds=case.rounds,
             time_limit=options.time_limit,
+            deadline=time.monotonic() + options.seconds if options.seconds else None,
             repro=options.repro,
             trace=options.trace,
         )
-        fix = fixer(Config(PROGRAMS), unsafe=True) if case.fixed and not spread else None
+        config = Config(PROGRAMS, min_worth="hint") if case.hints else Config(PROGRAMS)
+        fix = fixer(config, unsafe=True) if case.fixed and not spread else None
         for parallel in options.parallel if spread else ("none",):
             name = f"{case.name} ({options.ranks} x {parallel})" if spread else case.name
             comparison = Comparison(fix=fix, processes=options.ranks, parallel=parallel)
@@ -103,6 +114,8 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--ranks", type=int, default=1, help="GPUs to spread over")
     parser.add_argument("--parallel", nargs="+", default=["ddp"], help="ddp, fsdp")
     parser.add_argument("--time-limit", type=float, default=400.0, help="seconds for each process")
+    parser.add_argument("--seconds", type=float, help="for each program; what is known is told")
+    parser.add_argument("--device", default="cuda", help="cpu, to try this")
     parser.add_argument("--repro", type=Path, help="folder for scripts that show failures")
     parser.add_argument("--trace", type=Path, help="folder for traces")
     return parser.parse_args(argv)

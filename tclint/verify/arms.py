@@ -41,9 +41,9 @@ class Options:
 
     ``memory_limit`` is in bytes; 0 sets none. ``inputs`` are configured ones. ``repro`` and
     ``trace`` are folders to leave scripts and traces in. ``time_limit`` holds for each child; with
-    a ``deadline``, a reading of the monotonic clock, for all of them until then. ``python`` is
-    another interpreter to run the target with, which needs no tclint of its own. ``export``: also
-    try ``torch.export``.
+    a ``deadline``, a reading of the monotonic clock, for all of them until then. Of what takes long
+    only ``fewest_rounds`` of the ``rounds`` are timed. ``python`` is another interpreter to run the
+    target with, which needs no tclint of its own. ``export``: also try ``torch.export``.
     """
 
     backend: str = "inductor"
@@ -55,6 +55,7 @@ class Options:
     memory_limit: int = 0
     speed: bool = True
     rounds: int = 15
+    fewest_rounds: int = 5
     repro: Path | None = None
     trace: Path | None = None
     deadline: float | None = None

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import torch
 
 from tclint.verify.events import Equality
-from tclint.verify.nearness import Errors, Findings, compare_values, largest
+from tclint.verify.nearness import Errors, Findings, compare_values, largest, numbers_off
 from tclint.verify.snapshot import Nest, Opaque, Plain, Raised, Snapshot, TensorLeaf
 
 
@@ -35,6 +35,7 @@ def compare(
         found.top, found.errors = _top(expected[name]) if truth else 0.0, Errors(changed=changed)
         _compare(expected[name], actual[name], (truth or {}).get(name), name, found)
         found.differences += found.errors.unexcused
+    found.differences += numbers_off(found.numbers, changed=changed)
     return _verdict(found)
 
 
@@ -61,7 +62,7 @@ def _compare(
         case TensorLeaf(), TensorLeaf():
             _compare_tensors(expected, actual, truth, path, found)
         case Plain(one), Plain(other):
-            _compare_plain(one, other, path, found)
+            _compare_plain(one, other, truth, path, found)
         case Raised(), Raised():
             found.compared += 1
             if expected != actual:
@@ -88,7 +89,9 @@ def _compare_nests(
         _compare(one, other, true.get(key), f"{path}[{key!r}]", found)
 
 
-def _compare_plain(expected: object, actual: object, path: str, found: Findings) -> None:
+def _compare_plain(
+    expected: object, actual: object, truth: Snapshot | None, path: str, found: Findings
+) -> None:
     found.compared += 1
     if type(expected) is not type(actual):
         found.differences.append(f"{path}: {expected!r}, then {actual!r}")
@@ -97,7 +100,9 @@ def _compare_plain(expected: object, actual: object, path: str, found: Findings)
         return
     if isinstance(expected, float) and isinstance(actual, float):
         one, other = (torch.tensor(v, dtype=torch.float32) for v in (expected, actual))
-        compare_values(one, other, None, path, found)
+        true = truth.value if isinstance(truth, Plain) and found.same_draws else None
+        wide = torch.tensor(true, dtype=torch.float64) if isinstance(true, float) else None
+        compare_values(one, other, wide, path, found)
         return
     found.differences.append(f"{path}: {expected!r}, then {actual!r}")
 

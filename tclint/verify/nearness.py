@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -32,6 +33,12 @@ _PLAUSIBLE = 0.1
 # nothing but rounding.
 _NOISE = 0.01
 NOISE_FACTOR = 100.0
+# Where about half of a tensor's values go astray, it is chance on which side of a half they are.
+_ABOVE_HALF = 0.625
+_RANKED = 64
+# Single numbers differ in how much they err.
+_NUMBER_FACTOR = 10.0
+_MOST_OF_A_NUMBER = TOLERANCES[torch.float16]
 _FOLLOWED = (torch.float16, torch.bfloat16, torch.float32, torch.complex64)
 
 
@@ -39,8 +46,8 @@ _FOLLOWED = (torch.float16, torch.bfloat16, torch.float32, torch.complex64)
 class Errors:
     """What the tensors of one snapshot err by against float64, together.
 
-    ``own`` and ``other`` are sums of squares; ``wild``: eager code itself ends up far away.
-    ``changed``: it is other code, which may not be further away than the code in float64 either.
+    ``own`` and ``other`` are sums of squares; ``wild``: a run ends up far away from its own code in
+    float64. ``changed``: the expected run is of other code, which may not be further away either.
     """
 
     own: float = 0.0
@@ -48,20 +55,31 @@ class Errors:
     wild: bool = False
     changed: bool = False
     beyond: list[str] = field(default_factory=list)
+    whole: list[str] = field(default_factory=list)
 
     @property
     def unexcused(self) -> list[str]:
-        """The tensors that err too much, unless eager code goes astray just as often.
+        """The tensors that err too much, unless a run goes astray from its own code as often.
 
         An adaptive optimizer divides a gradient by its own size: one that is nothing but rounding
         moves its weight by the whole learning rate, this way or that. Which weights those are is
-        chance; how far all of them are off together is not.
+        chance. How far all of them are off together is not, nor is ``whole``: the tensors of which
+        most values are off.
         """
         most = ERROR_FACTOR**2
         alike = self.other <= most * self.own and (
             not self.changed or self.own <= most * self.other
         )
-        return [] if self.wild and alike else self.beyond
+        return self.whole if self.wild and alike else self.beyond
+
+
+@record(frozen=True)
+class Number:
+    """A single number, and what both runs err by, relative to it."""
+
+    path: str
+    own: float
+    other: float
 
 
 @record()
@@ -88,6 +106,7 @@ class Findings:
     same_draws: bool = False
     changed: bool = False
     errors: Errors = field(default_factory=Errors)
+    numbers: list[Number] = field(default_factory=list)
 
 
 def compare_values(
@@ -126,13 +145,23 @@ def compare_values(
         noise = largest(true) < _NOISE * scale and scale < tolerance * found.top
         # What is far from the expected run is the truth about something else, such as another draw
         # of random numbers; except where the truth is zero, and both runs hold rounding errors.
+        if found.same_draws and true.numel() == 1 and not noise:
+            size = max(scale, largest(other), largest(true))
+            ends = (largest(end - true) / size for end in (one, other))
+            found.numbers.append(Number(path, *ends))
+            return
         wild = not noise and largest(one - true) > _PLAUSIBLE * scale
         if found.same_draws or not wild:
-            found.errors.wild |= wild
-            factor = NOISE_FACTOR if noise else ERROR_FACTOR
+            # Other code that is far away may be wrong: its float64 is that of the actual run.
+            astray = not found.changed or largest(other - true) > _PLAUSIBLE * scale
+            found.errors.wild |= wild and astray
+            factor, before = NOISE_FACTOR if noise else ERROR_FACTOR, len(found.errors.beyond)
             _against_truth(one, other, true, expected.dtype, factor, path, found)
             if found.changed and not noise and relative > tolerance:
                 _against_other_code(one, other, true, path, found)
+            off = len(found.errors.beyond) > before and not (wild and astray)
+            if found.same_draws and not noise and (off or true.numel() >= _RANKED):
+                _by_rank(one, other, true, path, found)
             return
     if found.basis == "largest":
         found.tolerance = max(found.tolerance, tolerance)
@@ -188,6 +217,49 @@ def _against_other_code(
             f"{path}: the expected run is off by {own:.3g} from the changed code in float64, which "
             f"itself errs by {error:.3g} (allowed: {ERROR_FACTOR:g} times)"
         )
+
+
+def _by_rank(
+    one: torch.Tensor, other: torch.Tensor, true: torch.Tensor, path: str, found: Findings
+) -> None:
+    """What goes astray is some values, this way or that; the rest of them are as near as ever."""
+    free = _FREE_ROUNDINGS * torch.finfo(torch.float32).eps * _rms(true)
+    pairs = [(one - true, other - true)]
+    pairs += [(other - true, one - true)] if found.changed else []
+    for own, errors in pairs:
+        allowed, half = ERROR_FACTOR * _at_rank(own, _ABOVE_HALF), _at_rank(errors, 0.5)
+        if half > max(allowed, free):
+            found.errors.whole.append(
+                f"{path}: half of the values are off by {half:.3g} or more from float64 "
+                f"(allowed: {allowed:.3g})"
+            )
+
+
+def _at_rank(values: torch.Tensor, share: float) -> float:
+    """The magnitude that this share of the values does not exceed."""
+    sizes = values.abs().reshape(-1)
+    return float(sizes.kthvalue(math.ceil(share * sizes.numel())).values)
+
+
+def numbers_off(numbers: Sequence[Number], *, changed: bool) -> Iterator[str]:
+    """Which single numbers err more than those of this run do.
+
+    What one of them errs by is chance, zero as likely as any; what all of them err by is less so.
+    """
+    least = TOLERANCES[torch.float32]
+    for number in numbers:
+        pairs = [(number.other, number.own, [one.own for one in numbers])]
+        pairs += [(number.own, number.other, [one.other for one in numbers])] if changed else []
+        for error, own, all_own in pairs:
+            usual = min(
+                _NUMBER_FACTOR * math.hypot(*all_own) / math.sqrt(len(all_own)), _MOST_OF_A_NUMBER
+            )
+            allowed = max(ERROR_FACTOR * own, usual, least)
+            if error > allowed:
+                yield (
+                    f"{number.path}: off by {error:.3g} of itself from float64 "
+                    f"(allowed: {allowed:.3g})"
+                )
 
 
 def largest(values: torch.Tensor) -> float:

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from tclint.verify import oracles
+from tclint.verify.draws import Draws
 from tclint.verify.equality import compare, unknown
 from tclint.verify.events import Equality
 from tclint.verify.measure import host_syncs
@@ -20,7 +21,7 @@ from tclint.verify.nothing import methods_called, why_nothing
 from tclint.verify.outputs import outputs
 from tclint.verify.results import Probe, Remedy
 from tclint.verify.snapshot import Raised, Snapshot, outcome, take
-from tclint.verify.subject import Making, Subject, Workshop, place_names, random_state, seed
+from tclint.verify.subject import SEED, Making, Subject, Workshop, place_names, random_state, seed
 
 CALLS = 3
 _STATE, _RESULTS = "state.pt", "results.pt"
@@ -201,12 +202,14 @@ class _Probing:
         )
 
 
-def run(subject: Subject, call: Callable[[], object], calls: int = CALLS) -> Run:
+def run(
+    subject: Subject, call: Callable[[], object], calls: int = CALLS, number: int = SEED
+) -> Run:
     """Call a subject a few times, seeded alike each time; keep results and what they leave."""
     results: Run = {}
-    for number in range(1, calls + 1):
-        seed()
-        results[f"call {number}"] = outcome(call)
+    for one in range(1, calls + 1):
+        seed(number)
+        results[f"call {one}"] = outcome(call)
     return results | subject.aftermath() | {"random state": random_state()}
 
 
@@ -230,6 +233,7 @@ class Judge:
         self.unstable = "" if again.verdict in {"identical", "unknown"} else _difference(again)
         self._wild = again.equal is False
         self._truth: Run | None = None
+        self._alike: bool | None = None
 
     def __call__(self, actual: Run, expected: Run | None = None) -> Equality:
         """Compare a run with the eager one, or with another arm's."""
@@ -238,15 +242,10 @@ class Judge:
         plain = compare(wanted, actual, tolerance=tolerance)
         if not _inexact(plain):
             return self._excuse(plain)
-        truth = self.in_float64()
-        close = compare(
-            wanted,
-            actual,
-            truth,
-            tolerance,
-            same_draws=self._same_draws,
-            changed=expected is not None,
-        )
+        truth, changed = self.in_float64(), expected is not None
+        close = compare(wanted, actual, truth, tolerance, changed=changed)
+        if close.equal is False and truth and self._same_draws():
+            close = compare(wanted, actual, truth, tolerance, same_draws=True, changed=changed)
         return self._excuse(close)
 
     def needs_float64(self, actual: Run) -> bool:
@@ -260,14 +259,29 @@ class Judge:
         return found
 
     def _run(self, *, double: bool = False) -> Run:
+        self._subject = self._fresh(double=double)
+        results = run(self._subject, self._subject.call_eager, self._calls)
+        return {name: value for name, value in results.items() if name in self._eager}
+
+    def _fresh(self, *, double: bool = False) -> Subject:
         subject = self._shop.make(double=double)
         if self._desk is not None:
             load_state(subject, self._desk)
-        self._subject = subject
-        results = run(subject, subject.call_eager, self._calls)
-        # Where a step draws numbers, a step in float64 draws others.
-        self._same_draws = subject.phase == "step" and drew_nothing(results)
-        return {name: value for name, value in results.items() if name in self._eager}
+        return subject
+
+    def _same_draws(self) -> bool:
+        """Whether a step draws the same in float64, however far away that ends up."""
+        if self._subject.phase != "step":
+            return False
+        if self._alike is None:
+            one, other = self._drawn(), self._drawn(double=True)
+            self._alike = bool(one) and one == other
+        return self._alike
+
+    def _drawn(self, *, double: bool = False) -> str:
+        subject, draws = self._fresh(double=double), Draws()
+        results = run(subject, draws.watched(subject.call_eager), self._calls)
+        return "" if any(isinstance(one, Raised) for one in results.values()) else draws.digest
 
     def in_float64(self) -> Run:
         """The eager run in float64; empty where the target insists on its own types."""

@@ -31,7 +31,6 @@ _FAULTS = ("crash", "device", "exit", "out-of-memory", "timeout")
 # No fault of the target or of a layer: there is no compiler on this machine.
 _NO_COMPILER = ("InvalidCxxCompiler", "No working C++ compiler", "TritonMissing")
 NO_TIME = "the time limit was reached before it was this one's turn"
-_FEWEST_ROUNDS = 5
 _SHORT_ROUND_MS = 100.0
 
 
@@ -100,7 +99,7 @@ def _eager_times(
             order = range(len(children)) if turn % 2 == 0 else reversed(range(len(children)))
             for number in order:
                 samples[number].append(children[number].ask("sample_eager", EagerSample).eager)
-            if turn + 1 >= _FEWEST_ROUNDS and max(s[-1] for s in samples) > _SHORT_ROUND_MS:
+            if turn + 1 >= options.fewest_rounds and max(s[-1] for s in samples) > _SHORT_ROUND_MS:
                 break
     return tuple(map(timing, samples))
 
@@ -280,7 +279,7 @@ def _sample(ready: dict[int, _Ready], options: Options) -> tuple[_Samples, _Samp
         slow = any(
             samples[-1] > _SHORT_ROUND_MS for samples in (*eager.values(), *compiled.values())
         )
-        if slow and turn + 1 >= _FEWEST_ROUNDS:
+        if slow and turn + 1 >= options.fewest_rounds:
             break
     return eager, compiled
 

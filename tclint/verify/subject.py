@@ -27,7 +27,7 @@ from tclint.verify.regional import repeated_blocks
 from tclint.verify.snapshot import Snapshot, take
 from tclint.verify.targets import Target, call_factory, import_target
 
-_SEED = 0
+SEED = 0
 
 
 @record(frozen=True)
@@ -259,7 +259,7 @@ class Workshop:
         )
 
 
-def seed(number: int = _SEED) -> None:
+def seed(number: int = SEED) -> None:
     """Seed every generator that the target may draw from."""
     random.seed(number)
     torch.manual_seed(number)

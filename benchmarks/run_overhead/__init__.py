@@ -1,0 +1,1 @@
+"""What the recorder costs a step."""
