@@ -89,6 +89,24 @@ def test_what_costs_less_than_could_be_measured_is_worth_nothing_here(recording:
     assert "no rule finds anything worth a change here" in recording.told()
 
 
+def test_what_costs_less_than_steps_differ_by_is_not_said_to_be_worth_nothing(
+    recording: Recording,
+) -> None:
+    steps = recording.steps(10)
+    steps["ends"] = [end + (n % 2) * 4 * MS for n, end in enumerate(steps["ends"])]
+    lines = (recording.break_line(), recording.compiled(), steps)
+    recording.process(*lines, recording.samples({12: 60, 5: 940}), recording.end())
+    answer = recording.answer()
+    told = recording.told()
+    price = words.milliseconds(words.drowned(answer)[0])
+    assert f"steps differ by anyway: 1 line (train.py:12 breaks the graph {price} ms)" in told
+    assert "worth nothing here" not in told
+    root = recording.script.parent
+    for report in (as_markdown.render(answer, root), as_html.render(answer, root)):
+        assert "Less than the steps differ by anyway" in report
+        assert "Worth nothing here" not in report
+
+
 def test_a_finding_whose_line_takes_time_is_not_said_not_to_have_happened(
     recording: Recording,
 ) -> None:

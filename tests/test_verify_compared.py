@@ -69,6 +69,18 @@ PROGRAM = """
     def drawing():
         return (lambda x: x + torch.rand(4, 4)), (X,), {}
 
+    def unused():
+        def f(x):
+            torch.rand(3)
+            return x.sin()
+        return f, (X,), {}
+
+    def seeded():
+        def f(x):
+            torch.manual_seed(7)
+            return x + torch.rand(4, 4)
+        return f, (X,), {}
+
     def wrong():
         torch._inductor.config.post_grad_custom_post_pass = Swap()
         return product, (torch.rand(8, 8), torch.rand(8, 8)), {}
@@ -249,6 +261,22 @@ def test_numbers_that_are_drawn_are_compared_with_those_that_inductor_draws(
     assert compiled.like_eager.verdict == "identical"
     assert compiled.like_eager.detail == "drawing as eager code does: fallback_random"
     assert row_of(report, tmp_path)["equal"] == "identical"
+
+
+def test_numbers_that_no_result_shows_are_not_drawn_again(
+    tmp_path: Path, compiling: Options
+) -> None:
+    (compiled,) = verify(tmp_path, "unused", compiling).after.numbers
+    assert compiled.like_eager.equal is True
+    assert "fallback_random" not in compiled.like_eager.detail
+
+
+def test_what_sets_its_own_seed_is_compared_as_eager_code_draws(
+    tmp_path: Path, compiling: Options
+) -> None:
+    (compiled,) = verify(tmp_path, "seeded", compiling).after.numbers
+    assert compiled.like_eager.equal is True
+    assert "fallback_random" in compiled.like_eager.detail
 
 
 def test_where_inductor_cannot_build_the_report_says_what_was_compared(

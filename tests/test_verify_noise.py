@@ -19,7 +19,9 @@ torch = pytest.importorskip("torch")
 from torch.utils.data import DataLoader  # noqa: E402
 
 from tclint.verify.draws import Draws  # noqa: E402
+from tclint.verify.equality import compare  # noqa: E402
 from tclint.verify.probe import Judge, Run, run  # noqa: E402
+from tclint.verify.snapshot import take  # noqa: E402
 from tclint.verify.subject import Making, Workshop, seed  # noqa: E402
 from tclint.verify.targets import parse_target  # noqa: E402
 
@@ -213,3 +215,25 @@ def test_a_draw_that_no_operator_shows_is_not_known() -> None:
             torch.rand(3)
 
     assert digest(unseen, torch.float32) == ""
+
+
+def judged(eager: list[float], other: list[float], true: list[float]) -> str:
+    """Single numbers of a step that draws the same in float64."""
+    runs = ({"call 1": take(one)} for one in (eager, other, true))
+    return compare(*runs, same_draws=True).verdict
+
+
+def test_single_numbers_err_as_those_of_their_run_do() -> None:
+    true, eager = [2.31, 1.17, 0.52], [2.3101, 1.1703, 0.5199]
+    assert judged(eager, [2.3112, 1.1701, 0.5202], true) == "close"
+    assert judged(eager, [2.33, 1.1701, 0.5202], true) == "different"
+    exact = [2.31 + 1e-7, 1.17 - 1e-7, 0.52]
+    assert judged(exact, [2.3112, 1.17, 0.52], true) == "different"
+
+
+def test_a_number_of_half_precision_may_be_its_neighbour() -> None:
+    half = float(torch.tensor(1.0234375).bfloat16())
+    near, far = half + 2**-7, half + 2**-5
+    assert judged([half, 2.31], [near, 2.31], [half + 1e-4, 2.31]) == "close"
+    assert judged([half, 2.31], [far, 2.31], [half + 1e-4, 2.31]) == "different"
+    assert judged([200.0, 2.31], [201.0, 2.31], [200.0, 2.31]) == "different"

@@ -146,7 +146,7 @@ def page(log_lines: Lines) -> str:
 Measured by `python -m benchmarks.fleet_gpus` on one machine with two GPUs ({cards},
 torch {torch}): units that are timed, each a small model under Inductor, through Ray and through
 local processes. A unit's processes write down the GPU that they see, by its UUID; no two units may
-run on one GPU at the same time. Each run was ended by a time limit: what it cut off is left out.
+run on one GPU at the same time.{_cut(runs)}
 
 | run | units | GPUs | units on each | pairs that shared one | seconds a unit |
 | --- | ---: | ---: | ---: | ---: | ---: |
@@ -168,6 +168,12 @@ least and the most of a unit, and of {_ENOUGH} units or more the 95% interval of
 | --- | ---: | ---: | ---: |
 {chr(10).join(_compared(one, reference) for one in runs if one is not reference)}
 """
+
+
+def _cut(runs: Iterable[Run]) -> str:
+    ended = [one.name for one in runs if one.cut_off]
+    told = f"{', '.join(ended)} was ended by a time limit: what it cut off is left out."
+    return f"\n{told[:1].upper()}{told[1:]}" if ended else ""
 
 
 def _rows(runs: Iterable[Run]) -> str:

@@ -1,6 +1,6 @@
 """Tables of what `tclint verify` said of programs, from its JSON reports.
 
-Run: python -m benchmarks.verify.page REPORT.json... > docs/benchmark-verify.md
+Run: python -m benchmarks.verify.page benchmarks/verify/h[12]00.json > docs/benchmark-verify.md
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ _HEAD = """\
 <!-- Written by `python -m benchmarks.verify.page`; do not edit. -->
 
 What `tclint verify` reports for the programs in `fixtures/programs`, on {where}.
-An arrow stands between the program as it is and the program after `tclint fix`, for the optimizer
-and the configuration with `--unsafe-fixes`. Times are medians, by CUDA events, of rounds in which
-the variants take turns; a ratio is given only where the difference is larger than the noise.
+An arrow stands between the program as it is and the program after `tclint fix`, for the optimizer,
+the configuration and the script of habits with `--unsafe-fixes`. Times are medians, by CUDA events,
+of rounds in which the variants take turns; a ratio is given only where the difference is larger
+than the noise.
 """
 _COLUMNS = (
     "program",
@@ -47,7 +48,8 @@ def page(targets: Sequence[Record]) -> str:
     """The page."""
     places = {(a["torch"], a["device"]) for t in targets for a in t["arms"] if a.get("torch")}
     where = "; ".join(f"{device}, torch {torch}" for torch, device in sorted(places))
-    rows = [row for target in targets for row in _rows(target)]
+    first = next((_device(target) for target in targets), "")
+    rows = [(_named(t, first), *row[1:]) for t in targets for row in _rows(t)]
     text = _HEAD.format(where=where) + "\n" + _table(_COLUMNS, rows)
     spread = [row for target in targets for row in _ranks(target)]
     if spread:
@@ -86,6 +88,16 @@ def _rows(target: Record) -> Iterator[tuple[str, ...]]:
             f"{_mib(last['eager_memory'])} / {_mib(last['memory'])}",
             last["steady"]["like_eager"]["verdict"],
         )
+
+
+def _device(target: Record) -> str:
+    return next((arm["device"] for arm in target["arms"] if arm.get("device")), "")
+
+
+def _named(target: Record, first: str) -> str:
+    """The program, and on what it ran where that is not what the first ran on."""
+    device = _device(target)
+    return f"{target['target']}, {device}" if device not in {first, ""} else str(target["target"])
 
 
 def _untimed(target: Record, mode: str) -> tuple[str, ...]:
@@ -151,7 +163,9 @@ def _ms(timing: Record) -> str:
 
 def _ratio(speedup: Record) -> str:
     if speedup["ratio"] is None:
-        return "no measurable difference" if "measurable" in speedup["note"] else "-"
+        low, high = speedup.get("low"), speedup.get("high")
+        known = f" ({low:.2f} to {high:.2f})" if low and high and low <= 1 <= high else ""
+        return f"no measurable difference{known}" if "measurable" in speedup["note"] else "-"
     return f"{speedup['ratio']:.2f} ({speedup['low']:.2f} to {speedup['high']:.2f})"
 
 

@@ -48,6 +48,11 @@ class Price:
         spread = max(step.high - step.value, step.value - step.low)
         return self.total.low > 0 and self.total.value > max(spread, _LEAST * step.value)
 
+    def drowned(self, step: Interval) -> bool:
+        """Whether it would be worth something if steps did not differ by more than that."""
+        large = self.total.low > 0 and self.total.value > _LEAST * step.value
+        return large and not self.worth(step)
+
 
 _LEAST = 0.005
 """The share of a step below which nobody could measure a difference."""

@@ -38,7 +38,7 @@ _ABOVE_HALF = 0.625
 _RANKED = 64
 # Single numbers differ in how much they err.
 _NUMBER_FACTOR = 10.0
-_MOST_OF_A_NUMBER = TOLERANCES[torch.float16]
+_MOST_OF_A_NUMBER = TOLERANCES[torch.bfloat16]
 _FOLLOWED = (torch.float16, torch.bfloat16, torch.float32, torch.complex64)
 
 
@@ -75,11 +75,15 @@ class Errors:
 
 @record(frozen=True)
 class Number:
-    """A single number, and what both runs err by, relative to it."""
+    """A single number, and what both runs err by, relative to it.
+
+    ``step``: what its neighbour is off by, where both runs give a number of half precision.
+    """
 
     path: str
     own: float
     other: float
+    step: float
 
 
 @record()
@@ -147,8 +151,8 @@ def compare_values(
         # of random numbers; except where the truth is zero, and both runs hold rounding errors.
         if found.same_draws and true.numel() == 1 and not noise:
             size = max(scale, largest(other), largest(true))
-            ends = (largest(end - true) / size for end in (one, other))
-            found.numbers.append(Number(path, *ends))
+            own, error = (largest(end - true) / size for end in (one, other))
+            found.numbers.append(Number(path, own, error, _step(one, other)))
             return
         wild = not noise and largest(one - true) > _PLAUSIBLE * scale
         if found.same_draws or not wild:
@@ -241,6 +245,19 @@ def _at_rank(values: torch.Tensor, share: float) -> float:
     return float(sizes.kthvalue(math.ceil(share * sizes.numel())).values)
 
 
+def _step(one: torch.Tensor, other: torch.Tensor) -> float:
+    """The relative step of the half precision that both numbers have; 0 where one has another.
+
+    A whole number may be a count.
+    """
+    both = torch.stack([one.reshape(()), other.reshape(())])
+    if both.is_complex() or torch.equal(both, both.round()):
+        return 0.0
+    kinds = (torch.float16, torch.bfloat16)
+    steps = [torch.finfo(kind).eps for kind in kinds if torch.equal(both.to(kind).to(both), both)]
+    return max(steps, default=0.0)
+
+
 def numbers_off(numbers: Sequence[Number], *, changed: bool) -> Iterator[str]:
     """Which single numbers err more than those of this run do.
 
@@ -251,10 +268,9 @@ def numbers_off(numbers: Sequence[Number], *, changed: bool) -> Iterator[str]:
         pairs = [(number.other, number.own, [one.own for one in numbers])]
         pairs += [(number.own, number.other, [one.other for one in numbers])] if changed else []
         for error, own, all_own in pairs:
-            usual = min(
-                _NUMBER_FACTOR * math.hypot(*all_own) / math.sqrt(len(all_own)), _MOST_OF_A_NUMBER
-            )
-            allowed = max(ERROR_FACTOR * own, usual, least)
+            usual = _NUMBER_FACTOR * math.hypot(*all_own) / math.sqrt(len(all_own))
+            usual = min(usual, _MOST_OF_A_NUMBER)
+            allowed = max(ERROR_FACTOR * own, usual, number.step, least)
             if error > allowed:
                 yield (
                     f"{number.path}: off by {error:.3g} of itself from float64 "

@@ -26,7 +26,7 @@ from tclint.verify.measure import (
     seconds,
 )
 from tclint.verify.probe import Judge, Run, drew_nothing, load_state, run
-from tclint.verify.snapshot import Raised, outcome
+from tclint.verify.snapshot import Nest, Raised, Snapshot, outcome
 from tclint.verify.subject import Making, Subject, Workshop, seed
 
 _MOST_WARM_UPS = 20
@@ -90,9 +90,8 @@ class Timed:
         other = self._fresh()
         another = run(other, other.call_eager, calls=1, number=_ANOTHER_SEED)
         moved = not drew_nothing(eager)
-        ends = [{"": one.pop("random state")} for one in (eager, another)]
-        reseeded = compare(ends[0], ends[1]).verdict == "identical"
-        draws = _differ(eager, another) or (moved and reseeded)
+        ends = [one.pop("random state") for one in (eager, another)]
+        draws = _differ(eager, another) or (moved and _same_somewhere(*ends))
         judge = Judge(self._shop, self._desk, eager, calls=1)
         self.draws = draws and not judge.unstable
         return unknown(_ANOTHER_ORDER) if self.draws else judge(self._first)
@@ -205,6 +204,14 @@ class EagerTimed:
 
 def _differ(eager: Run, another: Run) -> bool:
     return compare(eager, another).equal is False
+
+
+def _same_somewhere(one: Snapshot, other: Snapshot) -> bool:
+    """Whether a generator ended alike from another seed: the code has set it."""
+    if not isinstance(one, Nest) or not isinstance(other, Nest):
+        return False
+    pairs = zip(one.parts, other.parts, strict=False)
+    return any(compare({"": a}, {"": b}).verdict == "identical" for (_, a), (_, b) in pairs)
 
 
 def _headline(message: str) -> str:

@@ -82,6 +82,8 @@ def _content(
         "priced": answer.priced,
         "lines": lines,
         "prices": _prices(answer.dear, root),
+        "drowned": [words.place(one.line, root) for one in words.drowned(answer)],
+        "drowns": f"{words.DROWNED[:1].upper()}{words.DROWNED[1:]}",
         "cheap": [words.place(one.line, root) for one in words.worthless(answer)],
         "unknown": [_unknown(one, root) for one in words.unknown(answer, _SHOWN)],
         "cold": _cold(answer),

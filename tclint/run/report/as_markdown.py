@@ -36,10 +36,13 @@ def _lines(
         yield f"| ms a step | share | line | what | remedy |{' measured |' * measured}"
         yield f"| ---: | ---: | --- | --- | --- |{' --- |' * measured}"
         yield from (_row(one, answer, root, ablation) for one in ranked[:_SHOWN])
-    if answer.priced and answer.cheap:
-        places = ", ".join(f"`{words.place(one.line, root)}`" for one in answer.cheap[:_SHOWN])
-        yield ""
-        yield f"Worth nothing here: {places}."
+    drowned = words.drowned(answer)
+    cheap = [one for one in answer.cheap if one not in drowned and answer.priced]
+    for what, some in ((words.DROWNED, drowned), ("worth nothing here", cheap)):
+        if some:
+            places = ", ".join(f"`{words.place(one.line, root)}`" for one in some[:_SHOWN])
+            yield ""
+            yield f"{what[:1].upper()}{what[1:]}: {places}."
     if answer.priced and not ranked:
         yield ""
         yield f"{words.NOTHING[:1].upper()}{words.NOTHING[1:]}."

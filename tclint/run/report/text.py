@@ -41,6 +41,7 @@ def _lines(answer: Answer, root: Path, ablation: Ablation | None) -> Iterator[st
     yield from _table(answer, words.ranked(answer), root, ablation)
     if parts := words.parts(answer, root):
         yield f"    the model itself, of the host's time: {parts}"
+    yield from _drowned(answer, root)
     yield from _nothing("worth nothing here", words.worthless(answer), root)
     yield from _unknown(answer, root)
     if answer.idle:
@@ -114,6 +115,17 @@ def _nothing(what: str, ranked: Sequence[Ranked], root: Path) -> Iterator[str]:
     places = [words.what_where(one.line, root) for one in ranked]
     more = ", ..." if len(places) > _NAMED else ""
     yield f"    {what}: {words.count(len(ranked), 'line')} ({', '.join(places[:_NAMED])}{more})"
+
+
+def _drowned(answer: Answer, root: Path) -> Iterator[str]:
+    ranked = words.drowned(answer)
+    if ranked:
+        places = [
+            f"{words.what_where(one.line, root)} {words.milliseconds(one)} ms" for one in ranked
+        ]
+        more = ", ..." if len(places) > _NAMED else ""
+        told = f"{words.count(len(ranked), 'line')} ({', '.join(places[:_NAMED])}{more})"
+        yield f"    {words.DROWNED}: {told}"
 
 
 def _unknown(answer: Answer, root: Path) -> Iterator[str]:

@@ -33,6 +33,7 @@ _FIXES = {
 }
 
 NOTHING = "nothing here is worth a change: no line costs what could be measured"
+DROWNED = "less than the steps differ by anyway"
 ONLY_WORK = "no rule finds anything worth a change here; what the host does beside the model:"
 _LEAST_PART = 0.01
 """The share of the host's time below which a part of the model's work is not told of."""
@@ -78,7 +79,18 @@ def ranked(answer: Answer) -> Sequence[Ranked]:
 
 def worthless(answer: Answer) -> tuple[Ranked, ...]:
     """Lines of which a rule tells, and that are worth nothing here."""
-    return tuple(one for one in answer.cheap if one.line.finding is not None and answer.priced)
+    known = [one for one in answer.cheap if one.line.finding is not None and answer.priced]
+    return tuple(one for one in known if one not in drowned(answer))
+
+
+def drowned(answer: Answer) -> tuple[Ranked, ...]:
+    """Lines of which a rule tells, and whose price is less than what steps differ by anyway."""
+    if answer.first is None or not answer.priced:
+        return ()
+    step = answer.first.step
+    known = [one for one in answer.cheap if one.line.finding is not None]
+    found = [one for one in known if one.price.drowned(step)]
+    return tuple(sorted(found, key=lambda one: -one.price.total.value))
 
 
 def unknown(answer: Answer, shown: int) -> tuple[Ranked, ...]:
