@@ -212,7 +212,8 @@ def test_warnings_of_the_parser_stay_silent(
     tmp_path: Path, recwarn: pytest.WarningsRecorder
 ) -> None:
     parse(decode(tmp_path / "a.py", b"x = '\\d'\nx is 1\n"))
-    assert not recwarn.list
+    # What other tests left open may be collected, and warned of, meanwhile.
+    assert not [one for one in recwarn if one.category is not ResourceWarning]
 
 
 @given(st.binary(max_size=200))
