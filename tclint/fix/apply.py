@@ -278,11 +278,13 @@ def _fix_all(
             break
         progress.declined = []
         # What changes least comes first, and what goes with it needs no more.
+        if _apply(wanted, progress):
+            continue
+        every = _with_unsure(run, paths, ask, progress, checker, among)
         if not (
-            _apply(wanted, progress)
-            or _apply(_unsure(run, paths, ask, progress, checker, among), progress)
+            _apply(_unsure(run, every, ask, progress), progress)
             or _apply(_switched(run, paths, ask, progress), progress)
-            or _apply(_hatched(run, paths, ask, progress, checker, among), progress)
+            or _apply(_hatched(every, ask, progress), progress)
         ):
             break
     return everything
@@ -322,17 +324,9 @@ def _switched(
     return wanted
 
 
-def _unsure(
-    run: Run,
-    paths: Sequence[Path],
-    ask: _Ask,
-    progress: _Progress,
-    checker: Checker,
-    among: Collection[FixKey] | None,
-) -> dict[Path, list[Result]]:
+def _unsure(run: Run, every: Run, ask: _Ask, progress: _Progress) -> dict[Path, list[Result]]:
     """The findings to fix that are too unsure to be shown, by file."""
     shown = {result.diagnostic for result in run.results}
-    every = _with_unsure(run, paths, ask, progress, checker, among)
     rest = tuple(one for one in every.results if one.diagnostic not in shown)
     progress.unsure |= {result.diagnostic for result in rest}
     return _wanted(replace(every, results=rest), ask, progress, unsure=True)
@@ -353,19 +347,12 @@ def _with_unsure(
     return _among(checker(paths, config, progress.texts), among, progress)
 
 
-def _hatched(
-    run: Run,
-    paths: Sequence[Path],
-    ask: _Ask,
-    progress: _Progress,
-    checker: Checker,
-    among: Collection[FixKey] | None,
-) -> dict[Path, list[Result]]:
+def _hatched(every: Run, ask: _Ask, progress: _Progress) -> dict[Path, list[Result]]:
     """The findings to open an escape hatch for, by file."""
     wanted: dict[Path, list[Result]] = defaultdict(list)
     if not ask.remedies.hatches:
         return wanted
-    for result in _with_unsure(run, paths, ask, progress, checker, among).results:
+    for result in every.results:
         path, hatch = result.diagnostic.path, result.hatch
         if hatch is None or path in progress.problems:
             continue

@@ -80,7 +80,8 @@ def ranked(answer: Answer) -> Sequence[Ranked]:
 def worthless(answer: Answer) -> tuple[Ranked, ...]:
     """Lines of which a rule tells, and that are worth nothing here."""
     known = [one for one in answer.cheap if one.line.finding is not None and answer.priced]
-    return tuple(one for one in known if one not in drowned(answer))
+    unclear = drowned(answer)
+    return tuple(one for one in known if one not in unclear)
 
 
 def drowned(answer: Answer) -> tuple[Ranked, ...]:
