@@ -54,6 +54,18 @@ def f(inputs):
         return inputs[0]["image"] * 2
     return inputs[0]["image"]
 
+# a dimension, or a tuple of them: X, (0,)
+def f(x, dim):
+    axes = list(range(-dim, 0)) if isinstance(dim, int) else list(dim)
+    axes = [a if a >= 0 else x.ndim + a for a in axes]
+    return x.flip(axes)
+
+# what a shape is asked for: X, 0
+def f(x, axis):
+    if axis < 0:
+        return x
+    return x / x.shape[axis]
+
 # what a dict of a list says is compared with a string: X, [{"flip": True, "way": "left"}]
 def f(x, metas):
     flip = metas[0]["flip"]
@@ -294,6 +306,14 @@ def f(batch: dict[str, torch.Tensor]):
     for _ in range(batch["n"]):
         y = y * 2
     return y
+
+# the rows of a tensor as a list: X
+def f(x):
+    out = 0
+    for row in list(x):
+        if row.sum() > 1:
+            out = out + row
+    return out
 
 # nor is that of itertools.repeat: X
 def f(x):

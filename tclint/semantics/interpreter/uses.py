@@ -42,10 +42,11 @@ class Sign(Enum):
     OTHER = "an object with attributes that tensors lack"
     ASKED = "one of several types"
     PRINTED = "a part of a text"
+    LISTED = "the members of a list"
 
 
 AGAINST: Final = frozenset({Sign.MAPPING, Sign.SEQUENCE, Sign.TEXT, Sign.NUMBER, Sign.OTHER})
-NEITHER: Final = frozenset({Sign.ASKED, Sign.PRINTED})
+NEITHER: Final = frozenset({Sign.ASKED, Sign.PRINTED, Sign.LISTED})
 _MAX_DEPTH: Final = 4
 
 
@@ -319,6 +320,8 @@ def _loop(target: ast.expr, given: ast.expr) -> Iterator[tuple[ast.expr, ast.exp
 
 def _in_subscript(node: ast.Subscript) -> _Told:
     index = node.slice
+    if isinstance(node.value, ATTRIBUTE) and node.value.attr == "shape":
+        yield index, Sign.NUMBER
     if isinstance(index, CONSTANT) and isinstance(index.value, str):
         yield node.value, Sign.MAPPING
     elif isinstance(index, ast.Tuple) and any(map(_is_of_array, index.elts)):
@@ -419,6 +422,8 @@ def _in_call_of_name(node: ast.Call, name: str) -> _Told:
             yield argument, Sign.NUMBER
     elif name in ("isinstance", "hasattr") and node.args:
         yield node.args[0], Sign.ASKED
+    elif name in ("list", "tuple") and node.args:
+        yield node.args[0], Sign.LISTED
     elif name == "open" and node.args:
         yield node.args[0], Sign.TEXT
     elif name == "str" and node.args:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.semantics.interpreter.uses import AGAINST, NEITHER, Sign, Use
+from tclint.semantics.interpreter.uses import AGAINST, Sign, Use
 from tclint.semantics.lattice import join
 from tclint.semantics.values import STATIC, UNKNOWN, Guess, Mapping, Sequence, Static, Tensor, Value
 
@@ -59,7 +59,7 @@ def _kinds(use: Use, tensor: Tensor, name: str) -> Iterator[Value]:
         yield Sequence("tuple", items=_parts(use.parts, tensor))
     elif _has_members(use, name):
         yield Sequence("list", _member(use, tensor))
-    elif Sign.SEQUENCE in signs:
+    elif Sign.SEQUENCE in signs or signs >= _ONE_OR_SEVERAL:
         yield Sequence("list")
     if not signs.isdisjoint(_NUMBERS):
         yield STATIC
@@ -80,9 +80,11 @@ def members_by_use(use: Use, promised: Value) -> Value:
 
 
 def _is_text(use: Use) -> bool:
-    return bool(use.signs) and use.signs <= {Sign.TEXT, *NEITHER}
+    return bool(use.signs) and use.signs <= {Sign.TEXT, Sign.ASKED, Sign.PRINTED}
 
 
+_ONE_OR_SEVERAL: Final = frozenset({Sign.ASKED, Sign.LISTED})
+"""``isinstance(dim, int)``, else ``list(dim)``: several of what was asked for, most likely."""
 _NUMBERS: Final = frozenset({Sign.NUMBER, Sign.BOUND})
 _CERTAIN: Final = frozenset({Sign.TEXT, Sign.MAPPING, Sign.SEQUENCE, *_NUMBERS})
 
