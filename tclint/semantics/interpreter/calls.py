@@ -193,8 +193,15 @@ def _call_compiled(frame: Frame, node: ast.Call, callee: Compiled, arguments: Ar
         root = compiled_function(frame, kind)
         if root is not None:
             frame.analysis.note_loop(frame, root.info)
-    result = spread(lambda kind: call_value(frame, node, kind, arguments), callee.inner)
+    result = spread(lambda kind: _run_compiled(frame, node, kind, arguments), callee.inner)
     return spread(_from_compiled, result)
+
+
+def _run_compiled(frame: Frame, node: ast.Call, inner: Value, arguments: Arguments) -> Value:
+    """Call what is compiled: output of other compiled code that it takes stays in a graph."""
+    if isinstance(inner, Function):
+        return _run_project(frame, node, inner, arguments)
+    return call_value(frame, node, inner, arguments)
 
 
 @calls(Class)
@@ -287,18 +294,23 @@ _UNDECIDED: Final = Static("bool")
 def _call_project(frame: Frame, node: ast.Call, callee: Function, arguments: Arguments) -> Value:
     analysis = frame.analysis
     before = analysis.operations
-    result = call_function(frame, callee, arguments, node)
-    if callee.info.name in CONSTRUCTORS and result is not UNKNOWN:
-        take_over(frame, node, result)
-        return NONE
-    if frame.region is not None and result == _UNDECIDED and callee.info.name in COMPILING_NAMES:
-        return TRUE  # on one of the versions of torch that it tells apart
+    result = _run_project(frame, node, callee, arguments)
     eager = frame.region is not None and not frame.region.explicit
     if eager and any(_is_compiled_output(value) for value in arguments.values()):
         analysis.emit(
             frame, CompiledOutputUsed, node, function=callee.info.qualname,
             operations=analysis.operations - before,
         )  # fmt: skip
+    return result
+
+
+def _run_project(frame: Frame, node: ast.Call, callee: Function, arguments: Arguments) -> Value:
+    result = call_function(frame, callee, arguments, node)
+    if callee.info.name in CONSTRUCTORS and result is not UNKNOWN:
+        take_over(frame, node, result)
+        return NONE
+    if frame.region is not None and result == _UNDECIDED and callee.info.name in COMPILING_NAMES:
+        return TRUE  # on one of the versions of torch that it tells apart
     return result
 
 
