@@ -96,19 +96,31 @@ def _is_harmless(site: Site, manager: ast.expr) -> bool:
 def is_consumed(site: Site, node: ast.expr) -> bool:
     """True where the operation around ``node`` uses it up: nothing runs between, nothing stays.
 
-    Sums, differences and comparisons keep none of their operands for the backward pass.
+    Sums, differences, comparisons and products with a Python number keep none of their operands
+    for the backward pass.
     """
     match site.parent(node):
-        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):
             pass
         case ast.Compare(left=left, comparators=[right]):
             pass
         case _:
             return False
     other = right if left is node else left
+    product = isinstance(getattr(site.parent(node), "op", None), ast.Mult)
+    if product and not _is_python_number(site, other):
+        return False
     # The left operand is evaluated first: what the right one calls could write it.
     calls = left is node and any(isinstance(part, _RUNS) for part in ast.walk(right))
     return not calls and computes_with(site, other)
+
+
+def _is_python_number(site: Site, node: ast.expr) -> bool:
+    return all(
+        isinstance(option, SymInt)
+        or (isinstance(option, Static) and option.type is not None and option.type in _NUMBERS)
+        for option in options(site.value(node))
+    )
 
 
 def _origin(site: Site, node: ast.expr) -> ast.expr:
