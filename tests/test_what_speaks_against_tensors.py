@@ -60,6 +60,15 @@ def f(x, dim):
     axes = [a if a >= 0 else x.ndim + a for a in axes]
     return x.flip(axes)
 
+# what one call gives a number, and another does not say: X, 0.5
+def f(x, end):
+    import math
+    return x * math.sqrt(end)
+
+def main(settings):
+    f(torch.ones(3), settings.end)
+    return f(torch.ones(3), 0.5), torch.compile(f)
+
 # what a shape is asked for: X, 0
 def f(x, axis):
     if axis < 0:
@@ -306,6 +315,16 @@ def f(batch: dict[str, torch.Tensor]):
     for _ in range(batch["n"]):
         y = y * 2
     return y
+
+# what calls do not say, and the function sums up: X, X
+def f(x, end):
+    if torch.sum(end) > 0.1:
+        return x
+    return x + 1
+
+def main(settings):
+    f(torch.ones(3), settings.end)
+    return f(torch.ones(3), 0.5), torch.compile(f)
 
 # the rows of a tensor as a list: X
 def f(x):

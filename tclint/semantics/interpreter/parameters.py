@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.operators import BOOL
 from tclint.semantics.interpreter.told import use_of
-from tclint.semantics.interpreter.uses import uses_of
+from tclint.semantics.interpreter.uses import Sign, uses_of
 from tclint.semantics.interpreter.weighing import is_named_like_tensor, members_by_use, value_by_use
 from tclint.semantics.interpreter.wrappers import is_wrapped
 from tclint.semantics.lattice import join, options, present, tensor_in
@@ -106,9 +106,15 @@ def is_mask(analysis: Analysis, info: FunctionInfo, name: str) -> bool:
 
 
 def is_given_numbers(analysis: Analysis, info: FunctionInfo, name: str) -> bool:
-    """True for a parameter that all calls to be seen give numbers, sizes or text."""
-    given = analysis.given.get(info, {}).get(name)
-    return given is not None and all(map(_is_plain, options(given)))
+    """True for a parameter that the calls to be seen give numbers, sizes or text.
+
+    Some may give what is not known, unless the function uses it as a tensor.
+    """
+    given = [*options(analysis.given.get(info, {}).get(name, UNKNOWN))]
+    known = [kind for kind in given if kind is not UNKNOWN]
+    if not known or not all(map(_is_plain, known)):
+        return False
+    return known == given or Sign.TENSOR not in use_of(analysis, info, name).signs
 
 
 def _is_plain(value: Value) -> bool:
