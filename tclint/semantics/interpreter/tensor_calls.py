@@ -6,7 +6,7 @@ import ast
 from typing import Final
 
 from tclint import torch_facts
-from tclint.semantics.events import Call, DynamicShape
+from tclint.semantics.events import Call, DynamicShape, TensorFactory
 from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.dtype_preserving import dtype_preserved, rearranged
 from tclint.semantics.interpreter.evaluate import need_drawn, need_number
@@ -87,11 +87,21 @@ def call_method(
     if name in REARRANGING:
         return rearranged(tensor, name)
     if name.startswith("new_"):
-        given = "dtype" in arguments.keywords
-        dtype = _asked_dtype(arguments) if given else tensor.dtype
-        return Tensor(dtype=dtype, assumed=tensor.assumed, why=f"`{name}()`")
+        return _made_like(frame, node, tensor, name, arguments)
     operands = (tensor, *arguments.positional)
     return _returned(frame, node, name, operands, torch_facts.method_returns(name))
+
+
+def _made_like(
+    frame: Frame, node: ast.Call, tensor: Tensor, name: str, arguments: Arguments
+) -> Value:
+    if name == "new_tensor":  # on the device that the tensor is on: not the same on every step
+        frame.analysis.emit(
+            frame, TensorFactory, node, function="torch.Tensor.new_tensor", call=node, moved=None,
+            destination=None, constant=False,
+        )  # fmt: skip
+    dtype = _asked_dtype(arguments) if "dtype" in arguments.keywords else tensor.dtype
+    return Tensor(dtype=dtype, assumed=tensor.assumed, why=f"`{name}()`")
 
 
 def read_numbers(frame: Frame, node: ast.Call, key: str, arguments: Arguments) -> None:
