@@ -144,8 +144,9 @@ KEYS: Final = (
         "the project or beside tclint, else the newest that tclint knows. The last two stay within "
         "the project's requirements."),
     Key("min-torch", "settings.min_torch", "version", None, "The oldest torch release that the "
-        "code must also run on. Fixes use only what that release has. The default is the lower "
-        "bound in the project's requirements, else the oldest release in a lock file, else "
+        "code must also run on. Fixes use only what that release has, and code that asks for an "
+        "older one (`torch.__version__ < ...`) is not reported. The default is the lower bound in "
+        "the project's requirements, else the oldest release in a lock file, else "
         "`target-torch`."),
     Key("scope", "scope", "string", "modules", "Which functions count as compiled: those that a "
         "`torch.compile` call in the project reaches (`compiled`), those and the `forward` of "

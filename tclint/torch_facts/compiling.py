@@ -44,6 +44,14 @@ NOT_COMPILING: Final = frozenset(
     }
 )  # fmt: skip
 """Questions that are false in compiled code."""
+VERSION_PARSERS: Final = frozenset(
+    {
+        "distutils.version.LooseVersion", "looseversion.LooseVersion", "packaging.version.Version",
+        "packaging.version.parse", "pkg_resources.packaging.version.parse",
+        "pkg_resources.parse_version", "torch.torch_version.TorchVersion",
+    }
+)  # fmt: skip
+"""What makes a version of a string, to be compared with others."""
 ASSERTS: Final = frozenset({"torch._assert", "torch._check"})
 """What raises where its first argument is false."""
 SCRIPT: Final = frozenset({"torch.jit.script", "torch.jit.script_if_tracing"})

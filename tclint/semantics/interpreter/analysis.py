@@ -55,6 +55,7 @@ from tclint.semantics.values import (
     Static,
     Value,
 )
+from tclint.torch_facts.compiling import VERSION_PARSERS
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.contexts import Asked, Contexts
@@ -365,6 +366,8 @@ class Analysis:
             return None
         if dotted in TYPE_CHECKING_NAMES:
             return FALSE
+        if dotted in VERSION_PARSERS:
+            return None
         return self._meant(self.project.lookup(dotted, importer))
 
     def _meant(

@@ -28,6 +28,7 @@ from tclint.semantics.interpreter.special import (
     special,
 )
 from tclint.semantics.interpreter.truth import decide, truth
+from tclint.semantics.interpreter.versions import ask_version
 from tclint.semantics.lattice import (
     bounded,
     is_tensor,
@@ -229,6 +230,9 @@ def _compare_one(
         return _membership(frame, node, op, left[1], right[1])
     if _is_number_by_company(frame, left, right[1]) or _is_number_by_company(frame, right, left[1]):
         return UNKNOWN
+    answer = ask_version(frame, op, left[1], right[1])
+    if answer is not None:
+        return constant(answer)
     kinds = ((a, b) for a in present(left[1]) for b in present(right[1]))
     return join([compared(frame, node, op, a, b) for a, b in kinds])
 

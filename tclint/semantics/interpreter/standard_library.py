@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from tclint.semantics.events import TensorBranch
-from tclint.semantics.interpreter import operators
+from tclint.semantics.interpreter import operators, versions
 from tclint.semantics.interpreter.annotations import annotation_value, kept_promise
 from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.attributes import attribute_of
@@ -37,6 +37,7 @@ from tclint.semantics.values import (
     Tensor,
     Value,
 )
+from tclint.torch_facts.compiling import VERSION_PARSERS
 
 _BINARY: Final[dict[str, ast.operator]] = {
     "add": ast.Add(), "sub": ast.Sub(), "mul": ast.Mult(), "truediv": ast.Div(),
@@ -309,6 +310,7 @@ STANDARD: Final[dict[str, Builtin]] = {
     **{f"operator.{name}": function for name, function in _OPERATOR.items()},
     **{f"itertools.{name}": function for name, function in _ITERTOOLS.items()},
     **{f"collections.{name}": function for name, function in _COLLECTIONS.items()},
+    **dict.fromkeys(VERSION_PARSERS, versions.parsed),
     "functools.partial": _partial,
     "typing.cast": _cast,
     "typing_extensions.cast": _cast,
