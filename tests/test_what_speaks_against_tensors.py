@@ -69,6 +69,11 @@ def main(settings):
     f(torch.ones(3), settings.end)
     return f(torch.ones(3), 0.5), torch.compile(f)
 
+# a length that need not be given: X
+def f(x, seq_length=None):
+    n = seq_length or 3
+    return x[:n] * 2
+
 # what a shape is asked for: X, 0
 def f(x, axis):
     if axis < 0:
@@ -325,6 +330,12 @@ def f(x, end):
 def main(settings):
     f(torch.ones(3), settings.end)
     return f(torch.ones(3), 0.5), torch.compile(f)
+
+# lengths that need not be given: X, torch.tensor(2)
+def f(x, seq_lengths=None):
+    if seq_lengths is not None and seq_lengths.sum() > 3:
+        return x
+    return x * 2
 
 # the rows of a tensor as a list: X
 def f(x):

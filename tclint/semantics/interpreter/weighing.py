@@ -12,7 +12,8 @@ from tclint.semantics.values import STATIC, UNKNOWN, Guess, Mapping, Sequence, S
 
 # Names under which an optional tensor is passed around in model code ("mask=None").
 _TENSOR_NAME: Final = re.compile(
-    r"^(?!(?:output|return|use|is|has|do|with|num|max|min|add|skip|no)_)(?:.*_)?"
+    r"^(?!(?:output|return|use|is|has|do|with|num|max|min|add|skip|no)_)"
+    r"(?!(?:.*_)?(?:seq|sequence|context|window|chunk)_length$)(?:.*_)?"
     r"(masks?|ids|labels?|targets?|states?|embeds?|embeddings?|logits|indices|positions?|"
     r"lengths?|lens|features?|images?|pixel_values|query|key|value|tokens|inputs?|bias|x|y|z|q|k|v)$"
 )
