@@ -24,6 +24,8 @@ class Losses:
         """Begin anew, as after a fork."""
         self._taken: list[tuple[int, dict[str, Any]]] = []
         self._kept: Any = None
+        self._places: Sequence[Any] = ()
+        """The numbers that are kept, each as a tensor: so a copy is all that a step pays for."""
         self.ends: Sequence[int] = ()
         """When the steps ended, which tells the step of each."""
         self.open = self._wanted > 0
@@ -40,9 +42,10 @@ class Losses:
                 return
             if self._kept is None:
                 self._kept = torch.empty(self._wanted, dtype=loss.dtype, device=loss.device)
+                self._places = self._kept.unbind()
             if (loss.dtype, loss.device) != (self._kept.dtype, self._kept.device):
                 return
-            self._kept[len(self._taken)].copy_(loss.detach().reshape(()))
+            self._places[len(self._taken)].copy_(loss if loss.dim() == 0 else loss.reshape(()))
         frame = user_frame(sys._getframe(), self._recording.libraries())
         self._taken.append((now, place(frame)))
         self.open = len(self._taken) < self._wanted
@@ -55,7 +58,7 @@ class Losses:
         torch = self._torch
         with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch(), torch.no_grad():
             values = self._kept[: len(self._taken)].tolist()
-        self._kept = None
+        self._kept, self._places = None, ()
         for value, (at, where) in zip(values, self._taken, strict=True):
             # Where a `backward` ends the step, the loss is of the step that it ends.
             step = bisect_left(self.ends, at)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _PACKAGES = ("site-packages", "dist-packages")
+_OWN = os.path.dirname(os.path.abspath(__file__))
 
 
 class Recording:
@@ -47,8 +48,7 @@ class Recording:
 
     def libraries(self) -> tuple[str, ...]:
         """The folders, each with its separator, whose code is not the program's."""
-        own = os.path.dirname(os.path.abspath(__file__))
-        return (*(folder + os.sep for folder in (*self._libraries, own)), "<frozen ")
+        return (*(folder + os.sep for folder in (*self._libraries, _OWN)), "<frozen ")
 
     def _described(self) -> dict[str, Any]:
         return {
