@@ -15,12 +15,14 @@ from typing import Any
 
 import pytest
 
+from tclint.config import Config
 from tclint.errors import UserError
 from tclint.run.compare import compare, text
 from tclint.run.events import Kind
 from tclint.run.gpu import activity
 from tclint.run.intervals import of_median, of_share
 from tclint.run.price import quiet_steps
+from tclint.run.proof import Wanted, fixes_for
 from tclint.run.report import as_html, as_json, as_markdown, words
 from tclint.run.spans import read_spans
 from tests.run_recordings import BREAK, MS, SCRIPT, Recording
@@ -98,13 +100,31 @@ def test_what_costs_less_than_steps_differ_by_is_not_said_to_be_worth_nothing(
     recording.process(*lines, recording.samples({12: 60, 5: 940}), recording.end())
     answer = recording.answer()
     told = recording.told()
-    price = words.milliseconds(words.drowned(answer)[0])
+    price = words.milliseconds(answer.drowned[0])
     assert f"steps differ by anyway: 1 line (train.py:12 breaks the graph {price} ms)" in told
     assert "worth nothing here" not in told
     root = recording.script.parent
     for report in (as_markdown.render(answer, root), as_html.render(answer, root)):
         assert "Less than the steps differ by anyway" in report
         assert "Worth nothing here" not in report
+
+
+def test_what_costs_less_than_steps_differ_by_can_still_be_proved(recording: Recording) -> None:
+    steps = recording.steps(10)
+    steps["ends"] = [end + (n % 2) * 4 * MS for n, end in enumerate(steps["ends"])]
+    lines = (recording.break_line(), recording.compiled(), steps)
+    recording.process(*lines, recording.samples({12: 60, 5: 940}), recording.end())
+    answer = recording.answer()
+    assert not [one for one in answer.dear if one.line.finding]
+    fixed = fixes_for(answer, Config(recording.script.parent), Wanted(settings=True))
+    assert [file.path for file in fixed.changed] == [recording.script]
+
+
+def test_what_is_worth_nothing_is_not_proved(recording: Recording) -> None:
+    lines = (recording.break_line(), recording.compiled(), recording.steps())
+    recording.process(*lines, recording.samples({12: 1, 5: 999}), recording.end())
+    with pytest.raises(UserError, match="nothing to prove"):
+        fixes_for(recording.answer(), Config(recording.script.parent), Wanted(settings=True))
 
 
 def test_a_finding_whose_line_takes_time_is_not_said_not_to_have_happened(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,18 @@ def script(tmp_path: Path) -> Path:
     path = tmp_path / "train.py"
     path.write_text(SCRIPT)
     return path
+
+
+def test_a_speedup_is_as_unsure_as_the_rounds_differ(script: Path) -> None:
+    one = proof(script, True, 5.0)
+    rounds = {"before": (10.0, 12.0), "after": (5.0, 4.0)}
+    sides = {
+        side: replace(getattr(one, side), rounds=tuple(Interval(ms, ms, ms) for ms in times))
+        for side, times in rounds.items()
+    }
+    assert (one.speedup.low, one.speedup.high) == pytest.approx((1.96, 2.04), abs=0.01)
+    unsure = replace(one, **sides).speedup
+    assert (unsure.low, unsure.value, unsure.high) == pytest.approx((1.96, 2.0, 3.0), abs=0.01)
 
 
 @pytest.mark.parametrize("after", [5.0, 10.0])

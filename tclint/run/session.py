@@ -98,6 +98,16 @@ class Answer:
         return one is not None and one.steps is not None and bool(one.samples)
 
     @property
+    def drowned(self) -> tuple[Ranked, ...]:
+        """Cheap lines of which a rule tells, and whose price steps differ by anyway; dear first."""
+        if self.first is None or not self.priced:
+            return ()
+        step = self.first.step
+        known = [one for one in self.cheap if one.line.finding is not None]
+        found = [one for one in known if one.price.drowned(step)]
+        return tuple(sorted(found, key=lambda one: -one.price.total.value))
+
+    @property
     def timeline(self) -> Timeline | None:
         """A usual step of the first rank."""
         first = self.first

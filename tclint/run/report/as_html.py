@@ -82,7 +82,7 @@ def _content(
         "priced": answer.priced,
         "lines": lines,
         "prices": _prices(answer.dear, root),
-        "drowned": [words.place(one.line, root) for one in words.drowned(answer)],
+        "drowned": [words.place(one.line, root) for one in answer.drowned],
         "drowns": f"{words.DROWNED[:1].upper()}{words.DROWNED[1:]}",
         "cheap": [words.place(one.line, root) for one in words.worthless(answer)],
         "unknown": [_unknown(one, root) for one in words.unknown(answer, _SHOWN)],

@@ -36,7 +36,7 @@ def _lines(
         yield f"| ms a step | share | line | what | remedy |{' measured |' * measured}"
         yield f"| ---: | ---: | --- | --- | --- |{' --- |' * measured}"
         yield from (_row(one, answer, root, ablation) for one in ranked[:_SHOWN])
-    drowned = words.drowned(answer)
+    drowned = answer.drowned
     cheap = [one for one in answer.cheap if one not in drowned and answer.priced]
     for what, some in ((words.DROWNED, drowned), ("worth nothing here", cheap)):
         if some:

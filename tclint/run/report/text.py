@@ -118,7 +118,7 @@ def _nothing(what: str, ranked: Sequence[Ranked], root: Path) -> Iterator[str]:
 
 
 def _drowned(answer: Answer, root: Path) -> Iterator[str]:
-    ranked = words.drowned(answer)
+    ranked = answer.drowned
     if ranked:
         places = [
             f"{words.what_where(one.line, root)} {words.milliseconds(one)} ms" for one in ranked

@@ -80,18 +80,8 @@ def ranked(answer: Answer) -> Sequence[Ranked]:
 def worthless(answer: Answer) -> tuple[Ranked, ...]:
     """Lines of which a rule tells, and that are worth nothing here."""
     known = [one for one in answer.cheap if one.line.finding is not None and answer.priced]
-    unclear = drowned(answer)
+    unclear = answer.drowned
     return tuple(one for one in known if one not in unclear)
-
-
-def drowned(answer: Answer) -> tuple[Ranked, ...]:
-    """Lines of which a rule tells, and whose price is less than what steps differ by anyway."""
-    if answer.first is None or not answer.priced:
-        return ()
-    step = answer.first.step
-    known = [one for one in answer.cheap if one.line.finding is not None]
-    found = [one for one in known if one.price.drowned(step)]
-    return tuple(sorted(found, key=lambda one: -one.price.total.value))
 
 
 def unknown(answer: Answer, shown: int) -> tuple[Ranked, ...]:
