@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -55,24 +56,28 @@ def carry_out(plan: Plan, output_format: str, output_file: Path | None) -> int:
         with scratch("run") as desk:
             config, folder = load_config(Path.cwd()), _folder(plan, desk)
             ended = launch(plan.command, folder, plan.settings)
-            _tell(plan, _answer(plan, ended, folder, config), desk, output_format, output_file)
+            with _no_fault_of_ours("report", plan.keep):
+                answer = _answer(plan, ended, folder, config)
+                _tell(plan, answer, desk, output_format, output_file)
     except (UserError, ConfigError, OSError) as error:
         if ended is None:
             fail(str(error))
         complain(f"no report: {error}")
-    except Exception:
-        if ended is None:
-            raise
-        _own_fault("report")
-        if plan.keep is not None:
-            note(f"the recording is in {plan.keep}")
     return ended.status
 
 
-def _own_fault(missing: str) -> None:
-    """Show an error of tclint's own that must not change how the command ended."""
-    traceback.print_exc()
-    complain(f"no {missing}: this is an error in tclint, please report it")
+@contextmanager
+def _no_fault_of_ours(missing: str, keep: Path | None = None) -> Iterator[None]:
+    """Show an error in tclint itself, whatever it is: it must not change how the command ended."""
+    try:
+        yield
+    except (UserError, ConfigError, OSError):
+        raise
+    except Exception:  # noqa: BLE001 - it is shown, and asked to be reported
+        traceback.print_exc()
+        complain(f"no {missing}: this is an error in tclint, please report it")
+        if keep is not None:
+            note(f"the recording is in {keep}")
 
 
 def compared(before: Path, after: Path) -> int:
@@ -140,11 +145,10 @@ def _tried(
 ) -> _T | None:
     """What more runs of the command tell; None with the reason where there is nothing to tell."""
     try:
-        return act(plan, answer, desk)
+        with _no_fault_of_ours(what):
+            return act(plan, answer, desk)
     except (UserError, ConfigError, OSError) as error:
         note(str(error))
-    except Exception:  # noqa: BLE001 - the report is there, and is told
-        _own_fault(what)
     return None
 
 
