@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -22,6 +21,7 @@ from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.run_scripts import desk as desks
 from benchmarks.run_scripts.listed import SCRIPTS, Script
 from benchmarks.run_scripts.page import page
 from tclint.records import record
@@ -29,7 +29,6 @@ from tclint.run.events import libraries_of
 from tclint.run.read import Reading, read_folder, training
 from tclint.verify.break_text import read_break
 
-HERE = Path(__file__).parent
 DIGEST = """
 import hashlib, sys, torch
 def tensors(value):
@@ -50,13 +49,6 @@ for name in sys.argv[1:]:
         plain = one.detach().contiguous().reshape(-1)
         whole.update(bytes(plain.view(torch.uint8).numpy()) if plain.numel() else b"")
 print(whole.hexdigest())
-"""
-
-
-STUB = "class openai_object:\n    OpenAIObject = dict\n"
-SEEDS = """
-import random, numpy, torch
-random.seed(0); numpy.random.seed(0); torch.manual_seed(0)
 """
 
 
@@ -220,18 +212,13 @@ def _joined(reading: Reading) -> tuple[int, int]:
 
 def _arm(script: Script, options: argparse.Namespace, desk: Path, recorder: Sequence[str]) -> Arm:
     work = desk / "work"
-    shutil.rmtree(work, ignore_errors=True)
-    shutil.copytree(
-        options.checkouts / script.checkout, work, ignore=shutil.ignore_patterns(".git")
-    )
-    _prepare(script, options, work)
-    device = script.cpu if options.device == "cpu" else script.cuda
-    arguments = f"{script.arguments} {device or ''}".format(data=work).split()
+    desks.lay_out(script, options.checkouts, options.python, work)
+    arguments = desks.arguments(script, options.device, work)
     begun = time.monotonic()
     done = subprocess.run(
         [*recorder, options.python, *arguments],
         cwd=work / script.folder,
-        env=_environment(script, work, options.device),
+        env=desks.environment(script, work, options.device),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -244,26 +231,6 @@ def _arm(script: Script, options: argparse.Namespace, desk: Path, recorder: Sequ
     )
     losses = tuple(re.findall(script.losses, done.stdout))
     return Arm(done.returncode, seconds, losses, _digest(script, options, work))
-
-
-def _prepare(script: Script, options: argparse.Namespace, work: Path) -> None:
-    made = [options.python, str(HERE / "data.py"), script.data, str(work)]
-    subprocess.run(made, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    for name in script.stubs:
-        # Imported by the script, and not used on this way through it.
-        (work / f"{name}.py").write_text(STUB)
-    if not script.seeded:
-        (work / "sitecustomize.py").write_text(SEEDS)
-
-
-def _environment(script: Script, work: Path, device: str) -> dict[str, str]:
-    told = {name: text.format(data=work) for name, text in script.environment}
-    paths = [told.get("PYTHONPATH", ""), "" if script.seeded else str(work)]
-    paths.append(os.environ.get("PYTHONPATH", ""))
-    told["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-    one = {"CUBLAS_WORKSPACE_CONFIG": ":4096:8"} if device == "cuda" else {}
-    one["OMP_NUM_THREADS"] = "1" if device == "cpu" else "8"
-    return {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONHASHSEED": "0", **one, **told}
 
 
 def _digest(script: Script, options: argparse.Namespace, work: Path) -> str:

@@ -39,6 +39,14 @@ def characters(folder: Path) -> None:
     (place / "meta.pkl").write_bytes(pickle.dumps(about))
 
 
+def texts(folder: Path) -> None:
+    """The files of a corpus, in the place of wikitext-2."""
+    place = folder / "word_language_model" / "data" / "wikitext-2"
+    place.mkdir(parents=True, exist_ok=True)
+    for seed, (name, words) in enumerate((("train", 40_000), ("valid", 4_000), ("test", 4_000))):
+        (place / f"{name}.txt").write_text(prose(words, seed) + "\n")
+
+
 def digits(place: Path, train: int, test: int) -> None:
     """Torchvision's files of MNIST, with noise on them."""
     place.mkdir(parents=True)
@@ -219,6 +227,7 @@ KINDS: dict[str, Callable[[Path], None]] = {
     made.__name__: made
     for made in (
         characters,
+        texts,
         few_digits,
         all_digits,
         photographs,

@@ -130,6 +130,18 @@ SCRIPTS = (
         saved="dcgan/out/*.pth",
     ),
     Script(
+        "word_language_model",
+        "pytorch/examples",
+        "main.py --model=Transformer --use-optimizer --lr=0.001 --epochs=1 --log-interval=1 "
+        "--batch_size=4",
+        data="texts",
+        folder="word_language_model",
+        cpu="--nlayers=2",
+        cuda="--accel --nlayers=6",
+        losses=r"loss +(\d+\.\d+)",
+        saved="word_language_model/model.pt",
+    ),
+    Script(
         "alpaca",
         "tatsu-lab/stanford_alpaca",
         "train.py --model_name_or_path=model --data_path=examples.json --model_max_length=96 "
