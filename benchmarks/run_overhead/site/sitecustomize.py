@@ -106,6 +106,8 @@ class Blocks:
         self._marker = self._others = self._count = self._left = self._began = 0
         self._until = 0.0
         self._profiler: Any = None
+        kind = import_module("tclint_recorder.losses").Losses
+        (self._losses,) = (one for one in gc.get_objects() if type(one) is kind)
         self._pid = os.getpid()
         self._switch = Switch(torch, recording, self._clock)
         self._kept = self._listen()
@@ -153,7 +155,8 @@ class Blocks:
     def _begin_block(self) -> None:
         """The order within each pair is drawn; what is looked at changes between two pairs."""
         if not self._pending:
-            if not self._phase or time.monotonic() > self._until:
+            closed = self._phase == "first" and not self._losses.open
+            if not self._phase or closed or time.monotonic() > self._until:
                 self._begin_phase()
                 self._until = time.monotonic() + self._seconds
             self._pending = self._draw.choice(([True, False], [False, True]))
@@ -167,10 +170,7 @@ class Blocks:
             os._exit(0)
         self._phase = self._phases.pop(0)
         if self._phase == "later":
-            losses = import_module("tclint_recorder.losses").Losses
-            for one in gc.get_objects():
-                if type(one) is losses:
-                    one.write()
+            self._losses.write()
         elif self._phase == "profiled":
             profiler = import_module("tclint_recorder.profiles").Profiles(
                 self._torch, self._recording
@@ -191,8 +191,8 @@ def skip_code(torch: Any, function: Any) -> None:
 
 def begin(told: dict[str, str]) -> None:
     """Load torch, so that the recorder is there, and switch it from now on."""
-    # No windows; and losses are copied until this file ends it.
-    os.environ |= {"TCLINT_RECORD_LOSSES": "20000", "TCLINT_RECORD_WINDOW": "0,0,0"}
+    # No windows; and losses are copied for as long as there is something to measure.
+    os.environ |= {"TCLINT_RECORD_LOSSES": "1000", "TCLINT_RECORD_WINDOW": "0,0,0"}
     torch = import_module("torch")
     (recording,) = import_module("tclint_recorder.start").recordings
     Blocks(torch, recording, Path(told["OVERHEAD_OUT"], f"blocks-{os.getpid()}.json"), told)

@@ -24,6 +24,7 @@ class Losses:
         """Begin anew, as after a fork."""
         self._taken: list[tuple[int, dict[str, Any]]] = []
         self._kept: Any = None
+        self._kind: tuple[Any, Any] | None = None
         self._places: Sequence[Any] = ()
         """The numbers that are kept, each as a tensor: so a copy is all that a step pays for."""
         self.ends: Sequence[int] = ()
@@ -33,22 +34,31 @@ class Losses:
     def take(self, outputs: Any, now: int) -> None:
         """Keep a copy of what ``backward`` is called on, where it is one number."""
         torch = self._torch
-        (loss, *others) = outputs
-        if others or type(loss) is not torch.Tensor or torch._C._autograd._profiler_enabled():
+        loss = outputs[0]
+        if len(outputs) > 1 or type(loss) is not torch.Tensor:
+            return
+        if torch._C._autograd._profiler_enabled():
             return
         # Neither a mode nor a class of the program's hears of the copy.
-        with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch(), torch.no_grad():
+        with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
             if loss.numel() != 1 or loss.layout != torch.strided or self._captured(loss):
                 return
-            if self._kept is None:
-                self._kept = torch.empty(self._wanted, dtype=loss.dtype, device=loss.device)
-                self._places = self._kept.unbind()
-            if (loss.dtype, loss.device) != (self._kept.dtype, self._kept.device):
+            kind = loss.dtype, loss.device
+            if self._kind is None:
+                self._begin(kind)
+            if kind != self._kind:
                 return
+            loss = loss.detach()
             self._places[len(self._taken)].copy_(loss if loss.dim() == 0 else loss.reshape(()))
-        frame = user_frame(sys._getframe(), self._recording.libraries())
-        self._taken.append((now, place(frame)))
+        self._taken.append((now, place(user_frame(sys._getframe(), self._foreign))))
         self.open = len(self._taken) < self._wanted
+
+    def _begin(self, kind: tuple[Any, Any]) -> None:
+        with self._torch.no_grad():
+            self._kept = self._torch.empty(self._wanted, dtype=kind[0], device=kind[1])
+            self._places = self._kept.unbind()
+        self._kind = kind
+        self._foreign = self._recording.libraries()
 
     def write(self) -> None:
         """Write what was taken; waits for the device."""
