@@ -210,3 +210,30 @@ def test_a_loop_that_calls_the_function_of_the_step_is_not_one_piece_of_work(
     sampled.sampled()
     (dear,) = sampled.answer().dear
     assert dear.line.row == 25
+
+
+def test_what_a_line_that_waits_calls_works_for_itself(sampled: Sampled) -> None:
+    # As in `x = batch(step).to(device)`: the copy waits, which says nothing of the batch.
+    stack = [sampled.place(22, "<module>"), sampled.place(13, "train")]
+    sync = {"kind": "syncs", "first": 12, "last": 14, "stacks": [stack], "events": [[12, 0]] * 3}
+    sampled.hit(50, (13, "train"), (7, "batch"))
+    sampled.hit(10, (13, "train"))
+    sampled.hit(40, (14, "train"), inside=MODULE)
+    sampled.sampled(more=(sync,))
+    answer = sampled.answer()
+    (line,) = answer.dear
+    assert (line.line.row, line.line.only_works) == (6, True)
+    assert line.price.total.value == pytest.approx(5, rel=0.05)
+    assert [one.line.row for one in answer.cheap] == [13]
+
+
+def test_what_a_line_that_waits_calls_here_and_there_is_its_own_price(sampled: Sampled) -> None:
+    stack = [sampled.place(22, "<module>"), sampled.place(13, "train")]
+    sync = {"kind": "syncs", "first": 12, "last": 14, "stacks": [stack], "events": [[12, 0]] * 3}
+    for row in (5, 9):
+        sampled.hit(25, (13, "train"), (row, "batch"))
+    sampled.hit(50, (14, "train"), inside=MODULE)
+    sampled.sampled(more=(sync,))
+    (line,) = sampled.answer().dear
+    assert (line.line.row, line.line.only_works) == (13, False)
+    assert line.price.total.value == pytest.approx(5, rel=0.05)

@@ -63,9 +63,13 @@ class Work:
         return sum(self.parts.get(part, {}).values())
 
 
-def work_of(one: Recorded, rows: Mapping[Key, Key]) -> Work:
-    """Divide the samples of a process; ``rows`` says which known line each row belongs to."""
-    division = _Division(one, rows)
+def work_of(one: Recorded, rows: Mapping[Key, Key], waiting: frozenset[Key] = frozenset()) -> Work:
+    """Divide the samples of a process; ``rows`` says which known line each row belongs to.
+
+    What a ``waiting`` line calls of the user's own works for itself: that it waits as well, to copy
+    a batch that a function made, is another matter.
+    """
+    division = _Division(one, rows, waiting)
     for samples in one.samples:
         division.take(samples)
     return division.done()
@@ -111,11 +115,17 @@ def known_line(stack: Sequence[Place], rows: Mapping[Key, Key]) -> Key | None:
     return next((rows[place] for place in places if place in rows), None)
 
 
+def _line_of(place: Place, rows: Mapping[Key, Key]) -> Key | None:
+    """The known line that a place is in."""
+    return rows.get((place.filename, place.row))
+
+
 class _Division:
     """Counts samples, stack by stack."""
 
-    def __init__(self, one: Recorded, rows: Mapping[Key, Key]) -> None:
+    def __init__(self, one: Recorded, rows: Mapping[Key, Key], waiting: frozenset[Key]) -> None:
         self._rows = rows
+        self._waiting = waiting
         self._libraries = libraries_of(one.process)
         self._loop = one.steps.place if one.steps is not None else None
         self._total = 0
@@ -138,6 +148,8 @@ class _Division:
                 self._model_rows |= {(place.filename, place.row) for place in stack}
             graph = in_graph(stack, self._libraries)
             owner = None if graph and part is not None else known_line(stack, self._rows)
+            if owner in self._waiting and own and _line_of(own[-1], self._rows) != owner:
+                owner = None
             if owner is not None:
                 self._known[owner] += count
                 self._stacks[stack] = LINE, owner

@@ -87,7 +87,12 @@ def prices(
     What is around the graphs that breaks make is shared by the lines that break.
     """
     keys = _rows(lines)
-    work = work_of(one, keys)
+    waiting = frozenset(
+        (line.filename, line.row)
+        for line in lines
+        if not (line.of_optimizer or _works_on_the_host(line))
+    )
+    work = work_of(one, keys, waiting)
     waits = _waits(one, activity, keys)
     gpu = _on_gpu(one, activity, keys)
     factor = 1.0 if activity is None else _idle_without_waits(activity, step.value)
@@ -109,7 +114,8 @@ def prices(
             host += around * (1 / len(breaking))
         found[key] = _price(host, waits.get(key, NOTHING), gpu.get(key, NOTHING), step)
     for key, beside in work.beside.items():
-        found.setdefault(key, _price(on_host(beside.hits), NOTHING, NOTHING, step))
+        host, known = on_host(beside.hits), found.get(key, FREE)
+        found[key] = _price(known.host + host, known.waits, known.gpu, step)
     return found, work
 
 

@@ -193,8 +193,11 @@ def _ranked(answer: Answer) -> Answer:
 
 def _beside(answer: Answer, step: Interval) -> Iterator[Ranked]:
     """Lines at which the host works, and of which no rule says anything."""
+    known = {(line.filename, line.row) for line in answer.joined.lines}
     for (filename, row), beside in answer.work.beside.items():
         price = answer.by_key[filename, row]
+        if (filename, row) in known:
+            continue
         if price.total.low > LEAST_BESIDE * step.value and price.worth(step):
             event = Event(Kind.HOST, filename, row, beside.inside, times=beside.hits)
             yield Ranked(Line(filename, row, (event,)), price)
