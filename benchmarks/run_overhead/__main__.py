@@ -6,8 +6,9 @@ table is of one process: the ratio of neighbouring blocks, with a bootstrap over
 a GPU a step is timed by its thread's own clock, so that other programs do not count.
 
 *first* is while losses are copied, in the first hundred steps of a usual run; *later* is after
-them; *own* is the time in the recorder's own functions, lines that they write included, measured
-directly; *profiled* is how much longer steps without the recorder are once a profiler has run.
+them; *own* is the time in the recorder's own functions then, lines that they write included,
+measured directly; *profiled* is how much longer steps without the recorder are once a profiler has
+run.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ _AGAIN = "import runpy\nwhile True:\n    runpy.run_path({!r}, run_name='__main__
 _FEWEST = 5
 _PATIENCE = 15
 HEAD = (
-    "| script | step | pairs | later | first | own | profiled |\n"
-    "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    "| script | step | pairs | later | own | first | own | profiled |\n"
+    "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
 )
 
 Block = tuple[bool, Sequence[float], Sequence[float]]
@@ -121,12 +122,13 @@ def row(name: str, blocks: Sequence[Any]) -> str:
     phases: dict[str, list[Block]] = {}
     for phase, *block in blocks:
         phases.setdefault(phase, []).append((block[0], block[1], block[2]))
-    later = phases.get("later", [])
+    later, first = phases.get("later", []), phases.get("first", [])
     plain = [statistics.median(times) for on, times, _ in later if not on]
     step = statistics.median(plain) if plain else 0.0
-    pairs = len(ratios(later))
-    cells = (name, f"{step / 1e6:.3g} ms", str(pairs), told(later), told(phases.get("first", [])))
-    return f"| {' | '.join((*cells, own(later, step), left_behind(phases)))} |"
+    cells = [name, f"{step / 1e6:.3g} ms", str(len(ratios(later)))]
+    for one in (later, first):
+        cells += [told(one), own(one, step)]
+    return f"| {' | '.join((*cells, left_behind(phases)))} |"
 
 
 def pairs_of(blocks: Sequence[Block]) -> Iterator[tuple[Block, Block]]:
