@@ -55,8 +55,8 @@ BODIES = {
     "a flag": f"if torch.is_grad_enabled() and y.isinf().any():\n        y = {CLAMPED}",
 }  # fmt: skip
 FIXED = {
-    "one test", "a limit that is computed", "two tests", "floating point", "it raises", "it prints",
-    "a flag",
+    "one test", "a limit that is computed", "two tests", "the tensor first", "floating point",
+    "it raises", "it prints", "a flag",
 }  # fmt: skip
 NUMBERS = ([1.0, 2.0, 70000.0], [1.0, float("inf")], [float("nan"), 3.0], [0.5], [], [-2.0, 2.0])
 
@@ -72,6 +72,59 @@ def test_nothing_else_changes(name: str, tmp_path: Path) -> None:
     if changed:
         found = unlike(witness(code, _calls()), witness(changed[0].after, _calls()))
         assert found is None, f"{found}\n{changed[0].after}"
+
+
+FIRST = "if torch.isinf(y).any() and y.dtype == torch.float16:\n"
+CLAMPS = f"        y = {CLAMPED}"
+# What asks the tensor before its dtype: none of these bodies may come out otherwise.
+TENSOR_FIRST = {
+    "isinf": FIRST + CLAMPS,
+    "isnan": "if torch.isnan(y).any() and y.dtype is torch.float16:\n        y = y / 3",
+    "floating point": f"if torch.isinf(y).any() and y.is_floating_point():\n{CLAMPS}",
+    "two tensors": f"if torch.isinf(y).any() and torch.isnan(y).any() and y.dtype == torch.half:\n"
+    f"{CLAMPS}",
+    "a flag, too": f"if torch.is_grad_enabled() and torch.isinf(y).any() and y.dtype == "
+    f"torch.float16:\n{CLAMPS}",
+    "in the middle": f"if torch.isinf(y).any() and y.dtype == torch.float16 and torch.isnan(y)"
+    f".any():\n{CLAMPS}",
+    "a limit": f"{FIRST}        top = {LIMIT}\n        y = torch.clamp(y, min=-top, max=top)",
+    "another variable": "z = y.float()\n    if torch.isinf(y).any() and z.dtype == torch.float32:"
+    f"\n{CLAMPS}",
+    "a flag behind": f"if torch.isinf(y).any() and torch.is_grad_enabled() and y.dtype == "
+    f"torch.float16:\n{CLAMPS}",
+    "it raises before": f"if torch.isinf(y.view(2, -1)).any() and y.dtype == torch.float16:\n"
+    f"{CLAMPS}",
+    "it asks one number": f"if torch.isinf(y) and y.dtype == torch.float16:\n{CLAMPS}",
+    "it draws": f"if (torch.rand(()) > 0.5) and y.dtype == torch.float16:\n{CLAMPS}",
+    "it writes": f"if y.add_(1).isinf().any() and y.dtype == torch.float16:\n{CLAMPS}",
+    "or": f"if torch.isinf(y).any() or y.dtype == torch.float16:\n{CLAMPS}",
+    "not this dtype": f"if torch.isinf(y).any() and y.dtype != torch.float16:\n{CLAMPS}",
+    "not": f"if not (torch.isinf(y).any() and y.dtype == torch.float16):\n{CLAMPS}",
+    "an else": f"{FIRST}{CLAMPS}\n    else:\n        y = y + 1",
+    "a named value": f"if (bad := torch.isinf(y).any()) and y.dtype == torch.float16:\n{CLAMPS}\n"
+    "    y = y + bad",
+    "an index": f"if torch.isinf(y[0]) and y.dtype == torch.float16:\n{CLAMPS}",
+    "an elif": f"if y.numel() == 3:\n        y = y + 1\n    el{FIRST}{CLAMPS}",
+    "an alias": f"z = y\n    {FIRST}{CLAMPS}\n    y = y + z",
+}  # fmt: skip
+FIXED_UNSAFELY = {
+    "isinf", "isnan", "floating point", "two tensors", "a flag, too", "in the middle", "a limit",
+    "an elif", "an alias",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TENSOR_FIRST)
+def test_a_dtype_may_be_asked_before_the_tensor(name: str, tmp_path: Path) -> None:
+    code = f"import torch\n\n\ndef f(x):\n    y = x * 1\n    {TENSOR_FIRST[name]}\n    return y\n"
+    path = tmp_path / "program.py"
+    path.write_text(code, encoding="utf-8")
+    config = Config(tmp_path, select=("TCL1",), min_confidence="low", compiled=("*:f",))
+    changed = fix_files([path], config, unsafe=True).changed
+    after = changed[0].after if changed else code
+    assert ("torch.where" in after) is (name in FIXED_UNSAFELY), after
+    if name in FIXED_UNSAFELY:
+        found = unlike(witness(code, _calls()), witness(after, _calls()))
+        assert found is None, f"{found}\n{after}"
 
 
 def _calls() -> list[tuple[Any, ...]]:

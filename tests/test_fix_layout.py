@@ -59,6 +59,20 @@ kept = (
 )
 mask = torch.zeros(bsz, beam_size, max_len + 2, dtype=source_tokens.dtype, device=source_tokens.device).eq(-1)
 x = y[index_of_the_first_dimension_of_it, index_of_the_second_dimension_of_it, index_of_the_third_one_of_it]
+for step in (range(number_of_steps) if torch.compiler.is_compiling() else tqdm(range(number_of_steps), desc="steps")):
+    pass
+for first, second in zip(the_first_list_of_the_values, the_second_list_of_the_values, strict=with_the_option):
+    pass
+for index, (name, value) in enumerate(self.dictionary_of_all_of_the_parameters_by_their_names.items(), number):
+    pass
+for short in (range(n) if compiling() else tqdm(range(n))):
+    pass
+if (short and other):
+    pass
+for step in first_list_of_values_that_is_long_enough + second_list_of_values_that_is_long_enough[first_one:]:
+    pass
+for values[index_of_the_first_dimension_of_it if one in others else 0] in the_values_of_a_long_name_for_it[first:]:
+    pass
 """
 
 

@@ -174,7 +174,7 @@ def _ends_well(tokens: Tokens) -> bool:
     first = tokens[0].text
     if first == "assert" and any(priority == _COMMA for _, priority in _delimiters(tokens)):
         return False  # formatters disagree about the message
-    if first in ("def", "class", "async", "with", "for", "match", "case", "@", "import", "from"):
+    if first in ("def", "class", "async", "with", "match", "case", "@", "import", "from"):
         return False
     return first not in (*_BLOCKS, *_BLOCKS_TOO) or tokens[-1].text == ":"
 
@@ -228,7 +228,7 @@ class _Breaker:
             return opening is not None
         if opening is None or priorities.count(max(priorities)) > 1:
             return False
-        is_last = _match(value, opening) == len(value) - 1
+        is_last = _match(value, opening) == len(value) - 1 and not _is_subscript(value, opening)
         return is_last and self._fits(indent, (*head, *value[: opening + 1]))
 
     def _right_hand(self, indent: str, tokens: Tokens) -> list[str]:
@@ -289,16 +289,16 @@ class _Breaker:
 
 def _bare(tokens: Tokens) -> Tokens:
     """The tokens without parentheses that only held the rows of a value together."""
-    start = _start_of_value(tokens)
-    value = tokens[start:]
-    if start == 0 or value[0].text != "(" or _match(value, 0) != len(value) - 1:
+    start, end = _start_of_value(tokens), len(tokens) - (tokens[-1].text == ":")
+    value = tokens[start:end]
+    if start == 0 or not value or value[0].text != "(" or _match(value, 0) != len(value) - 1:
         return tokens
     inner = value[1:-1]
     told = {token.text for token in inner}
     most = max((priority for _, priority in _delimiters(inner)), default=0)
     if not inner or most >= _COMMA or not told.isdisjoint((":=", "yield", "await", "lambda")):
         return tokens
-    return (*tokens[:start], _Token(inner[0].text, " "), *inner[1:])
+    return (*tokens[:start], _Token(inner[0].text, " "), *inner[1:], *tokens[end:])
 
 
 def _text(tokens: Tokens) -> str:
@@ -307,6 +307,8 @@ def _text(tokens: Tokens) -> str:
 
 def _start_of_value(tokens: Tokens) -> int:
     """Where the expression of a statement starts that black may put into parentheses."""
+    if tokens[0].text == "for":
+        return _start_of_iterable(tokens)
     depth, start = 0, 0
     for place, token in enumerate(tokens):
         depth += (token.text in _OPENING) - (token.text in _CLOSING)
@@ -315,6 +317,16 @@ def _start_of_value(tokens: Tokens) -> int:
     if start == 0 and tokens[0].text in _LED:
         start = 1
     return start
+
+
+def _start_of_iterable(tokens: Tokens) -> int:
+    """Behind the `in` of a loop's head: what stands before it are targets."""
+    depth = 0
+    for place, token in enumerate(tokens):
+        if depth == 0 and token.text == "in":
+            return place + 1
+        depth += (token.text in _OPENING) - (token.text in _CLOSING)
+    return 0
 
 
 def _delimiters(tokens: Tokens) -> Iterator[tuple[int, int]]:
@@ -402,6 +414,10 @@ def _is_single(tokens: Tokens, comma: int) -> bool:
     inside = [place for place, _ in _delimiters(tokens[opening + 1 : comma])]
     is_call = opening > 0 and tokens[opening].text == "(" and _is_operand(tokens[opening - 1].text)
     return (tokens[opening].text == "[" and opening > 0) or (not inside and not is_call)
+
+
+def _is_subscript(tokens: Tokens, opening: int) -> bool:
+    return tokens[opening].text == "[" and opening > 0 and _is_operand(tokens[opening - 1].text)
 
 
 def _is_operand(text: str) -> bool:

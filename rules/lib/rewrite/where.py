@@ -16,6 +16,7 @@ from ..facts.branch_tests import leaves
 from ..facts.compiling import is_compiled_aside, is_compiled_only
 from ..facts.conditions import split_at_tensor
 from ..facts.known import certain_tensor
+from ..facts.purity import cannot_raise, is_pure
 from ..judge.aliases import is_written_later, judge_copy
 from ..judge.arms import Numbers, is_kept_result, judge_arm, judge_number, keeps, root_of
 from ..judge.pointwise import judge_pair
@@ -235,7 +236,7 @@ def _for_floats(
 
 def _one(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> Repair | Decline:
     """``if flag and test: v = f(v)``."""
-    flags, tensors = split_at_tensor(site, statement.test)
+    flags, tensors, order = _flags_first(site, statement.test, target.id)
     test = condition(site, tensors)
     numbers: Numbers = {}
     for before in statement.body[:-1]:
@@ -259,11 +260,32 @@ def _one(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> R
     asked = {f"flag_{i}": flag for i, flag in enumerate(flags)}
     if verdict == _UNKNOWN_DTYPE:
         return _for_floats(site, statement, target.id, whole, {**parts, **kept, **asked}, asked)
-    verdict = combine([verdict, needed])
+    verdict = combine([verdict, needed, order])
     if flags:
         ask = Replace(statement.test, " and ".join(f"${name}" for name in asked), asked)
         return repair_as_proved(verdict, _MESSAGE, (ask, Replace(last.value, template, parts)))
     return repair_as_proved(verdict, _MESSAGE, (Replace(statement, whole, {**parts, **kept}),))
+
+
+def _flags_first(
+    site: Site, test: ast.expr, root: str
+) -> tuple[list[ast.expr], list[ast.expr], Verdict]:
+    """The operands before the first tensor, then those that ask tensors.
+
+    A question about the dtype behind a tensor comes first where the tensor is only asked for what
+    each one answers.
+    """
+    flags, asked = split_at_tensor(site, test)
+    behind = [operand for operand in asked if _asks_floats(site, operand, root)]
+    tensors = [operand for operand in asked if operand not in behind]
+    unsure = [operand for operand in tensors if not cannot_raise(site, operand)]
+    if not behind or not all(is_pure(site, o) and _is_argument(site, o, root) for o in unsure):
+        return flags, asked, PROVED
+    if not unsure:
+        return [*flags, *behind], tensors, PROVED
+    first, last = site.text(unsure[0]), site.text(behind[0])
+    skipped = f"`{first}` is no longer computed, and raises nothing, where not `{last}`"
+    return [*flags, *behind], tensors, Changes(skipped)
 
 
 def _others_read(site: Site, statement: ast.If, names: set[str]) -> str:
