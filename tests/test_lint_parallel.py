@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -147,3 +151,48 @@ def test_what_goes_wrong_in_a_process_is_raised_here(
     monkeypatch.setattr(Examiner, "examine", fail)
     with pytest.raises(RuntimeError, match="a rule has a bug"):
         check(program, 2)
+
+
+BUSY = """\
+import os
+import time
+from pathlib import Path
+from tclint.lint import parallel
+
+
+class Busy:
+    def __init__(self, program):
+        pass
+
+    def examine(self, shard):
+        os.write(1, f"{os.getpid()}\\n".encode())
+        while True:  # busy, not waiting for a line that ends
+            time.sleep(0.001)
+
+
+parallel.Examiner = Busy
+parts = [(Path(f"{number}.py"),) for number in range(3)]
+parallel.examine_in_processes(None, parts, None, 3)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_workers_end_with_their_parent(how: signal.Signals) -> None:
+    with subprocess.Popen([sys.executable, "-c", BUSY], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        workers = [int(parent.stdout.readline()) for _ in range(3)]
+        assert all(map(is_alive, workers))
+        parent.send_signal(how)
+        parent.wait()
+        end = time.monotonic() + 20
+        while any(map(is_alive, workers)) and time.monotonic() < end:
+            time.sleep(0.02)
+        assert not any(map(is_alive, workers))
+
+
+def is_alive(number: int) -> bool:
+    """Whether a process runs: one that has ended may wait for somebody to ask how."""
+    with suppress(OSError):
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False

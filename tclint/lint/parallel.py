@@ -6,15 +6,17 @@ left when it is done with one; the order of outcomes is that of the shards, whoe
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import field
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from threading import Thread
 from typing import cast
 
 from tclint.lint.examine import Examiner
@@ -120,10 +122,19 @@ class _Crew:
             process.join()
 
 
+def _end_with_parent() -> None:
+    """End this process in the middle of its work where the parent was ended: nobody will ask."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
 def _serve(line: Connection, program: Program, inherited: Sequence[Connection]) -> None:
     """Examine shards as they come in; runs in the worker process."""
     # Ctrl-C reaches the whole group: the parent decides.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
     warnings.simplefilter("ignore")  # the parent has said it
     for other in inherited:
         other.close()
