@@ -122,13 +122,18 @@ def _fixed(folder: Path, options: argparse.Namespace, tier: str = AFTER) -> Fixe
 
 
 def _fix_each(folder: Path, tier: str, only: Sequence[str], python: Path) -> Iterator[Fixed]:
-    """Fix each package; one without any of the files asked for is only copied."""
+    """Fix each package for the torch that measures it.
+
+    One without any of the files asked for is only copied.
+    """
+    release = ".".join(installed(python, "torch").version.split(".")[:2])
     for before in sorted((folder / BEFORE).iterdir()):
         mine = [name for name in only if name.startswith(f"{before.name}/")]
         if only and not mine:
             copy(before, folder / tier)
         else:
-            yield fix(before, folder / tier / before.name, python, mine, OPTIONS.get(tier, ()))
+            more = ("--target-torch", release, *OPTIONS.get(tier, ()))
+            yield fix(before, folder / tier / before.name, python, mine, more)
 
 
 def _measured(

@@ -34,7 +34,8 @@ _REASONS: Final = (
         "mixtures of experts",
         "An expert gets the rows that the data chooses. Computed for all rows and masked, sums are "
         "other sums: `linear(x[rows])` and `linear(x)[rows]` differed in bits in 28 to 126 of 200 "
-        "random choices on a CPU. An expert without rows would get zeros as gradients, not none.",
+        "random choices on a CPU. An expert without rows would get zeros as gradients, not none; "
+        "an operator around the whole loop would keep the numbers, and not that.",
         _named(
             "mixtral qwen2_moe qwen3_moe olmoe phimoe granitemoe deepseek_v3 jamba jetmoe "
             "switch_transformers"
@@ -61,15 +62,32 @@ _REASONS: Final = (
         ),
     ),
     Reason(
-        "sizes and branches by data",
-        "A value becomes a shape, a slice or the end of a loop (`nonzero`, `tolist`, "
-        "`max().item()`), or decides which code runs. Only the caller knows that it is the same "
-        "each time. Settings capture some; escape hatches keep the first number, and raise where "
-        "it is another.",
-        _named(
-            "vits reformer vilt xmod bigbird_pegasus big_bird funnel longformer tapas mamba2 led "
-            "glpn superpoint superglue sam fastspeech2_conformer idefics2"
-        ),
+        "rows that a mask selects",
+        "`nonzero`, `scores[mask]`, `out[mask] = f(x[mask])`: how many rows there are is known to "
+        "the data alone. A sum or a mean over them adds in another order where all rows are "
+        "computed and masked, and a step that is only defined inside of the mask (the spline of "
+        "vits) may raise or give NaN outside of it. Settings capture most.",
+        _named("vits superpoint superglue vilt idefics2 glpn"),
+    ),
+    Reason(
+        "values that become sizes",
+        "The end of an `arange`, the parts of a `split`, the shape of a `zeros`, the name of a "
+        "module: a number on the host. Only the caller knows that it is the same each time; "
+        "escape hatches keep the first one, and raise where it is another.",
+        _named("funnel xmod tapas fastspeech2_conformer"),
+    ),
+    Reason(
+        "branches on values",
+        "The ways give other shapes, write to a cache or call other modules, so that both cannot "
+        "be computed and one chosen: padding to whole chunks, an extra bucket, the first token or "
+        "a later one, global attention or none.",
+        _named("reformer mamba2 longformer led sam"),
+    ),
+    Reason(
+        "modules made in `forward`",
+        "Another kind of attention is built, with its parameters, where a sequence is too short, "
+        "and stays: a caller finds another module there.",
+        _named("bigbird_pegasus big_bird"),
     ),
     Reason(
         "what can be seen from outside",

@@ -27,10 +27,11 @@ INTRODUCTION = """\
 
 <!-- Written by `make bench-repair`; do not edit. -->
 
-Safe fixes are applied to a copy of the installed package, which is put first on the path. Each
-model is made tiny, with random weights that are loaded strictly before and after the fixes, and
-runs in its own process: a backend that only counts graphs, `dynamic=False`, without gradients in
-eval mode and with them in train mode. Breaks are the graphs of the first call beyond the first.
+Safe fixes, for the release of torch that measures, are applied to a copy of the installed package,
+which is put first on the path. Each model is made tiny, with random weights that are loaded
+strictly before and after the fixes, and runs in its own process: a backend that only counts graphs,
+`dynamic=False`, without gradients in eval mode and with them in train mode. Breaks are the graphs
+of the first call beyond the first.
 
 - **one graph**: whether `fullgraph=True` compiles it, before and after; a dash where nothing broke.
 - **eager**, **compiled**: results of two calls, gradients, buffers and the state of the random
