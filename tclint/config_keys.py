@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import string
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
@@ -12,6 +11,7 @@ from tclint.config_verify import TARGET_PATTERN, VERIFY_KEYS, VerifyTarget, veri
 from tclint.diagnostics import Worth
 from tclint.errors import UserError
 from tclint.records import record
+from tclint.regexes import regex
 from tclint.source.patterns import is_valid
 from tclint.torch_bounds.releases import COMPILING_TORCH, shown
 
@@ -177,8 +177,8 @@ KEYS: Final = (
 """Every key of ``[tool.tclint]``."""
 
 _BY_NAME: Final = {key.name: key for key in KEYS}
-_VERSION: Final = re.compile(r"(\d+)\.(\d+)([.+].*)?")
-_TARGET: Final = re.compile(TARGET_PATTERN)
+_VERSION: Final = regex(r"(\d+)\.(\d+)([.+].*)?")
+_TARGET: Final = regex(TARGET_PATTERN)
 _JSON_TYPES: Final[dict[str, tuple[tuple[type, ...], str]]] = {
     "string": ((str,), "string"),
     "integer": ((int,), "whole number"),

@@ -5,8 +5,10 @@ The names of folders and files tell them. What they are taken for, ``per-file-pl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
+from fnmatch import translate
+from functools import cache
 from typing import Final
 
 from tclint.records import record
@@ -34,9 +36,17 @@ class Place:
         stem = file.rpartition(".")[0] or file
         if not self.folders.isdisjoint(folder.lower() for folder in folders):
             return True
-        if any(fnmatchcase(stem, pattern) for pattern in self.but):
-            return False
-        return any(fnmatchcase(stem, pattern) for pattern in self.files)
+        return _matches(self.files, stem) and not _matches(self.but, stem)
+
+
+def _matches(patterns: tuple[str, ...], name: str) -> bool:
+    return bool(patterns) and _as_one(patterns).match(name) is not None
+
+
+@cache
+def _as_one(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """Patterns of names as one expression, which is looked for at once."""
+    return re.compile("|".join(map(translate, patterns)))
 
 
 PLACES: Final = (

@@ -9,17 +9,18 @@ line look like another one. None of them leaves tclint: a picture stands in thei
 from __future__ import annotations
 
 import json
-import re
 import unicodedata
 from typing import Any, Final
+
+from tclint.regexes import regex
 
 TAB: Final = "    "
 DELETE: Final = 0x7F
 _FIRST_PRINTABLE: Final = 0x20
 _PICTURES: Final = 0x2400
-_OWN: Final = re.compile("(\x1b\\[[0-79;]*m|\x1b]8;;[!-~]*\x1b\\\\)")
+_OWN: Final = regex("(\x1b\\[[0-79;]*m|\x1b]8;;[!-~]*\x1b\\\\)")
 """Colours, but none that hides, and links: what reports put between other text by themselves."""
-_HALF: Final = re.compile("[\ud800-\udfff]")
+_HALF: Final = regex("[\ud800-\udfff]")
 
 
 def visible(text: str) -> str:

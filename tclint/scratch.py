@@ -6,7 +6,6 @@ A run that is killed leaves its folder behind: the next one that needs such a fo
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
 import time
@@ -17,7 +16,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import Final
 
-_NAME: Final = re.compile(r"\.tclint-scratch-[a-z]+-[a-z0-9_]{8}")
+from tclint.regexes import regex
+
+_NAME: Final = regex(r"\.tclint-scratch-[a-z]+-[a-z0-9_]{8}")
 """Nobody else names a folder so: others of ours are not locked, and must not be removed."""
 _JUST_MADE: Final = 60
 """Seconds in which a folder may not be locked yet by the run that made it."""

@@ -14,7 +14,7 @@ import pytest
 PACKAGES = {"tclint": "tclint", "rules": "tclint_rules"}
 RULES = "tclint_rules"
 GROUND = frozenset(
-    "diagnostics errors files logs printable records scratch toml_text".split()
+    "diagnostics errors files logs printable records regexes scratch toml_text".split()
 )  # fmt: skip
 """Modules that stand beside the folders of `tclint/`, and below all of them."""
 CONFIG = frozenset(
@@ -53,7 +53,7 @@ LATE: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("tclint.cache.store", "tempfile"),
         ("tclint.lint.engine", "tclint.lint.reading"),
         ("tclint.lint.examined", "tclint.lint"),
-        ("tclint.lint.registry", "importlib.metadata"),
+        ("tclint.lint.packs", "importlib.metadata"),
         ("tclint.lint.registry", "tclint.lint.file_rules"),
     ),
     "a run over a folder has no files around it": (("tclint.lint.engine", "tclint.lint.around"),),

@@ -101,3 +101,69 @@ def test_records_in_order() -> None:
     two = _classes(record, frozen=True, order=True)[0]
     assert sorted([two(2), two(1, "b"), two(1, "a")]) == [two(1, "a"), two(1, "b"), two(2)]
     assert hash(two(1)) == hash(two(1))
+
+
+def _made(decorator: Decorator) -> list[Any]:
+    """Classes whose fields are set in each way that records know."""
+
+    @decorator()
+    class Fields:
+        one: int
+        two: list[int] = field(default_factory=list)
+        three: dict[str, int] = field(init=False, default_factory=dict)
+        four: str = field(init=False, default="four")
+        five: object = None
+        six: int = field(init=False, compare=False)
+
+    @decorator()
+    class Below(Fields):
+        one: int = 7
+        seven: int = 0
+
+    class Plain(Below):
+        def __init__(self, seven: int) -> None:
+            super().__init__(seven, seven=seven)
+
+    return [Fields, Below, Plain]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ((), {}),
+        ((1,), {}),
+        ((1, [2]), {}),
+        ((1, [2], "x"), {}),
+        ((1, [2], "x", 3), {}),
+        ((1,), {"five": None}),
+        ((1,), {"two": None, "five": 2}),
+        ((), {"one": 1}),
+        ((1,), {"one": 1}),
+        ((1,), {"six": 1}),
+        ((1,), {"unknown": 1}),
+        ((1,), {"seven": 1}),
+    ],
+)
+def test_records_are_made_as_dataclasses_are(
+    arguments: tuple[object, ...], named: dict[str, object]
+) -> None:
+    for record_of, other in zip(_made(record), _made(lambda: dataclass(slots=True)), strict=True):
+        assert _called(record_of, arguments, named) == _called(other, arguments, named)
+        # the second object of a class is made by other code than the first
+        assert _called(record_of, arguments, named) == _called(other, arguments, named)
+
+
+def _called(cls: Any, arguments: tuple[object, ...], named: dict[str, object]) -> object:
+    try:
+        made = cls(*arguments, **named)
+    except TypeError as error:
+        return str(error).rpartition(".")[2]
+    return [(part.name, getattr(made, part.name, "unset")) for part in fields(made)]
+
+
+def test_objects_of_a_record_share_no_default_that_is_made_anew() -> None:
+    cls = _made(record)[0]
+    first, second = cls(1), cls(1)
+    first.two.append(1)
+    first.three["a"] = 1
+    assert (second.two, second.three) == ([], {})

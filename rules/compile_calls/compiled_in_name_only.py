@@ -178,7 +178,7 @@ def _use_of_attribute(outer: Mapping[ast.AST, ast.AST], node: ast.Attribute) -> 
 
 def _is_above(site: Site, node: ast.Attribute, call: ast.expr) -> bool:
     """True for what the same function does with the model before it is compiled."""
-    inside = node in ast.walk(site.body.scope)
+    inside = node in nodes(site.body.scope)
     return inside and (node.lineno, node.col_offset) < (
         call.end_lineno or call.lineno,
         call.end_col_offset or 0,
@@ -209,7 +209,7 @@ def _forward_alone(event: CompileCall, name: str) -> Finding | None:
         or not _is_made_here(site, name)
     ):
         return None
-    inside = {*ast.walk(event.call)}
+    inside = {*nodes(event.call)}
     loads = [load for load in own_loads(site, name) if load not in inside]
     uses = _uses(site, name, loads, event.call)
     if _Use.FORWARD not in uses.kinds or not uses.kinds <= {_Use.FORWARD, _Use.NEUTRAL}:
@@ -231,7 +231,7 @@ def _own_call(event: CompileCall) -> Finding | None:
     own = target.cls.methods.get("__call__") if isinstance(target, Object) and target.cls else None
     if own is None or own.cls is None:
         return None
-    for node in ast.walk(own.node):
+    for node in nodes(own.node):
         match node:
             case ast.Name(id="super") | ast.Attribute(attr="__call__"):
                 return None
@@ -376,7 +376,7 @@ def _called(site: Site, call: ast.expr) -> str:
 
 def _reads_all_names(site: Site, call: ast.expr) -> bool:
     """True where something behind the call may read any variable."""
-    for node in ast.walk(site.body.scope):
+    for node in nodes(site.body.scope):
         match node:
             case ast.Call(func=ast.Name(id="locals" | "globals" | "vars" | "eval" | "exec")):
                 if is_below(site, node, call):

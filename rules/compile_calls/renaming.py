@@ -8,6 +8,7 @@ from typing import Final
 
 from tclint.diagnostics import Applicability, Decline
 from tclint.lint.rewrite import Repair, Replace, Rewrite
+from tclint.regexes import regex
 from tclint.semantics.events import NameUsed
 from tclint.semantics.site import Site
 from tclint.torch_facts.moved import Moved
@@ -16,9 +17,7 @@ from ..lib.facts.fallbacks import is_fallback
 from ..lib.rewrite.torch_name import torch_name
 
 # What a condition mentions that asks which torch is there.
-_VERSIONS: Final = re.compile(
-    r"version|hasattr|availab|greater|higher|pt\d|\d[_.]\d", re.IGNORECASE
-)
+_VERSIONS: Final = regex(r"version|hasattr|availab|greater|higher|pt\d|\d[_.]\d", re.IGNORECASE)
 _CHANGES: Final = "it is an instance of a different class, and its dtype can be set"
 
 

@@ -8,6 +8,7 @@ from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import nodes
 
 
 class UnusedCompileResult(Rule[CompileCall]):
@@ -45,13 +46,13 @@ class UnusedCompileResult(Rule[CompileCall]):
 def _outlives(site: Site, name: str) -> bool:
     """True for names that are not the function's own."""
     kinds = (ast.Global, ast.Nonlocal)
-    declared = (n for n in ast.walk(site.body.scope) if isinstance(n, kinds))
+    declared = (n for n in nodes(site.body.scope) if isinstance(n, kinds))
     return any(name in node.names for node in declared)
 
 
 def _is_read(site: Site, name: str, model: ast.Name) -> bool:
     """True when the name is read behind the call, or in a loop around it."""
-    if any(_is_locals(node) for node in ast.walk(site.body.scope)):
+    if any(_is_locals(node) for node in nodes(site.body.scope)):
         return True
     here = model.lineno
     loops = site.facts.loops

@@ -9,7 +9,7 @@ from tclint.diagnostics import Decline, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.semantics.site import Site
-from tclint.semantics.syntax import blocks_of
+from tclint.semantics.syntax import blocks_of, nodes
 from tclint.torch_facts.dynamo_settings import RECURRENT
 
 from ..lib.wording import consequence, dropped, loop_ids
@@ -74,7 +74,7 @@ def _touched_before(site: Site, call: ast.Call) -> ast.Attribute | None:
         for block in blocks_of(outer):
             before[:0] = _simple_ones(block, inner)
         inner = outer
-    asked = (part for statement in before for part in ast.walk(statement))
+    asked = (part for statement in before for part in nodes(statement))
     return next(
         (
             part

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.records import record
+from tclint.regexes import regex
 from tclint.semantics.collect import dotted_name
 from tclint.semantics.events import TrainingCall
 from tclint.semantics.site import Site, once
@@ -22,7 +23,7 @@ _LOADERS: Final = frozenset(
 )
 _PASSED_ON: Final = ("enumerate", "tqdm", "iter", "trange")
 _WRAPPING: Final = frozenset({"prepare", "prepare_data_loader", "setup_dataloaders"})
-_LARGE: Final = re.compile(r"image|torchvision|video|audio|spectrogram|pixel", re.IGNORECASE)
+_LARGE: Final = regex(r"image|torchvision|video|audio|spectrogram|pixel", re.IGNORECASE)
 _DEEPEST: Final = 6
 
 Scope = ast.FunctionDef | ast.Module

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from tclint.diagnostics import Applicability, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Insert, Repair, Replace
 from tclint.lint.rule import Finding, Rule
+from tclint.regexes import regex
 from tclint.semantics.events import TrainingCall
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
@@ -35,18 +35,18 @@ _KNOWN: Final = frozenset(
     {"shape", "size", "dim", "ndim", "numel", "dtype", "device", "len", "item", "tolist", "numpy"}
 )
 # A call of these gives a batch, and no output of a model.
-_BATCHES: Final = re.compile(
+_BATCHES: Final = regex(
     r"batch|next|load|data|sample|^get|^to$|^cuda$|^long$|^float$|^view$|^reshape$|^zeros|^ones"
     r"|^rand|^arange|^tensor$|^from_numpy$|^stack$|^cat$|^send|^prepare|^collate|^list$|^map$|time|token|length|count"
 )
 
 
 # Whatever these give is computed by a model.
-_MODELS: Final = re.compile(
+_MODELS: Final = regex(
     r"model|net$|net\.|agent|policy|actor|critic|student|teacher|generator|discriminator|encoder"
     r"|decoder|backbone|diffusion"
 )
-_NO_OUTPUTS: Final = re.compile(r"batch|data|load|param|state|optim|device|config|token|num|size")
+_NO_OUTPUTS: Final = regex(r"batch|data|load|param|state|optim|device|config|token|num|size")
 
 
 class ReadBeforeBackward(Rule[TrainingCall]):

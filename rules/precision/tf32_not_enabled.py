@@ -8,6 +8,7 @@ from typing import Final
 
 from tclint.diagnostics import Confidence, Effect, Worth
 from tclint.lint.rule import Finding, Rule
+from tclint.regexes import regex
 from tclint.semantics.events import TrainingCall
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
@@ -16,14 +17,14 @@ from ..lib.facts.devices import may_be_on_gpu
 from ..lib.facts.training_loops import differentiates, is_test
 
 # Whoever says one of these has thought about precision, or leaves it to a framework that asks.
-_PRECISE: Final = re.compile(
+_PRECISE: Final = regex(
     r"float32_matmul_precision|tf32|fp32_precision|autocast|bfloat16|float16|float64|half\(|double\("
     r"|\bamp\b|precision|mixed|accelerator|fp16|bf16|fp8|fabric|lightning|deepspeed|transformers",
     re.IGNORECASE,
 )
-_COMPILED: Final = re.compile(r"step|optim|backward", re.IGNORECASE)
+_COMPILED: Final = regex(r"step|optim|backward", re.IGNORECASE)
 # Most of the time of such models goes into products of matrices.
-_MULTIPLIES: Final = re.compile(r"attention|transformer", re.IGNORECASE)
+_MULTIPLIES: Final = regex(r"attention|transformer", re.IGNORECASE)
 
 
 class Tf32NotEnabled(Rule[TrainingCall]):

@@ -8,22 +8,23 @@ from typing import TypeGuard
 from tclint.semantics.collect import dotted_name
 from tclint.semantics.events import ContainerGrown
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import nodes
 
 
 def emptied_here(event: ContainerGrown) -> bool:
     """True when the same function makes it anew, or empties it."""
-    return any(_empties(node, event) for node in ast.walk(event.site.body.scope))
+    return any(_empties(node, event) for node in nodes(event.site.body.scope))
 
 
 def emptied_elsewhere(event: ContainerGrown) -> bool:
     """True when other code of the file sets or empties it, perhaps before each call."""
     if not isinstance(event.container, ast.Attribute):
-        return any(_empties(node, event) for node in ast.walk(event.site.module.tree))
+        return any(_empties(node, event) for node in nodes(event.site.module.tree))
     cls = event.site.cls
     init = cls.methods.get("__init__") if cls else None
-    inside = set(ast.walk(init.node)) if init else set()
+    inside = set(nodes(init.node)) if init else set()
     tree = event.site.module.tree
-    return any(_empties(node, event) for node in ast.walk(tree) if node not in inside)
+    return any(_empties(node, event) for node in nodes(tree) if node not in inside)
 
 
 def inherits(event: ContainerGrown) -> bool:
@@ -38,9 +39,9 @@ def only_records(site: Site) -> bool:
     function = site.cls.methods.get("forward", site.function) if site.cls else site.function
     if function is None or isinstance(function.node, ast.Lambda):
         return False
-    stored = {n.id for n in ast.walk(function.node) if _is_store(n)}
+    stored = {n.id for n in nodes(function.node) if _is_store(n)}
     names = {argument.arg for argument in function.node.args.args} - stored
-    returned = [n.value for n in ast.walk(function.node) if isinstance(n, ast.Return)]
+    returned = [n.value for n in nodes(function.node) if isinstance(n, ast.Return)]
     return all(isinstance(v, ast.Name) and v.id in names for v in returned)
 
 

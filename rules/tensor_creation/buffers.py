@@ -12,6 +12,7 @@ from tclint.semantics.lattice import options, tensor_in
 from tclint.semantics.ownership import fate_of
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
+from tclint.semantics.syntax import nodes
 from tclint.semantics.values import Object, Tensor
 
 from ..lib.facts.purity import VIEWS
@@ -169,9 +170,9 @@ def _why_not_yet_known(event: TensorFactory) -> str:
     """Which variable of the method the tensor is made with, the device aside; empty for none."""
     site, own = event.site, first_argument(event.site.function) if event.site.function else ""
     scope = site.body.scope
-    local = {node.arg for node in ast.walk(scope) if isinstance(node, ast.arg)} - {own}
+    local = {node.arg for node in nodes(scope) if isinstance(node, ast.arg)} - {own}
     given = [*event.call.args, *(k.value for k in event.call.keywords if k.arg != "device")]
-    for node in (inner for part in given for inner in ast.walk(part)):
+    for node in (inner for part in given for inner in nodes(part)):
         if isinstance(node, ast.Name) and (node.id in local or site.stores(node.id)):
             return f"`{node.id}` is known only when the module is called"
     return ""
@@ -183,9 +184,9 @@ def _name(site: Site, whole: ast.expr, cls: ClassInfo) -> str:
     name = "_constant"
     if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
         name = "_" + parent.targets[0].id.lstrip("_")
-    taken = {n.attr for n in ast.walk(cls.node) if isinstance(n, ast.Attribute)}
-    taken |= {str(n.value) for n in ast.walk(cls.node) if isinstance(n, ast.Constant)}
-    taken |= {n.id for n in ast.walk(cls.node) if isinstance(n, ast.Name)} | set(cls.methods)
+    taken = {n.attr for n in nodes(cls.node) if isinstance(n, ast.Attribute)}
+    taken |= {str(n.value) for n in nodes(cls.node) if isinstance(n, ast.Constant)}
+    taken |= {n.id for n in nodes(cls.node) if isinstance(n, ast.Name)} | set(cls.methods)
     number = 1
     unique = name
     while unique in taken:

@@ -11,8 +11,10 @@ from tclint.diagnostics import Applicability, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.records import record
+from tclint.regexes import regex
 from tclint.semantics.events import ParameterLoop
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import nodes
 
 from ..lib.facts.tensor_lists import (
     Names,
@@ -23,11 +25,11 @@ from ..lib.facts.tensor_lists import (
 )
 from ..lib.facts.training_loops import runs_every_time
 
-_AVERAGES: Final = re.compile(
+_AVERAGES: Final = regex(
     r"ema|average|averag|momentum|moving|shadow|polyak|teacher|soft_?update|target|swa",
     re.IGNORECASE,
 )
-_ONCE: Final = re.compile(r"^_*(init|reset|load|restore|copy|save|store)|_init$")
+_ONCE: Final = regex(r"^_*(init|reset|load|restore|copy|save|store)|_init$")
 _CHANGES: Final = (
     "it raises where there are no tensors or their numbers differ, and averages in 16 bits may "
     "differ in the last one"
@@ -226,17 +228,17 @@ def _computed(new: ast.expr, statements: list[ast.stmt]) -> ast.expr:
 
 
 def _terms(new: ast.expr) -> Iterator[ast.expr]:
-    return (node for node in ast.walk(new) if isinstance(node, (ast.Subscript, ast.Name)))
+    return (node for node in nodes(new) if isinstance(node, (ast.Subscript, ast.Name)))
 
 
 def _stored(statement: ast.stmt) -> Iterator[str]:
-    for node in ast.walk(statement):
+    for node in nodes(statement):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
 
 
 def _names_in(node: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return {n.id for n in nodes(node) if isinstance(n, ast.Name)}
 
 
 def _function(site: Site) -> str:
@@ -248,7 +250,7 @@ def _is_done_at_once(site: Site) -> bool:
     """True where the function has a way with `torch._foreach_*` already."""
     return any(
         isinstance(node, ast.Attribute) and node.attr.startswith("_foreach_")
-        for node in ast.walk(site.body.scope)
+        for node in nodes(site.body.scope)
     )
 
 
@@ -275,7 +277,7 @@ def _repair(
     obstacle = _obstacle(site, loop, names, update, spelled)
     if obstacle is not None:
         return Decline(obstacle)
-    taken = {n.id for n in ast.walk(site.body.scope) if isinstance(n, ast.Name)}
+    taken = {n.id for n in nodes(site.body.scope) if isinstance(n, ast.Name)}
     averages, news = (_free(name, taken) for name in ("averages", "news"))
     parts: dict[str, ast.expr | ast.stmt] = {}
     lines = [
@@ -314,20 +316,20 @@ def _obstacle(
         return "the file does not import torch"
     if loop.orelse or loop.type_comment:
         return "the loop has an `else`"
-    if any(isinstance(n, ast.Call) and not _is_alias(n) for n in ast.walk(update.new)):
+    if any(isinstance(n, ast.Call) and not _is_alias(n) for n in nodes(update.new)):
         return "each new value is computed first: all of them at once would take a model's memory"
-    if any(isinstance(n, ast.Call) and not _is_alias(n) for n in ast.walk(update.average)):
+    if any(isinstance(n, ast.Call) and not _is_alias(n) for n in nodes(update.average)):
         return "what is averaged is computed by a call"
     if is_of_a_state(site, names.iterable) or is_of_a_state(site, update.average):
         return "a `state_dict()` holds tied parameters more than once: go over `parameters()`"
     numbers = [number for number in (update.decay, update.weight) if number is not None]
-    if any(isinstance(n, ast.Call) for number in numbers for n in ast.walk(number)):
+    if any(isinstance(n, ast.Call) for number in numbers for n in nodes(number)):
         return "the weight is computed by a call, anew for each tensor"
     if isinstance(update.new, ast.BinOp):
         return "write the weight as `alpha`: the product is a tensor of its own for each parameter"
     if not may_be_gone_over_twice(site, names.iterable) and _one_each(names, update) is None:
         return "what the loop goes over may be an iterator, which can be gone over only once"
-    inside = set(ast.walk(loop))
+    inside = set(nodes(loop))
     if any(load not in inside for name in names.bound for load in site.loads(name)) and (
         not _bound_elsewhere(site, names, inside)
     ):

@@ -10,6 +10,7 @@ from typing import Final
 from tclint.diagnostics import Applicability, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
+from tclint.regexes import regex
 from tclint.semantics.events import ParameterLoop
 from tclint.semantics.site import Site
 
@@ -20,9 +21,7 @@ _TOGETHER: Final = frozenset({"zero_", "copy_", "mul_", "div_", "add_", "sub_", 
 _HALVES: Final = {"clamp_": "clamp_min_` and `torch._foreach_clamp_max_"}
 _OPERATORS: Final = {ast.Mult: "mul_", ast.Div: "div_", ast.Add: "add_", ast.Sub: "sub_"}
 # Functions of such names are called in every step.
-_OF_EACH_STEP: Final = re.compile(
-    r"zero_?grad|master|unscale|scale_grad|optimi[sz]e", re.IGNORECASE
-)
+_OF_EACH_STEP: Final = regex(r"zero_?grad|master|unscale|scale_grad|optimi[sz]e", re.IGNORECASE)
 
 
 class ChangesOneByOne(Rule[ParameterLoop]):

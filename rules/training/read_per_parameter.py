@@ -8,15 +8,17 @@ from typing import Final
 
 from tclint.diagnostics import Confidence, Decline, Effect, Worth
 from tclint.lint.rule import Finding, Rule
+from tclint.regexes import regex
 from tclint.semantics.events import ParameterLoop
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import nodes
 
 from ..lib.facts.devices import may_be_on_gpu
 from ..lib.facts.tensor_lists import Names, is_over_tensors, loop_names
 from ..lib.facts.training_loops import called, own_nodes, runs_every_time
 from ..lib.wording import lines
 
-_OF_EACH_STEP: Final = re.compile(r"clip|grad|norm", re.IGNORECASE)
+_OF_EACH_STEP: Final = regex(r"clip|grad|norm", re.IGNORECASE)
 
 
 class ReadPerParameter(Rule[ParameterLoop]):
@@ -87,11 +89,11 @@ def _reads(site: Site, loop: ast.For, names: Names) -> list[ast.expr]:
 
 def _is_number(node: ast.expr) -> bool:
     """True for what is read already."""
-    return any(called(part) in ("item", "float", "tolist") for part in ast.walk(node))
+    return any(called(part) in ("item", "float", "tolist") for part in nodes(node))
 
 
 def _has_norm(node: ast.expr) -> bool:
-    return any(called(part) in ("norm", "vector_norm") for part in ast.walk(node))
+    return any(called(part) in ("norm", "vector_norm") for part in nodes(node))
 
 
 def _is_asked(test: ast.expr, known: set[str]) -> bool:
@@ -99,8 +101,8 @@ def _is_asked(test: ast.expr, known: set[str]) -> bool:
     return any(
         called(part) in ("isnan", "isfinite", "isinf")
         and bool(known & _names(part))
-        and "item" not in map(called, ast.walk(test))
-        for part in ast.walk(test)
+        and "item" not in map(called, nodes(test))
+        for part in nodes(test)
     )
 
 
@@ -125,7 +127,7 @@ def _begin(node: ast.AST) -> tuple[int, int]:
 
 
 def _names(node: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return {n.id for n in nodes(node) if isinstance(n, ast.Name)}
 
 
 def _is_norm(element: ast.expr, names: Names) -> bool:

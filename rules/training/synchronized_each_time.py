@@ -8,6 +8,7 @@ from typing import Final
 
 from tclint.diagnostics import Confidence, Decline, Effect, Worth
 from tclint.lint.rule import Finding, Rule
+from tclint.regexes import regex
 from tclint.semantics.events import TrainingCall
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
@@ -22,18 +23,16 @@ _DDP: Final = frozenset(
     }
 )
 # Whoever says one of these synchronizes when it is time, or by other means.
-_TIMED: Final = re.compile(
+_TIMED: Final = regex(
     r"no_sync|no_backward_sync|backward_grad_sync|gradient_sync|\.accumulate\(|deepspeed|horovod|hvd"
     r"|fsdp|fully_?shard|reduce\w*\([^)]*grad",
     re.IGNORECASE,
 )
 # What a loop says that several processes run, each with a model in DDP.
-_SPREAD: Final = re.compile(
-    r"synchronize_between_processes|all_reduce_mean\(|reduce_tensor\(|DDP\("
-)
-_ACCELERATOR: Final = re.compile(r"accelerator$", re.IGNORECASE)
-_FEW: Final = re.compile(r"accum|micro", re.IGNORECASE)
-_OPTIMIZER: Final = re.compile(r"optim|^opt|scaler", re.IGNORECASE)
+_SPREAD: Final = regex(r"synchronize_between_processes|all_reduce_mean\(|reduce_tensor\(|DDP\(")
+_ACCELERATOR: Final = regex(r"accelerator$", re.IGNORECASE)
+_FEW: Final = regex(r"accum|micro", re.IGNORECASE)
+_OPTIMIZER: Final = regex(r"optim|^opt|scaler", re.IGNORECASE)
 
 
 class SynchronizedEachTime(Rule[TrainingCall]):

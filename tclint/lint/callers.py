@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 from tclint.lint.execution import Caller
 from tclint.lint.outlines import MODULE, STAR, Import, Outline, Part, Use
 from tclint.records import record
+from tclint.regexes import regex
 from tclint.semantics.project import Project
 from tclint.semantics.setup_words import may_compile, may_train
 
@@ -43,7 +44,7 @@ class Rank(IntEnum):
     TRAINS = 3
 
 
-_CLASS: Final = re.compile(r"^class[ \t]+\w+[^(:]*(?:\(([^)]*))?", re.M)
+_CLASS: Final = regex(r"^class[ \t]+\w+[^(:]*(?:\(([^)]*))?", re.M)
 
 
 class _Candidate(NamedTuple):

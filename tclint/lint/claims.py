@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Final
 
+from tclint.regexes import regex
 from tclint.torch_bounds import NEWEST_TORCH, Version
 from tclint.torch_facts.lifetimes import Lifetime, version_of
 
-_BOUNDS: Final = re.compile(r"(?:>= (\d+\.\d+))?\s*(?:< (\d+\.\d+))?")
+_BOUNDS: Final = regex(r"(?:>= (\d+\.\d+))?\s*(?:< (\d+\.\d+))?")
 _EVER: Final = (0, 0)
 
 

@@ -11,18 +11,20 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-_IMPORT: Final = re.compile(
+from tclint.regexes import regex
+
+_IMPORT: Final = regex(
     r"\n[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]*"
     r"(\((?:[^)#]|#[^\n]*\n)*\)|[^\n;#\\]*(?:\\\r?\n[^\n;#\\]*)*)|import[ \t]+([^\n;#]*))"
 )
-_COMMENT: Final = re.compile(r"#[^\n]*")
-_TOP: Final = re.compile(r"^(?=[^\s)\]}#])", re.M)
-_DEFINED: Final = re.compile(r"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
-_DEFINED_BELOW: Final = re.compile(
+_COMMENT: Final = regex(r"#[^\n]*")
+_TOP: Final = regex(r"^(?=[^\s)\]}#])", re.M)
+_DEFINED: Final = regex(r"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)")
+_DEFINED_BELOW: Final = regex(
     r"^[ \t]+(?:(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)|(\w+)[ \t]*=(?!=))", re.M
 )
-_CHAIN: Final = re.compile(r"(?:\.\w+)+")
-_WORD: Final = re.compile(r"\w+")
+_CHAIN: Final = regex(r"(?:\.\w+)+")
+_WORD: Final = regex(r"\w+")
 MODULE: Final = ""
 """What an import of a whole module names."""
 STAR: Final = "*"

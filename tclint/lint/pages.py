@@ -35,7 +35,6 @@ reads a page while files are checked.
 from __future__ import annotations
 
 import inspect
-import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -47,6 +46,7 @@ from tclint.errors import UserError
 from tclint.lint.claims import releases, split
 from tclint.lint.rule import Bad, Example, Good, Rule, Untouched
 from tclint.records import record
+from tclint.regexes import regex
 from tclint.source.errors import reason
 
 EXAMPLES: Final = "## Examples"
@@ -55,7 +55,7 @@ EFFECTS: Final = ("recompile", "host-sync", "launches", "raises", "warns")
 """What an example may prove, besides graph breaks."""
 
 _RESULTS: Final = ("Fixed:", "Unsafe:")
-_GRAPH_BREAK: Final = re.compile(r"GB\d{4}")
+_GRAPH_BREAK: Final = regex(r"GB\d{4}")
 
 
 class PageError(UserError):

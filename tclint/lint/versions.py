@@ -8,7 +8,6 @@ declined: rules write the names of today, and here, nowhere else, these are comp
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -19,6 +18,7 @@ from tclint.diagnostics import Confidence, Decline
 from tclint.lint.rewrite import AddArgument, Import, Local, Repair
 from tclint.lint.rule import Finding
 from tclint.records import record
+from tclint.regexes import regex
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 from tclint.torch_bounds import NEWEST_TORCH, shown
@@ -32,7 +32,7 @@ from tclint.torch_facts.lifetimes import (
     since,
 )
 
-_PLACE: Final = re.compile(r"\$(?=[A-Za-z_])")
+_PLACE: Final = regex(r"\$(?=[A-Za-z_])")
 _MARK: Final = "_tclint_part_"
 # Operators of other libraries live there, which no release of torch is asked about.
 _FOREIGN: Final = ("torch.ops.", "torch.classes.")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from tclint.regexes import regex
 from tclint.semantics.values import (
     NONE,
     SYMINT,
@@ -30,7 +30,7 @@ from tclint.semantics.values import (
 
 MANY: Final = 4
 RANGES: Final = {"range": "", "shape": " over a size", "data": " over a number read"}
-_OF_PARAMETER: Final = re.compile(r"~(\w+):[^:()|]*[^\d:()|][^:()|]*:\d+")
+_OF_PARAMETER: Final = regex(r"~(\w+):[^:()|]*[^\d:()|][^:()|]*:\d+")
 
 
 def readable(value: Value) -> str:

@@ -6,18 +6,20 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from tclint.regexes import regex
+
 # Nor do regular expressions, or what is merely optimal or compilable. Each word is asked apart: a
 # pattern that starts with a word is found much faster.
 _COMPILING: Final = (
-    ("compile", re.compile(r"compile(?!able|r\.is_)(?<!\bre\.compile)(?<![Pp]recompile)")),
-    ("jit", re.compile(r"script(?:_if_tracing)?\(")),
-    ("_dynamo", re.compile("_dynamo")),
-    ("dynamo_", re.compile("dynamo_(?:backend|plugin)")),
+    ("compile", regex(r"compile(?!able|r\.is_)(?<!\bre\.compile)(?<![Pp]recompile)")),
+    ("jit", regex(r"script(?:_if_tracing)?\(")),
+    ("_dynamo", regex("_dynamo")),
+    ("dynamo_", regex("dynamo_(?:backend|plugin)")),
 )
-_TRAINING: Final = (("optim", re.compile(r"optim(?!al|um|i[sz](?:ed|ing|ation))")),)
+_TRAINING: Final = (("optim", regex(r"optim(?!al|um|i[sz](?:ed|ing|ation))")),)
 
-_IMPORTED: Final = re.compile(r"from torch\.optim(?:\.\w+)* import (\([^)]*\)|[^\n(]*)")
-_HOOKING: Final = (("register_forward", re.compile(r"register_forward_(?:pre_)?hook\(")),)
+_IMPORTED: Final = regex(r"from torch\.optim(?:\.\w+)* import (\([^)]*\)|[^\n(]*)")
+_HOOKING: Final = (("register_forward", regex(r"register_forward_(?:pre_)?hook\(")),)
 
 
 def places(text: str) -> Iterator[int]:

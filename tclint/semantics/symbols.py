@@ -6,9 +6,10 @@ Like the values they are no dataclasses, so that mypyc makes them native; each i
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING, Final
 from unicodedata import normalize
+
+from tclint.regexes import regex
 
 if TYPE_CHECKING:
     from tclint.source.file import SourceFile
@@ -121,9 +122,9 @@ class ModuleInfo:
 
 # Each begins with a word that is quickly found; what prose says behind it does no harm.
 _DECLARED: Final = tuple(
-    re.compile(rf"{word}[\s\\]+(\w+(?:[\s\\]*,[\s\\]*\w+)*)") for word in ("global", "nonlocal")
+    regex(rf"{word}[\s\\]+(\w+(?:[\s\\]*,[\s\\]*\w+)*)") for word in ("global", "nonlocal")
 )
-_NAME: Final = re.compile(r"\w+")
+_NAME: Final = regex(r"\w+")
 
 
 class Signature:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from tclint.regexes import regex
 from tclint.semantics.symbols import ModuleInfo
 from tclint.semantics.syntax import CALL, CHILDLESS, add_children, children, nodes
 
@@ -22,10 +23,10 @@ WORDS: Final = (
 )  # fmt: skip
 """A file without any of these has no step."""
 _BACKWARD: Final = frozenset({"backward", "manual_backward"})
-_NO_OPTIMIZERS: Final = re.compile(r"sched|env|prof|^lr", re.IGNORECASE)
-_OPTIMIZER: Final = re.compile(r"optim|^opt(_|$)", re.IGNORECASE)
-_LOSS: Final = re.compile(r"loss", re.IGNORECASE)
-_STEP_NAMES: Final = re.compile(r"^_*(train|optimi[sz]e|update|learn)|train.*(step|batch|iter)")
+_NO_OPTIMIZERS: Final = regex(r"sched|env|prof|^lr", re.IGNORECASE)
+_OPTIMIZER: Final = regex(r"optim|^opt(_|$)", re.IGNORECASE)
+_LOSS: Final = regex(r"loss", re.IGNORECASE)
+_STEP_NAMES: Final = regex(r"^_*(train|optimi[sz]e|update|learn)|train.*(step|batch|iter)")
 _FRAMEWORK: Final = frozenset({"training_step"})
 _OF_TRAINERS: Final = frozenset(
     {"compute_loss"}

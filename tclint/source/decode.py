@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import codecs
 import io
-import re
 import tokenize
 from pathlib import Path
 from typing import Final
 
 from tclint.diagnostics import Position, Span
 from tclint.files import LARGEST_TEXT, TooLargeError, read_bytes, too_large
+from tclint.regexes import regex
 from tclint.source.errors import SourceError, reason
 from tclint.source.file import SourceFile
 
@@ -24,8 +24,8 @@ _UTF16_32_MARKS: Final = (
     codecs.BOM_UTF16_LE,
     codecs.BOM_UTF16_BE,
 )
-_LINE_END: Final = re.compile(rb"\r\n|\r|\n")
-_NOT_ASCII: Final = re.compile(rb"[\x80-\xff]")
+_LINE_END: Final = regex(rb"\r\n|\r|\n")
+_NOT_ASCII: Final = regex(rb"[\x80-\xff]")
 
 
 def read_source(path: Path) -> SourceFile:

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from tclint.diagnostics import Decline, Edit, Position, Span
+from tclint.regexes import regex
 from tclint.source.file import SourceFile
 from tclint.source.suppress import Suppression
 
-_IGNORED_CODES: Final = re.compile(r"#\s*tclint:\s*ignore\[[^\]]*")
+_IGNORED_CODES: Final = regex(r"#\s*tclint:\s*ignore\[[^\]]*")
 
 
 def ignore_edit(

@@ -7,10 +7,12 @@ import re
 import warnings
 from typing import Final
 
+from tclint.regexes import regex
+
 _MARK: Final = "# %%tclint-magic "
-_HIDDEN: Final = re.compile(r"(?:(?:pass|\.\.\.)  )?" + re.escape(_MARK) + r"([^\n]*)")
-_MAGIC: Final = re.compile(r"([ \t]*)([%!?].*|[\w.*]+(?:\([^)]*\))?\?\??[ \t]*)")
-_ASSIGNED: Final = re.compile(r"([ \t]*[\w., ()\[\]]+=[ \t]*)([%!].*)")
+_HIDDEN: Final = regex(r"(?:(?:pass|\.\.\.)  )?" + re.escape(_MARK) + r"([^\n]*)")
+_MAGIC: Final = regex(r"([ \t]*)([%!?].*|[\w.*]+(?:\([^)]*\))?\?\??[ \t]*)")
+_ASSIGNED: Final = regex(r"([ \t]*[\w., ()\[\]]+=[ \t]*)([%!].*)")
 _PYTHON_CELLS: Final = frozenset({"capture", "prun", "time", "timeit"})
 """Cell magics that run the cell as Python."""
 

@@ -8,18 +8,20 @@ import sys
 import warnings
 from typing import Final
 
+from tclint.regexes import regex
+
 _NAMED: Final = (
-    ((3, 11), re.compile(r"^\s*except\s*\*"), "`except*`"),
-    ((3, 11), re.compile(r"\w\[[^\]]*\*\w"), "a star in an index"),
-    ((3, 12), re.compile(r"^\s*type\s+\w+\s*(\[.*\]\s*)?="), "the `type` statement"),
-    ((3, 12), re.compile(r"^\s*(async\s+def|def|class)\s+\w+\s*\["), "a type parameter"),
+    ((3, 11), regex(r"^\s*except\s*\*"), "`except*`"),
+    ((3, 11), regex(r"\w\[[^\]]*\*\w"), "a star in an index"),
+    ((3, 12), regex(r"^\s*type\s+\w+\s*(\[.*\]\s*)?="), "the `type` statement"),
+    ((3, 12), regex(r"^\s*(async\s+def|def|class)\s+\w+\s*\["), "a type parameter"),
     (
         (3, 12),
-        re.compile(r"\b(?:f|fr|rf)([\"'])[^\"']*\{[^}\"']*\1", re.IGNORECASE),
+        regex(r"\b(?:f|fr|rf)([\"'])[^\"']*\{[^}\"']*\1", re.IGNORECASE),
         "the same quote inside an f-string",
     ),
-    ((3, 14), re.compile(r"^\s*except\s+[\w.]+\s*,"), "`except` without parentheses"),
-    ((3, 14), re.compile(r"\b(t|rt|tr)[\"']", re.IGNORECASE), "a template string"),
+    ((3, 14), regex(r"^\s*except\s+[\w.]+\s*,"), "`except` without parentheses"),
+    ((3, 14), regex(r"\b(t|rt|tr)[\"']", re.IGNORECASE), "a template string"),
 )
 """What a line looks like that only a newer Python can parse: first version, look, name."""
 _LONGEST: Final = 300

@@ -15,13 +15,14 @@ from typing import Any, Final
 
 from tclint.diagnostics import Position, Span
 from tclint.records import record
+from tclint.regexes import regex
 from tclint.source.errors import SourceError
 from tclint.source.file import CELL_MARK, SourceFile
 from tclint.source.magics import hidden, shown
 
 SUFFIX: Final = ".ipynb"
-_TOKEN: Final = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+)', re.DOTALL)
-_MARK_LINE: Final = re.compile(re.escape(CELL_MARK) + r"(\d+)\n")
+_TOKEN: Final = regex(r'\s*("(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+)', re.DOTALL)
+_MARK_LINE: Final = regex(re.escape(CELL_MARK) + r"(\d+)\n")
 
 
 @record(frozen=True)

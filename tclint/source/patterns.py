@@ -9,17 +9,18 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from tclint.records import record
+from tclint.regexes import regex
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-_NAME: Final = re.compile(r"[\w.-][\w. -]*(?<! )/?")
-_SUFFIX: Final = re.compile(r"\*(\.\w+)")
+_NAME: Final = regex(r"[\w.-][\w. -]*(?<! )/?")
+_SUFFIX: Final = regex(r"\*(\.\w+)")
 _ANY: Final = "[^/]*"
 """What pathspec makes of ``*``."""
-_SET: Final = re.compile(r"(?<!\\)\[(?!\^/\])(?:\\.|[^\]\\])+\]")
+_SET: Final = regex(r"(?<!\\)\[(?!\^/\])(?:\\.|[^\]\\])+\]")
 # A star, then characters, escaped ones, `?` and sets, up to the next star of the same part.
-_BEFORE_ANOTHER: Final = re.compile(
+_BEFORE_ANOTHER: Final = regex(
     rf"\[\^/\]\*((?:\\.|\[\^/\](?!\*)|{_SET.pattern}|[^\\\[\](){{}}*+?/^$|.])+)(?=\[\^/\]\*)"
 )
 _BETWEEN: Final = "(?:/.+)?"

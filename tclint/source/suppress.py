@@ -22,9 +22,10 @@ from typing import Final
 
 from tclint.diagnostics import Position, Span
 from tclint.records import record
+from tclint.regexes import regex
 from tclint.source.file import SourceFile
 
-_DIRECTIVE: Final = re.compile(
+_DIRECTIVE: Final = regex(
     r"""\#[ \t]*(?:
         tclint:[ \t]*(?P<verb>[\w-]*)(?:[ \t]*(?P<bracket>\[[^\]\r\n\#]*\]?))?(?P<colon>[ \t]*[:=])?
       | (?i:noqa)\b(?P<listed>[ \t]*:[ \t]*
@@ -32,8 +33,8 @@ _DIRECTIVE: Final = re.compile(
     )""",
     re.VERBOSE,
 )
-_SEPARATOR: Final = re.compile(r"[, \t]+")
-_CODE: Final = re.compile(r"[A-Z]+[0-9]+")
+_SEPARATOR: Final = regex(r"[, \t]+")
+_CODE: Final = regex(r"[A-Z]+[0-9]+")
 _EVERY_ROW: Final = range(1, sys.maxsize)
 _VERBS: Final = ("ignore", "ignore-file", "disable", "enable")
 

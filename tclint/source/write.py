@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import Final
 
 from tclint.records import record
+from tclint.regexes import regex
 from tclint.scratch import locked
 from tclint.source.decode import decode
 from tclint.source.errors import SourceError, reason
 
 _BESIDE: Final = ".tclint-"
 _OLD: Final = ".old"
-_LEFT: Final = re.compile(rf"{re.escape(_BESIDE)}[a-z0-9_]{{8}}(?:{re.escape(_OLD)})?")
+_LEFT: Final = regex(rf"{re.escape(_BESIDE)}[a-z0-9_]{{8}}(?:{re.escape(_OLD)})?")
 _ABANDONED: Final = 3_600
 """Seconds after which what was not written to its end counts as left, where locks do not tell."""
 

@@ -11,21 +11,22 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from tclint.regexes import regex
 from tclint.torch_bounds.releases import BoundsError, Version, minor_version
 from tclint.torch_bounds.text import read_bytes, table
 
-_TORCH: Final = re.compile(rb"""^name\s*=\s*["'][Tt]orch["']\s*$""", re.MULTILINE)
-_BLOCK: Final = re.compile(rb"^\[", re.MULTILINE)
-_PACKAGES: Final = re.compile(rb"^\[\[?(?:package|metadata|requires)", re.MULTILINE)
-_VERSION: Final = re.compile(rb"""^version\s*=\s*["']([^"']*)["']""", re.MULTILINE)
-_ARCHIVE: Final = re.compile(
+_TORCH: Final = regex(rb"""^name\s*=\s*["'][Tt]orch["']\s*$""", re.MULTILINE)
+_BLOCK: Final = regex(rb"^\[", re.MULTILINE)
+_PACKAGES: Final = regex(rb"^\[\[?(?:package|metadata|requires)", re.MULTILINE)
+_VERSION: Final = regex(rb"""^version\s*=\s*["']([^"']*)["']""", re.MULTILINE)
+_ARCHIVE: Final = regex(
     rb"[/\s](?:pytorch|pytorch-cpu|pytorch-gpu|torch)-(\d[^-/\s]*)-[^/\s]+\.(?:conda|tar\.bz2|whl)"
 )
-_ENTRY: Final = re.compile(
+_ENTRY: Final = regex(
     rb"""^\s*(?:- )?name: ["']?(?:pytorch|torch)["']?\s*\n\s+version: ["']?([\d.]+[^"'\s]*)""",
     re.MULTILINE,
 )
-_YAML: Final = re.compile(rb"^(?:version|metadata|package|packages):", re.MULTILINE)
+_YAML: Final = regex(rb"^(?:version|metadata|package|packages):", re.MULTILINE)
 _CONFLICTS: Final = (b"\n<<<<<<< ", b"\n>>>>>>> ")
 
 

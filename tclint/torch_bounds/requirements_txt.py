@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from tclint.records import record
+from tclint.regexes import regex
 from tclint.torch_bounds.releases import BoundsError
 from tclint.torch_bounds.statements import Requirement, requirement
 from tclint.torch_bounds.text import read_text
 
-_INCLUDE: Final = re.compile(
-    r"(?P<option>-r|-c|--requirement|--constraint)(?:\s+|=|(?=\S))(?P<file>.+)"
-)
-_LINE: Final = re.compile(r"[A-Za-z0-9_.\-/\\$~{\"'].*|\w:\\.*")
-_COMMENT: Final = re.compile(r"(?:^|\s+)#.*")
-_OPTIONS: Final = re.compile(r"\s+--?[a-zA-Z].*")
+_INCLUDE: Final = regex(r"(?P<option>-r|-c|--requirement|--constraint)(?:\s+|=|(?=\S))(?P<file>.+)")
+_LINE: Final = regex(r"[A-Za-z0-9_.\-/\\$~{\"'].*|\w:\\.*")
+_COMMENT: Final = regex(r"(?:^|\s+)#.*")
+_OPTIONS: Final = regex(r"\s+--?[a-zA-Z].*")
 
 
 @record(frozen=True)

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Final
 
 from tclint.records import record
+from tclint.regexes import regex
 from tclint.torch_bounds.releases import Allowed, BoundsError
 
-IS_TORCH: Final = re.compile(r"\s*torch(?![\w.-]*[\w-])", re.IGNORECASE)
+IS_TORCH: Final = regex(r"\s*torch(?![\w.-]*[\w-])", re.IGNORECASE)
 """Begins a requirement of torch, and of no package whose name goes on."""
-_WHEEL: Final = re.compile(r"(?:^|[/\\=\s])torch-(?P<version>\d[^-\s/]*)-[^/\s]*\.whl")
-_CARET: Final = re.compile(r"\^\s*(?P<version>\d+(?:\.\d+)*)\S*")
-_TILDE: Final = re.compile(r"~(?!=)\s*(?P<version>\d+(?:\.\d+)*)\S*")
-_BARE: Final = re.compile(r"=?\s*v?\d[\w.+!-]*(?:\.\*)?|\*")
+_WHEEL: Final = regex(r"(?:^|[/\\=\s])torch-(?P<version>\d[^-\s/]*)-[^/\s]*\.whl")
+_CARET: Final = regex(r"\^\s*(?P<version>\d+(?:\.\d+)*)\S*")
+_TILDE: Final = regex(r"~(?!=)\s*(?P<version>\d+(?:\.\d+)*)\S*")
+_BARE: Final = regex(r"=?\s*v?\d[\w.+!-]*(?:\.\*)?|\*")
 
 
 _MOST: Final = 200
@@ -158,11 +159,11 @@ def conda(text: str) -> Requirement | None:
     return Requirement(text.strip(), alternatives)
 
 
-_CONDA: Final = re.compile(
+_CONDA: Final = regex(
     r"(?:[\w./-]+::)?(?:pytorch|pytorch-cpu|pytorch-gpu|torch)(?![\w.-])(?:\[[^\]]*\])?(?P<said>.*)",
     re.IGNORECASE,
 )
-_BUILD: Final = re.compile(r"(?P<version>[=<>!~]*\s*\d[^=\s]*?)(?:=|\s+)[^=\s]+")
+_BUILD: Final = regex(r"(?P<version>[=<>!~]*\s*\d[^=\s]*?)(?:=|\s+)[^=\s]+")
 
 
 def _split(text: str) -> list[str]:

@@ -6,18 +6,19 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from tclint.regexes import regex
 from tclint.semantics.site import Site
 
-_TOLD: Final = re.compile(r'"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\'|#[^\n]*')
-_ON_DEVICE: Final = re.compile(
+_TOLD: Final = regex(r'"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\'|#[^\n]*')
+_ON_DEVICE: Final = regex(
     r"cuda|accelerat|gpu|fabric|xpu|lightning|deepspeed|nccl|fp16|bf16|bfloat16|autocast",
     re.IGNORECASE,
 )
-_SPEAKS: Final = re.compile(r"device", re.IGNORECASE)
-_BOUND: Final = re.compile(
+_SPEAKS: Final = regex(r"device", re.IGNORECASE)
+_BOUND: Final = regex(
     r"^[ \t]*[\w.]*device\w*\s*(?::[^=\n]+)?=(?!=)\s*([^\n]+?)\s*$", re.IGNORECASE | re.MULTILINE
 )
-_CPU: Final = re.compile(r"(?:torch\.device\(\s*)?[\"']cpu[\"']\)?$")
+_CPU: Final = regex(r"(?:torch\.device\(\s*)?[\"']cpu[\"']\)?$")
 
 
 def may_be_on_gpu(site: Site) -> bool:

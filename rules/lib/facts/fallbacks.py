@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import nodes
 
 KEPT = "the function already chooses between this and `{}`, for versions without it"
 
@@ -14,7 +15,7 @@ def is_fallback(site: Site, dotted: str) -> bool:
     scope, last = site.body.scope, dotted.rpartition(".")[2]
     if isinstance(scope, ast.Module):
         return False
-    for node in ast.walk(scope):
+    for node in nodes(scope):
         if isinstance(node, ast.Constant) and node.value == last:
             return True
         if isinstance(node, ast.Attribute) and node.attr == last and site.dotted(node) == dotted:

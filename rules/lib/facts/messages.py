@@ -8,26 +8,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from string import Formatter
 from typing import Final
 
+from tclint.regexes import regex
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Sequence as Elements
 from tclint.semantics.values import SymInt, Tensor
 
 _LONGEST: Final = 48
-_PERCENT: Final = re.compile(r"%(?:\((\w+)\))?[#0\- +]*(?:\d+)?(?:\.\d+)?([a-zA-Z%])")
+_PERCENT: Final = regex(r"%(?:\((\w+)\))?[#0\- +]*(?:\d+)?(?:\.\d+)?([a-zA-Z%])")
 # They change how a value is shown, not what it is.
 _CONVERSIONS: Final = ("str", "repr", "int", "float", "bool", "list", "tuple")
 # Where the values begin that a message adds to what it states, and what asks for a value behind it.
-_CLAUSE: Final = re.compile(
+_CLAUSE: Final = regex(
     r"[,;:(]\s+|\.\s+(?=[A-Z])|\s\(|,?\s+(?:but )?(?:got|found|was|is)\b[\s:=]*$"
 )
-_DANGLING: Final = re.compile(
+_DANGLING: Final = regex(
     r"\b(?:a|an|the|of|in|to|for|with|than|and|or|not|by|at|from|be|has|have|must|expected"
     r"|in range)$",
     re.I,
 )
 # What is closed again is no end of a statement: "must be in [x0, y0] (corner) format".
-_CLOSED: Final = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|`[^`]*`|\"[^\"]*\"")
+_CLOSED: Final = regex(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|`[^`]*`|\"[^\"]*\"")
 _LABEL: Final = 3
 """Words at most that only name the value behind them: "..., largest value: {x}"."""
 _COPIES: Final = ("item", "tolist", "detach", "cpu", "numpy", "float")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from tclint.semantics.lattice import is_static, may_be_tensor, options
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import nodes
 from tclint.semantics.values import UNKNOWN, Class, DataScalar, External, Static, SymInt, Tensor
 
 from .purity import PURE
@@ -40,7 +41,7 @@ def skipped_effects(site: Site, node: ast.AST, output: Callable[[ast.AST], bool]
     ``output`` tells the calls that are meant to be left out.
     """
     found: dict[str, None] = {}
-    for part in ast.walk(node):
+    for part in nodes(node):
         if isinstance(part, ast.Call) and not output(part) and not _only_computes(site, part):
             found[f"`{site.text(part)}`"] = None
         if isinstance(part, ast.comprehension) and site.value(part.iter) == UNKNOWN:
@@ -51,7 +52,7 @@ def skipped_effects(site: Site, node: ast.AST, output: Callable[[ast.AST], bool]
 def written_files(site: Site, node: ast.AST) -> list[str]:
     """The files that prints in ``node`` write to, as they are written, apart from the terminal."""
     found: dict[str, None] = {}
-    for part in ast.walk(node):
+    for part in nodes(node):
         if isinstance(part, ast.Call) and site.dotted(part.func) == "print":
             for keyword in part.keywords:
                 if keyword.arg is None:
@@ -68,7 +69,7 @@ def _is_terminal(site: Site, node: ast.expr) -> bool:
 
 def binds_or_waits(node: ast.AST) -> str | None:
     """What makes an expression impossible to move: it binds a name, awaits or yields."""
-    for part in ast.walk(node):
+    for part in nodes(node):
         if isinstance(part, ast.NamedExpr):
             return f"the call binds `{part.target.id}`"
         if isinstance(part, (ast.Await, ast.Yield, ast.YieldFrom)):
@@ -90,7 +91,7 @@ def may_show_tensor(site: Site, call: ast.Call) -> bool:
 
 def reads_tensor(site: Site, call: ast.Call) -> bool:
     """True when an argument is computed from a number read from a tensor (``.item()``)."""
-    parts = (part for argument in arguments(call) for part in ast.walk(argument))
+    parts = (part for argument in arguments(call) for part in nodes(argument))
     return any(isinstance(o, DataScalar) for part in parts for o in options(site.value(part)))
 
 
@@ -106,7 +107,7 @@ def is_fixed(site: Site, node: ast.expr) -> bool:
     return all(
         isinstance(part, (ast.Constant, ast.expr_context, ast.Tuple, ast.keyword))
         or isinstance(site.value(part), (External, Class))
-        for part in ast.walk(node)
+        for part in nodes(node)
     )
 
 

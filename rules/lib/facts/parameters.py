@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tclint.semantics.symbols import FunctionInfo, FunctionNode, parameters_of
+from tclint.semantics.syntax import nodes
 from tclint.torch_facts import is_tensor_member
 
 from .annotations import is_described_as_number, is_number_type, is_tensor_type
@@ -49,12 +50,12 @@ def takes_tensor(node: FunctionNode, name: str) -> bool:
         return is_tensor_type(declared[name])
     tensors = {other for other, kind in declared.items() if is_tensor_type(kind)}
     around: dict[ast.AST, ast.AST] = {}
-    for outer in ast.walk(node):
+    for outer in nodes(node):
         around |= dict.fromkeys(ast.iter_child_nodes(outer), outer)
         match outer:
             case ast.Attribute(value=ast.Name(id=other), attr=attr) if is_tensor_member(attr):
                 tensors.add(other)
-    uses = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name]
+    uses = [n for n in nodes(node) if isinstance(n, ast.Name) and n.id == name]
     return name not in tensors and all(
         isinstance(use.ctx, ast.Load) and _meets(use, around, tensors) for use in uses
     )
@@ -64,7 +65,7 @@ def _meets(use: ast.AST, around: dict[ast.AST, ast.AST], tensors: set[str]) -> b
     """True where one of the variables takes part in the arithmetic around a number."""
     while isinstance(around.get(use), (ast.BinOp, ast.UnaryOp, ast.Compare)):
         use = around[use]
-    return any(isinstance(part, ast.Name) and part.id in tensors for part in ast.walk(use))
+    return any(isinstance(part, ast.Name) and part.id in tensors for part in nodes(use))
 
 
 def is_number_literal(node: ast.expr | None) -> bool:

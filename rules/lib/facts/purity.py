@@ -7,6 +7,7 @@ import ast
 from tclint.semantics.lattice import tensor_in
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import ClassInfo
+from tclint.semantics.syntax import nodes
 from tclint.semantics.values import Object, Tensor
 
 _REDUCTIONS = frozenset(
@@ -37,10 +38,10 @@ ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 def is_pure(site: Site, node: ast.expr) -> bool:
     """True when evaluating ``node`` only computes: no call that could write, draw or print."""
-    return not any(_is_property(site, part) for part in ast.walk(node)) and all(
+    return not any(_is_property(site, part) for part in nodes(node)) and all(
         not isinstance(part, (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom))
         or (isinstance(part, ast.Call) and _pure_call(site, part))
-        for part in ast.walk(node)
+        for part in nodes(node)
     )
 
 
@@ -116,13 +117,13 @@ def is_bound(site: Site, name: ast.Name) -> bool:
 
 def _parameters(scope: ast.AST) -> set[str]:
     arguments = getattr(scope, "args", None)
-    return {a.arg for a in ast.walk(arguments) if isinstance(a, ast.arg)} if arguments else set()
+    return {a.arg for a in nodes(arguments) if isinstance(a, ast.arg)} if arguments else set()
 
 
 def _assigns(statement: ast.stmt, name: str) -> bool:
     if not isinstance(statement, ast.Assign):
         return False
-    named = (part for target in statement.targets for part in ast.walk(target))
+    named = (part for target in statement.targets for part in nodes(target))
     return any(isinstance(p, ast.Name) and p.id == name and _is_store(p) for p in named)
 
 
@@ -197,11 +198,11 @@ def _compared_first(site: Site, side: ast.expr) -> set[str]:
         if isinstance(outer, (ast.BoolOp, ast.Compare, ast.UnaryOp)):
             test = outer
     first = _evaluated_first(site, test)
-    if any(isinstance(part, _CONDITIONAL) for part in ast.walk(first)):
+    if any(isinstance(part, _CONDITIONAL) for part in nodes(first)):
         return set()
     orders = (
         part
-        for part in ast.walk(first)
+        for part in nodes(first)
         if isinstance(part, ast.Compare) and isinstance(part.ops[0], ORDER)
     )
     return {ast.dump(side) for part in orders for side in (part.left, part.comparators[0])}
@@ -218,7 +219,7 @@ def _evaluated_first(site: Site, test: ast.AST) -> ast.AST:
 
 
 def _has_tensor(site: Site, node: ast.expr) -> bool:
-    return any(tensor_in(site.value(part)) is not None for part in ast.walk(node))
+    return any(tensor_in(site.value(part)) is not None for part in nodes(node))
 
 
 def _number(node: ast.expr) -> bool:

@@ -8,14 +8,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.records import record
+from tclint.regexes import regex
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import nodes
 
 Loop = ast.For | ast.ListComp | ast.GeneratorExp
 _OF_MODULES: Final = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
 _STATES: Final = frozenset({"state_dict"})
 _VIEWS: Final = frozenset({"items", "values", "keys"})
 _WRAPPERS: Final = frozenset({"list", "tuple", "dict", "OrderedDict", "chain", "reversed"})
-_NAMED: Final = re.compile(r"param|weights|_ps$", re.IGNORECASE)
+_NAMED: Final = regex(r"param|weights|_ps$", re.IGNORECASE)
 
 
 @record(frozen=True)
@@ -35,7 +37,7 @@ def loop_names(loop: Loop) -> Names | None:
         target, iterable = loop.generators[0].target, loop.generators[0].iter
     else:
         return None
-    bound = frozenset(n.id for n in ast.walk(target) if isinstance(n, ast.Name))
+    bound = frozenset(n.id for n in nodes(target) if isinstance(n, ast.Name))
     return Names(bound, target, iterable)
 
 
@@ -93,13 +95,13 @@ def _gives_tensors(site: Site, node: ast.expr, depth: int) -> bool:
 
 def is_of_a_state(site: Site, node: ast.expr) -> bool:
     """True for what comes from a `state_dict()`, which holds tied tensors once for each name."""
-    for part in ast.walk(node):
+    for part in nodes(node):
         if isinstance(part, ast.Attribute) and part.attr in _STATES:
             return True
         if isinstance(part, ast.Name):
             made = _made(site, part.id)
             if made is not None and any(
-                isinstance(n, ast.Attribute) and n.attr in _STATES for n in ast.walk(made)
+                isinstance(n, ast.Attribute) and n.attr in _STATES for n in nodes(made)
             ):
                 return True
     return False

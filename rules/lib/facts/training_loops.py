@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import Final
 
+from tclint.regexes import regex
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import children
 from tclint.semantics.training import StepBody
@@ -21,7 +22,7 @@ _NESTED: Final = (
     ast.Lambda,
     ast.ClassDef,
 )
-_OFTEN: Final = re.compile(r"log|interval|every|should|freq|verbose|print", re.IGNORECASE)
+_OFTEN: Final = regex(r"log|interval|every|should|freq|verbose|print", re.IGNORECASE)
 
 
 def own_nodes(loop: StepBody) -> Iterator[ast.AST]:

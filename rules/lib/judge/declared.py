@@ -7,6 +7,7 @@ import ast
 from tclint.diagnostics import Decline
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import nodes
 from tclint.semantics.values import Tensor
 
 from ..facts.annotations import is_number_type
@@ -58,7 +59,7 @@ def _declared(site: Site, node: ast.expr, depth: int) -> str:
         case ast.Name(id=name):
             return _of_name(site, node, name, depth)
         case ast.Attribute(value=ast.Name(id="self"), attr=name):
-            given_here = any(stores(part, name) for part in ast.walk(site.body.scope))
+            given_here = any(stores(part, name) for part in nodes(site.body.scope))
             return "" if given_here or not _is_number_attribute(site, name) else f"self.{name}"
         case ast.UnaryOp(operand=operand):
             return _declared(site, operand, depth)
@@ -110,7 +111,7 @@ def stores(node: ast.AST, attribute: str) -> bool:
 def _is_number_attribute(site: Site, name: str) -> bool:
     """True where `__init__` gives the attribute a number, or a parameter declared as one."""
     init = site.cls.methods.get("__init__") if site.cls else None
-    for statement in ast.walk(init.node) if init else ():
+    for statement in nodes(init.node) if init else ():
         match statement:
             case ast.AnnAssign(target=ast.Attribute(attr=attr), annotation=kind) if attr == name:
                 return is_number_type(kind)

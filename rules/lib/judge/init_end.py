@@ -6,6 +6,7 @@ import ast
 
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
+from tclint.semantics.syntax import nodes
 
 
 def why_no_place(
@@ -17,10 +18,10 @@ def why_no_place(
     if init is None or isinstance(init.node, ast.Lambda):
         plain = len(cls.bases) == 1 and site.dotted(cls.bases[0]) == "torch.nn.Module"
         return "" if plain else f"`{cls.name}` inherits its `__init__`"
-    calls = [n for n in ast.walk(init.node) if isinstance(n, ast.Call)]
+    calls = [n for n in nodes(init.node) if isinstance(n, ast.Call)]
     if not any(isinstance(c.func, ast.Attribute) and c.func.attr == "__init__" for c in calls):
         return "`__init__` does not call `super().__init__()`"
-    if any(isinstance(n, (ast.Return, ast.Raise)) for n in ast.walk(init.node)):
+    if any(isinstance(n, (ast.Return, ast.Raise)) for n in nodes(init.node)):
         return "`__init__` may return or raise before its last line"
     own = first_argument(init)
     for call in calls:
@@ -34,7 +35,7 @@ def why_no_place(
 def why_not_set_there(call: ast.Call, init: FunctionInfo) -> str:
     """Which attribute of the call some way through ``__init__`` does not set; empty for none."""
     own = first_argument(init)
-    for node in ast.walk(call):
+    for node in nodes(call):
         match node:
             case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name == own:
                 known = init.cls is not None and _is_of_class(init.cls, attribute)
@@ -48,7 +49,7 @@ def _is_of_class(cls: ClassInfo, attribute: str) -> bool:
         isinstance(part, ast.Name) and part.id == attribute and isinstance(part.ctx, ast.Store)
         for statement in cls.node.body
         if isinstance(statement, (ast.Assign, ast.AnnAssign))
-        for part in ast.walk(statement)
+        for part in nodes(statement)
     )
 
 
@@ -64,7 +65,7 @@ def _set_by(statement: ast.stmt, own: str, attribute: str) -> bool:
         case ast.With(body=body):
             return _sets(body, own, attribute)
         case ast.Assign(targets=targets):
-            return any(_is_own(part, own, attribute) for t in targets for part in ast.walk(t))
+            return any(_is_own(part, own, attribute) for t in targets for part in nodes(t))
         case ast.AnnAssign(target=target, value=ast.expr()):
             return _is_own(target, own, attribute)
     return False
@@ -79,13 +80,11 @@ def _is_own(node: ast.AST, own: str, attribute: str) -> bool:
 
 def why_not_constant_there(call: ast.Call, init: FunctionInfo) -> str:
     """Which name of the call is another one in ``__init__``; empty for none."""
-    local = {n.arg for n in ast.walk(init.node) if isinstance(n, ast.arg)} - {first_argument(init)}
+    local = {n.arg for n in nodes(init.node) if isinstance(n, ast.arg)} - {first_argument(init)}
     local |= {
-        n.id
-        for n in ast.walk(init.node)
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        n.id for n in nodes(init.node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     }
-    for node in ast.walk(call):
+    for node in nodes(call):
         if isinstance(node, ast.Name) and node.id in local:
             return f"`{node.id}` means something else in `__init__`"
     return ""

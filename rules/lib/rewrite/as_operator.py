@@ -16,7 +16,7 @@ from tclint.semantics.collect import meaning_several
 from tclint.semantics.ownership import is_unshared, read_into
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import parameters_of
-from tclint.semantics.syntax import own_nodes
+from tclint.semantics.syntax import nodes, own_nodes
 
 from ..facts.known import is_parameter
 from .builtin_names import is_taken
@@ -110,7 +110,7 @@ def _is_plain(site: Site, node: ast.FunctionDef) -> bool:
         plain
         and node in site.module.tree.body
         and node.name not in meaning_several(site.module)
-        and not any(isinstance(part, _DELAYED) for part in ast.walk(node))
+        and not any(isinstance(part, _DELAYED) for part in nodes(node))
     )
 
 
@@ -277,10 +277,10 @@ def _unpacking(site: Site, node: ast.FunctionDef, stores: list[ast.Name]) -> ast
 
 def _does_more(site: Site, node: ast.FunctionDef) -> bool:
     """True where a call that is left out, or made once for two, would be missed: it draws."""
-    inside = {part.name for part in ast.walk(node) if isinstance(part, ast.FunctionDef)}
+    inside = {part.name for part in nodes(node) if isinstance(part, ast.FunctionDef)}
     return any(
         isinstance(part, ast.Call) and not _only_computes(site, part.func, inside)
-        for part in ast.walk(node)
+        for part in nodes(node)
     )
 
 

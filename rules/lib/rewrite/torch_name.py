@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Import, Insert
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import nodes
 
 from .placement import is_bound_above
 
@@ -60,7 +61,7 @@ def _functions_around(site: Site) -> Iterator[Function]:
     row = site.statement.lineno
     found = [
         node
-        for node in ast.walk(site.module.tree)
+        for node in nodes(site.module.tree)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         and node.body[0].lineno <= row <= (node.end_lineno or row)
     ]
@@ -83,7 +84,7 @@ def _rebinds(function: Function, name: str) -> bool:
         (isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load))
         or (isinstance(node, ast.arg) and node.arg == name)
         or (isinstance(node, ast.alias) and node.asname == name)
-        for node in ast.walk(function)
+        for node in nodes(function)
     )
 
 
@@ -95,7 +96,7 @@ def _is_local(site: Site, name: str) -> bool:
     """True when the function binds the name: by an assignment, an argument or an import."""
     if isinstance(site.body.scope, ast.Module):
         return False
-    for part in ast.walk(site.body.scope):
+    for part in nodes(site.body.scope):
         if isinstance(part, ast.arg) and part.arg == name:
             return True
         if isinstance(part, ast.alias) and name in {part.asname, part.name.partition(".")[0]}:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint import torch_facts
+from tclint.regexes import regex
 from tclint.semantics.events import Call, CompileCall
 from tclint.semantics.interpreter.analysis import Optimizer, Root
 from tclint.semantics.interpreter.arguments import Arguments
@@ -64,7 +65,7 @@ def library_setup(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
     return None
 
 
-_SCHEDULER: Final = re.compile(r"schedul|warm_?up|anneal", re.I)
+_SCHEDULER: Final = regex(r"schedul|warm_?up|anneal", re.I)
 
 
 def note_scheduler(frame: Frame, node: ast.Call, callee: Value) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import Final
 
+from tclint.regexes import regex
 from tclint.semantics.events import DynamicShape, TensorIndex
 from tclint.semantics.interpreter.attributes import record_item, typed_item
 from tclint.semantics.interpreter.evaluate import evaluate, handles, need_number
@@ -237,7 +237,7 @@ def _index_by_tensor(
         )  # fmt: skip
 
 
-_MASKS: Final = re.compile(r"(?:^|_)masks?$")
+_MASKS: Final = regex(r"(?:^|_)masks?$")
 
 
 def _is_named(node: ast.expr) -> bool:

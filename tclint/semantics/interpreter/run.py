@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from tclint.config import Config
+from tclint.regexes import regex
 from tclint.semantics import setup_words
 from tclint.semantics.events import Event
 from tclint.semantics.interpreter import calls, indexing, loops  # noqa: F401 (register handlers)
@@ -47,9 +48,9 @@ from tclint.torch_facts.compiling import COMPILE
 MAX_ROUNDS: Final = 2
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 # A pattern that starts with a line's end is found much faster than one that starts a line.
-_INDENTED_CLASS: Final = re.compile(r"\n[ \t]+(?P<word>class)\s")
+_INDENTED_CLASS: Final = regex(r"\n[ \t]+(?P<word>class)\s")
 # What is called, read backwards: names begin at a bracket then, of which there are few.
-_CALLED_BACKWARDS: Final = re.compile(r"\((\w*[A-Z])")
+_CALLED_BACKWARDS: Final = regex(r"\((\w*[A-Z])")
 
 
 def analyse(

@@ -6,6 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, Final, TypeGuard
 
+from tclint.regexes import regex
 from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.uses import Sign, Use, uses_of
 from tclint.semantics.lattice import options
@@ -94,10 +95,10 @@ def _learn(use: Use, promised: Value) -> None:
 
 
 _DESCRIBED: Final = (
-    re.compile(r"^[ \t]*\*{0,2}(\w+)\s*\((.+?)\)\s*:", re.MULTILINE),  # Google's style
-    re.compile(r"^[ \t]*:type\s+(\w+)\s*:\s*(.+)$", re.MULTILINE),
-    re.compile(r"^[ \t]*:param\s+([\w\[\]., |]+)\s+(\w+)\s*:", re.MULTILINE),
-    re.compile(r"^[ \t]*(\w+)\s*:\s*([\w\[\]|, ]+)$", re.MULTILINE),  # numpy's
+    regex(r"^[ \t]*\*{0,2}(\w+)\s*\((.+?)\)\s*:", re.MULTILINE),  # Google's style
+    regex(r"^[ \t]*:type\s+(\w+)\s*:\s*(.+)$", re.MULTILINE),
+    regex(r"^[ \t]*:param\s+([\w\[\]., |]+)\s+(\w+)\s*:", re.MULTILINE),
+    regex(r"^[ \t]*(\w+)\s*:\s*([\w\[\]|, ]+)$", re.MULTILINE),  # numpy's
 )
 
 
@@ -132,7 +133,7 @@ _TEXT: Final = r"(?:str|string)s?"
 _DICT: Final = r"dict(?:\[[\w\[\], ]*\])?s?|dictionary"
 _MANY: Final = r"(?:list|tuple|sequence|iterable)\s*(?:of|\[|\()\s*"
 _KINDS: Final = tuple(
-    (re.compile(pattern, re.IGNORECASE), kind)
+    (regex(pattern, re.IGNORECASE), kind)
     for pattern, kind in (
         (_TEXT, Static("str")),
         (_DICT, Mapping()),

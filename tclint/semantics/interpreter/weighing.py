@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
+from tclint.regexes import regex
 from tclint.semantics.interpreter.uses import AGAINST, Sign, Use
 from tclint.semantics.lattice import join
 from tclint.semantics.values import STATIC, UNKNOWN, Guess, Mapping, Sequence, Static, Tensor, Value
 
 # Names under which an optional tensor is passed around in model code ("mask=None").
-_TENSOR_NAME: Final = re.compile(
+_TENSOR_NAME: Final = regex(
     r"^(?!(?:output|return|use|is|has|do|with|num|max|min|add|skip|no)_)"
     r"(?!(?:.*_)?(?:seq|sequence|context|window|chunk)_length$)(?:.*_)?"
     r"(masks?|ids|labels?|targets?|states?|embeds?|embeddings?|logits|indices|positions?|"
