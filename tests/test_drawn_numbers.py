@@ -21,6 +21,8 @@ from torch import nn
 
 R = random.Random(0)
 N = random.randint(1, 1)
+LABELS = frozenset((2, 3))
+NAMES = {1: "one", 2: "two"}
 
 
 def shifted(x, n):
@@ -146,8 +148,26 @@ def test_a_drawn_number_is_reported_where_it_breaks_the_graph(
 
 LOOKED_UP = (
     "x * (n in {1, 2})", "x * (n in {1: 2})", "x * (n not in {3})", "x * {1: 5}.get(n, 0)",
-    "x if n in {1: 2} else x + 1",
+    "x if n in {1: 2} else x + 1", "x * (n in frozenset((1, 2)))", "x * (n in {1: 2}.keys())",
+    "x * (n in frozenset(range(2)))", "x * (n not in LABELS)", "x * (n in NAMES.keys())",
+    "x * ((n, 1) in {(1, 1)})", "x * ((n, 1) in frozenset(((1, 1),)))",
 )  # fmt: skip
+
+
+def test_a_drawn_number_is_like_no_other_key_of_a_dict(tmp_path: Path) -> None:
+    """Nothing breaks where it is stored: the dict gets a key more each time."""
+    torch = pytest.importorskip("torch")
+    skip_before((2, 12))
+    path = tmp_path / "program.py"
+    store = "n = random.randint(1, 1)\n    d = {1: 2}\n    d[n] = 5\n    return x * 2 + len(d)"
+    path.write_text(f"{BEFORE}def f(x):\n    {store}\n")
+    results = check_files([path], Config(root=tmp_path, compiled=("*:f",), settings=HERE)).results
+    told = [(one.diagnostic.code, one.diagnostic.effect) for one in results]
+    assert told == [("TCL143", Effect.INVALID)]
+    function, given = loaded(path.read_text()), torch.ones(2, 2)
+    torch._dynamo.reset()
+    compiled = torch.compile(function, backend="eager", fullgraph=True)
+    assert not torch.equal(function(given), compiled(given))
 
 
 @pytest.mark.parametrize("use", LOOKED_UP)

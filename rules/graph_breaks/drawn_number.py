@@ -68,7 +68,7 @@ def _never_found(event: DrawnNumberNeeded, asked: NumberNeeded) -> Finding:
     """Dynamo hashes what stands for the number: no break, but another answer than in eager code."""
     return Finding(
         f"`{short(event.site, asked.use)}` comes from `{event.function}`, a tensor to Dynamo: "
-        "compiled code looks for that in the set or dict, and never finds it",
+        "compiled code takes that for the member or key, which is equal to no other",
         Decline(_WAY_OUT),
         effect=Effect.INVALID,
         gb_ids=(),

@@ -494,7 +494,7 @@ def _is_mixed(value: Value) -> bool:
 class Iteration(Value):
     """A ``range``, ``enumerate`` or other iterable whose elements are ``element``.
 
-    ``source`` is ``"range"``, ``"numpy"``, ``"tensor"`` or ``"other"``.
+    ``source`` is ``"range"``, ``"keys"``, ``"numpy"``, ``"tensor"`` or ``"other"``.
     """
 
     __slots__ = ("element", "source")

@@ -95,6 +95,13 @@ def need_drawn(frame: Frame, node: ast.expr, value: Value, why: str) -> None:
                 need_drawn(frame, node, member, why)
 
 
+def is_drawn(value: Value) -> bool:
+    """True for a number that ``random`` draws, and for a tuple that holds one."""
+    if isinstance(value, Sequence) and value.items is not None:
+        return any(map(is_drawn, value.items))
+    return isinstance(value, NumpyScalar) and value.is_drawn
+
+
 def need_sizes(frame: Frame, part: ast.expr, value: Value) -> None:
     """Note that Python needs a number here, or each of those that a shape is made of."""
     for place, member in _members(part, value):

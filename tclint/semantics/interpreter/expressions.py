@@ -12,6 +12,7 @@ from tclint.semantics.interpreter.containers import joined
 from tclint.semantics.interpreter.evaluate import (
     evaluate,
     handles,
+    is_drawn,
     need_drawn,
     need_number,
     need_numpy,
@@ -45,6 +46,7 @@ from tclint.semantics.values import (
     DataScalar,
     DType,
     Function,
+    Iteration,
     Mapping,
     NumpyScalar,
     Sequence,
@@ -317,7 +319,7 @@ def report_member(
         host_read(frame, node, "contains", owner[0], container)
     elif _is_searched(owner[1]) and is_tensor(member[1]):
         frame.analysis.emit(frame, TensorBranch, node, kind="in", test=node)
-    if _is_hashed(owner[1]) and isinstance(member[1], NumpyScalar) and member[1].is_drawn:
+    if _is_hashed(owner[1]) and is_drawn(member[1]):
         need_drawn(frame, member[0], member[1], "hash")
     else:
         need_number(frame, member[0], member[1], "member")
@@ -327,17 +329,20 @@ def _is_hashed(value: Value) -> bool:
     """True for what is searched by hashes: a set, a dict or its keys."""
     kinds = [kind for kind in options(value) if kind is not NONE]
     return bool(kinds) and all(
-        isinstance(kind, Mapping) or (isinstance(kind, Sequence) and kind.type in _SETS)
+        isinstance(kind, Mapping)
+        or (isinstance(kind, Iteration) and kind.source == "keys")
+        or _is_set(kind)
         for kind in kinds
     )
 
 
-_SETS: Final = ("set", "frozenset")
+def _is_set(value: Value) -> bool:
+    return isinstance(value, Sequence) and value.type.partition("(")[0] in ("set", "frozenset")
 
 
 def _is_searched(value: Value) -> bool:
     """True for a list with members that may be equal to a tensor; a set looks for hashes."""
-    if not isinstance(value, Sequence) or value.type == "set":
+    if not isinstance(value, Sequence) or _is_set(value):
         return False
     return may_equal_tensor(operators.elements(value))
 

@@ -199,7 +199,7 @@ def _mapping_method(
         pair = Sequence("tuple", items=(Static(), everything))
         return pair if name == "popitem" else Iteration(pair)
     if name == "keys":
-        return Iteration(Static())
+        return Iteration(Static(), "keys")
     if name == "update":
         _update(frame, node, mapping, arguments)
         return NONE
