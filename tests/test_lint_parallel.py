@@ -17,6 +17,7 @@ from tclint.lint import execution, parallel, shards
 from tclint.lint.engine import Execution, Run, WorkerError, check_files
 from tclint.lint.examine import Examiner
 from tclint.lint.outcome import Outcome
+from tclint.semantics.interpreter.analysis import Analysis
 from tests.semantics_probe import put
 
 NET = """\
@@ -97,6 +98,25 @@ def test_shards_find_what_the_whole_finds(
         monkeypatch.setattr(shards, name, value)
     assert told(check(program, 1)) == whole
     assert ("shared.py", 3, "TCL101") in whole  # once, though nine files lead there
+
+
+def test_only_the_last_shard_of_a_process_that_ends_is_not_taken_apart(
+    program: list[Path], small_shards: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released: list[bool] = []
+    release = Analysis.release
+
+    def counted(self: Analysis) -> None:
+        released.append(True)
+        release(self)
+
+    monkeypatch.setattr(Analysis, "release", counted)
+    config, parts = Config(program[0].parent), len(shards.shards(program))
+    stays = check_files(program, config, None, Execution(1))
+    assert (len(released), parts > 1) == (parts, True)
+    ends = check_files(program, config, None, Execution(1, ends=True))
+    assert len(released) == 2 * parts - 1
+    assert [r.diagnostic for r in ends.results] == [r.diagnostic for r in stays.results]
 
 
 @pytest.mark.parametrize("jobs", [0, 2, 5])

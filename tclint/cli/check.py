@@ -3,6 +3,7 @@
 import gc
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -149,7 +150,7 @@ def check(
         watch_files(inputs, lambda: gather(paths, overrides, stdin_filename, again=True), run)
     # The process ends with the run: the garbage collector would look through all for nothing.
     gc.disable()
-    how = execution(inputs, paths, means)
+    how = replace(execution(inputs, paths, means), ends=True)
     plain = task.only_prints and not config
     recorder = recorder_of(how, inputs, paths, started) if plain and not rules else None
     code = run_check(inputs, task, how, recorder)

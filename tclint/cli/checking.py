@@ -122,18 +122,20 @@ def run_check(inputs: Inputs, task: Task, how: Execution, recorder: Recorder | N
 
 
 def _checked(inputs: Inputs, how: Execution) -> Run:
+    last = len(inputs.parts) - 1
     runs = [
-        check_files(files, config, inputs.overlay, _apart(how, config))
-        for config, files in inputs.parts
+        check_files(
+            files, config, inputs.overlay, _apart(how, config, ends=how.ends and place == last)
+        )
+        for place, (config, files) in enumerate(inputs.parts)
     ]
     return in_one(runs)
 
 
-def _apart(how: Execution, config: Config) -> Execution:
+def _apart(how: Execution, config: Config, *, ends: bool) -> Execution:
     """Each part of a run is remembered by itself."""
-    if how.cache is None:
-        return how
-    return replace(how, cache=how.cache.part(str(config.source)))
+    cache = None if how.cache is None else how.cache.part(str(config.source))
+    return replace(how, cache=cache, ends=ends)
 
 
 def make_view(*, colour: bool, show_declined: bool = False) -> View:

@@ -91,26 +91,28 @@ class Examiner:
         self._looked = NOTHING
         self.flagged: dict[str, SourceFile] = {}
 
-    def examine(self, shard: Shard) -> Outcome:
+    def examine(self, shard: Shard, *, last: bool = False) -> Outcome:
         """Analyse the files of a shard as one program, and what they import with them.
 
-        ``flagged`` then holds the files that findings are in.
+        ``flagged`` then holds the files that findings are in. After the ``last`` one the process
+        ends: what refers to itself is left to the system, at once.
         """
         project, self.flagged = self._project.another(), {}
         with no_garbage_collection():
             for path in self._program.walked(shard):
                 project.module_at(path)
-            outcome = self._outcome(project, shard)
-            self._reader.forget()
+            outcome = self._outcome(project, shard, last=last)
+            if not last:
+                self._reader.forget()
         return outcome
 
     def forget(self) -> None:
         """Let go of all files; nothing is examined any more."""
         self._reader.forget(0)
 
-    def _outcome(self, project: Project, shard: Shard) -> Outcome:
+    def _outcome(self, project: Project, shard: Shard, *, last: bool) -> Outcome:
         silencer = Silencer(self._config, [rule.code for rule in known_rules()])
-        kept = [*self._judge(project, shard, silencer)]
+        kept = [*self._judge(project, shard, silencer, last=last)]
         kept += self._syntax_errors(shard, silencer)
         kept += self._leftovers(project, shard, silencer)
         errors = {**self._left_out, **self._reader.errors}
@@ -125,7 +127,9 @@ class Examiner:
             looked=self._looked,
         )
 
-    def _judge(self, project: Project, shard: Shard, silencer: Silencer) -> Iterator[Found]:
+    def _judge(
+        self, project: Project, shard: Shard, silencer: Silencer, *, last: bool
+    ) -> Iterator[Found]:
         """What the rules say and nothing silences."""
         walked = self._program.walked(shard)
         wanted, only = self._questions.events, self._program.only
@@ -152,8 +156,9 @@ class Examiner:
                     yield found
         self._visited, self._left_out = analysis.visited, _left_out(analysis)
         self._looked = looked_at(analysis, events, self._checked)
-        # Frames and their analysis refer to each other, and no garbage collector runs.
-        analysis.release()
+        if not last:
+            # Frames and their analysis refer to each other, and no garbage collector runs.
+            analysis.release()
 
     def _without_ceded(
         self, said: Sequence[Said], scripted: Scripted, silencer: Silencer

@@ -34,7 +34,7 @@ def _examined_here(
     examiner = Examiner(program)
     outcomes = []
     for shard in parts:
-        outcomes.append(examiner.examine(shard))
+        outcomes.append(examiner.examine(shard, last=execution.ends and shard is parts[-1]))
         execution.count(shard)
     if execution.goes_on:
         examiner.forget()

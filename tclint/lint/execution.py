@@ -121,13 +121,15 @@ class Execution:
 
     ``jobs`` is the number of processes, 0 for as many as there are processors and work for.
     ``advance`` is told how many files are done. ``goes_on`` says that this process has more to do
-    behind the run, so that it gives back the memory of it.
+    behind the run, so that it gives back the memory of it; ``ends``, that it is about to end, so
+    that nothing that the run leaves is taken apart.
     """
 
     jobs: int = 1
     cache: Store | None = None
     advance: Callable[[int], None] | None = None
     goes_on: bool = False
+    ends: bool = False
 
     def count(self, shard: Shard) -> None:
         """Tell that a shard is done."""
