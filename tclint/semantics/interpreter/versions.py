@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import ast
 import operator
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from tclint.regexes import regex
 from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.values import UNKNOWN, External, Sequence, Static, Value
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _Release = tuple[int, ...]
 _TORCHS: Final = frozenset({"torch.__version__", "torch.version.__version__"})
-_RELEASE: Final = re.compile(r"\d+(?:\.\d+)*")
+_RELEASE: Final = regex(r"\d+(?:\.\d+)*")
 _ORDERS: Final[dict[type[ast.cmpop], Callable[[_Release, _Release], bool]]] = {
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
