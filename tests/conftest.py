@@ -101,6 +101,11 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 20)
 
 
+def pytest_unconfigure() -> None:
+    """Spare it all else, too: pytest and Python look for garbage when all is over."""
+    gc.freeze()
+
+
 @pytest.fixture
 def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of the test's own: pytest's, without a link to the newest folder of each name."""

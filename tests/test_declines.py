@@ -14,6 +14,7 @@ import pytest
 import tclint_rules
 from tclint.config import NEWEST_TORCH, Config, Settings
 from tclint.fix.apply import fix_files
+from tclint.lint import examine
 from tclint.lint.claims import newest_of
 from tclint.lint.engine import check_files
 from tclint.lint.registry import load_rules
@@ -23,7 +24,7 @@ from tclint.testing import examples_of
 from .proof.cases import compiles_itself
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import FrameType
 
 RULES = Path(tclint_rules.__file__).parent
@@ -95,21 +96,24 @@ def test_every_reason_to_decline_is_met(tmp_path: Path) -> None:
 def _lines_run(folder: Path) -> Lines:
     """The lines of the rules that run while all examples and fixtures are checked."""
     seen: Lines = defaultdict(set)
-    for rule in load_rules():
-        for example in examples_of(rule):
-            path = folder / "example.py"
-            path.write_text(PRELUDE + example.code, encoding="utf-8")
-            compiled = () if compiles_itself(example.code) else ("*:f",)
-            settings = Settings(target_torch=newest_of(example.torch))
-            config = Config(folder, select=(rule.code,), compiled=compiled, settings=settings)
-            _check(path, config, seen)
-    for path in FIXTURES:
-        _check(path, _config(path), seen)
+    with pytest.MonkeyPatch.context() as patch:
+        # Rules are traced, and what they call; to trace the analysis would take longest of all.
+        patch.setattr(examine, "_asked", _traced(examine._asked, seen))
+        for rule in load_rules():
+            for example in examples_of(rule):
+                path = folder / "example.py"
+                path.write_text(PRELUDE + example.code, encoding="utf-8")
+                compiled = () if compiles_itself(example.code) else ("*:f",)
+                settings = Settings(target_torch=newest_of(example.torch))
+                config = Config(folder, select=(rule.code,), compiled=compiled, settings=settings)
+                check_files([path], config)
+        for path in FIXTURES:
+            check_files([path], _config(path))
     return seen
 
 
-def _check(path: Path, config: Config, seen: Lines) -> None:
-    before = sys.gettrace()
+def _traced(ask: Callable[..., Any], seen: Lines) -> Callable[..., Any]:
+    """A way to ask a rule that writes down which of its lines run."""
 
     def enter(frame: FrameType, event: str, argument: object) -> Any:
         del event, argument
@@ -125,11 +129,15 @@ def _check(path: Path, config: Config, seen: Lines) -> None:
 
         return step
 
-    sys.settrace(enter)
-    try:
-        check_files([path], config)
-    finally:
-        sys.settrace(before)
+    def asked(*arguments: Any) -> Any:
+        before = sys.gettrace()
+        sys.settrace(enter)
+        try:
+            return ask(*arguments)
+        finally:
+            sys.settrace(before)
+
+    return asked
 
 
 def _reasons(tree: ast.Module) -> Iterator[tuple[int, int, str]]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -59,24 +61,55 @@ def _tensors(value: object) -> Iterator[Any]:
             yield from _tensors(member)
 
 
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What to call a function with, and which calls are refused alike."""
+
+    arguments: tuple[Any, ...]
+    options: dict[str, Any]
+    tensors: list[Any]
+    memory: set[int]
+    kind: tuple[Any, ...]
+    text: str
+
+
+@functools.cache
+def _calls(*, leads: bool) -> list[_Call]:
+    """Every combination, made once: the functions in the tables write nothing."""
+    made = []
+    for number, (dtype, shape) in enumerate(itertools.product(_DTYPES, _SHAPES)):
+        x = torch.ones(shape).to(getattr(torch, dtype))
+        for way, (others, options) in enumerate(_CALLS):
+            arguments = (x, *others(x)) if leads else others(x)
+            tensors = [*_tensors(arguments)]
+            if number and not tensors:
+                continue  # The same call as for the first tensor, which is no part of it.
+            memory = {t.untyped_storage().data_ptr() for t in tensors} - {0}
+            # Types are refused alike for all tensors but those that can stand for a number.
+            numbers = [(t.dtype, t.shape) for t in tensors if t.numel() == 1]
+            text = f"{dtype} {shape} {arguments[1:]} {options}"
+            made.append(_Call(arguments, options, tensors, memory, (way, *numbers), text))
+    return made
+
+
 def _sharing(function: Callable[..., Any], *, leads: bool) -> tuple[int, list[str]]:
     """How many calls gave tensors, and those whose result has the memory of an argument."""
     calls, shared = 0, []
-    for number, (dtype, shape) in enumerate(itertools.product(_DTYPES, _SHAPES)):
-        x = torch.ones(shape).to(getattr(torch, dtype))
-        for others, options in _CALLS:
-            arguments = (x, *others(x)) if leads else others(x)
-            if number and next(_tensors(arguments), None) is None:
-                continue  # The same call as for the first tensor, which is no part of it.
-            try:
-                given = [*_tensors(function(*arguments, **options))]
-            except Exception:  # noqa: BLE001 (most combinations are no calls at all)
-                continue
-            calls += len(given)
-            memory = {t.untyped_storage().data_ptr() for t in _tensors(arguments)} - {0}
-            same = any(t.untyped_storage().data_ptr() in memory for t in given)
-            if same or any(t is a for t in given for a in _tensors(arguments)):
-                shared.append(f"{dtype} {shape} {arguments[1:]} {options}")
+    refused = set()
+    for call in _calls(leads=leads):
+        if call.kind in refused:
+            continue
+        try:
+            given = [*_tensors(function(*call.arguments, **call.options))]
+        except TypeError:
+            refused.add(call.kind)
+            continue
+        except Exception:  # noqa: BLE001 (most combinations are no calls at all)
+            continue
+        calls += len(given)
+        same = any(t.untyped_storage().data_ptr() in call.memory for t in given)
+        if same or any(t is a for t in given for a in call.tensors):
+            shared.append(call.text)
     return calls, shared
 
 

@@ -36,8 +36,9 @@ BOT = "tclint-bot[bot]"
 Answer = tuple[int, Any]
 
 
+@cache
 def new_key() -> str:
-    """A private key in PEM, as GitHub makes them for an app."""
+    """A private key in PEM, as GitHub makes them for an app: one for all tests of a process."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import rsa
 
