@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +19,7 @@ from tclint.report.view import View
 from tclint.server.document import Analysis, Document
 from tclint.server.hover import compiled_at
 from tclint.source.file import SourceFile
+from tests.cli_runs import tclint
 
 TRAIN = """\
 import torch
@@ -157,9 +156,8 @@ def test_workers_and_the_cache_say_the_same(tmp_path: Path) -> None:
 
 def test_programs_get_it_beside_their_report_the_second_time_too(tmp_path: Path) -> None:
     checked(tmp_path, {"net.py": NET, "train.py": TRAIN})
-    command = [sys.executable, "-m", "tclint", "check", "--output-format", "json"]
     for _ in range(2):
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = tclint("check", "--output-format", "json", cwd=tmp_path)
         assert json.loads(done.stdout) == []
         assert done.stderr.startswith("Looked at 2 files: 1 compiled region")
 

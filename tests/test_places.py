@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from tclint.report.as_html import render as as_html
 from tclint.report.full import render as as_text
 from tclint.report.summary import summary
 from tclint.report.view import View
+from tests.cli_runs import tclint
 from tests.semantics_probe import put
 
 ROOT = Path(__file__).parent.parent
@@ -177,11 +176,7 @@ def test_the_command_line_and_the_file_set_the_preset(tmp_path: Path) -> None:
     put(tmp_path, {**FILES, "tclint.toml": 'preset = "training"\n'})
 
     def codes(*more: str) -> tuple[int, str]:
-        command = [sys.executable, "-m", "tclint", "check", "--no-cache", *more]
-        done = subprocess.run(
-            [*command, "--output-format=concise"],
-            cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60,
-        )  # fmt: skip
+        done = tclint("check", "--no-cache", *more, "--output-format=concise", cwd=tmp_path)
         return done.returncode, done.stdout
 
     assert codes("tests")[0] == 0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.cli_runs import tclint
 from tests.review_repository import Repository, new_repository
 
 HELPER = "import torch\n\n\ndef show(x: torch.Tensor) -> torch.Tensor:\n    return x\n"
@@ -30,8 +30,8 @@ def repository(tmp_path: Path) -> Repository:
 
 
 def review(repository: Repository, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tclint", "review", "--repo", str(repository.folder), *options]
-    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+    here = Path.cwd()
+    return tclint("review", "--repo", str(repository.folder), *options, cwd=here)
 
 
 def test_a_print_added_to_a_helper_of_forward_is_commented(repository: Repository) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -30,6 +29,7 @@ from tclint.semantics.values import (
     Static,
     Tensor,
 )
+from tests.cli_runs import tclint
 from tests.semantics_probe import put
 
 X = Tensor(dtype=DType("~x:Net.forward:3"))
@@ -105,10 +105,7 @@ def plain(x):
 
 
 def explained(folder: Path, place: str, *more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "tclint", "check", "--isolated", f"--explain-types={place}", *more],
-        cwd=folder, capture_output=True, text=True, check=False, timeout=60,
-    )  # fmt: skip
+    return tclint("check", "--isolated", f"--explain-types={place}", *more, cwd=folder)
 
 
 def test_a_line_is_explained_expression_by_expression(tmp_path: Path) -> None:

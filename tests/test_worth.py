@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from tclint.report.summary import summary
 from tclint.report.view import View
 from tclint.server.convert import severity
 from tclint.server.settings import Settings
+from tests.cli_runs import tclint
 
 LOOP = """\
 import torch
@@ -53,10 +53,7 @@ def checked(root: Path, text: str = LOOP, **settings: Any) -> Run:
 
 
 def command(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "tclint", "check", "train.py", *arguments],
-        cwd=root, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    return tclint("check", "train.py", *arguments, cwd=root)
 
 
 def test_a_hint_is_counted_and_not_shown(tmp_path: Path) -> None:
