@@ -24,12 +24,16 @@ class Net(torch.nn.Module):
 
 
 def tclint(
-    *arguments: str, cwd: Path, stdin: bytes | None = None, **environment: str
+    *arguments: str,
+    cwd: Path,
+    stdin: bytes | None = None,
+    timeout: float = 180,
+    **environment: str,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command; its output is UTF-8."""
     every = {**os.environ, **environment}
     run = _ready().run if _ready().would_start_like(every) else _spawn
-    done = run("tclint", arguments, cwd=cwd, env=every, stdin=stdin or b"", timeout=180)
+    done = run("tclint", arguments, cwd=cwd, env=every, stdin=stdin or b"", timeout=timeout)
     out, err = done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
     return subprocess.CompletedProcess(done.args, done.returncode, out, err)
 

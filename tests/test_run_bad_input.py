@@ -15,6 +15,7 @@ import pytest
 from tclint.cli.running import Plan, carry_out
 from tclint.run.launch import Settings
 from tclint.run.proof import Wanted
+from tests.cli_runs import tclint
 
 LOOP = """\
 import sys
@@ -34,15 +35,7 @@ torch = pytest.mark.slow
 
 
 def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "tclint", "run", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "NO_COLOR": "1", **environment},
-        timeout=600,
-    )
+    return tclint("run", *arguments, cwd=folder, timeout=600, **environment)
 
 
 @pytest.fixture
@@ -156,10 +149,11 @@ def test_a_recording_that_was_removed_is_told(project: Path) -> None:
 
 @posix
 def test_a_recording_that_does_not_fit_is_told(project: Path) -> None:
-    # As on a full disk, but for the reason.
+    # As on a full disk, but for the reason. The output goes into a pipe: files are limited too.
     program = "print('on'); raise SystemExit(6)"
     limited = ("sh", "-c", 'ulimit -f 0; exec "$@"', "sh", sys.executable, "-c", program)
-    done = run(project, "--", *limited)
+    command = [sys.executable, "-m", "tclint", "run", "--", *limited]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (6, "")
     assert done.stdout.startswith("on\n")
     assert "note: nothing could be recorded: file too large" in done.stdout

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from tclint.config import Config
 from tclint.fix.apply import fix_files
 from tclint.run.launch import Settings
 from tclint.run.proof import prove
+from tests.cli_runs import tclint
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.slow
@@ -48,14 +48,7 @@ sys.exit(int(sys.argv[1]))
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "tclint", "run", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "NO_COLOR": "1"},
-    )
+    return tclint("run", *arguments, cwd=folder, timeout=600)
 
 
 @pytest.fixture
@@ -73,10 +66,8 @@ def test_the_command_keeps_its_output_and_its_status_and_the_report_follows(proj
     assert "steps) · " in report
     assert "1 graph break" in report
     assert "note: the command ended with status 3" in report
-    again = subprocess.run(
-        [sys.executable, "-m", "tclint", "trace", "kept", "--output-format", "json"],
-        cwd=project, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    again = tclint("trace", "kept", "--output-format", "json", cwd=project)
+    assert again.returncode == 0
     told = json.loads(again.stdout)
     assert told["breaks_explained"] == {"known": 1, "of": 1}
     (line,) = [line for line in told["lines"] if line["row"] == 13]
