@@ -256,6 +256,40 @@ def test_what_depends_on_the_library_s_settings_is_not_told(
     assert found(check(tmp_path, code)) == []
 
 
+CALLED = """
+def helped(mask: torch.Tensor):
+    return mask.max().item()
+
+class Called(TinyModel):
+    def forward(self, ids, mask: torch.Tensor):
+        {}
+        return self.layer(ids)
+"""
+
+
+@pytest.mark.parametrize(
+    ("way", "is_told"),
+    [
+        ("helped(mask)", True),
+        ("for _ in range(2):\n            helped(mask)", True),
+        ("with torch.no_grad():\n            helped(mask)", True),
+        ("try:\n            helped(mask)\n        finally:\n            ids = ids + 1", True),
+        ("for _ in range(2):\n            pass\n        else:\n            helped(mask)", False),
+        ("while self.config.debug:\n            helped(mask)", False),
+        ("if self.config.debug:\n            helped(mask)", False),
+        ("self.config.debug and helped(mask)", False),
+    ],
+)
+def test_a_break_is_sure_where_the_way_to_it_is(
+    tmp_path: Path, environment: Path, way: str, is_told: bool
+) -> None:
+    tiny = environment / "lib/python3.11/site-packages/pack/models/tiny/modeling_tiny.py"
+    tiny.write_text(TINY + CALLED.format(way))
+    code = using("return self.encoder(ids, mask)", "Model(None)", COUNTING.format("Called"))
+    run = check(tmp_path, code)
+    assert found(run) == ([("TCL101", 11, "net.py")] if is_told else [])
+
+
 def test_a_package_checked_itself_has_its_findings_where_they_are(tmp_path: Path) -> None:
     paths = put(tmp_path, PACKAGE)
     run = check_files([path for path in paths if path.suffix == ".py"], Config(tmp_path))
