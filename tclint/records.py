@@ -70,6 +70,8 @@ def _written_init(cls: Any) -> Callable[..., None]:
         else:
             continue
         body.append(f" self.{name} = {value}")
+    if hasattr(cls, "__post_init__"):
+        body.append(" self.__post_init__()")
     lines = [f"def __init__({', '.join(parameters)}):", *(body or [" pass"])]
     exec("\n".join(lines), known)
     made: Callable[..., None] = known["__init__"]

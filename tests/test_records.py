@@ -167,3 +167,17 @@ def test_objects_of_a_record_share_no_default_that_is_made_anew() -> None:
     first.two.append(1)
     first.three["a"] = 1
     assert (second.two, second.three) == ([], {})
+
+
+@pytest.mark.parametrize("decorator", [record, dataclass])
+def test_what_follows_on_making_one_is_done_for_each(decorator: Decorator) -> None:
+    @decorator()
+    class Sum:
+        one: int
+        more: list[int] = field(default_factory=list)
+        total: int = field(init=False)
+
+        def __post_init__(self) -> None:
+            self.total = self.one + sum(self.more)
+
+    assert [Sum(1).total, Sum(1, [2, 3]).total, replace(Sum(1, [2]), one=4).total] == [1, 6, 6]
