@@ -1,4 +1,7 @@
-"""The real server in a process of its own, talked to over its standard streams."""
+"""The real server in a process of its own, talked to over its standard streams.
+
+It is spawned for the first test and for what it logs; the others are content with copies.
+"""
 
 from __future__ import annotations
 
@@ -46,6 +49,7 @@ def test_a_print_in_forward_is_reported_fixed_and_gone(tmp_path: Path) -> None:
     play(tmp_path, scene=scene, capabilities=NEOVIM)
 
 
+@pytest.mark.usefixtures("copied_servers")
 def test_columns_behind_an_emoji_are_in_utf_16_where_nothing_was_agreed(tmp_path: Path) -> None:
     uri = (tmp_path / "net.py").as_uri()
 
@@ -59,6 +63,7 @@ def test_columns_behind_an_emoji_are_in_utf_16_where_nothing_was_agreed(tmp_path
     play(tmp_path, scene=scene, capabilities=NEOVIM)
 
 
+@pytest.mark.usefixtures("copied_servers")
 def test_an_action_for_an_older_version_is_refused(tmp_path: Path) -> None:
     uri = (tmp_path / "net.py").as_uri()
 
@@ -73,6 +78,7 @@ def test_an_action_for_an_older_version_is_refused(tmp_path: Path) -> None:
     play(tmp_path, scene=scene, capabilities=NEOVIM)
 
 
+@pytest.mark.usefixtures("copied_servers")
 def test_ignoring_a_finding_silences_it(tmp_path: Path) -> None:
     uri = "untitled:Untitled-1"
 
@@ -90,6 +96,7 @@ def test_ignoring_a_finding_silences_it(tmp_path: Path) -> None:
     play(tmp_path, scene=scene, capabilities=NEOVIM)
 
 
+@pytest.mark.usefixtures("copied_servers")
 def test_a_file_that_does_not_parse_reports_that_place_only(tmp_path: Path) -> None:
     uri = (tmp_path / "net.py").as_uri()
 
@@ -117,6 +124,7 @@ def test_a_faulty_configuration_is_logged(tmp_path: Path) -> None:
     play(tmp_path, scene=scene, capabilities=NEOVIM)
 
 
+@pytest.mark.usefixtures("copied_servers")
 def test_hover_tells_what_the_rule_is_about(tmp_path: Path) -> None:
     uri = (tmp_path / "net.py").as_uri()
 
