@@ -49,7 +49,7 @@ _REASONS: Final = (
         "as many as the data says.",
         _named(
             "wav2vec2 hubert wavlm unispeech unispeech-sat sew data2vec-audio sew-d speecht5 "
-            "wav2vec2-conformer wav2vec2-bert"
+            "wav2vec2-conformer wav2vec2-bert parakeet_ctc"
         ),
     ),
     Reason(
@@ -74,20 +74,36 @@ _REASONS: Final = (
         "The end of an `arange`, the parts of a `split`, the shape of a `zeros`, the name of a "
         "module: a number on the host. Only the caller knows that it is the same each time; "
         "escape hatches keep the first one, and raise where it is another.",
-        _named("funnel xmod tapas fastspeech2_conformer"),
+        _named("funnel xmod tapas fastspeech2_conformer encodec qwen2_vl"),
     ),
     Reason(
         "branches on values",
         "The ways give other shapes, write to a cache or call other modules, so that both cannot "
         "be computed and one chosen: padding to whole chunks, an extra bucket, the first token or "
         "a later one, global attention or none.",
-        _named("reformer mamba2 longformer led sam"),
+        _named("reformer mamba2 longformer led sam lightglue ctrl eomt ovis2"),
     ),
     Reason(
         "modules made in `forward`",
         "Another kind of attention is built, with its parameters, where a sequence is too short, "
         "and stays: a caller finds another module there.",
         _named("bigbird_pegasus big_bird"),
+    ),
+    Reason(
+        "a copy of the configuration",
+        "Before torch 2.12, `copy.deepcopy` is traced for nothing, and these models copy their "
+        "configuration in each call that makes a cache. No rewriting was found.",
+        _named(
+            "t5 mt5 umt5 longt5 bart mbart plbart mvp pegasus pegasus_x marian m2m_100 prophetnet "
+            "blenderbot-small whisper moonshine speech_to_text speecht5 nllb-moe seamless_m4t "
+            "seamless_m4t_v2"
+        ),
+    ),
+    Reason(
+        "hooks that the first call installs",
+        "The first call of a module puts hooks on its layers, under a lock of threads; the first "
+        "call here is a compiled one.",
+        _named("llava dpt segformer"),
     ),
     Reason(
         "what can be seen from outside",

@@ -51,8 +51,9 @@ _SECTION = """\
 
 The rows as found, and as the last tier leaves them, by `tclint verify` with torch {torch} and its
 default backend. Milliseconds are medians of a call with their quartiles, both sides in turns;
-*faster* compares compiled code before and after, with 95% confidence. The models are tiny: a GPU
-waits for the host nearly all of the time, which is what breaks cost.
+*faster* compares compiled code before and after, with 95% confidence; *not shown* is a difference
+that the times scatter too much for. The models are tiny: a GPU waits for the host nearly all of the
+time, which is what breaks cost. Other work ran on the host.
 
 What a row keeps was chosen on a CPU. Where results are *different*, it does not hold on this
 device: `tclint fix --verify` would not keep it there.
@@ -219,7 +220,8 @@ def _side(name: str, row: Row, way: Way, options: argparse.Namespace) -> Side:
 
 def _row(one: Worth) -> str:
     halves = (one.before, one.after)
-    faster = f"{_three(one.faster)} times" if one.faster else "not measured"
+    timed = all(half.compiled for half in halves)
+    faster = f"{_three(one.faster)} times" if one.faster else "not shown" if timed else "-"
     return _line(
         [
             one.row,
