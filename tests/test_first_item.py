@@ -40,6 +40,10 @@ BODIES = {
     "range": "for i in range(total):\n    x = x + i\nreturn x",
     "arange": "return torch.arange(total, total + 6, 2) + x.sum()",
     "float": "return torch.arange(0, 1 - 1e-6, 1 / total) + x.sum()",
+    "paddings": "sizes = (total, 1, total // 2, 2)\n"
+    "return torch.nn.functional.pad(x, sizes).flatten()",
+    "a list of sizes": "sizes = [total, 2]\nreturn x.sum() + torch.zeros(sizes)",
+    "sizes of a shape, too": "sizes = (x.shape[0], total)\nreturn x.sum() + torch.ones(sizes)",
     "slice": "return x[:total].flatten() * 2",
     "repeat": "return torch.cat([x] * total)",
     "twice": "if total > 2:\n    x = x + 1\nif total > 3:\n    x = x.flatten()\nreturn x",
@@ -54,6 +58,7 @@ LEFT_ALONE = {
     "the value of `or` is used": "return (total or x) + 1",
     "the last bits of a float may differ": "n = x.sum().item()\nreturn x if n > 0.1 else x[:1]",
     "a float may round the number": "if x.float().sum().item() > 0.1:\n    return x[:1]\nreturn x",
+    "sizes that may be anything": "sizes = given(total)\nreturn torch.zeros(sizes) + x.sum()",
     "an array is no mask": "return x[np.ones(5, dtype=bool)]",
     "a tuple of places": "return x[torch.where(mask)]",
     "the rows are put back": "x[mask] = x[mask].cos()\nreturn x",

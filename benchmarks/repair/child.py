@@ -25,14 +25,14 @@ from benchmarks.repair.messages import messages_of
 from benchmarks.repair.record import BEFORE, NAMED, ROUNDED, SAME, Measured, Site
 from benchmarks.repair.rows import TRAIN, Row
 from tclint.catalogues.build import build
-from tclint.torch_facts.dynamo_settings import DYNAMIC_SHAPES, SCALARS
+from tclint.torch_facts.dynamo_settings import DYNAMIC_SHAPES, RECURRENT, SCALARS
 from tclint.verify.equality import compare
 from tclint.verify.oracles import CountingBackend, Trace, fullgraph, watch
 from tclint.verify.snapshot import Raised, Snapshot, outcome, take
 from tclint.verify.subject import seed, turn_on
 
 CALLS = 2
-CAPTURING = (SCALARS, DYNAMIC_SHAPES)
+CAPTURING = (SCALARS, DYNAMIC_SHAPES, RECURRENT)
 Results = dict[str, Snapshot]
 
 

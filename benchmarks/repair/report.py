@@ -42,12 +42,12 @@ of the first call beyond the first.
   difference.
 
 With `--tiers`, the rows that still break are measured again: with unsafe fixes, then with
-`capture_scalar_outputs` and `capture_dynamic_output_shape_ops` on, then with escape hatches. From
-unsafe fixes on, findings of low confidence are fixed, too, as `tclint fix --verify` does. A row
-keeps what a tier does if it breaks less often and its results are the same, bit for bit or within
-rounding. Rounding is judged as in `tclint verify`: the fixed code may be no further from the old
-code's results in float64 than the old code itself is. Settings and hatches are also tried with the
-safe fixes alone.
+`capture_scalar_outputs`, `capture_dynamic_output_shape_ops` and `allow_rnn` on, then with escape
+hatches. From unsafe fixes on, findings of low confidence are fixed, too, as `tclint fix --verify`
+does. A row keeps what a tier does if it breaks less often and its results are the same, bit for bit
+or within rounding. Rounding is judged as in `tclint verify`: the fixed code may be no further from
+the old code's results in float64 than the old code itself is. Settings and hatches are also tried
+with the safe fixes alone.
 """
 
 

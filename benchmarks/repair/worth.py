@@ -24,7 +24,7 @@ from typing import Any
 
 from benchmarks.repair.record import AFTER, BEFORE, KEPT, NAMED, Way
 from benchmarks.repair.rows import TABLES, TRAIN, Row, chosen
-from tclint.torch_facts.dynamo_settings import DYNAMIC_SHAPES, SCALARS
+from tclint.torch_facts.dynamo_settings import DYNAMIC_SHAPES, RECURRENT, SCALARS
 from tclint.verify.arms import Options, Side
 from tclint.verify.compare import verify_sides
 from tclint.verify.results import Arm, TargetReport
@@ -214,7 +214,7 @@ def _side(name: str, row: Row, way: Way, options: argparse.Namespace) -> Side:
     root = (options.folder / way.tree).resolve()
     module = f"made_{''.join(c if c.isalnum() else '_' for c in row.name)}"
     (root / f"{module}.py").write_text(FACTORY.format(table=options.table, name=row.name))
-    settings = (SCALARS, DYNAMIC_SHAPES) if way.settings else ()
+    settings = (SCALARS, DYNAMIC_SHAPES, RECURRENT) if way.settings else ()
     return Side(name, f"{module}:make", root, settings=settings)
 
 

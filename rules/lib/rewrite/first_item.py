@@ -18,6 +18,7 @@ from tclint.semantics.events import DynamicShape, HostRead, TensorBranch
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import ModuleInfo
+from tclint.semantics.values import Sequence as Elements
 from tclint.semantics.values import Static, SymInt, Tensor
 
 from ..facts.known import certain_tensor
@@ -80,6 +81,9 @@ def first_item(event: HostRead, member: ast.expr | None = None) -> Repair | None
     ``member`` is the tensor among the sizes that are given.
     """
     site, node, source = event.site, event.node, member or event.source
+    if event.via == "number" and _are_numbers(site, source):
+        each = Replace(source, f"[{_NUMBER}(one) for one in $numbers]", {"numbers": source})
+        return _helped(site, (_ITEM,), each, _MESSAGE)
     if event.via in _SIZES:
         return _kept(site, source, source)
     if event.via not in _NUMBERS or not isinstance(node, ast.Call) or source is node.func:
@@ -90,6 +94,18 @@ def first_item(event: HostRead, member: ast.expr | None = None) -> Repair | None
     if not _is_whole(event.tensor):
         return None
     return _kept(site, source, node if event.via == "item" else source)
+
+
+def _are_numbers(site: Site, source: ast.expr) -> bool:
+    """True for a variable that holds a tuple or list of numbers, each a tensor or none."""
+    kinds = [*options(site.value(source))]
+    rows = [kind.items for kind in kinds if isinstance(kind, Elements) and kind.items]
+    parts = [part for row in rows for item in row for part in options(item)]
+    return (
+        isinstance(source, ast.Name)
+        and len(rows) == len(kinds) > 0
+        and all(isinstance(part, (Tensor, Static, SymInt)) for part in parts)
+    )
 
 
 def first_truth(event: TensorBranch) -> Repair | None:
