@@ -10,6 +10,9 @@ from typing import Any
 from .recording import Recording
 
 _LEVEL = "KINETO_LOG_LEVEL"
+_DETACH = "TEARDOWN_CUPTI"
+_SAFE = (12, 6)
+"""The CUDA from which on NVIDIA's tracer can be detached where there are CUDA graphs."""
 
 
 class Profiles:
@@ -36,6 +39,9 @@ class Profiles:
             activities.append(torch.profiler.ProfilerActivity.CUDA)
         # Kineto would say on stderr that it begins; it asks the environment of C, not Python's.
         os.putenv(_LEVEL, "99")
+        if detaches(torch):
+            # Else the tracer stays, and each launch is slower until the program ends.
+            os.putenv(_DETACH, "1")
         self._profiler = torch.profiler.profile(activities=activities, acc_events=True)
         self._profiler.start()
         self._give_way()
@@ -50,6 +56,7 @@ class Profiles:
                 profiler.stop()
             finally:
                 _put_back(_LEVEL)
+                _put_back(_DETACH)
 
     def close(self, first: int, last: int) -> None:
         """Profile no more, and write the trace."""
@@ -85,6 +92,13 @@ class Profiles:
 
         kind._prepare_trace = prepared
         self._restore = restore
+
+
+def detaches(torch: Any) -> bool:
+    """Whether the tracer can be detached; what the program or torch itself says of it holds."""
+    version = (torch.version.cuda or "").split(".")[:2]
+    known = len(version) == 2 and all(part.isdecimal() for part in version)
+    return known and tuple(map(int, version)) >= _SAFE and _DETACH not in os.environ
 
 
 def _put_back(name: str) -> None:
