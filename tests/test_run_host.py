@@ -237,3 +237,4 @@ def test_what_a_line_that_waits_calls_here_and_there_is_its_own_price(sampled: S
     (line,) = sampled.answer().dear
     assert (line.line.row, line.line.only_works) == (13, False)
     assert line.price.total.value == pytest.approx(5, rel=0.05)
+    assert "5 ms  50%  train.py:13  waits for the GPU · host time" in sampled.told()

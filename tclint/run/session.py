@@ -170,8 +170,9 @@ def answer(
 def _ranked(answer: Answer) -> Answer:
     step = answer.first.step if answer.first else NOTHING
     dear, cheap, unknown, idle = [], [], [], []
-    for line in answer.joined.lines:
-        price = answer.by_key.get((line.filename, line.row), FREE)
+    for joined in answer.joined.lines:
+        price = answer.by_key.get((joined.filename, joined.row), FREE)
+        line = _with_work(joined, price, answer, step)
         one = Ranked(line, price)
         told = [event for event in line.events if not event.by_torch]
         if line.finding is None and not told:
@@ -189,6 +190,15 @@ def _ranked(answer: Answer) -> Answer:
     return replace(
         answer, dear=tuple(dear), cheap=tuple(cheap), unknown=tuple(unknown), idle=tuple(idle)
     )
+
+
+def _with_work(line: Line, price: Price, answer: Answer, step: Interval) -> Line:
+    """The line, at which the host works as well where it calls what does."""
+    beside = answer.work.beside.get((line.filename, line.row))
+    if beside is None or price.host.low <= LEAST_BESIDE * step.value:
+        return line
+    event = Event(Kind.HOST, line.filename, line.row, beside.inside, times=beside.hits)
+    return replace(line, events=(*line.events, event))
 
 
 def _beside(answer: Answer, step: Interval) -> Iterator[Ranked]:

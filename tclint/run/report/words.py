@@ -149,8 +149,8 @@ def says(line: Line) -> str:
     if line.only_works:
         inside = next((f" in {event.what}" for event in line.events if event.what), "")
         return f"host time{inside}: {code(line)}"
-    told = dict.fromkeys(event.what for event in line.events if event.kind is not Kind.SYNC)
-    return " · ".join([*happened, *told])
+    whats = dict.fromkeys(event.what for event in line.events if event.kind is not Kind.SYNC)
+    return " · ".join([*happened, *filter(None, whats)])
 
 
 def event_words(event: Event) -> str:
