@@ -39,19 +39,27 @@ class Losses:
             return
         if torch._C._autograd._profiler_enabled():
             return
-        # Neither a mode nor a class of the program's hears of the copy.
-        with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
-            if loss.numel() != 1 or loss.layout != torch.strided or self._captured(loss):
-                return
-            kind = loss.dtype, loss.device
-            if self._kind is None:
-                self._begin(kind)
-            if kind != self._kind:
-                return
-            loss = loss.detach()
-            self._places[len(self._taken)].copy_(loss if loss.dim() == 0 else loss.reshape(()))
-        self._taken.append((now, place(user_frame(sys._getframe(), self._foreign))))
-        self.open = len(self._taken) < self._wanted
+        if torch._C._len_torch_function_stack() or torch._C._len_torch_dispatch_stack():
+            # No mode of the program's hears of the copy.
+            with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+                copied = self._copy(loss)
+        else:
+            copied = self._copy(loss)
+        if copied:
+            self._taken.append((now, place(user_frame(sys._getframe(), self._foreign))))
+            self.open = len(self._taken) < self._wanted
+
+    def _copy(self, loss: Any) -> bool:
+        if loss.numel() != 1 or loss.layout != self._torch.strided or self._captured(loss):
+            return False
+        kind = loss.dtype, loss.device
+        if self._kind is None:
+            self._begin(kind)
+        if kind != self._kind:
+            return False
+        loss = loss.detach()
+        self._places[len(self._taken)].copy_(loss if loss.dim() == 0 else loss.reshape(()))
+        return True
 
     def _begin(self, kind: tuple[Any, Any]) -> None:
         with self._torch.no_grad():
