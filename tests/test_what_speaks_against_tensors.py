@@ -212,6 +212,17 @@ def key(batch: dict[str, torch.Tensor]):
 
 def f(batch: dict[str, torch.Tensor]):
     return {key(batch): batch["x"] * 2}
+
+# and of a batch that is prepared first: {"x": X, "name": "train"}
+def prepared(batch: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    batch["y"] = batch["x"] + 1
+    return batch
+
+def f(batch: dict[str, torch.Tensor]):
+    batch = prepared(batch)
+    losses = {}
+    losses["{}/loss".format(batch["name"])] = batch["y"] * 2
+    return losses
 """)
 
 BREAKING = programs("""
@@ -311,6 +322,16 @@ def f(batch: dict[str, torch.Tensor]):
 
 # and a member that is used as a tensor, too: {"x": X}
 def f(batch: dict[str, torch.Tensor]):
+    text = str(batch["x"])
+    return batch["x"].sum() * len(text)
+
+# and one of a batch that is prepared first: {"x": X}
+def prepared(batch: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    batch["y"] = batch["x"] + 1
+    return batch
+
+def f(batch: dict[str, torch.Tensor]):
+    batch = prepared(batch)
     text = str(batch["x"])
     return batch["x"].sum() * len(text)
 

@@ -111,7 +111,7 @@ class Uses:
         self._bound: Final[dict[str, list[tuple[ast.expr | None, _Step]]]] = {}
         self._until: Final[dict[str, _Place]] = {}
         found = _own_nodes(node)
-        self._note_bindings(found)
+        self._note_bindings(found, _passed_on(found, _dicts_of(node)))
         masks: set[str] = set()
         for inner in found:
             tell = _TELLING.get(type(inner))
@@ -156,23 +156,22 @@ class Uses:
         if use is not None:
             self.passed.append((call.func, place, use))
 
-    def _note_bindings(self, found: list[ast.AST]) -> None:
+    def _note_bindings(self, found: list[ast.AST], same: set[ast.AST]) -> None:
         late: dict[ast.AST, _Place] = {}
-        for node in found:
-            for target, value, step in _bindings(node):
-                end = (value.end_lineno or 0, value.end_col_offset or 0)
-                for name in nodes(target):
-                    if isinstance(name, NAME) and name not in late:
-                        late[name] = end
-                if isinstance(target, NAME):
-                    self._bound.setdefault(target.id, []).append((value, step))
-                elif isinstance(target, ast.Tuple):
-                    for part_of, part in enumerate(target.elts):
-                        if isinstance(part, NAME):
-                            self._bound.setdefault(part.id, []).append((value, (*step, part_of)))
+        for target, value, step in _new_bindings(found, same):
+            end = (value.end_lineno or 0, value.end_col_offset or 0)
+            for name in nodes(target):
+                if isinstance(name, NAME) and name not in late:
+                    late[name] = end
+            if isinstance(target, NAME):
+                self._bound.setdefault(target.id, []).append((value, step))
+            elif isinstance(target, ast.Tuple):
+                for part_of, part in enumerate(target.elts):
+                    if isinstance(part, NAME):
+                        self._bound.setdefault(part.id, []).append((value, (*step, part_of)))
         told = set(late)
         for node in found:
-            if isinstance(node, NAME) and not isinstance(node.ctx, ast.Load):
+            if isinstance(node, NAME) and not isinstance(node.ctx, ast.Load) and node not in same:
                 place = late.get(node, (node.lineno, node.col_offset))
                 self._until[node.id] = min(place, self._until.get(node.id, place))
                 if node not in told:
@@ -210,6 +209,47 @@ class Uses:
                 return None
             known = use
         return known
+
+
+def _new_bindings(
+    found: list[ast.AST], same: set[ast.AST]
+) -> Iterator[tuple[ast.expr, ast.expr, _Step]]:
+    for node in found:
+        for target, value, step in _bindings(node):
+            if target not in same:
+                yield target, value, step
+
+
+def _passed_on(found: list[ast.AST], dicts: frozenset[str]) -> set[ast.AST]:
+    """Where ``batch = prepare(batch)`` binds one of the dicts anew: it is the same, or alike."""
+    return {
+        target
+        for node in found
+        for target, value, _ in _bindings(node)
+        if isinstance(target, NAME) and target.id in dicts and _takes(value, target.id)
+    }
+
+
+def _dicts_of(node: FunctionNode) -> frozenset[str]:
+    """The parameters that are said to be dicts."""
+    arguments = node.args
+    given = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    return frozenset([one.arg for one in given if _is_dict(one.annotation)])
+
+
+def _is_dict(annotation: ast.expr | None) -> bool:
+    if not isinstance(annotation, SUBSCRIPT):
+        return False
+    base = annotation.value
+    name = base.attr if isinstance(base, ATTRIBUTE) else getattr(base, "id", "")
+    return name in ("dict", "Dict", "Mapping", "MutableMapping")
+
+
+def _takes(value: ast.expr, name: str) -> bool:
+    """True for a call that is handed a variable."""
+    return isinstance(value, CALL) and any(
+        isinstance(argument, NAME) and argument.id == name for argument in value.args
+    )
 
 
 _Place = tuple[int, int]
