@@ -16,7 +16,7 @@ from tclint.semantics.events import (
 from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.compiling import note_reordered
 from tclint.semantics.interpreter.containers import hold, report_growth, with_item
-from tclint.semantics.interpreter.evaluate import evaluate, is_drawn, need_drawn, need_number
+from tclint.semantics.interpreter.evaluate import evaluate, holds_drawn, need_drawn, need_number
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.indexing import index_tensor
 from tclint.semantics.interpreter.iteration import as_tuple, element_of, row_of
@@ -271,7 +271,7 @@ def note_content(frame: Frame, node: ast.AST, container: ast.expr, value: Value)
 
 
 def _store(frame: Frame, target: ast.Subscript, base: Mapping, index: Value, value: Value) -> None:
-    if is_drawn(index):
+    if holds_drawn(index):
         need_drawn(frame, target.slice, index, "hash")
     else:
         need_number(frame, target.slice, index, "key")

@@ -12,7 +12,7 @@ from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.assignment import write_attribute
 from tclint.semantics.interpreter.attributes import attribute_of
 from tclint.semantics.interpreter.containers import with_item
-from tclint.semantics.interpreter.evaluate import need_drawn, need_number
+from tclint.semantics.interpreter.evaluate import is_drawn, need_drawn, need_number
 from tclint.semantics.interpreter.expressions import host_read, read_shown, read_template
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.given import call_given, sorting_key
@@ -227,14 +227,10 @@ def _sum(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     member = element_of(given)
     if len(arguments.positional) == 1 and not node.keywords:
         for value in given.items or () if isinstance(given, Sequence) else (member,):
-            if any(not is_static(kind) and not _is_drawn(kind) for kind in options(value)):
+            if any(not is_static(kind) and not is_drawn(kind) for kind in options(value)):
                 break  # from a tensor on, the graph adds
             need_drawn(frame, node.args[0], value, "arithmetic")
     return binary(ast.Add(), member, Static("int")) if is_tensor(member) else member
-
-
-def _is_drawn(value: Value) -> bool:
-    return isinstance(value, NumpyScalar) and value.is_drawn
 
 
 def _sorted(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:

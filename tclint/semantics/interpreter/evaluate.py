@@ -96,10 +96,15 @@ def need_drawn(frame: Frame, node: ast.expr, value: Value, why: str) -> None:
 
 
 def is_drawn(value: Value) -> bool:
+    """True for a number that ``random`` draws."""
+    return isinstance(value, NumpyScalar) and value.is_drawn
+
+
+def holds_drawn(value: Value) -> bool:
     """True for a number that ``random`` draws, and for a tuple that holds one."""
     if isinstance(value, Sequence) and value.items is not None:
-        return any(map(is_drawn, value.items))
-    return isinstance(value, NumpyScalar) and value.is_drawn
+        return any(map(holds_drawn, value.items))
+    return is_drawn(value)
 
 
 def need_sizes(frame: Frame, part: ast.expr, value: Value) -> None:

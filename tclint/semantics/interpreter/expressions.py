@@ -12,7 +12,7 @@ from tclint.semantics.interpreter.containers import joined
 from tclint.semantics.interpreter.evaluate import (
     evaluate,
     handles,
-    is_drawn,
+    holds_drawn,
     need_drawn,
     need_number,
     need_numpy,
@@ -319,7 +319,7 @@ def report_member(
         host_read(frame, node, "contains", owner[0], container)
     elif _is_searched(owner[1]) and is_tensor(member[1]):
         frame.analysis.emit(frame, TensorBranch, node, kind="in", test=node)
-    if _is_hashed(owner[1]) and is_drawn(member[1]):
+    if _is_hashed(owner[1]) and holds_drawn(member[1]):
         need_drawn(frame, member[0], member[1], "hash")
     else:
         need_number(frame, member[0], member[1], "member")
