@@ -53,7 +53,7 @@ LATE: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("tclint.cache.store", "tempfile"),
         ("tclint.lint.engine", "tclint.lint.reading"),
         ("tclint.lint.examined", "tclint.lint"),
-        ("tclint.lint.packs", "importlib.metadata"),
+        ("tclint.lint.registry", "importlib.metadata"),
         ("tclint.lint.registry", "tclint.lint.file_rules"),
     ),
     "a run over a folder has no files around it": (("tclint.lint.engine", "tclint.lint.around"),),

@@ -14,7 +14,7 @@ from tclint.config import Config
 from tclint.files import version_of
 
 if TYPE_CHECKING:
-    from tclint.lint.packs import Pack
+    from importlib.metadata import EntryPoint
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
 
@@ -52,7 +52,7 @@ def is_present(written: dict[str, Any]) -> bool:
     return all(written[name] == value for name, value in _now(written["places"]).items())
 
 
-def _places_of(packs: Iterable[Pack]) -> list[str]:
+def _places_of(packs: Iterable[EntryPoint]) -> list[str]:
     """Where the code of rule packs is."""
     return sorted({place for pack in packs for place in _places(pack.module.partition(".")[0])})
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from tclint.lint.packs import Pack
 from tclint.lint.registry import pack_of
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GRAPH_BREAKS: Final = "https://meta-pytorch.org/compile-graph-break-site/gb/{}.html"
 DOCUMENTATION: Final = "Documentation"
@@ -34,6 +36,10 @@ def _site(code: str) -> str | None:
 
 
 @cache
-def _site_of(pack: Pack) -> str | None:
-    site = pack.page(DOCUMENTATION)
-    return None if site is None else site.rstrip("/")
+def _site_of(pack: EntryPoint) -> str | None:
+    """What the metadata of a pack's package says, which takes long to read."""
+    if pack.dist is None:
+        return None
+    urls = pack.dist.metadata.get_all("Project-URL") or []
+    named = dict(url.split(", ", 1) for url in urls if ", " in url)
+    return named[DOCUMENTATION].rstrip("/") if DOCUMENTATION in named else None

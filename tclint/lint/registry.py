@@ -8,9 +8,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, overload
 
 from tclint.errors import UserError
-from tclint.lint.packs import Pack, installed_packs
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     from tclint.lint.rule import Rule
 
 GROUP: Final = "tclint.rules"
@@ -59,18 +60,18 @@ def codes_by_name() -> dict[str, str]:
     return {name: rule.code for rule in known_rules() for name in (*rule.former_names, rule.name)}
 
 
-def pack_of(code: str) -> Pack | None:
+def pack_of(code: str) -> EntryPoint | None:
     """The pack that a rule comes from; None for the engine's own, and for those of files."""
-    pack, _ = _loaded().get(code, (None, None))
-    return pack
+    entry, _ = _loaded().get(code, (None, None))
+    return entry
 
 
 @cache
-def _loaded() -> dict[str, tuple[Pack | None, Rule[Any]]]:
-    found: dict[str, tuple[Pack | None, Rule[Any]]] = {}
-    for pack in rule_packs():
-        for rule in _load(pack):
-            found.setdefault(rule.code, (pack, rule))
+def _loaded() -> dict[str, tuple[EntryPoint | None, Rule[Any]]]:
+    found: dict[str, tuple[EntryPoint | None, Rule[Any]]] = {}
+    for entry in rule_packs():
+        for rule in _load(entry):
+            found.setdefault(rule.code, (entry, rule))
     found |= {rule.code: (None, rule) for rule in _local}
     return dict(sorted(found.items()))
 
@@ -96,9 +97,12 @@ class KnownRules(Sequence["Rule[Any]"]):
         return len(known_rules())
 
 
-def rule_packs() -> list[Pack]:
+def rule_packs() -> list[EntryPoint]:
     """The installed rule packs, the built-in one first."""
-    return sorted(installed_packs(GROUP), key=lambda pack: pack.name != BUILTIN)
+    # With the parsers that it needs, this takes as long to import as all else for a warm run.
+    from importlib.metadata import entry_points
+
+    return sorted(entry_points(group=GROUP), key=lambda entry: entry.name != BUILTIN)
 
 
 def rule_by_code(code: str) -> Rule[Any]:
@@ -113,15 +117,15 @@ def rule_by_code(code: str) -> Rule[Any]:
     raise UnknownRuleError(code)
 
 
-def _load(pack: Pack) -> list[Rule[Any]]:
+def _load(entry: EntryPoint) -> list[Rule[Any]]:
     try:
-        return [cls() for cls in pack.load()]
+        return [cls() for cls in entry.load()]
     except Exception as error:  # the pack's code runs here: it may raise anything
-        if pack.name == BUILTIN:
+        if entry.name == BUILTIN:
             # Without them nearly everything would pass.
             raise UserError(f"tclint's own rules cannot be loaded: {_place(error)}") from error
-        named = f"the rule pack {pack.name!r} ({pack.value})"
-        message = f"tclint: {named} cannot be loaded: {_place(error)}; its rules do not run"
+        pack = f"the rule pack {entry.name!r} ({entry.value})"
+        message = f"tclint: {pack} cannot be loaded: {_place(error)}; its rules do not run"
         warnings.warn(message, RuntimeWarning, stacklevel=2)
         return []
 
