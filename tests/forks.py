@@ -222,7 +222,8 @@ def _settings(environment: Mapping[str, str]) -> dict[str, str]:
 def serve(connection: int, modules: Sequence[str]) -> None:
     """Import the modules, then copy this process for each request until nobody can ask."""
     for name in modules:
-        importlib.import_module(name)
+        with contextlib.suppress(ImportError):  # of an extra that is not installed here
+            importlib.import_module(name)
     gc.collect()
     gc.freeze()
     become = _copies(socket.socket(fileno=connection))
