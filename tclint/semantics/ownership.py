@@ -100,19 +100,18 @@ def is_consumed(site: Site, node: ast.expr) -> bool:
     for the backward pass.
     """
     match site.parent(node):
-        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):
-            pass
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+            meets = computes_with
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            meets = _is_python_number
         case ast.Compare(left=left, comparators=[right]):
-            pass
+            meets = computes_with
         case _:
             return False
     other = right if left is node else left
-    product = isinstance(getattr(site.parent(node), "op", None), ast.Mult)
-    if product and not _is_python_number(site, other):
-        return False
     # The left operand is evaluated first: what the right one calls could write it.
     calls = left is node and any(isinstance(part, _RUNS) for part in ast.walk(right))
-    return not calls and computes_with(site, other)
+    return not calls and meets(site, other)
 
 
 def _is_python_number(site: Site, node: ast.expr) -> bool:

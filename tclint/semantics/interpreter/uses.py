@@ -222,6 +222,8 @@ def _new_bindings(
 
 def _passed_on(found: list[ast.AST], dicts: frozenset[str]) -> set[ast.AST]:
     """Where ``batch = prepare(batch)`` binds one of the dicts anew: it is the same, or alike."""
+    if not dicts:
+        return set()
     return {
         target
         for node in found
