@@ -196,3 +196,26 @@ def test_asserts_are_as_sure_as_their_tensors(tmp_path: Path, test: str) -> None
         text = f"import torch\n@torch.compile\ndef f(x{annotation}):\n    assert {test}\n"
         found = {r.diagnostic.confidence for r in check(tmp_path, {"a.py": text}).results}
         assert found == {confidence}
+
+
+LAYER = """\
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = torch.nn.LSTM(4, 4)
+
+    def forward(self, x, state=None):
+        self.rnn.flatten_parameters()
+        if state is None:
+            y, state = self.rnn(x)
+        else:
+            y, state = self.rnn(x, (state["h"], state["c"]))
+        return y
+"""
+
+
+def test_what_two_calls_are_told_for_at_one_place_is_told_once(tmp_path: Path) -> None:
+    assert codes(check(tmp_path, {"a.py": LAYER})) == ["TCL186"]

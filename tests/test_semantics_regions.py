@@ -376,3 +376,34 @@ def test_a_flag_that_is_only_passed_on_stays_off_by_default(tmp_path: Path) -> N
         """,
     )
     assert event.site.facts.default_off
+
+
+HALF = "class Half(nn.Module):\n def forward(self, x, height): return x * int(height / 2)\n"
+OUTER = (
+    "class {name}(nn.Module):\n"
+    " def __init__(self):\n  super().__init__()\n  self.inner = {inner}()\n"
+    " def forward(self, x{parameter}): return self.inner(x, {given})\n"
+)
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        pytest.param("", id="nothing constructs the outer one"),
+        pytest.param("net = Net()\n", id="the file does"),
+        pytest.param("net = Net().cuda()\nhalf = Half()\n", id="it constructs both"),
+        pytest.param("def build():\n return Net()\n", id="a function does"),
+    ],
+)
+def test_what_modules_pass_on_is_known_before_what_they_hold(tmp_path: Path, start: str) -> None:
+    middle = OUTER.format(name="Middle", inner="Half", parameter=", size", given="size")
+    outer = OUTER.format(name="Net", inner="Middle", parameter="", given="x.shape[2]")
+    assert not reads(tmp_path, HALF + middle + outer + start)
+    tensors = OUTER.format(name="Net", inner="Middle", parameter="", given="x.max()")
+    assert len(reads(tmp_path, HALF + middle + tensors + start)) == 1
+
+
+def test_modules_that_construct_each_other_are_all_looked_at(tmp_path: Path) -> None:
+    tree = "class {name}(nn.Module):\n def forward(self, x): return {inner}()(x) * x.item()\n"
+    text = tree.format(name="A", inner="B") + tree.format(name="B", inner="A")
+    assert len(reads(tmp_path, text)) == 2

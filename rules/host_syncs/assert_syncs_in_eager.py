@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
 from tclint.diagnostics import Applicability, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorAssert
+from tclint.semantics.lattice import tensor_in
 from tclint.semantics.site import Site
+from tclint.semantics.values import Guess
 
 from ..lib.facts.compiling import is_compiled_only
 from ..lib.facts.conditions import goes_on_after_tensor, host_reads, is_tensor_condition
@@ -21,6 +24,7 @@ _CHANGES = (
     "it raises RuntimeError instead of AssertionError, on a GPU some calls later and "
     "unrecoverably, and also under `python -O`"
 )
+_MOVES: Final = frozenset({"to", "cuda"})
 
 
 class AssertSyncsInEager(Rule[TensorAssert]):
@@ -41,7 +45,7 @@ class AssertSyncsInEager(Rule[TensorAssert]):
         negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
         if negated or next(host_reads(site, test), None) or is_compiled_only(site, statement):
             return None
-        if _has_waited(site, statement):
+        if _has_waited(site, statement) or _is_on_host(site, test):
             return None
         if statement.msg is not None and not isinstance(folded(statement.msg), str):
             return None
@@ -52,6 +56,27 @@ class AssertSyncsInEager(Rule[TensorAssert]):
 def _has_waited(site: Site, statement: ast.Assert) -> bool:
     outer = (node for node in site.ancestors(statement) if isinstance(node, ast.If))
     return any(is_tensor_condition(site, node.test) for node in outer)
+
+
+def _is_on_host(site: Site, node: ast.expr) -> bool:
+    """True where the tensors that a test reads were made on the host: nothing is waited for."""
+    tensor = tensor_in(site.value(node))
+    if tensor is not None and tensor.device == "cpu":
+        return True
+    match node:
+        case ast.BoolOp(values=parts):
+            pass
+        case ast.Compare(left=left, comparators=others):
+            parts = [left, *others]
+        case ast.BinOp(left=left, right=right):
+            parts = [left, right]
+        case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name not in _MOVES:
+            parts = [owner, *node.args, *(keyword.value for keyword in node.keywords)]
+        case _:
+            return False
+    read = [(part, tensor_in(site.value(part))) for part in parts]
+    known = [part for part, tensor in read if tensor is not None and tensor.guess is Guess.NONE]
+    return bool(known) and all(_is_on_host(site, part) for part in known)
 
 
 def _repair(event: TensorAssert, statement: ast.Assert) -> Repair | Decline:

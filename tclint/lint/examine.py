@@ -138,6 +138,7 @@ class Examiner:
         scripted = Scripted(analysis, filter(None, map(project.module_at, walked)))
         third_party = ThirdParty(analysis.bodies(), self._checked)
         compiled_at = CompiledAt(analysis.roots)
+        known: set[tuple[Path, str, Span, str]] = set()
         said = [(event, self._answers(event, analysis)) for event in events]
         for event, answers in self._without_ceded(said, scripted, silencer):
             file, statement = event.site.module.file, event.site.statement
@@ -151,7 +152,11 @@ class Examiner:
                 told = outside_script(finding, event, scripted)
                 answer = found_by(rule, event, told, compiled_at)
                 found = answer if caller is None else _told(answer, event, caller)
-                if found is not None and not silencer.silences(found.diagnostic, file, statement):
+                if found is None or silencer.silences(found.diagnostic, file, statement):
+                    continue
+                said_there = (file.path, rule.code, found.diagnostic.span, found.diagnostic.message)
+                if said_there not in known:  # two events may be told at one place that both pass
+                    known.add(said_there)
                     self.flagged[str(file.path)] = file
                     yield found
         self._visited, self._left_out = analysis.visited, _left_out(analysis)

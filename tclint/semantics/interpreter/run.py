@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from fnmatch import fnmatchcase
@@ -300,8 +299,7 @@ def _module_roots(analysis: Analysis, modules: list[ModuleInfo]) -> Iterator[Roo
         for cls in (*_classes(analysis, module), *analysis.classes_in_functions(module))
         if _is_callable_module(analysis, cls)
     ]
-    inner = {name for module in modules for name in _constructed(module)}
-    for cls in sorted(classes, key=lambda cls: cls.name in inner):
+    for cls in _outermost_first(modules, classes):
         forward = analysis.project.method(cls, "forward")
         if forward is not None:
             bound = Function(forward, _receiver(analysis, cls))
@@ -374,14 +372,48 @@ def _runs_otherwise(project: Project, cls: ClassInfo, base: ClassInfo, asked: se
     return False
 
 
-def _constructed(module: ModuleInfo) -> Iterator[str]:
-    """Names that the module calls; by their spelling, which is enough for an order.
+def _outermost_first(modules: list[ModuleInfo], classes: list[ClassInfo]) -> list[ClassInfo]:
+    """The classes, each after those that construct it; a circle is cut anywhere.
 
-    The line that defines a class looks like a call, too.
+    What a class constructs is told by its spelling, which is enough for an order. Classes that
+    nothing constructs come first, then those that other code does, as a script.
     """
-    called = Counter(_CALLED_BACKWARDS.findall(module.file.text[::-1]))
-    called.subtract(name[::-1] for name in module.classes)
-    yield from (name[::-1] for name, times in called.items() if times > 0)
+    found = {module: _capitalized_calls(module) for module in modules}
+    called = {name for inside in found.values() for _, name in inside}
+    named: dict[str, list[ClassInfo]] = {}
+    for cls in classes:
+        named.setdefault(cls.name, []).append(cls)
+
+    def constructed(cls: ClassInfo) -> Iterator[ClassInfo]:
+        node, inside = cls.node, found[cls.module]
+        first = bisect_left(inside, (node.lineno, ""))
+        last = bisect_left(inside, ((node.end_lineno or node.lineno) + 1, ""))
+        for name in {name: None for _, name in inside[first:last]}:
+            meant = named.get(name, ())
+            yield from [one for one in meant if one.module is cls.module] or meant
+
+    innermost_first: dict[ClassInfo, None] = {}
+    entered: set[ClassInfo] = set()
+    pending = sorted(classes, key=lambda cls: cls.name in called)
+    while pending:
+        cls = pending[-1]
+        if cls in entered:  # and so is all that it constructs
+            innermost_first.setdefault(pending.pop())
+        else:
+            entered.add(cls)
+            pending += [inner for inner in constructed(cls) if inner not in entered]
+    return list(reversed(innermost_first))
+
+
+def _capitalized_calls(module: ModuleInfo) -> list[tuple[int, str]]:
+    """The rows and names of calls as of a class, in order."""
+    text = module.file.text
+    defined = {(cls.node.lineno, cls.name) for cls in module.classes.values()}
+    found = (
+        (module.file.row(len(text) - match.end()), match[1][::-1])
+        for match in _CALLED_BACKWARDS.finditer(text[::-1])
+    )
+    return sorted(call for call in found if call not in defined)
 
 
 def _all_functions(analysis: Analysis, modules: Iterable[ModuleInfo]) -> Iterator[Root]:
