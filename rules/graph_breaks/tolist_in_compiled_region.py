@@ -8,12 +8,15 @@ from tclint.diagnostics import Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
+from tclint.semantics.site import Site
 from tclint.torch_facts.dynamo_settings import SCALARS
 
+from ..lib.facts.known import is_parameter
 from ..lib.facts.lists import known_list
 from ..lib.facts.purity import cannot_raise
 from ..lib.facts.selections import selection_below
 from ..lib.facts.uses import uses_of
+from ..lib.judge.certainty import is_certainly_tensor
 from ..lib.rewrite.all_indices import loop_over_all_in_compiled
 from ..lib.rewrite.as_operator import as_operator
 from ..lib.rewrite.grouped_rows import group_rows
@@ -76,6 +79,14 @@ def _repair(event: HostRead, node: ast.expr) -> Repair | Decline:
         return counted
     uses = uses_of(event.site, node)
     if uses.statement is not None and cannot_raise(event.site, event.source):
+        if not _is_list_of_tensor(event.site, event.source):
+            return Decline("where it is no tensor, its `tolist` may do anything")
         return Repair("Remove the unused list", (Replace(uses.statement, ""),))
     grouped = group_rows(event.site, node, event.source)
     return grouped or Decline("the surrounding code needs Python numbers")
+
+
+def _is_list_of_tensor(site: Site, source: ast.expr) -> bool:
+    """True for tensors, and for parameters that are taken for them: these, or arrays."""
+    given = isinstance(source, ast.Name) and is_parameter(site, source.id)
+    return given or is_certainly_tensor(site, source)

@@ -11,7 +11,12 @@ from __future__ import annotations
 from tclint.torch_facts.factories import Factory, factory
 from tclint.torch_facts.host import dynamic_shape, host_read_gb_ids, reads_host
 from tclint.torch_facts.instances import INSTANCES, SKIPPED_METHODS, instance_class, skipped_method
-from tclint.torch_facts.members import is_only_of_tensors, is_tensor_member, layer_tensor
+from tclint.torch_facts.members import (
+    is_only_of_arrays,
+    is_only_of_tensors,
+    is_tensor_member,
+    layer_tensor,
+)
 from tclint.torch_facts.modules import (
     has_parameters,
     is_module,
@@ -66,6 +71,7 @@ __all__ = [
     "host_read_gb_ids",
     "instance_class",
     "is_module",
+    "is_only_of_arrays",
     "is_only_of_tensors",
     "is_skipped",
     "is_tensor_member",

@@ -29,6 +29,13 @@ ONLY_TENSORS: Final = frozenset(
     name for word in _ONLY_TENSORS.split() for name in (word, f"{word}_")
 )
 
+# What compiled code calls under these names is a tensor, or an array of numpy, which Dynamo takes
+# for one.
+_OF_ARRAYS: Final = frozenset(
+    "all any argmax argmin cumsum detach item max mean min nonzero prod std sum tolist unique var"
+    .split()
+)  # fmt: skip
+
 _PARAMETERS: Final = frozenset({"weight", "bias", "in_proj_weight", "in_proj_bias"})
 _BUFFERS: Final = frozenset({"running_mean", "running_var", "num_batches_tracked"})
 
@@ -36,6 +43,11 @@ _BUFFERS: Final = frozenset({"running_mean", "running_var", "num_batches_tracked
 def is_only_of_tensors(name: str) -> bool:
     """True for a method that makes a tensor of whatever it is called on."""
     return name in ONLY_TENSORS
+
+
+def is_only_of_arrays(name: str) -> bool:
+    """True for a method that makes what compiled code calls it on a tensor or an array."""
+    return name in _OF_ARRAYS
 
 
 def is_tensor_member(name: str) -> bool:

@@ -50,6 +50,7 @@ SIZE: Final = Sequence("Size", SYMINT)
 _FIXED_SIZE: Final = Sequence("Size", Static("int"))
 DTYPE: Final = Static("dtype")
 DEVICE: Final = Static("device")
+_SPELLED_OUT: Final = (ast.Constant, ast.UnaryOp, ast.Tuple, ast.List)
 _TENSOR_KINDS: Final[dict[str, Value]] = {
     "size": SIZE,
     "dtype": DTYPE,
@@ -93,16 +94,26 @@ def _attribute_of(frame: Frame, base: Value, name: str, node: ast.expr) -> Value
     return UNKNOWN if access is None else access(frame, base, name, node)
 
 
-def _of_unknown(_frame: Frame, _base: Value, name: str, _node: ast.expr) -> Value:
+def _of_unknown(frame: Frame, _base: Value, name: str, node: ast.expr) -> Value:
     """Some names mean one thing on whatever has them."""
     if name in ("device", "dtype"):
         return _TENSOR_KINDS[name]
-    if torch_facts.is_only_of_tensors(name):
+    if torch_facts.is_only_of_tensors(name) or _is_call_of_array(frame, name, node):
         return tensor_attribute(Tensor(assumed=True, why=f"has the method `{name}`"), name)
     if name in HOOKS:
         module = Object("torch.nn.Module", is_module=True)
         return BoundExternal(f"torch.nn.Module.{name}", module)
     return UNKNOWN
+
+
+def _is_call_of_array(frame: Frame, name: str, node: ast.expr) -> bool:
+    """True for ``y.sum(1)`` in compiled code; ``y.mean(x)`` may be a layer of that name."""
+    if frame.region is None or not torch_facts.is_only_of_arrays(name):
+        return False
+    outer = frame.body.parent(node)
+    if not isinstance(outer, ast.Call) or outer.func is not node:
+        return False
+    return all(isinstance(argument, _SPELLED_OUT) for argument in outer.args)
 
 
 def _of_tensor(frame: Frame, base: Tensor, name: str, node: ast.expr) -> Value:

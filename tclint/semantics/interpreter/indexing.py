@@ -97,11 +97,8 @@ def _item(frame: Frame, node: ast.Subscript, base: Value, index: Value) -> Value
             return STATIC
         case External(name=name) if name.startswith(("typing.", "builtins.")):
             return STATIC
-        case Unknown() if _has_mask(frame, node.slice):
-            # Only tensors can be indexed so, whatever this one came from.
-            return index_tensor(
-                frame, node, Tensor(assumed=True, why="indexed by a mask"), store=False
-            )
+        case Unknown():
+            return _item_of_unknown(frame, node)
     return UNKNOWN
 
 
@@ -144,6 +141,26 @@ def _item_of_object(frame: Frame, node: ast.Subscript, base: Object, index: Valu
     if known is UNKNOWN:
         known = special(frame, node, base, "__getitem__", index) or UNKNOWN
     return known
+
+
+def _item_of_unknown(frame: Frame, node: ast.Subscript) -> Value:
+    """Only tensors are indexed so, and arrays, of which compiled code makes tensors."""
+    if _has_mask(frame, node.slice):
+        why = "indexed by a mask"
+    elif frame.region is not None and _is_of_dimensions(node.slice):
+        why = "indexed by dimensions"
+    else:
+        return UNKNOWN
+    return index_tensor(frame, node, Tensor(assumed=True, why=why), store=False)
+
+
+def _is_of_dimensions(index: ast.expr) -> bool:
+    """True for ``x[:, 0]`` and ``x[..., 0]``."""
+    parts = index.elts if isinstance(index, ast.Tuple) else []
+    return any(
+        isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and part.value is ...)
+        for part in parts
+    )
 
 
 def _has_mask(frame: Frame, node: ast.expr) -> bool:
