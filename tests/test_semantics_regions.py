@@ -214,9 +214,7 @@ def test_disabled_functions_are_left_out(tmp_path: Path, decorator: str) -> None
             return x.item()
         @torch.compile
         def f(x: torch.Tensor):
-            y = helper(x)
-            y.item()
-            return y
+            return helper(x)
     """
     assert not mismatch(tmp_path, text, scope="all")
 
@@ -407,3 +405,36 @@ def test_modules_that_construct_each_other_are_all_looked_at(tmp_path: Path) -> 
     tree = "class {name}(nn.Module):\n def forward(self, x): return {inner}()(x) * x.item()\n"
     text = tree.format(name="A", inner="B") + tree.format(name="B", inner="A")
     assert len(reads(tmp_path, text)) == 2
+
+
+HOLDER = """\
+class Reader(nn.Module):
+    def forward(self, x): return x.max()
+class Base(nn.Module):
+    def __init__(self, inner, width):
+        super().__init__()
+        self.inner = inner
+    def forward(self, x): return int(self.inner(x))
+class Net(Base):
+    def __init__(self, inner, width):
+        {body}
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "super().__init__(Reader(), width)",
+        "super().__init__(width=width, inner=nn.Sequential(Reader()))",
+        "inner = Reader()\n        super().__init__(inner, width)",
+        "Base.__init__(self, Reader(), width)",
+    ],
+)
+def test_what_a_subclass_hands_to_its_base_is_what_the_base_calls(
+    tmp_path: Path, body: str
+) -> None:
+    assert len(reads(tmp_path, HOLDER.format(body=body))) == 1
+
+
+def test_a_subclass_that_hands_on_what_it_was_given_starts_nothing(tmp_path: Path) -> None:
+    assert not reads(tmp_path, HOLDER.format(body="super().__init__(inner, int(width))"))

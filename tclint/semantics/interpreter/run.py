@@ -344,7 +344,10 @@ def _contains(outer: ast.AST, node: ast.ClassDef) -> bool:
 
 
 def _is_callable_module(analysis: Analysis, cls: ClassInfo) -> bool:
-    """True for modules with a ``forward``, or with changes to what an inherited one may call."""
+    """True for modules with a ``forward``, or with changes to what an inherited one may call.
+
+    What they make and hand to the ``__init__`` of a base is such a change, too.
+    """
     project = analysis.project
     if "forward" not in cls.methods:
         if project.method(cls, "forward") is None:
@@ -352,9 +355,44 @@ def _is_callable_module(analysis: Analysis, cls: ClassInfo) -> bool:
         above = [base for base in project.ancestry(cls)[1:] if isinstance(base, ClassInfo)]
         complete = [base for base in above if project.method(base, "forward") is not None]
         asked = {name for base in (cls, *above) for name in project.asked_of_self(base)}
-        if not all(_runs_otherwise(project, cls, base, asked) for base in complete):
+        otherwise = all(_runs_otherwise(project, cls, base, asked) for base in complete)
+        if not otherwise and not _hands_over(cls):
             return False
     return project.is_module_class(cls)
+
+
+def _hands_over(cls: ClassInfo) -> bool:
+    """Whether a class constructs what it hands to the ``__init__`` of a base."""
+    own = cls.methods.get("__init__")
+    if own is None:
+        return False
+    parts = nodes(own.node)
+    made = {
+        target.id
+        for part in parts
+        if isinstance(part, ast.Assign) and _constructs(part.value)
+        for target in part.targets
+        if isinstance(target, ast.Name)
+    }
+    return any(
+        _constructs(argument) or (isinstance(argument, ast.Name) and argument.id in made)
+        for call in parts
+        if isinstance(call, ast.Call) and _last_name(call.func) == "__init__"
+        for argument in (*call.args, *(keyword.value for keyword in call.keywords))
+    )
+
+
+def _constructs(node: ast.expr) -> bool:
+    """True for an expression with a call as of a class."""
+    called = (part.func for part in nodes(node) if isinstance(part, ast.Call))
+    return any(_last_name(func)[:1].isupper() for func in called)
+
+
+def _last_name(node: ast.expr) -> str:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return ""
 
 
 def _runs_otherwise(project: Project, cls: ClassInfo, base: ClassInfo, asked: set[str]) -> bool:
