@@ -59,4 +59,5 @@ def _started(
 @functools.cache
 def _ready(modules: tuple[str, ...], no_bytecode: str) -> Forkable:
     more = {"PYTHONDONTWRITEBYTECODE": no_bytecode} if no_bytecode else {}
-    return Forkable(modules, clean_environment() | more)
+    # Copies of the other one share its connection to what copies their children.
+    return Forkable(modules, clean_environment() | more, shared=VERIFY not in modules)

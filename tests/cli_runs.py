@@ -47,7 +47,7 @@ def _spawn(
 
 @functools.cache
 def _ready() -> Forkable:
-    return Forkable(commands(), os.environ)
+    return Forkable(commands(), os.environ, shared=True)
 
 
 @functools.cache

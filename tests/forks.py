@@ -11,8 +11,11 @@ import array
 import atexit
 import contextlib
 import ctypes
+import errno
 import fcntl
+import functools
 import gc
+import hashlib
 import importlib
 import io
 import json
@@ -29,6 +32,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -39,6 +43,9 @@ _ABOVE_ALL_IN_USE = 200
 _DIE_WITH_PARENT = 1
 _ENVIRONMENT_BEGINS = 47
 """Among the words of ``/proc/self/stat`` after the name; the next one is its end."""
+_READ_WHEN_IMPORTED = ("CC", "CUDA", "CXX", "KMP", "MKL", "OMP", "PYTHON", "TORCH", "TRITON")
+# Torch reads these when it needs them, or again in tests/verify_worker.py.
+_READ_LATER = {"CUDA_VISIBLE_DEVICES", "TORCHINDUCTOR_CACHE_DIR", "TORCH_TRACE", "TRITON_CACHE_DIR"}
 _ROOM = {"ROOM_FOR_VARIABLES": "x" * 4096}
 _REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -119,20 +126,54 @@ class _Reading(threading.Thread):
 class Forkable:
     """A process that has imported some modules, and copies itself on demand."""
 
-    def __init__(self, modules: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Import the modules in this environment."""
+    def __init__(
+        self, modules: Sequence[str], environment: Mapping[str, str], *, shared: bool = False
+    ) -> None:
+        """Import the modules in this environment.
+
+        One that is ``shared`` serves all workers of a run of the tests: the first starts it.
+        """
         self.environment = dict(environment)
+        run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+        if shared and run and sys.platform == "linux":
+            what = json.dumps([run, [*modules], read_when_imported(environment)])
+            self._socket = self._joined(modules, hashlib.sha256(what.encode()).hexdigest())
+            return
         self._socket, theirs = socket.socketpair()
         with theirs:
-            code = f"from tests.forks import serve; serve({theirs.fileno()}, {list(modules)})"
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", code],
-                cwd=_REPOSITORY,
-                env=self.environment | _ROOM,
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-            )
+            self._serve(modules, theirs)
+
+    def _joined(self, modules: Sequence[str], name: str) -> socket.socket:
+        """A connection to the process of this name, which is started where there is none."""
+        address = f"\0tclint-{name}"
+        with socket.socket(socket.AF_UNIX) as listening:
+            try:
+                listening.bind(address)
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:  # Another worker has started it.
+                    raise
+            else:
+                listening.listen()
+                self._serve(modules, listening)
+        ours = socket.socket(socket.AF_UNIX)
+        while True:
+            try:
+                ours.connect(address)
+            except ConnectionRefusedError:  # It does not listen yet.
+                time.sleep(0.01)
+            else:
+                return ours
+
+    def _serve(self, modules: Sequence[str], theirs: socket.socket) -> None:
+        code = f"from tests.forks import serve; serve({theirs.fileno()}, {list(modules)})"
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", code],
+            cwd=_REPOSITORY,
+            env=self.environment | _ROOM,
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
 
     def would_start_like(self, environment: Mapping[str, str]) -> bool:
         """Tell whether the interpreter was started with the settings of this environment."""
@@ -219,6 +260,12 @@ def _settings(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if name.startswith("PYTHON")}
 
 
+def read_when_imported(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """What Python reads while it starts, and torch and its compilers when they are imported."""
+    found = {k: v for k, v in environment.items() if k.startswith(_READ_WHEN_IMPORTED)}
+    return tuple(sorted((k, v) for k, v in found.items() if k not in _READ_LATER))
+
+
 def serve(connection: int, modules: Sequence[str]) -> None:
     """Import the modules, then copy this process for each request until nobody can ask."""
     for name in modules:
@@ -252,7 +299,7 @@ def _run_to_the_end(become: Callable[[], None]) -> None:
     raise SystemExit(status)
 
 
-def _copies(asked: socket.socket) -> Callable[[], None] | None:
+def _copies(theirs: socket.socket) -> Callable[[], None] | None:
     """Serve requests; returns in each copy, with what it is to run, and at the end."""
     woken, wakes = socket.socketpair()
     woken.setblocking(False)
@@ -260,32 +307,38 @@ def _copies(asked: socket.socket) -> Callable[[], None] | None:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wakes.fileno())
     running: dict[int, int] = {}
-    while True:
-        ready = select.select([asked, woken], [], [])[0]
+    listens = bool(theirs.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN))
+    asking = {theirs.accept()[0] if listens else theirs}
+    while asking:
+        ready = select.select([*asking, woken, *[theirs] * listens], [], [])[0]
         if woken in ready:
             woken.recv(4096)
             _tell_ends(running)
-        if asked not in ready:
-            continue
-        request, descriptors = _received(asked)
-        if request is None:
-            return None
-        *streams, tells = descriptors
-        process = os.fork()
-        if process == 0:
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            for one in (asked, woken, wakes):
-                one.close()
-            for one in running.values():
+        if listens and theirs in ready:
+            asking.add(theirs.accept()[0])
+        for asked in asking.intersection(ready):
+            request, descriptors = _received(asked)
+            if request is None:
+                asking.remove(asked)
+                asked.close()
+                continue
+            *streams, tells = descriptors
+            process = os.fork()
+            if process == 0:
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                for one in (theirs, woken, wakes, *asking):
+                    one.close()
+                for one in running.values():
+                    os.close(one)
+                os.setsid()
+                os.write(tells, b"%-16d" % os.getpid())
+                os.close(tells)
+                return functools.partial(_become, request, streams)
+            for one in streams:
                 os.close(one)
-            os.setsid()
-            os.write(tells, b"%-16d" % os.getpid())
-            os.close(tells)
-            return lambda: _become(request, streams)
-        for one in streams:
-            os.close(one)
-        running[process] = tells
+            running[process] = tells
+    return None
 
 
 def _received(asked: socket.socket) -> tuple[dict[str, Any] | None, list[int]]:

@@ -83,4 +83,4 @@ def _ready() -> Forkable:
         name for name in everything("tclint", "tclint_rules")
         if not name.startswith(("tclint.agents", "tclint.review"))
     ]  # fmt: skip
-    return Forkable(modules, os.environ)
+    return Forkable(modules, os.environ, shared=True)

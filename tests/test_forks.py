@@ -111,3 +111,23 @@ def test_copies_of_commands_are_small(tmp_path: Path) -> None:
         "held", [], cwd=tmp_path, env=os.environ, timeout=60
     )
     assert done.stdout == b"[]\n"
+
+
+def test_workers_of_a_run_share_one_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "parent.py").write_text("import os; print(os.getppid())")
+    monkeypatch.setenv("PYTEST_XDIST_TESTRUNUID", str(tmp_path))
+
+    def parent(one: Forkable) -> int:
+        done = one.run("parent", [], cwd=tmp_path, env=os.environ, timeout=60)
+        return int(done.stdout)
+
+    one, other = (Forkable(["tests.forks"], os.environ, shared=True) for _ in range(2))
+    more_threads = Forkable(["tests.forks"], os.environ | {"OMP_NUM_THREADS": "2"}, shared=True)
+    serves = parent(one)
+    assert parent(other) == serves != parent(more_threads)
+    del one
+    assert parent(other) == serves
+    del other
+    assert os.waitpid(serves, 0) == (serves, 0)

@@ -10,19 +10,15 @@ import functools
 import os
 import subprocess
 import types
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tclint.verify import process
-from tests.forks import Forkable, Forked
+from tests.forks import Forkable, Forked, read_when_imported
 
 if TYPE_CHECKING:
     import pytest
 
-# Torch reads these when it needs them, or again in tests/verify_worker.py.
-_READ_LATER = {"CUDA_VISIBLE_DEVICES", "TORCHINDUCTOR_CACHE_DIR", "TORCH_TRACE", "TRITON_CACHE_DIR"}
-_READ_WHEN_IMPORTED = ("CC", "CUDA", "CXX", "KMP", "MKL", "OMP", "PYTHON", "TORCH", "TRITON")
 _HAS_GPU = Path("/dev/nvidia0").exists()
 """What has looked at a GPU cannot be copied."""
 
@@ -36,14 +32,14 @@ def copy_children(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def prepare() -> None:
     """Start what children are copied of, for those that have the settings of this process."""
-    _ready(_settings(process._environment(Path(), None, None)))
+    _ready(read_when_imported(process._environment(Path(), None, None)))
 
 
 def _start(command: list[str], **how: Any) -> Forked | subprocess.Popen[bytes]:
     environment = how["env"]
     if command[1:3] != ["-m", "tclint.verify.worker"]:
         return subprocess.Popen(command, **how)
-    ready = _ready(_settings(environment))
+    ready = _ready(read_when_imported(environment))
     pipes = [os.pipe() for _ in range(3)]
     (stdin, gives), (takes, stdout), (hears, stderr) = pipes
     try:
@@ -62,9 +58,4 @@ def _start(command: list[str], **how: Any) -> Forked | subprocess.Popen[bytes]:
 @functools.cache
 def _ready(settings: tuple[tuple[str, str], ...]) -> Forkable:
     """A process that has imported torch with these settings."""
-    return Forkable(["tests.verify_worker"], os.environ | dict(settings))
-
-
-def _settings(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    found = {k: v for k, v in environment.items() if k.startswith(_READ_WHEN_IMPORTED)}
-    return tuple(sorted((k, v) for k, v in found.items() if k not in _READ_LATER))
+    return Forkable(["tests.verify_worker"], os.environ | dict(settings), shared=True)

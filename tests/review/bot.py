@@ -143,7 +143,8 @@ def running_bot(
 @functools.cache
 def _ready() -> Forkable:
     """A process that has imported all that a bot needs."""
-    return Forkable([_BOT, "uvicorn.lifespan.on", *everything("tclint_rules")], os.environ)
+    modules = [_BOT, "uvicorn.lifespan.on", *everything("tclint_rules")]
+    return Forkable(modules, os.environ, shared=True)
 
 
 def _answers(bot: Bot) -> bool:
