@@ -22,6 +22,8 @@ from tests.quiet_torch import quieten
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 NUMBERS = itertools.count()
+OFTEN = (20_000, 20, 20)
+"""How many new objects the garbage collector waits for in tests."""
 INSTALLABLE = ("pyproject.toml", "setup.py", "README.md", "LICENSE", ".pre-commit-hooks.yaml")
 
 settings.register_profile("tclint", deadline=None, derandomize=True)
@@ -98,7 +100,18 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
+    gc.set_threshold(*OFTEN)
+
+
+def pytest_runtest_setup() -> None:
+    """See `tests/quiet_torch.py`; torch may be imported by now."""
+    quieten()
+
+
+def pytest_runtest_teardown() -> None:
+    """Commands that run in the test's own process leave the collector off: theirs would end."""
+    gc.enable()
+    gc.set_threshold(*OFTEN)
 
 
 def pytest_unconfigure() -> None:
@@ -131,21 +144,6 @@ def plain_environment(
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-
-
-@pytest.fixture(autouse=True)
-def garbage_is_collected() -> Iterator[None]:
-    """Commands that run in the test's own process leave the collector off: theirs would end."""
-    often = gc.get_threshold()
-    yield
-    gc.enable()
-    gc.set_threshold(*often)
-
-
-@pytest.fixture(autouse=True)
-def nothing_for_the_logs_of_torch() -> None:
-    """See `tests/quiet_torch.py`; torch may be imported by now."""
-    quieten()
 
 
 @pytest.fixture

@@ -4,32 +4,54 @@ from __future__ import annotations
 
 import sys
 import traceback
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
-DYNAMO = ("torch._dynamo.guards", "torch._dynamo.exc", "torch._dynamo.utils")
-DEVICES = ("torch.cuda", "torch.mtia", "torch.xpu")
+_STACKLESS = SimpleNamespace(**{**vars(traceback), "extract_stack": list, "format_stack": list})
+_quiet: set[str] = set()
 
 
 def quieten() -> None:
     """Have none of it prepared, as far as torch is imported.
 
     Dynamo times each guard, writes all settings down for each compilation, and looks for the
-    columns of every frame above a break: pytest has many. Seeding writes down all frames for each
-    kind of device that is not there.
+    columns of every frame above a break: pytest has many. Each mode of fake tensors remembers who
+    made it, and seeding writes down all frames for each kind of device that is not there.
     """
-    guards, errors, metrics = map(sys.modules.get, DYNAMO)
-    if guards is not None:
-        vars(guards)["profile_guard_manager"] = lambda *_: 0.0
-    if errors is not None:
-        vars(errors)["_extract_stack_with_positions"] = _stack
-    if metrics is not None:
-        settings = [name for name in vars(metrics) if name.endswith("_config_for_logging")]
-        vars(metrics).update(dict.fromkeys(settings, lambda: None))
-    for device in map(sys.modules.get, DEVICES):
-        if device is not None:
-            vars(device)["traceback"] = SimpleNamespace(format_stack=list)
+    for name in _LOUD.keys() - _quiet:
+        module = sys.modules.get(name)
+        if module is not None:
+            _LOUD[name](module)
+            _quiet.add(name)
+
+
+def _time_no_guards(module: ModuleType) -> None:
+    vars(module)["profile_guard_manager"] = lambda *_: 0.0
+
+
+def _find_no_columns(module: ModuleType) -> None:
+    vars(module)["_extract_stack_with_positions"] = _stack
+
+
+def _keep_no_settings(module: ModuleType) -> None:
+    settings = [name for name in vars(module) if name.endswith("_config_for_logging")]
+    vars(module).update(dict.fromkeys(settings, lambda: None))
+
+
+def _keep_no_stack(module: ModuleType) -> None:
+    vars(module)["traceback"] = _STACKLESS
 
 
 def _stack() -> traceback.StackSummary:
     frames = [*traceback.walk_stack(sys._getframe(1))]
     return traceback.StackSummary.extract(reversed(frames), lookup_lines=False)
+
+
+_LOUD = {
+    "torch._dynamo.exc": _find_no_columns,
+    "torch._dynamo.guards": _time_no_guards,
+    "torch._dynamo.utils": _keep_no_settings,
+    "torch._subclasses.fake_tensor": _keep_no_stack,
+    "torch.cuda": _keep_no_stack,
+    "torch.mtia": _keep_no_stack,
+    "torch.xpu": _keep_no_stack,
+}
