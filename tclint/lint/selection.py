@@ -22,12 +22,27 @@ _DEAR: Final = (*Worth,)
 
 def selected_rules(rules: Iterable[Rule[Any]], config: Config) -> tuple[Rule[Any], ...]:
     """The rules that a configuration asks for; without ``select`` that is all of them."""
-    return tuple(rule for rule in rules if is_selected(rule.code, config))
+    rules = tuple(rules)
+    chosen = selected_codes([rule.code for rule in rules], config)
+    return tuple(rule for rule in rules if rule.code in chosen)
+
+
+def selected_codes(codes: Iterable[str], config: Config) -> frozenset[str]:
+    """Those of the codes that run."""
+    return _selected(tuple(codes), config.select, config.extend_select, config.ignore)
 
 
 def is_selected(code: str, config: Config) -> bool:
     """Whether a code runs: the longest prefix that names it decides, ``ignore`` wins a draw."""
     return _is_selected(code, config.select, config.extend_select, config.ignore)
+
+
+# A server and the tests ask for each file anew.
+@lru_cache(maxsize=64)
+def _selected(
+    codes: tuple[str, ...], select: tuple[str, ...], more: tuple[str, ...], ignore: tuple[str, ...]
+) -> frozenset[str]:
+    return frozenset(code for code in codes if _is_selected(code, select, more, ignore))
 
 
 @lru_cache(maxsize=4096)

@@ -22,7 +22,7 @@ from tclint.diagnostics import (
 from tclint.lint.codes import INVALID_SUPPRESSION, UNUSED_SUPPRESSION
 from tclint.lint.outcome import Found, Silencing
 from tclint.lint.repair import PlacedRepair
-from tclint.lint.selection import file_ignores, is_selected
+from tclint.lint.selection import file_ignores, is_selected, selected_codes
 from tclint.semantics.symbols import FunctionInfo, ModuleInfo
 from tclint.source.file import SourceFile
 from tclint.source.ignore_comments import removal_edits
@@ -38,9 +38,7 @@ class Silencer:
         self._codes = codes
         self._ignored = file_ignores(config)
         self._comments: dict[SourceFile, Suppressions] = {}
-        self._judged = [
-            code for code in codes if code != UNUSED_SUPPRESSION and is_selected(code, config)
-        ]
+        self._judged = selected_codes(codes, config) - {UNUSED_SUPPRESSION}
 
     def silences(
         self, diagnostic: Diagnostic, file: SourceFile, statement: ast.stmt | None
