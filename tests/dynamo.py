@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, Final
 
 import pytest
@@ -36,9 +37,15 @@ def loaded(text: str) -> Callable[..., Any]:
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     # A module of its own: without one, dataclasses take the program for `builtins` and write there.
     module = sys.modules[name] = ModuleType(name)
-    exec(compile(text, name, "exec"), vars(module))
+    exec(_compiled(text, name), vars(module))
     function: Callable[..., Any] = vars(module)["f"]
     return function
+
+
+@functools.lru_cache(maxsize=4)
+def _compiled(text: str, name: str) -> CodeType:
+    """The code of a program, which a test runs for each of its inputs."""
+    return compile(text, name, "exec")
 
 
 def breaks(text: str, *inputs: Any) -> bool:

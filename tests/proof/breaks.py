@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch._dynamo.utils import clear_compilation_metrics, get_compilation_metrics
 
+_OF_ANY_BACKEND = ("fullgraph", "dynamic")
 BREAK_ID = re.compile(r"/(gb\d+)\.html")
 
 
@@ -92,10 +93,11 @@ def compile_with(backend: Callable[..., Any]) -> Iterator[None]:
     def compile_(model: Any = None, **options: Any) -> Any:
         if model is None:
             return lambda decorated: compile_(decorated, **options)
-        checked = real(model, **options)
-        if options.get("backend", "inductor") != "inductor":
-            return checked
-        kept = {name: options[name] for name in ("fullgraph", "dynamic") if name in options}
+        kept = {name: options[name] for name in _OF_ANY_BACKEND if name in options}
+        if kept != options:
+            checked = real(model, **options)
+            if options.get("backend", "inductor") != "inductor":
+                return checked
         return real(model, backend=backend, **kept)
 
     torch.compile = compile_
