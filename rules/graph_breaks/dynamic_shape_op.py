@@ -15,6 +15,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Static, SymInt, Tensor
 from tclint.torch_facts.dynamo_settings import DYNAMIC_SHAPES
 
+from ..lib.facts.branch_tests import is_only_asked
 from ..lib.facts.compiling import is_compiled_aside
 from ..lib.facts.known import certain_tensor, is_boolean, is_parameter
 from ..lib.facts.lists import is_of_integers, known_members, only_value, stays, written_member
@@ -445,7 +446,7 @@ def _ask_mask(site: Site, call: ast.expr) -> Repair | None:
         return None
     test = _test_of(site, selection)
     tensor = certain_tensor(site, selection.mask)
-    if test is None or tensor is None or not _is_decided_on(site, test):
+    if test is None or tensor is None or not is_only_asked(site, test):
         return None
     found = asked_empty(test)
     if found is None or found[0] is not _counted(site, selection):
@@ -478,17 +479,3 @@ def _test_of(site: Site, selection: Selection) -> ast.expr | None:
         if found is not None and found[0] is counted:
             test = outer
     return test
-
-
-def _is_decided_on(site: Site, test: ast.expr) -> bool:
-    """True where Python only asks whether the test is true."""
-    inner: ast.AST = test
-    for outer in site.ancestors(test):
-        if isinstance(outer, (ast.If, ast.While, ast.IfExp, ast.Assert)):
-            return outer.test is inner
-        if not isinstance(outer, ast.BoolOp) and not (
-            isinstance(outer, ast.UnaryOp) and isinstance(outer.op, ast.Not)
-        ):
-            return False
-        inner = outer
-    return False

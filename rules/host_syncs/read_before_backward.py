@@ -337,24 +337,21 @@ def _always(body: Sequence[ast.stmt]) -> Iterator[ast.AST]:
                 yield from nodes(statement)
 
 
-def _decides(site: Site, node: ast.expr) -> bool:
+def _decides(site: Site, node: ast.AST) -> bool:
     """True where Python asks for the truth of an expression, perhaps of all its elements."""
-    inner: ast.AST = node
-    for outer in site.ancestors(node):
-        match outer:
-            case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
-                return test is inner
-            case ast.Assert(test=test):
-                return test is inner
-            case ast.UnaryOp(op=ast.Not()) | ast.BoolOp():
-                pass
-            case ast.Attribute(attr="all" | "any"):
-                pass
-            case ast.Call(func=ast.Attribute(attr="all" | "any"), args=[]):
-                pass
-            case _:
-                return False
-        inner = outer
+    inner, outer = node, site.parent(node)
+    while outer is not None and _hands_on_truth(outer):
+        inner, outer = outer, site.parent(outer)
+    tests = (ast.If, ast.While, ast.IfExp, ast.Assert)
+    return isinstance(outer, tests) and outer.test is inner
+
+
+def _hands_on_truth(outer: ast.AST) -> bool:
+    match outer:
+        case ast.UnaryOp(op=ast.Not()) | ast.BoolOp() | ast.Attribute(attr="all" | "any"):
+            return True
+        case ast.Call(func=ast.Attribute(attr="all" | "any"), args=[]):
+            return True
     return False
 
 
@@ -391,10 +388,8 @@ def _statement(site: Site, read: ast.expr) -> ast.stmt | None:
     outer = site.parent(read)
     if isinstance(outer, (ast.Assign, ast.AugAssign, ast.Expr)):
         return outer
-    for around in site.ancestors(read):
-        if isinstance(around, ast.stmt):
-            return around if isinstance(around, ast.Expr) else None
-    return None
+    around = next(one for one in site.ancestors(read) if isinstance(one, ast.stmt))
+    return around if isinstance(around, ast.Expr) else None
 
 
 def _changed(statement: ast.stmt | None) -> str | None:

@@ -23,7 +23,7 @@ from ..lib.facts.tensor_lists import (
     loop_names,
     may_be_gone_over_twice,
 )
-from ..lib.facts.training_loops import runs_every_time
+from ..lib.facts.training_loops import called, runs_every_time
 
 _AVERAGES: Final = regex(
     r"ema|average|averag|momentum|moving|shadow|polyak|teacher|soft_?update|target|swa",
@@ -376,7 +376,7 @@ def _listed(
         parts[f"{key}_in"] = iterable
         if isinstance(tensor, ast.Name) and isinstance(target, ast.Name):
             del parts[key]
-            return f"list(${key}_in)"
+            return f"${key}_in" if called(iterable) == "list" else f"list(${key}_in)"
         parts[f"{key}_for"] = target
         return f"[${key} for ${key}_for in ${key}_in]"
     parts[f"{key}_for"], parts[f"{key}_in"] = names.target, names.iterable

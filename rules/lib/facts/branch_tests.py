@@ -34,20 +34,28 @@ def decided_if(site: Site, node: ast.expr | ast.stmt) -> ast.If | None:
 
 def is_asked(site: Site, node: ast.AST) -> bool:
     """True where Python asks for an expression's truth, so that a tensor would have to tell it."""
-    for outer in site.ancestors(node):
-        match outer:
-            case ast.BoolOp():
-                if outer.values[-1] is not node:
-                    return True
-            case ast.UnaryOp(op=ast.Not()):
-                return True
-            case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
-                return test is node
-            case ast.comprehension(ifs=conditions):
-                return any(condition is node for condition in conditions)
-            case _:
-                return False
-        node = outer
+    outer = site.parent(node)
+    while isinstance(outer, ast.BoolOp) and outer.values[-1] is node:
+        node, outer = outer, site.parent(outer)
+    return isinstance(outer, ast.BoolOp) or _tests(outer, node)
+
+
+def is_only_asked(site: Site, node: ast.AST) -> bool:
+    """True where nothing but an expression's truth is used, for a decision or an `assert`."""
+    outer = site.parent(node)
+    while isinstance(outer, ast.BoolOp):
+        node, outer = outer, site.parent(outer)
+    return _tests(outer, node) or (isinstance(outer, ast.Assert) and outer.test is node)
+
+
+def _tests(outer: ast.AST | None, node: ast.AST) -> bool:
+    match outer:
+        case ast.UnaryOp(op=ast.Not()):
+            return True
+        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
+            return test is node
+        case ast.comprehension(ifs=conditions):
+            return any(condition is node for condition in conditions)
     return False
 
 

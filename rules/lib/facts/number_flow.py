@@ -147,21 +147,15 @@ def is_truth_test(end: End) -> bool:
 
 def index_around(site: Site, node: ast.expr) -> ast.Subscript | None:
     """The subscript that ``node`` is the index of, or a part of the index of."""
-    inner: ast.AST = node
-    for outer in site.ancestors(node):
-        if isinstance(outer, ast.Subscript):
-            return outer if outer.slice is inner else None
-        if not isinstance(outer, (ast.Slice, ast.Tuple)):
-            return None
-        inner = outer
-    return None
+    inner, outer = node, site.parent(node)
+    while isinstance(outer, (ast.Slice, ast.Tuple)):
+        inner, outer = outer, site.parent(outer)
+    return outer if isinstance(outer, ast.Subscript) and outer.slice is inner else None
 
 
 def call_around(site: Site, node: ast.expr) -> ast.Call | None:
     """The call that ``node`` is an argument of, alone or inside a tuple or list."""
-    for outer in site.ancestors(node):
-        if isinstance(outer, ast.Call):
-            return outer
-        if not isinstance(outer, (ast.keyword, ast.Tuple, ast.List, ast.Starred)):
-            return None
-    return None
+    outer = site.parent(node)
+    while isinstance(outer, (ast.keyword, ast.Tuple, ast.List, ast.Starred)):
+        outer = site.parent(outer)
+    return outer if isinstance(outer, ast.Call) else None

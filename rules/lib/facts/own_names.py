@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from tclint.semantics.site import Site
 
@@ -29,22 +30,20 @@ def is_below(site: Site, load: ast.expr, node: ast.expr) -> bool:
 
 
 def _is_in_function(site: Site, load: ast.expr) -> bool:
-    for outer in site.ancestors(load):
-        if outer is site.body.scope:
-            return False
-        if isinstance(outer, _FUNCTIONS):
-            return True
-    return False
+    return any(_inner_functions(site, load))
 
 
 def _is_of_others(site: Site, load: ast.Name) -> bool:
-    scope = site.body.scope
-    for outer in site.ancestors(load):
-        if outer is scope:
-            return False
-        if isinstance(outer, _FUNCTIONS) and _binds(outer, load.id):
-            return True
-    return False
+    return any(_binds(function, load.id) for function in _inner_functions(site, load))
+
+
+def _inner_functions(
+    site: Site, node: ast.expr
+) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda]:
+    """The functions around a node inside of the one that the site is in."""
+    for outer in site.ancestors(node):
+        if isinstance(outer, _FUNCTIONS) and outer is not site.body.scope:
+            yield outer
 
 
 def _binds(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, name: str) -> bool:

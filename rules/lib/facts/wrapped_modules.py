@@ -8,6 +8,8 @@ from typing import Final
 from tclint.semantics.events import CompileCall
 from tclint.semantics.site import Site
 
+from .reaching import block_of
+
 DDP: Final = frozenset(
     {
         "torch.nn.parallel.DistributedDataParallel",
@@ -99,10 +101,6 @@ def _next_statement_loads(site: Site, name: str) -> list[ast.Name]:
 
 def _neighbours(site: Site) -> tuple[list[ast.stmt], list[ast.stmt]]:
     """The statements before and after, in the same block."""
-    outer = site.parent(site.statement)
-    for part in ("body", "orelse", "finalbody"):
-        block = getattr(outer, part, None)
-        if isinstance(block, list) and site.statement in block:
-            at = block.index(site.statement)
-            return block[:at], block[at + 1 :]
-    return [], []
+    block = block_of(site, site.statement)
+    at = block.index(site.statement)
+    return block[:at], block[at + 1 :]

@@ -15,6 +15,7 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Mapping, NDArray, NumpyScalar, Object, Sequence, Static, Tensor
 
+from ..facts.branch_tests import is_only_asked
 from ..facts.number_flow import SAME_KIND, End, Step, call_around, index_around, is_truth_test
 from .certainty import is_certainly_tensor
 from .verdict import PROVED, Changes, Refused, Verdict, combine
@@ -121,7 +122,7 @@ def _end(site: Site, end: End) -> Verdict:
     if end.lost:
         return Refused(end.lost)
     if isinstance(end.parent, ast.BoolOp):
-        return PROVED if _decides(site, end.parent) else _stored(site, end)
+        return PROVED if is_only_asked(site, end.parent) else _stored(site, end)
     if is_truth_test(end) or isinstance(end.parent, ast.Expr):
         return PROVED
     return _boolean(site, end) if end.kind == "bool" else _number(site, end)
@@ -149,17 +150,6 @@ def _number(site: Site, end: End) -> Verdict:
     if call is not None:
         return _argument(site, call, end)
     return _stored(site, end)
-
-
-def _decides(site: Site, node: ast.expr) -> bool:
-    """True where only the truth of ``node`` is asked for, not which of its operands it is."""
-    parent = site.parent(node)
-    if isinstance(parent, ast.BoolOp):
-        return _decides(site, parent)
-    if isinstance(parent, ast.comprehension):
-        return node in parent.ifs
-    tested = isinstance(parent, (ast.If, ast.While, ast.IfExp, ast.Assert)) and parent.test is node
-    return tested or (isinstance(parent, ast.UnaryOp) and isinstance(parent.op, ast.Not))
 
 
 def _boolean(site: Site, end: End) -> Verdict:

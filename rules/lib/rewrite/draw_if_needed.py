@@ -93,15 +93,14 @@ def _needed(site: Site, test: ast.Compare) -> tuple[list[str], dict[str, ast.exp
     templates: list[str] = []
     parts: dict[str, ast.expr] = {}
     inner: ast.AST = test
-    for outer in site.ancestors(test):
+    outer = site.parent(test)
+    while isinstance(outer, (ast.BoolOp, ast.UnaryOp)):
         if isinstance(outer, ast.BoolOp):
             before = outer.values[: next(i for i, v in enumerate(outer.values) if v is inner)]
             wanted = isinstance(outer.op, ast.And)
             for guard in before:
                 _add(site, guard, templates, parts, wanted=wanted)
-        elif not isinstance(outer, ast.UnaryOp):
-            break
-        inner = outer
+        inner, outer = outer, site.parent(outer)
     if isinstance(test.ops[0], ast.Lt) and not isinstance(test.comparators[0], ast.Constant):
         rate = test.comparators[0]
         if is_pure(site, rate) and not is_tensor(site.value(rate)):

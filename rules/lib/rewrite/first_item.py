@@ -21,6 +21,7 @@ from tclint.semantics.symbols import ModuleInfo
 from tclint.semantics.values import Sequence as Elements
 from tclint.semantics.values import Static, SymInt, Tensor
 
+from ..facts.branch_tests import is_only_asked
 from ..facts.known import certain_tensor
 
 _ASKED: Final = ("if", "ternary", "not", "and", "or")
@@ -110,22 +111,8 @@ def _are_numbers(site: Site, source: ast.expr) -> bool:
 
 def first_truth(event: TensorBranch) -> Repair | None:
     """Compile for the truth that a branch asks for; None where its value is used, too."""
-    asked = event.kind in _ASKED and _is_only_asked(event.site, event.test)
+    asked = event.kind in _ASKED and is_only_asked(event.site, event.test)
     return _kept(event.site, event.test, event.test) if asked else None
-
-
-def _is_only_asked(site: Site, test: ast.expr) -> bool:
-    """True where nothing but the truth of an expression is used."""
-    inner: ast.AST = test
-    for outer in site.ancestors(test):
-        if isinstance(outer, (ast.If, ast.IfExp, ast.While)):
-            return outer.test is inner
-        if isinstance(outer, ast.UnaryOp) and isinstance(outer.op, ast.Not):
-            return True
-        if not isinstance(outer, ast.BoolOp):
-            return False
-        inner = outer
-    return False
 
 
 def _is_whole(tensor: Tensor) -> bool:

@@ -18,15 +18,14 @@ def own_statement(event: SideEffectCall) -> ast.Expr | None:
 
 def why_not_alone(event: SideEffectCall) -> str:
     """Why a call that is no statement of its own cannot be moved or left out."""
-    for outer in event.site.ancestors(event.call):
-        if isinstance(outer, ast.Lambda):
-            return "the call is inside a lambda"
-        if isinstance(outer, _COMPREHENSIONS):
-            return "the call is inside a comprehension"
-        if isinstance(outer, ast.Expr):
-            return "the call is part of a larger expression"
-        if isinstance(outer, ast.stmt):
-            break
+    kinds = (ast.Lambda, *_COMPREHENSIONS, ast.stmt)
+    outer = next(one for one in event.site.ancestors(event.call) if isinstance(one, kinds))
+    if isinstance(outer, ast.Lambda):
+        return "the call is inside a lambda"
+    if isinstance(outer, _COMPREHENSIONS):
+        return "the call is inside a comprehension"
+    if isinstance(outer, ast.Expr):
+        return "the call is part of a larger expression"
     return "the call's value is used"
 
 

@@ -106,17 +106,13 @@ def _loop(site: Site, drawn: Drawn) -> _Loop | None:
     return _Loop(steps, name, storing[0], storing[-1])
 
 
-def _around(site: Site, node: ast.expr) -> tuple[ast.For, Sequence[ast.stmt]] | None:
+def _around(site: Site, node: ast.AST) -> tuple[ast.For, Sequence[ast.stmt]] | None:
     """The loop around a comparison, and its steps from there on."""
-    inner: ast.AST = node
-    for outer in site.ancestors(node):
-        if isinstance(outer, ast.For):
-            if not isinstance(inner, ast.stmt) or inner not in outer.body:
-                return None
-            return outer, outer.body[outer.body.index(inner) :]
-        if not _hands_on(outer, inner):
-            return None
-        inner = outer
+    inner, outer = node, site.parent(node)
+    while outer is not None and _hands_on(outer, inner):
+        inner, outer = outer, site.parent(outer)
+    if isinstance(outer, ast.For) and isinstance(inner, ast.stmt) and inner in outer.body:
+        return outer, outer.body[outer.body.index(inner) :]
     return None
 
 
