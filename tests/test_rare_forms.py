@@ -50,6 +50,121 @@ FIXED = {
             return x
         """,
     ),
+    "a device by its number": (
+        """
+        def f(x):
+            return x + torch.tensor([1.0]).cuda(1)
+        """,
+        """
+        def f(x):
+            return x + torch.ones(1, device="cuda:1")
+        """,
+    ),
+    "sizes that are added up": (
+        """
+        def f(x: torch.Tensor):
+            n, m = x.shape
+            return torch.repeat_interleave(x, torch.tensor([n + 1, m]))
+        """,
+        """
+        def f(x: torch.Tensor):
+            n, m = x.shape
+            return torch.repeat_interleave(x, torch.tensor([n + 1, m]), output_size=(n + 1) + m)
+        """,
+    ),
+    "explain, given all kinds of arguments": (
+        """
+        def explained(f, x, more):
+            return torch._dynamo.explain(f, x, *more, y=2, **more)
+        """,
+        """
+        def explained(f, x, more):
+            return torch._dynamo.explain(f)(x, *more, y=2, **more)
+        """,
+    ),
+}
+FIXED_IF_UNSAFE = {
+    "the seed of a device that is moved to": (
+        """
+        def f(x):
+            return x + torch.randn(3).to("cuda")
+        """,
+        """
+        def f(x):
+            return x + torch.randn(3, device="cuda")
+        """,
+    ),
+    "a layer with an epsilon": (
+        """
+        def f(x):
+            return torch.nn.LayerNorm(x.shape[-1], eps=1e-6)(x)
+        """,
+        """
+        def f(x):
+            return torch.nn.functional.layer_norm(x, (x.shape[-1],), eps=1e-6)
+        """,
+    ),
+    "a constant in a class that has the buffer's name already": (
+        """
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self._constant = 1
+
+            def forward(self, x: torch.Tensor):
+                return x + torch.tensor([5, 1.0], device=x.device)
+        """,
+        """
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self._constant = 1
+                self.register_buffer("_constant_2", torch.tensor([5, 1.0]), persistent=False)
+
+            def forward(self, x: torch.Tensor):
+                return x + self._constant_2.to(x.device)
+        """,
+    ),
+    "a softmax whose input is named": (
+        """
+        def f(x):
+            return torch.log(torch.softmax(input=x, dim=-1))
+        """,
+        """
+        def f(x):
+            return torch.nn.functional.log_softmax(x, dim=-1)
+        """,
+    ),
+    "two tests, both negated": (
+        """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            if not (x > 0).all() and not (y > 0).any():
+                x = x * 2
+            return x
+        """,
+        """
+        def f(x: torch.Tensor, y: torch.Tensor):
+            x = torch.where(
+                torch.logical_not((x > 0).all()) & torch.logical_not((y > 0).any()),
+                x * 2,
+                x,
+            )
+            return x
+        """,
+    ),
+    "averages of what is listed already": (
+        """
+        def average(net, ema):
+            for a, b in zip(list(ema.parameters()), net.parameters()):
+                a.lerp_(b, 0.1)
+        """,
+        """
+        def average(net, ema):
+            averages = list(ema.parameters())
+            news = list(net.parameters())
+            torch._foreach_lerp_(averages, news, 0.1)
+        """,
+    ),
 }
 # ``# X`` marks the line of the finding.
 FOUND = {
@@ -89,6 +204,16 @@ def _written(folder: Path, text: str) -> tuple[Path, Config]:
 def test_a_rare_form_is_fixed(tmp_path: Path, program: str, fixed: str) -> None:
     path, config = _written(tmp_path, _text(program))
     [changed] = fix_files([path], config).changed
+    assert changed.after == _text(fixed)
+
+
+@pytest.mark.parametrize(("program", "fixed"), FIXED_IF_UNSAFE.values(), ids=FIXED_IF_UNSAFE.keys())
+def test_a_rare_form_is_fixed_if_unsafe_fixes_are_allowed(
+    tmp_path: Path, program: str, fixed: str
+) -> None:
+    path, config = _written(tmp_path, _text(program))
+    assert not fix_files([path], config).changed
+    [changed] = fix_files([path], config, unsafe=True).changed
     assert changed.after == _text(fixed)
 
 

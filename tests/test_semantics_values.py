@@ -313,6 +313,145 @@ PROGRAMS = {
             elif n == 7: y = [1]
             reveal(y)  #= constant 1 or unknown
     """,
+    "a class of tensors, another name of them, and what `**kwargs` are annotated as": """
+        class Mine(torch.Tensor):
+            pass
+        Other = torch.Tensor
+        @torch.compile
+        def f(a: Mine, b: Other, c: "not (python", **more: torch.Tensor):
+            reveal(a)  #= tensor (dtype of `a`)
+            reveal(b)  #= tensor (dtype of `b`)
+            reveal(c)  #= unknown
+            reveal(more["any"])  #= tensor
+            reveal(Mine())  #= tensor
+    """,
+    "of calls that Python refuses nothing is known": """
+        import operator, functools, itertools, typing
+        @torch.compile
+        def f(x: torch.Tensor, *more):
+            reveal(getattr(x))  #= unknown
+            reveal(map(len))  #= unknown
+            reveal(filter(None))  #= unknown
+            reveal(functools.reduce(operator.add))  #= unknown
+            reveal(operator.add(x))  #= unknown
+            reveal(operator.lt(x))  #= unknown
+            reveal(operator.getitem(x))  #= unknown
+            reveal(itertools.accumulate())  #= unknown
+            reveal(itertools.compress(x))  #= unknown
+            reveal(itertools.groupby())  #= unknown
+            reveal(itertools.starmap(len))  #= unknown
+            reveal(typing.cast(x))  #= unknown
+            reveal(operator.index(*more))  #= unknown
+            reveal(pow(*more))  #= unknown
+            setattr(*more)
+            reveal(operator.contains(*more))  #= bool constant
+            reveal(str())  #= str constant
+    """,
+    "patterns bind the parts of what is known": """
+        @torch.compile
+        def f(x: torch.Tensor, p):
+            match p:
+                case {"a": t, "b": [u, *v]}:
+                    reveal(t)  #= unknown
+                    reveal(u)  #= unknown
+            match {"a": x, "b": 1}:
+                case {"a": t, "b": n}:
+                    reveal(t)  #= tensor (dtype of `x`)
+                    reveal(n)  #= constant 1
+            match (x, 1):
+                case (one, two) as both:
+                    reveal(both)  #= tuple (tensor (dtype of `x`), constant 1)
+                    reveal(one)  #= tensor (dtype of `x`)
+            match p:
+                case Point(a=q):
+                    reveal(q)  #= unknown
+            match 3:
+                case int() as n if n > 2:
+                    reveal(n)  #= constant 3
+            match [x]:
+                case [*rest]:
+                    reveal(rest)  #= unknown
+    """,
+    "buffers that are made are buffers of that rank": """
+        @torch.compile
+        def f(x: torch.Tensor):
+            reveal(nn.Buffer(x))  #= tensor (buffer)
+            reveal(nn.Buffer(torch.zeros(2, 3)))  #= tensor (rank 2, some float dtype, buffer)
+            reveal(nn.Buffer())  #= tensor (buffer)
+    """,
+    "records are indexed by the order of their fields": """
+        import collections, typing
+        class Out(collections.OrderedDict):
+            loss: typing.Optional[torch.Tensor] = None
+            logits: torch.Tensor = None
+        class Pair(typing.NamedTuple):
+            a: torch.Tensor
+            b: int
+        @torch.compile
+        def f(o: Out, p: Pair):
+            reveal(o[0])  #= tensor
+            reveal(o[1])  #= tensor
+            reveal(p[0])  #= tensor
+            reveal(p[1])  #= int constant
+            reveal(p[9])  #= unknown
+    """,
+    "dicts of what is not all known": """
+        from collections import defaultdict
+        @torch.compile
+        def f(x: torch.Tensor, other):
+            reveal(defaultdict(other, {"a": x})["a"])  #= tensor (dtype of `x`)
+            reveal(defaultdict(None, {"a": x})["b"])  #= unknown
+            reveal(dict([("a", x), other])["a"])  #= tensor (dtype of `x`)
+            reveal(dict([(other, x)])["a"])  #= unknown
+            d = {}
+            d.setdefault("a", []).append(x)
+            d.get("b", []).append(x)
+            (x and d)["c"].append(x)
+            reveal(d["a"])  #= list of tensor (dtype of `x`)
+    """,
+    "numbers of numpy, also those made outside": """
+        n = np.prod((2, 3)) * 2
+        @torch.compile
+        def f(x: torch.Tensor):
+            reveal(n)  #= numpy int
+            reveal(np.sum((True, False)))  #= numpy int
+            reveal(np.max(range(3)))  #= numpy int
+    """,
+    "what decides a flag whatever the other one is": """
+        @torch.compile
+        def f(x: torch.Tensor, flag: bool = False):
+            reveal(flag & False)  #= constant False
+            reveal(flag | True)  #= constant True
+    """,
+    "functions of autograd, with nothing in them and as objects": """
+        class Empty(torch.autograd.Function):
+            pass
+        @torch.compile
+        def f(x: torch.Tensor):
+            reveal(Empty())  #= unknown
+            reveal(Empty.apply(x))  #= unknown
+    """,
+    "a module that is called with parameters of others": """
+        import torch.func
+        class Net(nn.Module):
+            def forward(self, x: torch.Tensor):
+                return x.sum()
+        net = Net()
+        @torch.compile
+        def f(x: torch.Tensor, given):
+            reveal(torch.func.functional_call(net, {}, (x,)))  #= tensor (rank 0)
+            reveal(torch.func.functional_call(net, {}, given))  #= tensor (rank 0)
+            reveal(torch.func.functional_call(net, {}))  #= tensor (rank 0)
+    """,
+    "ranks that grow and shrink by one": """
+        @torch.compile
+        def f(x: torch.Tensor):
+            y = x.reshape(2, 3)
+            reveal(torch.unsqueeze(y, 0))  #= tensor (rank 3, dtype of `x`)
+            reveal(torch.select(y, 0, 0))  #= tensor (rank 1, dtype of `x`)
+            reveal(torch.diag_embed(y))  #= tensor (rank 3, dtype of `x`)
+            reveal((z for z in [x]).send(None))  #= unknown
+    """,
 }
 
 
