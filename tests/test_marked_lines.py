@@ -1368,6 +1368,152 @@ PROGRAMS = {
             print(1) if x.dim() else None  # TCL120: the call is part of a larger expression
             return x
     """,
+    "gradients of what is made in the region": """
+        def keep(t):
+            return t
+
+        def f1(x):
+            y = x.detach().clone().requires_grad_()  # TCL188
+            return torch.sum(y)
+
+        def f2(x):
+            y = x.detach().clone()
+            return y.add(y.requires_grad_())  # TCL188: the gradient of `y.requires_grad_()` may
+
+        def f3(x, out):
+            return torch.add(x, x.clone().requires_grad_())  # TCL188
+
+        def f4(x, out):
+            return x.add(other=x.clone().requires_grad_())  # TCL188
+
+        def f5(x, out):
+            out.append(x.clone().requires_grad_())  # TCL188: the gradient of
+            return x
+
+        def f6(x, out):
+            return keep(x.clone().requires_grad_())  # TCL188
+
+        def f7(x, out):
+            return x.add((x + 1).requires_grad_())  # TCL188
+
+        def f8(x):
+            return print((x + 1).requires_grad_())  # TCL188
+
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                return x + 1
+            def f1(self, x):
+                return self((x + 1).requires_grad_())  # TCL188
+            def f2(self, x):
+                return self(x=(x + 1).requires_grad_())  # TCL188
+    """,
+    "buffers that are chosen": """
+        class Net(torch.nn.Module):
+            def f(self, x):
+                if unknown(x) and x.sum():  # TCL160: `unknown(x)` is not known to be a single
+                    self.a, _ = make(x)
+                    self.register_buffer("b", self.a)
+                else:
+                    self.a, _ = other(x)
+                    self.register_buffer("b", self.a)
+
+        class Net2(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("b", torch.ones(2))
+                self.a = torch.ones(2)
+                self.c = torch.ones(2)
+            def f(self, x):
+                if x.sum() > 0:  # TCL160
+                    self.register_buffer("b", self.a)
+                else:
+                    self.register_buffer("b", self.c)
+                return x
+            def f2(self, x):
+                if x.sum() > 0:  # TCL160: `a = self.make(x)` would run for both
+                    a = self.make(x)
+                    self.register_buffer("b", self.a, persistent=False)
+                else:
+                    self.register_buffer("b", self.c, persistent=False)
+                return x
+    """,
+    "numbers in asserts": """
+        def f1(x: torch.Tensor):
+            assert x.sum().item() < x.shape[0]  # TCL112
+            return x
+
+        def f2(x: torch.Tensor):
+            assert x.sum().item() < 3  # TCL112
+            return x
+
+        def f3(x: torch.Tensor):
+            assert int(x.sum()) < 3  # TCL112: `int` drops the fraction before the
+            return x
+
+        def f4(x: torch.Tensor):
+            assert x.tolist() < [3]
+            return x
+
+        def f5(x: torch.Tensor):
+            assert 0 < x.sum().item() < 3  # TCL112: the number is part of a comparison chain
+            return x
+
+        def f7(x: torch.Tensor):
+            torch._dynamo.config.capture_scalar_outputs = True
+            assert x.sum().item() < 3  # TCL112
+            return x
+
+        def f9(x: torch.Tensor):
+            assert x.float().sum().item() < x.size(0)  # TCL112
+            return x
+    """,
+    "functions of numbers that are read": """
+        def f1(x: torch.Tensor):
+            n = x.sum().item()  # TCL101
+            return x * (n // 2)
+
+        def f2(x: torch.Tensor, k: int):
+            n = x.sum().item()  # TCL101
+            return x * (n + k)
+
+        def f3(x: torch.Tensor, k: bool):
+            n = x.sum().item()  # TCL101
+            return x * (n + k)
+
+        def f4(x: torch.Tensor):
+            n = x.long().sum().item()  # TCL101
+            return x * (n / x.shape[0])
+
+        def f5(x: torch.Tensor):
+            import math
+            n = x.long().sum().item()  # TCL101: `math.fsum` needs a Python number
+            return x * math.fsum(n)
+
+        def f6(x: torch.Tensor):
+            import math
+            n = x.long().sum().item()  # TCL101: `math.gcd` needs a Python number
+            return x * math.gcd(n) * math.sqrt(n)
+    """,
+    "sizes that are folded": """
+        def f1(x):
+            n = torch.tensor(3)
+            return torch.zeros(-n)
+
+        def f2(x):
+            n = torch.tensor(x.shape[0])
+            return torch.zeros((-n, n + 1))
+
+        def f3(x):
+            n = torch.tensor([3])
+            m = -n
+            return torch.ones(m)
+
+        def f4(x):
+            return torch.ones(int(-torch.tensor(3)))  # TCL102: this argument of `torch.ones` is
+
+        def f5(x):
+            return range(-torch.tensor(3))  # TCL102: `range` needs Python numbers
+    """,
 }
 
 

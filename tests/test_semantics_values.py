@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tclint.semantics.values import UNKNOWN, Sequence, Static, Tensor, Value
 from tests.semantics_probe import promised_values, values_in
 
 PROGRAMS = {
@@ -443,6 +444,17 @@ PROGRAMS = {
             reveal(torch.func.functional_call(net, {}, given))  #= tensor (rank 0)
             reveal(torch.func.functional_call(net, {}))  #= tensor (rank 0)
     """,
+    "what a module is called with elsewhere may be unknown": """
+        import torch.func
+        class Net(nn.Module):
+            def forward(self, x):
+                reveal(x)  #= unknown
+                return x
+        net = Net()
+        @torch.compile
+        def f(x: torch.Tensor, other):
+            torch.func.functional_call(net, {}, other)
+    """,
     "ranks that grow and shrink by one": """
         @torch.compile
         def f(x: torch.Tensor):
@@ -458,6 +470,18 @@ PROGRAMS = {
 @pytest.mark.parametrize("text", PROGRAMS.values(), ids=PROGRAMS.keys())
 def test_values(tmp_path: Path, text: str) -> None:
     assert values_in(tmp_path, text, scope="compiled") == promised_values(text)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (Tensor(2), "Tensor(2, None, None, None, False, False, False, None)"),
+        (Static("int", 3), "Static('int', 3, False, False)"),
+        (Sequence("list", UNKNOWN), "Sequence('list', Unknown(), None)"),
+    ],
+)
+def test_a_value_shows_what_tells_it_from_others(value: Value, shown: str) -> None:
+    assert repr(value) == shown
 
 
 NARROWED = {
