@@ -11,7 +11,7 @@ import pytest
 from tclint.config import Config
 from tclint.config_places import CODE, PLACES, PRESETS, place_by_name
 from tclint.lint.engine import Run, check_files, in_one
-from tclint.lint.places import placing
+from tclint.lint.selection import placing
 from tclint.lint.why import why
 from tclint.report.as_html import render as as_html
 from tclint.report.full import render as as_text

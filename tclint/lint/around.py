@@ -18,8 +18,8 @@ from tclint.files import read_bytes
 from tclint.lint.callers import Callers
 from tclint.lint.execution import Around, in_order
 from tclint.lint.outlines import Import, imports
-from tclint.lint.places import placing
 from tclint.lint.project_files import other_files
+from tclint.lint.selection import placing
 from tclint.semantics.project import Project
 from tclint.source.decode import MAX_BYTES, read_source
 from tclint.source.errors import SourceError

@@ -27,9 +27,8 @@ from tclint.lint.execution import (
 from tclint.lint.looked import NOTHING, Looked, together
 from tclint.lint.merge import merged
 from tclint.lint.outcome import Found, Outcome
-from tclint.lint.places import left_out, placing
 from tclint.lint.repair import PlacedRepair
-from tclint.lint.selection import applicability_of, is_shown, is_worth_it
+from tclint.lint.selection import applicability_of, is_shown, is_worth_it, left_out, placing
 from tclint.lint.shards import Shard, shards
 from tclint.records import record
 from tclint.source.errors import FileError

@@ -1,4 +1,4 @@
-"""Which rules run, and where: ``select``, ``ignore`` and ``per-file-ignores``."""
+"""Which rules run, and where; in which place of the project a file is, and what is left out."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.config import Config
+from tclint.config_places import PRESETS, place_by_name
 from tclint.diagnostics import Applicability, Confidence, Worth
 from tclint.source.patterns import Patterns, compile_patterns
 
@@ -120,6 +121,30 @@ def file_ignores(config: Config) -> Callable[[Path, str], bool]:
         )
 
     return ignored
+
+
+def placing(config: Config) -> Callable[[Path], str]:
+    """What tells the place of a file, as the tests: the last pattern for it, else its names."""
+    tables = [(compile_patterns([glob]), place) for glob, place in config.per_file_places]
+    known: dict[Path, str] = {}
+
+    def place_of(path: Path) -> str:
+        if path not in known:
+            named = [place for patterns, place in tables if matches(patterns, path, config.root)]
+            known[path] = named[-1] if named else place_by_name(_parts(config.root, path))
+        return known[path]
+
+    return place_of
+
+
+def _parts(root: Path, path: Path) -> list[str]:
+    parts = seen_from(root.absolute(), path.absolute()).split("/")
+    return [part for part in parts if part != os.pardir]
+
+
+def left_out(config: Config) -> frozenset[str]:
+    """The places whose findings the preset leaves out."""
+    return frozenset(PRESETS[config.preset])
 
 
 def seen_from(root: Path, path: Path) -> str:

@@ -12,12 +12,11 @@ from tclint.config_places import WORDS
 from tclint.diagnostics import Diagnostic, Span
 from tclint.lint.asking import asked
 from tclint.lint.examine import effect_of, found_by, standing
-from tclint.lint.places import left_out, placing
 from tclint.lint.questions import Questions
 from tclint.lint.registry import known_rules, load_rules
 from tclint.lint.rule import Finding, Rule
 from tclint.lint.scripts import outside_script
-from tclint.lint.selection import is_selected, is_shown, is_worth_it
+from tclint.lint.selection import is_selected, is_shown, is_worth_it, left_out, placing
 from tclint.lint.silence import Silencer
 from tclint.lint.third_party import Caller, ThirdParty, told_at
 from tclint.lint.versions import in_range

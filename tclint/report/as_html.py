@@ -16,8 +16,7 @@ from tclint.report.full import notes
 from tclint.report.html_page import PAGE
 from tclint.report.looked import compiled_at, looked_line
 from tclint.report.painted import CODE_STYLE, painted_diff, painted_excerpt
-from tclint.report.place import place_text
-from tclint.report.places import by_place
+from tclint.report.place import by_place, place_text
 from tclint.report.project import NAME
 from tclint.report.repairs import fix_of, hatch_of
 from tclint.report.severity import level

@@ -11,7 +11,7 @@ from tclint.printable import visible
 from tclint.report.colour import BLUE, BOLD, Paint
 from tclint.report.excerpt import excerpt
 from tclint.report.head import head
-from tclint.report.places import by_place
+from tclint.report.place import by_place
 from tclint.report.remedies import remedy_notes
 from tclint.report.view import chain_text, effect_text, folded, hanging
 

@@ -1,10 +1,13 @@
-"""Where a finding is, for people and for tools that know only lines of files."""
+"""Where findings are: in a file, for people and for tools that know only lines; in a project."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from tclint.config_places import PLACE_NAMES, WORDS
 from tclint.diagnostics import Position, Span
+from tclint.report.view import count
 
 if TYPE_CHECKING:
     from tclint.lint.engine import Result
@@ -37,3 +40,22 @@ def message_with_cell(result: Result) -> str:
     message = result.diagnostic.message
     cell, start = cell_place(result, result.diagnostic.span.start)
     return f"{message} (cell {cell}, line {start.row})" if cell else message
+
+
+def by_place(results: Sequence[Result]) -> Iterator[tuple[str, list[Result]]]:
+    """The findings of each place that has some, under its words; none for the code."""
+    for place in PLACE_NAMES:
+        found = [result for result in results if result.place == place]
+        if found:
+            yield heading(place, len(found)), found
+
+
+def heading(place: str, number: int) -> str:
+    """``12 findings in tests``; nothing for the code."""
+    return f"{count(number, 'finding')} in {WORDS[place]}" if place in WORDS else ""
+
+
+def listed(counts: Sequence[tuple[str, int]]) -> str:
+    """``5 in tests and 2 in export code``, of the places only."""
+    parts = [f"{number} in {WORDS[place]}" for place, number in counts if place in WORDS]
+    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tclint.config_places import PLACE_NAMES
 from tclint.diagnostics import Applicability, ChainLink, Effect, RemedyKind, Worth
-from tclint.report.places import listed
+from tclint.report.place import listed
 from tclint.report.view import count
 
 if TYPE_CHECKING:
