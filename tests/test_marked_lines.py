@@ -1514,6 +1514,75 @@ PROGRAMS = {
         def f5(x):
             return range(-torch.tensor(3))  # TCL102: `range` needs Python numbers
     """,
+    "what may be a flag": """
+        def f1(x: torch.Tensor, keep: "bool | torch.Tensor"):
+            if keep:  # TCL160: the branches are not known to give the
+                return x
+            return x + 1
+
+        def f2(x: torch.Tensor, keep: bool | torch.Tensor):
+            while keep:
+                x = x + 1
+            return x
+
+        def f5(x: torch.Tensor):
+            while torch.bernoulli(x[0]) > 0:  # TCL162: the number of iterations is known only
+                x = x - 1
+            return x
+    """,
+    "bounds of clamp": """
+        def f1(x: torch.Tensor):
+            if x.isinf().any():  # TCL160
+                low = -3.0
+                high = -low
+                x = torch.clamp(x, min=low, max=high)
+            return x
+
+        def f2(x: torch.Tensor):
+            if x.isinf().any():  # TCL160: `torch.finfo(x.dtype).min / 2` is not
+                low = torch.finfo(x.dtype).min / 2
+                high = -low
+                x = torch.clamp(x, min=low, max=high)
+            return x
+
+        def f3(x: torch.Tensor, k):
+            if x.isinf().any():  # TCL160: `k` is not known to be a number
+                low = k
+                high = -low
+                x = torch.clamp(x, min=low, max=high)
+            return x
+
+        def f4(x: torch.Tensor, k: float):
+            if x.isinf().any():  # TCL160
+                low = k
+                x = torch.clamp(x, max=low)
+            return x
+
+        def f5(x: torch.Tensor):
+            if x.isinf().any():  # TCL160
+                x = torch.clamp(x, max=1e6)
+            return x
+    """,
+    "values in a try": """
+        import numpy as np
+
+        def f1(x: torch.Tensor):
+            try:
+                k = torch.exp(x)
+                return k / k.sum(-1, keepdim=True)  # TCL603: `k` is used again
+            except ValueError:
+                return x
+
+        def f3(x: torch.Tensor):
+            for i in np.arange(3):  # TCL141: `j` is assigned more than once
+                try:
+                    j = i
+                    j = j + 1
+                    x = x + j
+                except ValueError:
+                    j = 2
+            return x
+    """,
 }
 
 

@@ -455,6 +455,55 @@ PROGRAMS = {
         def f(x: torch.Tensor, other):
             torch.func.functional_call(net, {}, other)
     """,
+    "decorators that keep functions out, if torch has them": """
+        import torch._dynamo
+        maybe = getattr(torch, "compiler", None)
+        off = torch.compiler.disable if maybe is not None else (lambda f: f)
+        has = hasattr(torch, "compiler") and hasattr(torch.compiler, "disable")
+        also_off = torch.compiler.disable if has else (lambda f: f)
+        def imported(fn):
+            from torch._dynamo import disable
+            return disable(fn)
+        def of_another(fn):
+            return torch.compiler.disable(fn.inner)
+        @off
+        def a(x: torch.Tensor):
+            return x.sum()
+        @also_off
+        def b(x: torch.Tensor):
+            return x.sum()
+        @imported
+        def c(x: torch.Tensor):
+            return x.sum()
+        @of_another
+        def d(x: torch.Tensor):
+            return x.sum()
+        @torch.compile
+        def f(x: torch.Tensor):
+            reveal(a(x))  #= unknown
+            reveal(b(x))  #= unknown
+            reveal(c(x))  #= unknown
+            reveal(d(x))  #= tensor (rank 0)
+    """,
+    "objects in objects, and what is deleted": """
+        import dataclasses, typing
+        @dataclasses.dataclass
+        class Node:
+            a: torch.Tensor
+            b: typing.ClassVar[int] = 3
+            inner: "Node" = None
+        @torch.compile
+        def f(x: torch.Tensor):
+            node = Node(x, inner=Node(x, inner=Node(x, inner=Node(x, inner=Node(x)))))
+            reveal(node.inner.inner.inner.a)  #= tensor (dtype of `x`)
+            members = [x, 1]
+            del members[0]
+            reveal(members)  #= list of tensor (dtype of `x`) or constant 1
+            d, e = x, x
+            del (d, e)
+            read = np.prod(x.shape).item
+            reveal(read())  #= int read from a tensor
+    """,
     "ranks that grow and shrink by one": """
         @torch.compile
         def f(x: torch.Tensor):
