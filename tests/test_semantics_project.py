@@ -93,6 +93,17 @@ def test_a_package_passes_names_on(tmp_path: Path) -> None:
     assert not mismatch(tmp_path, files)
 
 
+def test_another_name_of_a_type_is_that_of_its_file(tmp_path: Path) -> None:
+    main = (
+        "import torch\nfrom kinds import Optional, Other\n@torch.compile\n"
+        "def f(x: Other, y: Optional = None):\n"
+        "    if y is None:\n        return x\n"
+        "    return x.item() + y.item()  #! HostRead item; HostRead item\n"
+    )
+    kinds = "import torch\nOther = torch.Tensor\nOptional = torch.Tensor | None\n"
+    assert not mismatch(tmp_path, {"kinds.py": kinds, "main.py": main})
+
+
 def test_imports_inside_a_function(tmp_path: Path) -> None:
     main = (
         "import torch\n@torch.compile\ndef f(x):\n    from helper import read\n    return read(x)\n"

@@ -99,6 +99,15 @@ def test_a_factory_that_breaks_the_contract_is_told_so(
         call_factory(target, module)
 
 
+def test_a_factory_in_a_mapping_is_named_by_its_key(tmp_path: Path) -> None:
+    (tmp_path / "makers.py").write_text("MAKERS = {'one': lambda: (len, (1,), {})}\n")
+    made, lacking = (parse_target(f"makers.py:MAKERS[{name}]") for name in ("one", "two"))
+    module = import_target(made, tmp_path)
+    assert call_factory(made, module).args == (1,)
+    with pytest.raises(TargetError, match=r"makers\.py:MAKERS has no factory 'two'"):
+        call_factory(lacking, module)
+
+
 def test_a_missing_file_or_factory_is_named(tmp_path: Path) -> None:
     with pytest.raises(TargetError, match="does not exist"):
         import_target(parse_target("nothing.py:make"), tmp_path)
