@@ -53,6 +53,7 @@ BODIES = {
     "nonzero": "at = torch.nonzero(mask)\nif len(at) > 2:\n    x = x + 1\nreturn x[at.t()[0]]",
     "both": "y = x[mask.nonzero()[:, 0]][:total]\nreturn y[y[:, 0] > 0]",
     "no dimensions": "return x[x.sum() > 0]",
+    "the condition of a comprehension": "return x + sum([n for n in (1, 2) if total > n])",
 }
 LEFT_ALONE = {
     "the value of `or` is used": "return (total or x) + 1",
