@@ -1583,6 +1583,241 @@ PROGRAMS = {
                     j = 2
             return x
     """,
+    "losses of what a mask selects": """
+        import torch.nn.functional as F
+
+        def f1(x: torch.Tensor, y: torch.Tensor):
+            m = y != -100
+            return F.cross_entropy(x[m], y[m])  # TCL170: `torch.where(mask, x, 0)` keeps the
+
+        def f3(x: torch.Tensor, y: torch.Tensor):
+            m = y != -100
+            return F.cross_entropy(x[m], y[m], label_smoothing=0.1)  # TCL170: `torch.where(mask
+
+        def f4(x: torch.Tensor, y: torch.Tensor):
+            m = y != -100
+            return F.cross_entropy(x[m], y[m].long())  # TCL170
+
+        def f5(x: torch.Tensor, y: torch.Tensor):
+            m = y != -100
+            return F.cross_entropy(x[m], y[m].float())  # TCL170: `torch.where(mask, x, 0)`
+
+        def f6(x: torch.Tensor, y: torch.Tensor):
+            m = y > 0
+            return F.mse_loss(x[m], y[m])  # TCL170: `torch.where(mask, x, 0)` keeps the shape
+
+        def f7(x: torch.Tensor, y: torch.Tensor):
+            x, y = x.reshape(3, 4), y.reshape(3, 4)
+            m = y > 0
+            return F.mse_loss(x[m], y[m])  # TCL170
+
+        def f8(x: torch.Tensor, y: torch.Tensor):
+            x, y = x.reshape(3, 4), y.reshape(3, 4)
+            m = y > 0
+            return F.mse_loss(x[m], y[m], reduction="none")  # TCL170: `torch.where(mask, x, 0)`
+
+        def f9(x: torch.Tensor, y: torch.Tensor):
+            x, y = x.reshape(3, 4), y.reshape(3, 4)
+            m = y > 0
+            return F.mse_loss(x[m], y[m], weight=y)  # TCL170: `torch.where(mask, x, 0)` keeps
+
+        def f10(x: torch.Tensor, y: torch.Tensor):
+            x, y = x.reshape(3, 4), y.reshape(3, 4)
+            m = y > 0
+            return F.smooth_l1_loss(x[m], y[m], beta=2.0, reduction="sum")  # TCL170
+
+        def f11(x: torch.Tensor, y: torch.Tensor):
+            m = y.add_(1) > 0
+            return F.cross_entropy(x[y.add_(1) > 0], y[y.add_(1) > 0])  # TCL170: `torch.where(mask
+
+        def f12(x: torch.Tensor, y: torch.Tensor, torch):
+            m = y > 0
+            return F.cross_entropy(x[m], y[m])  # TCL170: the file does not import torch
+
+        def f13(x, y, m):
+            return F.cross_entropy(x[m.bool()], y[m.bool()])  # TCL170: `torch.where(mask, x
+    """,
+    "stores by masks": """
+        def f1(x: torch.Tensor):
+            x = x + 1
+            m = x > 0
+            x[m] = x[m] * 2  # TCL170: `x` may come from outside, or be a view of
+            return x
+
+        def f2(x: torch.Tensor, layer):
+            x = x + 1
+            m = x.sum(-1) > 0
+            x[m] = layer(x[m])  # TCL170: `x` may come from outside, or be a view of
+            return x
+
+        def f3(x: torch.Tensor):
+            x = x + 1
+            m = x > 0
+            x[m] = x[m][..., 0]  # TCL170: `x` may come from outside, or be a view of
+            return x
+
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.l = torch.nn.Linear(4, 4)
+            def f4(self, x: torch.Tensor):
+                x = x + 1
+                m = x.sum(-1) > 0
+                x[m] = self.l(x[m])  # TCL170: `x` may come from outside, or be a view of
+                return x
+            def f5(self, x: torch.Tensor):
+                x = (x + 1).reshape(3)
+                m = x > 0
+                x[m] = self.l(x[m])  # TCL170: `x` may come from outside, or be a view of
+                return x
+            def f6(self, x: torch.Tensor):
+                x = x + 1
+                m = x.sum(-1) > 0
+                x[m] = self.l(x[m])[..., 0]  # TCL170: `x` may come from outside, or be a view
+                return x
+            def f7(self, x: torch.Tensor):
+                x = x + 1
+                m = x.sum(-1) > 0
+                x[m] = (-self.l(x[m]) > 0)[:, None, :3]  # TCL170: `x` may come from outside, or
+                return x
+            def f8(self, x: torch.Tensor, w):
+                x = x + 1
+                m = x.sum(-1) > 0
+                x[m] = self.l(x[m]) @ w  # TCL170: `x` may come from outside, or be a view of
+                return x
+
+        def f11(x: torch.Tensor):
+            x = x + 1
+            m = x > 0
+            if torch.compiler.is_compiling():
+                x[m] = x[m] * 2  # TCL170: `x` may come from outside, or be a view of
+            return x
+    """,
+    "rows that are added": """
+        def f1(x: torch.Tensor, w: torch.Tensor, m: torch.Tensor):
+            out = torch.zeros(3, 4)
+            a, b = torch.where(m > 0)  # TCL170
+            out.index_add_(0, b, x[b] * w[b, a])
+            return out
+
+        def f2(x: torch.Tensor, w: torch.Tensor, m: torch.Tensor):
+            out = torch.zeros(3, 4)
+            a, b = torch.where(m > 0)  # TCL170: `torch.where(test, a, b)` keeps the shape
+            a = a + 1
+            out.index_add_(0, b, x[b] * w[b, a])
+            return out
+
+        def f3(x: torch.Tensor, w: torch.Tensor, m: torch.Tensor):
+            out = torch.zeros(3, 4)
+            a, b = torch.where(m > 0)  # TCL170: the selected rows are used in a way that
+            y: torch.Tensor = x[b]
+            out.index_add_(0, b, y * w[b, a])
+            return out
+    """,
+    "sums of groups": """
+        def f1(x: torch.Tensor, n: torch.Tensor, w: torch.Tensor):
+            sizes = n.long().reshape(3).tolist()  # TCL103
+            parts = x.split(sizes)
+            outs = []
+            for i in range(3):
+                outs.append(parts[i] @ w[i])
+            y = torch.cat(outs)
+            return y
+
+        def f2(x: torch.Tensor, n: torch.Tensor, w: torch.Tensor):
+            sizes = n.long().reshape(3).tolist()  # TCL103: the surrounding code needs Python
+            parts = x.split(sizes)
+            outs = []
+            for i in range(3):
+                outs.append(parts[0] @ w[i])
+            y = torch.cat(outs)
+            return y
+
+        def f3(x: torch.Tensor, n: torch.Tensor, w: torch.Tensor):
+            sizes = n.long().reshape(3).tolist()  # TCL103: the surrounding code needs Python
+            parts = x.split(sizes)
+            outs = []
+            for i in range(3):
+                outs.append(parts @ w[i])
+            x = torch.cat(outs)
+            return x
+
+        def f4(x: torch.Tensor, n: torch.Tensor, w: torch.Tensor):
+            sizes = n.long().reshape(3).tolist()  # TCL103: the surrounding code needs Python
+            parts = x.split(sizes)
+            outs = []
+            for i in range(3):
+                outs.append(parts[i] @ w[i])
+            x = torch.cat(outs)
+            return x
+
+        def f5(x: torch.Tensor, n: torch.Tensor, w: torch.Tensor):
+            sizes = n.long().reshape(3).tolist()  # TCL103: the surrounding code needs Python
+            rows = 1
+            parts = x.split(sizes)
+            outs = []
+            for i in range(3):
+                outs.append(parts[i] @ w[i])
+            y = torch.cat(outs)
+            return y + rows
+
+        def f6(x: torch.Tensor, n: torch.Tensor, w: torch.Tensor):
+            sizes = n.long().reshape(3).tolist()  # TCL103: the surrounding code needs Python
+            parts = x.split(sizes)
+            outs = []
+            for i in range(3):
+                outs.append(parts[i] @ w[i])
+            y = torch.stack(outs)
+            return y
+
+        def f7(x: torch.Tensor, n: torch.Tensor, w: torch.Tensor):
+            a, b = (n.long().reshape(3).tolist(), *w)  # TCL103: the surrounding code needs
+            parts = x.split(a)
+            return parts
+
+        def f8(x: torch.Tensor, n: torch.Tensor, w: torch.Tensor):
+            w.sizes = n.long().reshape(3).tolist()  # TCL103: the surrounding code needs Python
+            return x.split(w.sizes)
+
+        def f9(x: torch.Tensor, n: torch.Tensor, w: torch.Tensor):
+            sizes = n.long().reshape(3).tolist()  # TCL103: the surrounding code needs Python
+            return x.split(sizes)[0]
+    """,
+    "products of sizes by numpy": """
+        import numpy as np
+
+        def f1(x: torch.Tensor):
+            n = int(np.prod(x.shape[1:]))  # TCL142
+            return x.reshape(-1, n)
+
+        def f2(x: torch.Tensor, sizes):
+            n = int(np.prod(sizes))
+            return x.reshape(-1, n)
+
+        def f3(x: torch.Tensor, sizes: tuple):
+            n = int(np.prod(sizes))
+            return x.reshape(-1, n)
+
+        def f4(x: torch.Tensor):
+            n = np.prod((2, 3))  # TCL142
+            return x.reshape(-1, n)
+
+        def f5(x: torch.Tensor):
+            n = int(np.prod((2.5, 3)))  # TCL142
+            return x.reshape(-1, n)
+        SIZES = (2, 3)
+
+        def f6(x: torch.Tensor):
+            n = int(np.prod(SIZES))  # TCL142
+            return x.reshape(-1, n)
+
+        class Net(torch.nn.Module):
+            def __init__(self, n=(2, 3)):
+                super().__init__()
+                self.n = n
+            def f7(self, x: torch.Tensor):
+                return x.reshape(-1, int(np.prod(self.n)))  # TCL142
+    """,
 }
 
 

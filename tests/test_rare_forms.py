@@ -224,3 +224,15 @@ def test_a_rare_form_is_found(tmp_path: Path, code: str, program: str) -> None:
     run = check_files([path], config)
     [row] = [row for row, line in enumerate(text.splitlines(), 1) if line.endswith("# X")]
     assert [(r.diagnostic.code, r.diagnostic.span.start.row) for r in run.results] == [(code, row)]
+
+
+def test_output_in_code_that_has_to_be_whole_is_told_so(tmp_path: Path) -> None:
+    program = """
+        @torch.compile(fullgraph=True)
+        def f(x):
+            print("a")
+            return x
+        """
+    path, config = _written(tmp_path, _text(program))
+    [found] = check_files([path], config).results
+    assert found.diagnostic.message == "`print` cannot be compiled with `fullgraph=True`"
