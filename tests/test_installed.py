@@ -149,9 +149,9 @@ def using(
 
 BRANCH = "if self.encoder(ids){} > 0:\n            ids = ids + 1\n        return ids"
 KINDS = {
-    "a field of the output": BRANCH.format(".last_hidden_state.sum()"),
-    "the output by place": BRANCH.format("[0].sum()"),
-    "a member of a field": BRANCH.format(".hidden_states[0].sum()"),
+    "a field of the output": BRANCH.format(".last_hidden_state"),
+    "the output by place": BRANCH.format("[0]"),
+    "a member of a field": BRANCH.format(".hidden_states[0]"),
 }
 
 
@@ -230,7 +230,8 @@ def test_a_sure_break_inside_is_told_at_the_call(tmp_path: Path, environment: Pa
 def test_an_explanation_of_the_call_tells_the_break_inside(
     tmp_path: Path, environment: Path
 ) -> None:
-    code = using("return self.encoder(ids, mask) * 2", "Model(None)", COUNTING.format("Counting"))
+    body = "return torch.abs(self.encoder(ids, mask)) * 2"
+    code = using(body, "Model(None)", COUNTING.format("Counting"))
     diagnostic = told(check(tmp_path, code))
     file = tmp_path / "net.py"
     answer = why([file], Config(tmp_path, python_environment="env"), {}, file, 11)
@@ -274,6 +275,10 @@ class Called(TinyModel):
         ("for _ in range(2):\n            helped(mask)", True),
         ("with torch.no_grad():\n            helped(mask)", True),
         ("try:\n            helped(mask)\n        finally:\n            ids = ids + 1", True),
+        ("if 3 > 2:\n            helped(mask)", True),
+        ("if 2 > 3:\n            pass\n        else:\n            helped(mask)", True),
+        ("if 2 > 3:\n            helped(mask)", False),
+        ("ids = ids + torch.tensor([1.0]).to('cuda')", False),  # no break
         ("for _ in range(2):\n            pass\n        else:\n            helped(mask)", False),
         ("while self.config.debug:\n            helped(mask)", False),
         ("if self.config.debug:\n            helped(mask)", False),
