@@ -106,7 +106,12 @@ def test_what_costs_less_than_steps_differ_by_is_not_said_to_be_worth_nothing(
     root = recording.script.parent
     for report in (as_markdown.render(answer, root), as_html.render(answer, root)):
         assert "Less than the steps differ by anyway" in report
+        assert f"{price} ms: breaks the graph" in report
+        assert "TCL170 setting" in report
         assert "Worth nothing here" not in report
+    for report in (told, as_markdown.render(answer, root), as_html.render(answer, root)):
+        assert "o line costs more than the steps differ by anyway" in report
+        assert "othing here is worth a change" not in report
 
 
 def test_what_costs_less_than_steps_differ_by_can_still_be_proved(recording: Recording) -> None:
@@ -156,6 +161,26 @@ def test_a_recompile_is_told_with_its_guard_and_counted_once(recording: Recordin
     assert (event.kind, event.row) == (Kind.RECOMPILE, 12)
     assert event.what == "tensor 'x' size mismatch at index 0"
     assert "once: cold start 0.5 s, 1 recompile 0.5 s" in recording.told()
+
+
+def test_the_backward_of_a_recompile_is_no_cold_start(recording: Recording) -> None:
+    reason = "0/0: tensor 'x' size mismatch at index 0. expected 4, actual 5"
+    again = recording.compiled("0/1", recompile_reason=reason)
+    backwards = [recording.compiled(name, backward=True, seconds=2.0) for name in ("0/0", "0/1")]
+    recording.process(recording.compiled(), again, *backwards, recording.end())
+    assert "once: cold start 2.5 s, 1 recompile 2.5 s" in recording.told()
+    page = as_html.render(recording.answer(), recording.script.parent)
+    cold, recompiles = page.split("<h2>Cold start</h2>")[1].split("<h2>Recompiles</h2>")
+    assert "0/0 masked, its backward" in cold
+    assert "0/1" not in cold
+    assert "compiled 1 more time, 2.5 s" in recompiles
+
+
+def test_the_page_counts_one_break_as_one(recording: Recording) -> None:
+    recording.process(recording.break_line(), recording.compiled(), recording.end())
+    page = as_html.render(recording.answer(), recording.script.parent)
+    assert "<b>1</b><span>graph break</span>" in page
+    assert "<b>0</b><span>recompiles</span>" in page
 
 
 def test_lines_that_cannot_be_read_are_counted_and_the_rest_is_told(recording: Recording) -> None:

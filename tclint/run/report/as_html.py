@@ -82,7 +82,8 @@ def _content(
         "priced": answer.priced,
         "lines": lines,
         "prices": _prices(answer.dear, root),
-        "drowned": [words.place(one.line, root) for one in answer.drowned],
+        "nothing": words.nothing(answer),
+        "drowned": [_drowned(one, root) for one in answer.drowned],
         "drowns": f"{words.DROWNED[:1].upper()}{words.DROWNED[1:]}",
         "cheap": [words.place(one.line, root) for one in words.worthless(answer)],
         "unknown": [_unknown(one, root) for one in words.unknown(answer, _SHOWN)],
@@ -121,8 +122,9 @@ def _figures(answer: Answer) -> Iterator[tuple[str, str]]:
         return
     if first.recorded.steps is not None:
         yield rounded(first.step.value, 4), "ms a step"
-    yield str(sum(event.kind is Kind.BREAK for event in first.events)), "graph breaks"
-    yield str(sum(event.kind is Kind.RECOMPILE for event in first.events)), "recompiles"
+    for kind, noun in ((Kind.BREAK, "graph break"), (Kind.RECOMPILE, "recompile")):
+        number, name = words.count(sum(e.kind is kind for e in first.events), noun).split(" ", 1)
+        yield number, name
     if first.activity is not None:
         yield f"{first.idle_share:.0%}", "of the time the GPU is idle"
         yield f"{first.activity.launches / first.activity.steps:.0f}", "launches a step"
@@ -177,9 +179,14 @@ def _prices(dear: Sequence[Ranked], root: Path) -> str:
     )
 
 
+def _drowned(one: Ranked, root: Path) -> tuple[str, ...]:
+    line = one.line
+    return words.place(line, root), words.milliseconds(one), words.says(line), words.remedy(line)
+
+
 def _unknown(one: Ranked, root: Path) -> tuple[str, str]:
     event = next(event for event in one.line.events if not event.by_torch)
-    return words.place(one.line, root), event.what
+    return words.place(one.line, root), f"{words.event_words(event)}: {event.what}"
 
 
 def _steps(rank: Rank) -> dict[str, Any]:
@@ -224,7 +231,8 @@ def _cold(answer: Answer) -> str:
     """What was compiled at the start, one below the other as time went by."""
     first = answer.first
     compiled = [one for one in first.recorded.compiled if one.seconds > 0] if first else []
-    cold = [one for one in compiled if not one.recompile_reason]
+    again = words.recompiled(compiled)
+    cold = [one for one in compiled if one.compile_id not in again]
     begun = [one.at / _NS - one.seconds for one in cold]
     zero = min(begun, default=0.0)
     drawn = [
@@ -255,14 +263,16 @@ def _stack(one: Compiled) -> Stack:
         ("kernels", one.code_seconds),
     )
     known = tuple(part for part in parts if part[1] > 0) or (("Dynamo", one.seconds),)
-    return Stack(f"{one.compile_id} {one.function}", known, f"{rounded(one.seconds, 2)} s")
+    name = f"{one.compile_id} {one.function}{', its backward' if one.backward else ''}"
+    return Stack(name, known, f"{rounded(one.seconds, 2)} s")
 
 
 def _recompiles(answer: Answer, root: Path) -> Iterator[dict[str, Any]]:
     """The functions that were compiled again, each with the guards that failed."""
     first = answer.first
+    compiled = first.recorded.compiled if first else ()
     frames: dict[str, list[Compiled]] = {}
-    for one in first.recorded.compiled if first else ():
+    for one in compiled:
         if not one.backward:
             frames.setdefault(one.compile_id.partition("/")[0], []).append(one)
     guards = {e.compile_id: e for e in answer.events if e.kind is Kind.RECOMPILE}
@@ -270,10 +280,13 @@ def _recompiles(answer: Answer, root: Path) -> Iterator[dict[str, Any]]:
         again = [one for one in versions if one.recompile_reason]
         if again:
             at = versions[0]
+            ids = words.recompiled(again)
             yield {
                 "function": at.function,
                 "place": f"{words.shown(at.filename, root)}:{at.row}",
-                "seconds": rounded(sum(one.seconds for one in again), 2),
+                "seconds": rounded(
+                    sum(one.seconds for one in compiled if one.compile_id in ids), 2
+                ),
                 "versions": [(one.compile_id, *_guard(one, guards, root)) for one in again],
             }
 

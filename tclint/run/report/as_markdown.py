@@ -38,14 +38,18 @@ def _lines(
         yield from (_row(one, answer, root, ablation) for one in ranked[:_SHOWN])
     drowned = answer.drowned
     cheap = [one for one in answer.cheap if one not in drowned and answer.priced]
-    for what, some in ((words.DROWNED, drowned), ("worth nothing here", cheap)):
-        if some:
-            places = ", ".join(f"`{words.place(one.line, root)}`" for one in some[:_SHOWN])
-            yield ""
-            yield f"{what[:1].upper()}{what[1:]}: {places}."
-    if answer.priced and not ranked:
+    if told := words.nothing(answer):
         yield ""
-        yield f"{words.NOTHING[:1].upper()}{words.NOTHING[1:]}."
+        yield f"{told[:1].upper()}{told[1:]}."
+    if drowned:
+        yield ""
+        yield f"{words.DROWNED[:1].upper()}{words.DROWNED[1:]}:"
+        yield ""
+        yield from (_small(one, root) for one in drowned[:_SHOWN])
+    if cheap:
+        places = ", ".join(f"`{words.place(one.line, root)}`" for one in cheap[:_SHOWN])
+        yield ""
+        yield f"Worth nothing here: {places}."
     if apart := [*words.apart(answer, root)]:
         yield ""
         yield from (f"- only {told}" for told in apart)
@@ -69,6 +73,11 @@ def _row(one: Ranked, answer: Answer, root: Path, ablation: Ablation | None) -> 
     if ablation is not None:
         cells.append(_escaped(words.measured(ablation.of(one.line), root)))
     return f"| {' | '.join(cells)} |"
+
+
+def _small(one: Ranked, root: Path) -> str:
+    told = f"{_escaped(words.says(one.line))} ({words.remedy(one.line)})"
+    return f"- `{words.place(one.line, root)}` {words.milliseconds(one)} ms: {told}"
 
 
 def _proved(proof: Proof, root: Path) -> Iterator[str]:

@@ -81,8 +81,8 @@ def _table(
             yield f"      {told}"
     if more := ranked[_SHOWN:]:
         yield f"    and {words.count(len(more), 'line')} more"
-    if answer.priced and not ranked:
-        yield f"    {words.NOTHING}"
+    if told := words.nothing(answer):
+        yield f"    {told}"
 
 
 def _row(number: int, one: Ranked, answer: Answer, root: Path) -> tuple[str, ...]:
@@ -120,9 +120,7 @@ def _nothing(what: str, ranked: Sequence[Ranked], root: Path) -> Iterator[str]:
 def _drowned(answer: Answer, root: Path) -> Iterator[str]:
     ranked = answer.drowned
     if ranked:
-        places = [
-            f"{words.what_where(one.line, root)} {words.milliseconds(one)} ms" for one in ranked
-        ]
+        places = [words.small(one, root) for one in ranked]
         more = ", ..." if len(places) > _NAMED else ""
         told = f"{words.count(len(ranked), 'line')} ({', '.join(places[:_NAMED])}{more})"
         yield f"    {words.DROWNED}: {told}"
@@ -144,11 +142,11 @@ def _once(answer: Answer) -> Iterator[str]:
     if first is None or not first.recorded.compiled:
         return
     compiled = first.recorded.compiled
-    again = [one for one in compiled if one.recompile_reason]
-    cold = sum(one.seconds for one in compiled if not one.recompile_reason)
+    again = words.recompiled(compiled)
+    cold = sum(one.seconds for one in compiled if one.compile_id not in again)
     parts = [f"cold start {rounded(cold, 3)} s"]
     if again:
-        seconds = sum(one.seconds for one in again)
+        seconds = sum(one.seconds for one in compiled if one.compile_id in again)
         parts.append(f"{words.count(len(again), 'recompile')} {rounded(seconds, 3)} s")
     if cached := words.cached(compiled):
         parts.append(cached)

@@ -32,7 +32,8 @@ _FIXES = {
     Applicability.DISPLAY: "see the rule",
 }
 
-NOTHING = "nothing here is worth a change: no line costs what could be measured"
+_NOTHING = "nothing here is worth a change: no line costs what could be measured"
+_UNSURE = "no line costs more than the steps differ by anyway"
 DROWNED = "less than the steps differ by anyway"
 ONLY_WORK = "no rule finds anything worth a change here; what the host does beside the model:"
 _LEAST_PART = 0.01
@@ -72,6 +73,13 @@ def head(rank: Rank, answer: Answer) -> str:
     return name + " · ".join(parts)
 
 
+def nothing(answer: Answer) -> str:
+    """That no line is worth a change, or that none is sure to be; empty where one is."""
+    if not answer.priced or ranked(answer):
+        return ""
+    return _UNSURE if answer.drowned else _NOTHING
+
+
 def ranked(answer: Answer) -> Sequence[Ranked]:
     """The lines to tell of one by one: the dearest first, or all where nothing has a price."""
     return answer.dear if answer.priced else answer.cheap
@@ -88,6 +96,11 @@ def unknown(answer: Answer, shown: int) -> tuple[Ranked, ...]:
     """Lines that no rule explains, but for the first ``shown``, which are told one by one."""
     told = {(one.line.filename, one.line.row) for one in ranked(answer)[:shown]}
     return tuple(one for one in answer.unknown if (one.line.filename, one.line.row) not in told)
+
+
+def recompiled(compiled: Sequence[Compiled]) -> frozenset[str]:
+    """The ids of what was compiled again: a backward has that of its forward, and no reason."""
+    return frozenset(one.compile_id for one in compiled if one.recompile_reason)
 
 
 def cached(compiled: Sequence[Compiled]) -> str:
@@ -116,6 +129,11 @@ def share(one: Ranked, answer: Answer) -> str:
 def place(line: Line | Event, root: Path) -> str:
     """A line as seen from a folder."""
     return f"{shown(line.filename, root)}:{line.row}"
+
+
+def small(one: Ranked, root: Path) -> str:
+    """A line whose price may be nothing: where it is, what it is, and the price."""
+    return f"{what_where(one.line, root)} {milliseconds(one)} ms"
 
 
 def what_where(line: Line, root: Path) -> str:
