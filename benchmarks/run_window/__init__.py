@@ -1,0 +1,1 @@
+"""Whether steps are slower once the recorder has looked closely."""

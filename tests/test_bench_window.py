@@ -1,0 +1,75 @@
+"""Whether steps are slower after the recorder's windows is measured by many processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.run_window.__main__ import SITE, page
+from tclint.run.launch import SITE as RECORDER
+
+LOOP = """\
+import torch
+
+model = torch.nn.Linear(4, 4)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+while True:
+    optimizer.zero_grad()
+    model(torch.ones(2, 4)).sum().backward()
+    optimizer.step()
+"""
+
+
+def row(arm: str, before: int, after: int) -> dict[str, Any]:
+    probed = {"host": [5] * 20, "python": [5] * 20, "launch": [5] * 20, "wait": [5] * 20}
+    steps = {"early": [(before, before)] * 20, "late": [(after, after)] * 20}
+    first = {"early": 0, "late": 100}
+    about = {"before": probed, "after": probed, "collected": [(105, 0, 4 * after)]}
+    return {"script": "x", "arm": arm, "steps": steps, "first": first, **about}
+
+
+def test_what_all_arms_have_in_common_is_the_machines() -> None:
+    rows = [row("none", 1_000_000, 1_200_000) for _ in range(5)]
+    rows += [row("recorder", 2_000_000, 2_640_000) for _ in range(5)]
+    told = list(page([*rows, {"script": "x", "arm": "none", "failed": "why"}]))
+    assert told[:2] == ["10 processes, 1 without steps", "why"]
+    (line, _) = [line for line in told if line.startswith("| recorder |")]
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    assert cells[1:4] == ["5", "2 ms", "+10.0% (+10.0% to +10.0%)"]
+    assert cells[8] == "+0.0% (+0.0% to +0.0%)"
+
+
+@pytest.mark.slow(10)
+@pytest.mark.parametrize("arm", ["none", "recorder", "plain"])
+def test_the_steps_that_are_timed_lie_around_the_window(arm: str, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(LOOP)
+    (tmp_path / "recording").mkdir()
+    kept = {name: text for name, text in os.environ.items() if not name.startswith("TCLINT")}
+    sites = [str(SITE)]
+    told = {
+        "WINDOW_ARM": arm,
+        "WINDOW_STEPS": "5,10,12",
+        "WINDOW_OUT": str(tmp_path / "steps.json"),
+        "WINDOW_LOCK": str(tmp_path / "lock"),
+    }
+    if arm == "recorder":
+        sites.insert(0, str(RECORDER))
+        told |= {"TCLINT_RECORD": str(tmp_path / "recording"), "TCLINT_RECORD_WARM_UP": "31"}
+    told["PYTHONPATH"] = os.pathsep.join(sites)
+    subprocess.run([sys.executable, "train.py"], cwd=tmp_path, env=kept | told, check=True)
+    found = json.loads((tmp_path / "steps.json").read_text())
+    assert [len(found["steps"][part]) for part in ("early", "late")] == [10, 12]
+    files = [*(tmp_path / "recording").glob("*.jsonl")]
+    if arm != "recorder":
+        assert not files
+        return
+    lines = [json.loads(line) for line in files[0].open()]
+    watched = [line["watched"] for line in lines if line["kind"] == "steps"][-1]
+    assert min(first for first, _ in watched) >= found["first"]["early"] + 10
+    assert max(last for _, last in watched) < found["first"]["late"]
