@@ -176,6 +176,15 @@ def test_the_backward_of_a_recompile_is_no_cold_start(recording: Recording) -> N
     assert "compiled 1 more time, 2.5 s" in recompiles
 
 
+def test_breaks_of_torchs_own_code_are_counted_apart(recording: Recording) -> None:
+    inside = "/env/lib/site-packages/torch/nn/parallel/distributed.py"
+    line = recording.break_line()
+    frame = f'  File "{inside}", line 1757, in forward\n    log()\n'
+    head = line["text"].replace(f"{recording.script}:12", f"{inside}:1757")
+    recording.process(recording.compiled(), {**line, "text": head + frame}, recording.end())
+    assert "1 function compiled · 1 graph break, 1 of torch's own\n" in recording.told()
+
+
 def test_the_page_counts_one_break_as_one(recording: Recording) -> None:
     recording.process(recording.break_line(), recording.compiled(), recording.end())
     page = as_html.render(recording.answer(), recording.script.parent)

@@ -60,8 +60,10 @@ def head(rank: Rank, answer: Answer) -> str:
     if compiled:
         frames = {one.compile_id.split("/", maxsplit=1)[0] for one in compiled}
         parts.append(f"{count(len(frames), 'function')} compiled")
-        breaks = sum(event.kind is Kind.BREAK for event in rank.events)
-        parts.append(count(breaks, "graph break"))
+        breaks = [event for event in rank.events if event.kind is Kind.BREAK]
+        own = sum(event.by_torch for event in breaks)
+        by_torch = f", {own} of torch's own" if own else ""
+        parts.append(f"{count(len(breaks), 'graph break')}{by_torch}")
     else:
         parts.append("nothing compiled")
     if rank.activity is not None:
