@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from _thread import get_ident
 from collections.abc import Callable
+from time import sleep
 from typing import Any
 
 from .recording import Recording
@@ -13,6 +14,9 @@ _LEVEL = "KINETO_LOG_LEVEL"
 _DETACH = "TEARDOWN_CUPTI"
 _SAFE = (12, 6)
 """The CUDA from which on NVIDIA's tracer can be detached where there are CUDA graphs."""
+_TASKS = "/proc/self/task"
+_PATIENCE = 300
+"""Milliseconds until the tracer is taken to be detached."""
 
 
 class Profiles:
@@ -22,6 +26,7 @@ class Profiles:
         self._torch = torch
         self._recording = recording
         self._profiler: Any = None
+        self._detaches = False
         self._thread = get_ident()
 
     def open(self, step: Callable[[], int]) -> bool:
@@ -39,7 +44,8 @@ class Profiles:
             activities.append(torch.profiler.ProfilerActivity.CUDA)
         # Kineto would say on stderr that it begins; it asks the environment of C, not Python's.
         os.putenv(_LEVEL, "99")
-        if detaches(torch):
+        self._detaches = torch.cuda.is_initialized() and detaches(torch)
+        if self._detaches:
             # Else the tracer stays, and each launch is slower until the program ends.
             os.putenv(_DETACH, "1")
         self._profiler = torch.profiler.profile(activities=activities, acc_events=True)
@@ -52,8 +58,11 @@ class Profiles:
         profiler, self._profiler = self._profiler, None
         if profiler is not None:
             self._restore()
+            threads = _threads()
             try:
                 profiler.stop()
+                if self._detaches:
+                    self._wait_for_detached(threads)
             finally:
                 _put_back(_LEVEL)
                 _put_back(_DETACH)
@@ -75,6 +84,17 @@ class Profiles:
         path = self._recording.lines.beside("profile", ".json")
         profiler.export_chrome_trace(path)
         return os.path.basename(path)
+
+    def _wait_for_detached(self, others: set[str]) -> None:
+        """Wait for the thread by which Kineto detaches the tracer, which a call to CUDA lets end.
+
+        It asks for the variable once more at its end, and attaches the tracer again without it.
+        """
+        for _ in range(_PATIENCE):
+            self._torch.cuda.is_current_stream_capturing()
+            if _threads() <= others:
+                return
+            sleep(0.001)
 
     def _give_way(self) -> None:
         kind = self._torch.autograd.profiler.profile
@@ -99,6 +119,11 @@ def detaches(torch: Any) -> bool:
     version = (torch.version.cuda or "").split(".")[:2]
     known = len(version) == 2 and all(part.isdecimal() for part in version)
     return known and tuple(map(int, version)) >= _SAFE and _DETACH not in os.environ
+
+
+def _threads() -> set[str]:
+    """The threads of this process; none where that is not told."""
+    return set(os.listdir(_TASKS)) if os.path.isdir(_TASKS) else set()
 
 
 def _put_back(name: str) -> None:
