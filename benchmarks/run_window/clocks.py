@@ -1,8 +1,7 @@
-"""Times the steps of this process before and after a window, by a clock of its own.
+"""Times the steps of a process before and after a window, by a clock of its own.
 
-The same in every arm: a hook on optimizers that reads clocks. Where the recorder is part of an arm,
-its ``sitecustomize`` comes first and imports this one; this one imports that of the script. Until
-it holds the lock a process waits, so that only one of them makes steps at any time.
+The same in every arm: a hook on optimizers that reads clocks. Until it holds the lock a process
+waits, so that only one of them makes steps at any time.
 """
 
 from __future__ import annotations
@@ -13,45 +12,52 @@ import json
 import os
 import sys
 import time
-from importlib import import_module
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 SETTLED, BETWEEN, AFTER = 15, 40, 6
 """Steps that are left out: after the lock, while there may be a window, and after that."""
-_PROFILED = 4
+_BEGINS, _PROFILED = 25, 4
+"""The recorder's profiler begins so many steps after its first window, and sees so many."""
 _DETACH = "TEARDOWN_CUPTI"
+_TASKS = Path("/proc/self/task")
+
+
+def window(gate: int, early: int) -> int:
+    """The step at which the windows begin; so many were made before the lock, and then timed."""
+    return gate + SETTLED + early + 1
 
 
 class Clocks:
     """What each step took, by the wall's clock and the process's."""
 
-    def __init__(self, torch: Any, told: dict[str, str]) -> None:
+    def __init__(self, torch: Any, told: Mapping[str, str]) -> None:
         self._torch, self._told = torch, told
         self._arm = told["WINDOW_ARM"]
-        gate, early, late = map(int, told["WINDOW_STEPS"].split(","))
-        self._gate = gate
-        self._early = range(gate + SETTLED, gate + SETTLED + early)
-        self._look = self._early.stop + 1
+        self._gate, early, late = map(int, told["WINDOW_STEPS"].split(","))
+        self._look = window(self._gate, early)
+        self._early = range(self._look - 1 - early, self._look - 1)
         self._late = range(self._look + BETWEEN + AFTER, self._look + BETWEEN + AFTER + late)
         self._count = 0
         self._marker: Any = None
         self._last = (0, 0)
         self._steps: dict[str, list[tuple[int, int]]] = {"early": [], "late": []}
-        self._collected: list[tuple[int, int, int]] = []
+        self._collected: list[tuple[int, int]] = []
         self._began = 0
         self._profiler: Any = None
         self._found: dict[str, Any] = {}
         gc.callbacks.append(self._collecting)
         optimizers = sys.modules["torch.optim.optimizer"]
         self._hook = optimizers.register_optimizer_step_post_hook(self._stepped)
+        os.register_at_fork(after_in_child=self._hook.remove)
 
     def _collecting(self, phase: str, about: dict[str, int]) -> None:
         now = time.perf_counter_ns()
         if phase == "start":
             self._began = now
         else:
-            self._collected.append((self._count, about["generation"], now - self._began))
+            self._collected.append((self._count, now - self._began))
 
     def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         now = time.perf_counter_ns(), time.process_time_ns()
@@ -81,19 +87,16 @@ class Clocks:
             self._between(count - self._look)
 
     def _between(self, step: int) -> None:
-        """What this arm does in place of the recorder's window, at the steps of its profiler."""
+        """What this arm does in place of the recorder's windows."""
         if self._arm in {"plain", "hasty", "attached", "host"}:
-            if step == 25:
+            if step == _BEGINS:
                 self._profile()
-            elif step == 25 + _PROFILED:
+            elif step == _BEGINS + _PROFILED:
                 self._profiler.stop()
                 if self._arm == "hasty":
                     os.unsetenv(_DETACH)
                 self._profiler.export_chrome_trace(self._told["WINDOW_OUT"] + ".trace")
                 self._profiler = None
-        elif self._arm == "frozen" and step == 34:
-            gc.collect()
-            gc.freeze()
 
     def _profile(self) -> None:
         kinds = self._torch.profiler.ProfilerActivity
@@ -107,13 +110,10 @@ class Clocks:
         self._profiler.start()
 
     def _wait(self) -> None:
+        Path(self._told["WINDOW_OUT"] + ".ready").touch()
         # Held as long as the process runs.
         self._lock = os.open(self._told["WINDOW_LOCK"], os.O_WRONLY | os.O_CREAT)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
-        cores = [int(core) for core in self._told.get("WINDOW_CORES", "").split(",") if core]
-        for thread in _threads() if cores else ():
-            os.sched_setaffinity(thread, cores)
-        self._found["locked"] = time.time()
 
     def _probed(self) -> dict[str, Any]:
         """Small things that a step is made of, many times: nanoseconds for each, chunk by chunk."""
@@ -124,7 +124,7 @@ class Clocks:
             there = torch.zeros(1, device="cuda")
             found["launch"] = _each(lambda: there.add_(1), 20, 80, torch.cuda.synchronize)
             found["wait"] = _each(there.item, 5, 40)
-        return {**found, "threads": len(_threads()), "objects": len(gc.get_objects())}
+        return {**found, "threads": len([*_TASKS.iterdir()])}
 
     def _write(self) -> None:
         self._hook.remove()
@@ -134,10 +134,6 @@ class Clocks:
         path.with_suffix(".part").write_text(json.dumps(found))
         path.with_suffix(".part").replace(path)
         os._exit(0)
-
-
-def _threads() -> list[int]:
-    return [int(entry.name) for entry in Path("/proc/self/task").iterdir()]
 
 
 def _nothing() -> None:
@@ -153,23 +149,3 @@ def _each(call: Any, times: int, chunks: int, after: Any = _nothing) -> list[int
         found.append((time.perf_counter_ns() - begun) // times)
         after()
     return found
-
-
-def begin(told: dict[str, str]) -> None:
-    """Load torch, and time the steps of this process from now on."""
-    others = [int(core) for core in told.get("WINDOW_OTHERS", "").split(",") if core]
-    if others:
-        os.sched_setaffinity(0, others)
-    clocks = Clocks(import_module("torch"), told)
-    os.register_at_fork(after_in_child=clocks._hook.remove)
-
-
-# Not in what the process starts itself.
-_told = dict(os.environ)
-if os.environ.pop("WINDOW_ARM", ""):
-    begin(_told)
-_FOLDER = str(Path(__file__).parent)
-sys.path[:] = [entry for entry in sys.path if entry != _FOLDER]
-sys.modules.pop("sitecustomize", None)
-# Where there is none, its absence is told to `site` in the way that it expects.
-import_module("sitecustomize")
