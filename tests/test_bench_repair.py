@@ -14,10 +14,21 @@ from benchmarks.repair.names import missing_names
 from benchmarks.repair.package_page import REMEDIES
 from benchmarks.repair.packages import fix_package
 from benchmarks.repair.reasons import left_by_reason
-from benchmarks.repair.record import AFTER, BEFORE, ROUNDED, SAME, SETTINGS, UNSAFE, Measured, Site
+from benchmarks.repair.record import (
+    AFTER,
+    BEFORE,
+    ROUNDED,
+    SAME,
+    SETTINGS,
+    UNSAFE,
+    VERIFIED,
+    Measured,
+    Site,
+)
 from benchmarks.repair.report import Report, is_better, page, summary, text, tiers_table
 from benchmarks.repair.rows import TABLES, TRAIN, Row, chosen
 from benchmarks.repair.tree import Edited, Fixed, fix, installed
+from benchmarks.repair.verified import Kept, verified
 from benchmarks.repair.worth import Half, Worth, replaced, section
 from tclint.catalogues import Model
 
@@ -188,3 +199,40 @@ def test_what_was_timed_is_a_section_that_the_next_recording_replaces() -> None:
     assert page == f"# Page\n\n{part}"
     assert replaced(page, part) == page
     assert replaced(f"{page}\n## More\n", part) == f"{page}\n## More\n"
+
+
+FAKE = """\
+#!{python}
+import json
+import sys
+from pathlib import Path
+
+given = sys.argv
+if given[2] == "tclint":
+    assert Path("made_net.py").exists() and given[-2:] == ["pkg/net.py", "made_net:make"]
+    print(json.dumps({{"verification": {{"worth": [{{"kept": {kept}, "lines": ["a setting"]}}]}}}}))
+else:
+    place = Path(given[given.index("--records") + 1])
+    place.write_text(json.dumps({record} | {{"arm": given[3]}}))
+"""
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_row_that_still_breaks_is_measured_as_fix_verify_leaves_it(
+    kept: bool, tmp_path: Path
+) -> None:
+    for tree, code in ((BEFORE, CODE), (AFTER, CODE), (UNSAFE, CODE + "\n")):
+        package = tmp_path / tree / "pkg"
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text("")
+        (package / "net.py").write_text(code)
+    python = tmp_path / "python"
+    record = replace(measured(UNSAFE, 1), row="net").to_json()
+    python.write_text(FAKE.format(python=sys.executable, kept=kept, record=record))
+    python.chmod(0o755)
+    before = replace(measured(BEFORE, 4), loaded={"pkg/net.py": "", "pkg/__init__.py": ""})
+    how = Kept(tmp_path, tmp_path, "catalogue", python, "2.13", 9, 60.0)
+    [one] = verified([ROW], {"net": before}, how, 1)
+    assert (one.arm, one.breaks) == (VERIFIED, 0)
+    untouched = replace(before, loaded={"pkg/__init__.py": ""})
+    assert not [*verified([ROW], {"net": untouched}, how, 1)]

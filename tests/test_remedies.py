@@ -84,7 +84,8 @@ def test_a_setting_is_offered_where_the_project_compiles(tmp_path: Path) -> None
     (tmp_path / "step.py").write_text(STEP)
     (tmp_path / "train.py").write_text(TRAIN)
     found = remedies(tmp_path)
-    [scalars] = found["TCL101"]
+    scalars, hatch = found["TCL101"]
+    assert hatch["kind"] == "hatch"
     assert (scalars["kind"], scalars["lines"]) == ("setting", [SCALARS])
     assert scalars["places"] == [{"filename": str(tmp_path / "train.py"), "row": 5}]
     [both] = found["TCL170"]
@@ -126,7 +127,7 @@ def test_a_number_that_python_has_to_know_goes_with_no_setting(use: str, tmp_pat
     head = "import torch\nfrom other import unknown\n\n\n@torch.compile\n"
     body = f"def f(x: torch.Tensor):\n    n = x.max().item()\n    {use}\n"
     (tmp_path / "step.py").write_text(head + body)
-    assert remedies(tmp_path)["TCL101"] == []
+    assert [one["kind"] for one in remedies(tmp_path)["TCL101"]] == ["hatch"]
 
 
 def test_settings_that_the_project_s_torch_lacks_are_not_offered(tmp_path: Path) -> None:

@@ -26,12 +26,14 @@ from benchmarks.repair.record import (
     SAFE_HATCHES,
     TIERS,
     UNSAFE,
+    VERIFIED,
     WAYS,
     Measured,
 )
 from benchmarks.repair.report import INTRODUCTION, Report, is_better, page, text, tiers_table
 from benchmarks.repair.rows import TABLES, Row, chosen
 from benchmarks.repair.tree import Fixed, Installed, copy, fix, installed, joined
+from benchmarks.repair.verified import Kept, verified
 
 ROOT = Path(__file__).parents[2]
 # What is not sure to break is worth a fix here: each row is compiled, and keeps what helps, as
@@ -99,10 +101,28 @@ def _tiers(report: Report, folder: Path, options: argparse.Namespace) -> str:
                 _fixed(folder, options, way.tree)
                 more = _measured(left, way.name, folder, options)
                 kept |= {name: one for name, one in more.items() if is_better(one, kept.get(name))}
+        if tier == VERIFIED:
+            kept |= _verified(report, kept, folder, options)
         arms[tier] = dict(kept)
     found = {name: one.arm for name, one in kept.items()}
     (folder / KEPT).write_text(json.dumps(found, indent=1))
     return tiers_table(report, arms)
+
+
+def _verified(
+    report: Report, kept: Mapping[str, Measured], folder: Path, options: argparse.Namespace
+) -> dict[str, Measured]:
+    """The rows that still break and break less as ``tclint fix --verify`` leaves them."""
+    left = [row for row in report.rows if kept[row.name].failure is None and kept[row.name].breaks]
+    release, limit = _release(options.python), options.time_limit * 10
+    how = Kept(ROOT, folder, options.table, options.python, release, options.max_runs, limit)
+    found = {one.row: one for one in verified(left, report.before, how, options.workers)}
+    return {name: one for name, one in found.items() if is_better(one, kept.get(name))}
+
+
+def _release(python: Path) -> str:
+    """The release of torch that measures: ``2.13``."""
+    return ".".join(installed(python, "torch").version.split(".")[:2])
 
 
 def _fixed(folder: Path, options: argparse.Namespace, tier: str = AFTER) -> Fixed:
@@ -126,7 +146,7 @@ def _fix_each(folder: Path, tier: str, only: Sequence[str], python: Path) -> Ite
 
     One without any of the files asked for is only copied.
     """
-    release = ".".join(installed(python, "torch").version.split(".")[:2])
+    release = _release(python)
     for before in sorted((folder / BEFORE).iterdir()):
         mine = [name for name in only if name.startswith(f"{before.name}/")]
         if only and not mine:
@@ -214,6 +234,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
         const=HATCHES,
         help="also with unsafe fixes, settings of Dynamo and escape hatches; up to which",
     )
+    parser.add_argument("--max-runs", type=int, default=60, help="of each `fix --verify`")
     parser.add_argument("--workers", type=int, default=2, help="processes at a time")
     parser.add_argument("--time-limit", type=float, default=300, help="seconds for each process")
     parser.add_argument("--markdown", type=Path, help="write the report")

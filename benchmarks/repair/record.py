@@ -14,7 +14,8 @@ ROUNDED = "equal within rounding"
 UNSAFE = "unsafe"
 SETTINGS = "settings"
 HATCHES = "hatches"
-TIERS = (AFTER, UNSAFE, SETTINGS, HATCHES)
+VERIFIED = "verified"
+TIERS = (AFTER, UNSAFE, SETTINGS, HATCHES, VERIFIED)
 """What is done to the package, each more than the one before it; settings edit no file."""
 
 
@@ -43,9 +44,16 @@ WAYS = (
     Way("safe-hatches-settings", HATCHES, SAFE_HATCHES, settings=True),
     Way("hatches-settings", HATCHES, HATCHES, settings=True),
 )
+VERIFIED_SETTINGS = "verified-settings"
+"""What ``tclint fix --verify`` keeps of one row has settings, too; its tree is the row's own."""
+TREES = (AFTER, UNSAFE, SAFE_HATCHES, HATCHES)
 KEPT = "kept.json"
 """The way that each row keeps, by name."""
-NAMED = {way.name: way for way in WAYS}
+_OWN = (
+    Way(VERIFIED, VERIFIED, VERIFIED),
+    Way(VERIFIED_SETTINGS, VERIFIED, VERIFIED, settings=True),
+)
+NAMED = {way.name: way for way in (*WAYS, *_OWN)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.repair.reasons import left_by_reason
-from benchmarks.repair.record import AFTER, HATCHES, ROUNDED, SAME, SETTINGS, UNSAFE, Measured
+from benchmarks.repair.record import (
+    AFTER,
+    HATCHES,
+    ROUNDED,
+    SAME,
+    SETTINGS,
+    UNSAFE,
+    VERIFIED,
+    Measured,
+)
 from benchmarks.repair.rows import Row
 from benchmarks.repair.tree import Fixed
 
@@ -21,6 +30,7 @@ _TIERS = {
     UNSAFE: "and unsafe fixes",
     SETTINGS: "and settings",
     HATCHES: "and escape hatches",
+    VERIFIED: "as `fix --verify` keeps them",
 }
 INTRODUCTION = """\
 # `tclint fix` on real models
@@ -47,7 +57,10 @@ hatches. From unsafe fixes on, findings of low confidence are fixed, too, as `tc
 does. A row keeps what a tier does if it breaks less often and its results are the same, bit for bit
 or within rounding. Rounding is judged as in `tclint verify`: the fixed code may be no further from
 the old code's results in float64 than the old code itself is. Settings and hatches are also tried
-with the safe fixes alone.
+with the safe fixes alone. So far a row keeps all of a tier, or nothing. Last, with
+`--tiers verified`, the rows that still break go through `tclint fix --verify --unsafe-fixes
+--remedies all`, which chooses among fixes, settings and hatches, and are measured as it leaves
+them.
 """
 
 

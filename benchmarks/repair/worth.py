@@ -24,6 +24,7 @@ from typing import Any
 
 from benchmarks.repair.record import AFTER, BEFORE, KEPT, NAMED, Way
 from benchmarks.repair.rows import TABLES, TRAIN, Row, chosen
+from benchmarks.repair.verified import module_of
 from tclint.torch_facts.dynamo_settings import DYNAMIC_SHAPES, RECURRENT, SCALARS
 from tclint.verify.arms import Options, Side
 from tclint.verify.compare import verify_sides
@@ -58,16 +59,6 @@ time, which is what breaks cost. Other work ran on the host.
 What a row keeps was chosen on a CPU. Where results are *different*, it does not hold on this
 device: `tclint fix --verify` would not keep it there.
 
-"""
-FACTORY = """\
-from tclint.catalogues.build import build
-from benchmarks.repair.rows import chosen
-
-
-def make():
-    (row,) = chosen({table!r}, [{name!r}])
-    module, arguments = build(row.model, row.mode)
-    return module, (), arguments
 """
 
 
@@ -205,6 +196,7 @@ def _timed(row: Row, way: Way, options: argparse.Namespace) -> TargetReport:
         phase="backward" if row.mode == TRAIN else "forward",
         device=options.device,
         time_limit=options.time_limit,
+        rounds=options.rounds,
     )
     return verify_sides(row.name, sides, how)
 
@@ -212,8 +204,7 @@ def _timed(row: Row, way: Way, options: argparse.Namespace) -> TargetReport:
 def _side(name: str, row: Row, way: Way, options: argparse.Namespace) -> Side:
     """The sources of a way, with a module beside them that makes the row's model."""
     root = (options.folder / way.tree).resolve()
-    module = f"made_{''.join(c if c.isalnum() else '_' for c in row.name)}"
-    (root / f"{module}.py").write_text(FACTORY.format(table=options.table, name=row.name))
+    module = module_of(row, options.table, root)
     settings = (SCALARS, DYNAMIC_SHAPES, RECURRENT) if way.settings else ()
     return Side(name, f"{module}:make", root, settings=settings)
 
@@ -264,6 +255,9 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--rows", help="names of rows, comma-separated; all when left out")
     parser.add_argument("--device", choices=("cpu", "cuda"))
     parser.add_argument("--time-limit", type=float, default=300, help="seconds for each process")
+    parser.add_argument(
+        "--rounds", type=int, default=Options().rounds, help="calls timed, in turns"
+    )
     parser.add_argument("--records", type=Path, help="add what was measured, as JSON lines")
     parser.add_argument("--recorded", type=Path, help="measure nothing: tell what these lines say")
     parser.add_argument("--markdown", type=Path, help="put that into its section of this page")

@@ -39,7 +39,7 @@ class ItemInCompiledRegion(Rule[HostRead]):
             _repair(event),
             cedes_to=event.site.facts.output,
             goes_with=goes_with,
-            hatch=tensor_operator(event.site) or (None if goes_with else first_item(event)),
+            hatch=tensor_operator(event.site) or first_item(event),
         )
 
 

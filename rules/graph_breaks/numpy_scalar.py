@@ -8,7 +8,9 @@ from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NumberNeeded, NumpyCall
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
+from tclint.semantics.values import SymInt
 from tclint.torch_facts.dynamo_settings import SCALARS
 
 from ..lib.facts.number_flow import follow
@@ -74,8 +76,12 @@ def _repair(event: NumpyCall) -> Repair | Decline:
     equivalent = PYTHON_EQUIVALENTS.get(event.function)
     if equivalent is None:
         return Decline(_WAY_OUT)
-    if not event.call.args or not is_constant_number(event.site.value(event.call.args[0])):
+    given = event.call.args[: equivalent.takes]
+    if not given or not all(is_constant_number(event.site.value(one)) for one in given):
         return Decline(f"`{equivalent.name}` takes only Python numbers")
+    kinds = [kind for one in given for kind in options(event.site.value(one))]
+    if equivalent.takes > 1 and any(isinstance(kind, SymInt) for kind in kinds):
+        return Decline(f"Dynamo does not trace `{equivalent.name}` of sizes, which may vary")
     return use_equivalent(
         event, equivalent, list(follow(event.site, [event.call], equivalent.kind))
     )

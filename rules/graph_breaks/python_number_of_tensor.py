@@ -59,7 +59,7 @@ class PythonNumberOfTensor(Rule[HostRead]):
             gb_ids=ids,
             cedes_to=event.site.facts.output,
             goes_with=goes_with,
-            hatch=None if goes_with else first_item(event),
+            hatch=first_item(event),
         )
 
 

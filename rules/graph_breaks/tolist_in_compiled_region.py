@@ -19,6 +19,7 @@ from ..lib.facts.uses import uses_of
 from ..lib.judge.certainty import is_certainly_tensor
 from ..lib.rewrite.all_indices import loop_over_all_in_compiled
 from ..lib.rewrite.as_operator import as_operator
+from ..lib.rewrite.first_item import first_list
 from ..lib.rewrite.grouped_rows import group_rows
 from ..lib.rewrite.host_read import is_captured, repair_read
 from ..lib.rewrite.range_loop import count_list
@@ -52,7 +53,9 @@ class TolistInCompiledRegion(Rule[HostRead]):
             gb_ids=ids,
             cedes_to=event.site.facts.output,
             goes_with=(SCALARS,) if category in ("int", None) and _are_lengths(event) else (),
-            hatch=loop_over_all_in_compiled(event.site, event.node) or as_operator(event.site),
+            hatch=loop_over_all_in_compiled(event.site, event.node)
+            or as_operator(event.site)
+            or first_list(event),
         )
 
 

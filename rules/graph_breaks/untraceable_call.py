@@ -145,6 +145,7 @@ _POINTER_OUT: Final = "compute this where the tensors are made, before compiled 
 _POINTERS_SINCE: Final = (2, 13)
 _POINTER: Final = "torch.Tensor.data_ptr"
 """Traced where nothing but identity is asked of the number."""
+_GROUPING: Final = "itertools.groupby"
 
 
 class UntraceableCall(Rule[Call]):
@@ -156,7 +157,7 @@ class UntraceableCall(Rule[Call]):
     summary = "A call that Dynamo does not trace breaks the graph"
     on = Call
     called = SKIPPED_FUNCTIONS | {
-        name.rpartition(".")[2] for name in (*_BY_ARGUMENT, *_ON_INPUTS, _POINTER, "pow")
+        name.rpartition(".")[2] for name in (*_BY_ARGUMENT, *_ON_INPUTS, _POINTER, "pow", _GROUPING)
     }
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = (
@@ -165,6 +166,7 @@ class UntraceableCall(Rule[Call]):
         "GB0023",
         "GB0059",
         "GB0088",
+        "GB0134",
         "GB0148",
         "GB0156",
         "GB0180",
@@ -185,6 +187,8 @@ class UntraceableCall(Rule[Call]):
             return _of_pointer(event)
         if name == "pow":
             return _power(event)
+        if name == _GROUPING:
+            return _grouping(event)
         found = skipped_by_dynamo(name, event.site.settings.target_torch)
         if found is None or name in _ELSEWHERE or _is_context(event.site, event.call):
             return None
@@ -235,6 +239,24 @@ def _power(event: Call) -> Finding | None:
         fix,
         gb_ids=loop_ids(site, "GB0059"),
         before=_POWERS_TRACED,
+    )
+
+
+def _grouping(event: Call) -> Finding | None:
+    """A key that is given by its place: Dynamo asks for it by its name."""
+    given = event.call.args
+    if len(given) != 2 or any(isinstance(part, ast.Starred) for part in given):
+        return None
+    parts: dict[str, ast.expr | ast.stmt] = {
+        "grouped": event.call.func,
+        "members": given[0],
+        "key": given[1],
+    }
+    named = Replace(event.call, "$grouped($members, key=$key)", parts)
+    return Finding(
+        f"Dynamo does not trace `itertools.groupby` with a key by place{consequence(event.site)}",
+        Repair("Give the key by its name", (named,)),
+        gb_ids=loop_ids(event.site, "GB0134"),
     )
 
 

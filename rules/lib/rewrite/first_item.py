@@ -37,6 +37,9 @@ _ROWS: Final = (
     "Compile for as many places as the first call selects, and raise where there are others"
 )
 _MESSAGE: Final = "Compile for the number of the first call, and raise where it is another"
+_NUMBERS_MESSAGE: Final = (
+    "Compile for the numbers of the first call, and raise where they are others"
+)
 _CHANGES: Final = (
     "compiled code is for the number that it was compiled with, and raises for another one, or for "
     "NaN; the call that compiles computes what the number depends on twice, writes included"
@@ -57,6 +60,32 @@ def first_item(number):
     {torch}._assert_async(number == item, "this code was compiled for another number")
     return item
 '''
+_WHOLE: Final = '''\
+def first_whole(number):
+    """Return `number.item()`; compiled code keeps the first one, but for floats."""
+    if not {torch}.compiler.is_compiling():
+        return number.item()
+    if number.is_floating_point() or number.is_complex():
+        return number.item()  # tclint: ignore[TCL101]
+    return first_item(number)
+'''
+_LIST: Final = '''\
+@{torch}.compiler.assume_constant_result
+def _list_when_compiled(numbers):
+    return numbers.tolist()
+
+
+def first_list(numbers):
+    """Return `numbers.tolist()`; compiled code keeps the first, and raises where they differ."""
+    if not {torch}.compiler.is_compiling():
+        return numbers.tolist()
+    if numbers.dtype not in ({torch}.int64, {torch}.int32):
+        return numbers.tolist()  # tclint: ignore[TCL103]
+    items = _list_when_compiled(numbers)
+    same = numbers == {torch}.tensor(items, dtype=numbers.dtype, device=numbers.device)
+    {torch}._assert_async(same.all(), "this code was compiled for other numbers")
+    return items
+'''
 _NONZERO: Final = '''\
 def first_nonzero(x):
     """Return `x.nonzero()`; compiled code expects as many places as there were first."""
@@ -71,7 +100,31 @@ def first_places(mask):
         return mask
     return first_nonzero(mask).unbind(1)
 '''
+_REPEATED: Final = '''\
+def first_repeated(x, repeats, dim=None):
+    """Repeat as `repeat_interleave` does; compiled code expects as many as there were first."""
+    if not {torch}.compiler.is_compiling():
+        return x.repeat_interleave(repeats, dim)
+    each = repeats.expand(x.numel() if dim is None else x.shape[dim])
+    return x.repeat_interleave(repeats, dim, output_size=first_item(each.sum()))
+'''
+_UNIQUE: Final = '''\
+def first_unique(x):
+    """Return `x.unique()`; compiled code expects as many values as there were first."""
+    if not {torch}.compiler.is_compiling():
+        return x.unique()
+    x = x.flatten().sort().values
+    is_new = {torch}.cat([{torch}.ones_like(x[:1], dtype={torch}.bool), x[1:] != x[:-1]])
+    return x[first_nonzero(is_new).squeeze(1)]
+'''
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_CALLS: Final[dict[str, tuple[tuple[str, ...], str, int, str]]] = {
+    "nonzero": ((_ITEM, _NONZERO), "first_nonzero", 1, ""),
+    "argwhere": ((_ITEM, _NONZERO), "first_nonzero", 1, ""),
+    "repeat_interleave": ((_ITEM, _REPEATED), "first_repeated", 3, "dim"),
+    "unique": ((_ITEM, _NONZERO, _UNIQUE), "first_unique", 1, ""),
+}
+"""What a call needs in the file, what it becomes, and how many arguments it may have."""
 _REDUCING: Final = frozenset("all any max mean min norm prod std sum var".split())
 _Parts = dict[str, ast.expr | ast.stmt]
 
@@ -92,9 +145,21 @@ def first_item(event: HostRead, member: ast.expr | None = None) -> Repair | None
     compared = _compared(site, node, event.tensor) if event.via == "item" else None
     if compared is not None:
         return _kept(site, source, *compared)
-    if not _is_whole(event.tensor):
+    replaced = node if event.via == "item" else source
+    known, certain = _category(event.tensor) is not None, certain_tensor(site, source) is not None
+    if (event.via == "item" and not (known and certain)) or (certain and not known):
+        whole = Replace(replaced, "first_whole($number)", {"number": source})
+        return _helped(site, (_ITEM, _WHOLE), whole, _MESSAGE)
+    return _kept(site, source, replaced) if _is_whole(event.tensor) else None
+
+
+def first_list(event: HostRead) -> Repair | None:
+    """Compile for the list that a tensor of integers gives; None for other numbers."""
+    site, node, source = event.site, event.node, event.source
+    if _category(event.tensor) not in (None, "int") or not isinstance(node, ast.expr):
         return None
-    return _kept(site, source, node if event.via == "item" else source)
+    call = Replace(node, "first_list($numbers)", {"numbers": source})
+    return _helped(site, (_LIST,), call, _NUMBERS_MESSAGE)
 
 
 def _are_numbers(site: Site, source: ast.expr) -> bool:
@@ -117,7 +182,11 @@ def first_truth(event: TensorBranch) -> Repair | None:
 
 def _is_whole(tensor: Tensor) -> bool:
     """True for integers and truths: the last bits of floats may be others in compiled code."""
-    return tensor.dtype is not None and tensor.dtype.category in ("bool", "int")
+    return _category(tensor) in ("bool", "int")
+
+
+def _category(tensor: Tensor) -> str | None:
+    return tensor.dtype.category if tensor.dtype is not None else None
 
 
 def _compared(site: Site, call: ast.Call, tensor: Tensor) -> tuple[ast.expr, str, _Parts] | None:
@@ -154,14 +223,38 @@ def first_places(event: DynamicShape) -> Repair | None:
             if needed and known:
                 call = Replace(event.node, "$x[first_places($mask)]", {"x": x, "mask": mask})
                 return _helped(site, (_ITEM, _NONZERO, _PLACES), call, _ROWS)
-        case ast.Call(args=args, keywords=[], func=function) if event.via == "nonzero":
-            torch = site.dotted(function) == "torch.nonzero"
-            owner = function.value if isinstance(function, ast.Attribute) else None
-            given = args if torch else [one for one in (owner, *args) if one is not None]
-            if len(given) == 1 and certain_tensor(site, given[0]) is not None:
-                call = Replace(event.node, "first_nonzero($x)", {"x": given[0]})
-                return _helped(site, (_ITEM, _NONZERO), call, _ROWS)
+        case ast.Call() as call if event.via in _CALLS:
+            return _called(site, call, event.via)
     return None
+
+
+def _called(site: Site, call: ast.Call, via: str) -> Repair | None:
+    """A call of torch or of a method, with the tensor and nothing but what the helper takes."""
+    texts, template, most, named = _CALLS[via]
+    torch = site.dotted(call.func) == f"torch.{via}"
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    given = call.args if torch or owner is None else [owner, *call.args]
+    others = [one for one in call.keywords if not _is_default(one)]
+    if any(isinstance(one, ast.Starred) for one in given) or any(o.arg != named for o in others):
+        return None
+    needed = 2 if via == "repeat_interleave" else 1
+    if not needed <= len(given) <= most or len(given) + len(others) > most:
+        return None
+    if any(certain_tensor(site, one) is None for one in given[:needed]):
+        return None
+    parts = dict(zip("xyz", given, strict=False))
+    written = [f"${name}" for name in parts] + [f"{one.arg}=${one.arg}" for one in others]
+    parts |= {str(one.arg): one.value for one in others}
+    replaced = Replace(call, f"{template}({', '.join(written)})", {**parts})
+    return _helped(site, texts, replaced, _ROWS)
+
+
+def _is_default(keyword: ast.keyword) -> bool:
+    """True for ``as_tuple=False``, which `nonzero` has anyway."""
+    match keyword:
+        case ast.keyword(arg="as_tuple", value=ast.Constant(value=False)):
+            return True
+    return False
 
 
 def _is_put_back(site: Site, mask: ast.expr) -> bool:

@@ -24,17 +24,22 @@ from .proved import repair_as_proved
 _ULP = (
     "numpy and `math` may differ in the last digit, and `math` raises ValueError for invalid input"
 )
+_WIDE = "numpy takes arrays, too, and its integers overflow: `math` takes numbers of any size"
 _INT = "the result is an int instead of a float"
 
 
 @record(frozen=True)
 class PythonEquivalent:
-    """``kind`` is what numpy's function gives; ``differs`` is a difference that always remains."""
+    """``kind`` is what numpy's function gives; ``differs`` is a difference that always remains.
+
+    ``takes`` is the number of arguments.
+    """
 
     name: str
     kind: str
     reduces: bool = False
     differs: str = ""
+    takes: int = 1
 
 
 PYTHON_EQUIVALENTS = {
@@ -43,6 +48,8 @@ PYTHON_EQUIVALENTS = {
     "numpy.ceil": PythonEquivalent("math.ceil", "float", differs=_INT),
     "numpy.exp": PythonEquivalent("math.exp", "float", differs=_ULP),
     "numpy.floor": PythonEquivalent("math.floor", "float", differs=_INT),
+    "numpy.gcd": PythonEquivalent("math.gcd", "int", differs=_WIDE, takes=2),
+    "numpy.lcm": PythonEquivalent("math.lcm", "int", differs=_WIDE, takes=2),
     "numpy.log": PythonEquivalent("math.log", "float", differs=_ULP),
     "numpy.log10": PythonEquivalent("math.log10", "float", differs=_ULP),
     "numpy.log2": PythonEquivalent("math.log2", "float", differs=_ULP),
@@ -84,8 +91,9 @@ def use_equivalent(
 ) -> Repair | Decline:
     """Replace the numpy function by its equivalent, as far as the uses of the number allow it."""
     site, call = event.site, event.call
-    if call.keywords or len(call.args) != 1:
-        return Decline(f"`{equivalent.name}` takes one argument")
+    if call.keywords or len(call.args) != equivalent.takes:
+        number = "one argument" if equivalent.takes == 1 else f"{equivalent.takes} arguments"
+        return Decline(f"`{equivalent.name}` takes {number}")
     if "." in equivalent.name and is_fallback(site, equivalent.name):
         return Decline(KEPT.format(equivalent.name))
     spelled = (library if "." in equivalent.name else builtin)(site, equivalent.name)

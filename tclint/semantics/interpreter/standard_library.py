@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Final
 
-from tclint.semantics.events import TensorBranch
+from tclint.semantics.events import Call, TensorBranch
 from tclint.semantics.interpreter import operators, versions
 from tclint.semantics.interpreter.annotations import annotation_value, kept_promise
 from tclint.semantics.interpreter.arguments import Arguments
@@ -211,6 +211,7 @@ def _groups(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
 def _accumulate(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     if not arguments.positional:
         return UNKNOWN
+    frame.analysis.emit(frame, Call, node, function="itertools.groupby", call=node)
     member = element_of(arguments.positional[0])
     function = (*arguments.positional, External("operator.add"))[1]
     function = arguments.keywords.get("func", function)
@@ -228,6 +229,7 @@ def _compress(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
 def _grouped(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     if not arguments.positional:
         return UNKNOWN
+    frame.analysis.emit(frame, Call, node, function="itertools.groupby", call=node)
     member = element_of(arguments.positional[0])
     function = (*arguments.positional, *arguments.keywords.values(), None)[1]
     source = node.args[0] if node.args else node
