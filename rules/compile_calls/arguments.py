@@ -93,7 +93,7 @@ def as_written(call: ast.Call) -> tuple[str, dict[str, ast.expr]]:
 
 
 def uses_inductor(event: CompileCall) -> bool:
-    """True when the backend is inductor, the only one that judges ``mode`` and ``options``."""
+    """True when the backend is Inductor, the only one that judges ``mode`` and ``options``."""
     given = "backend" in event.keywords or "backend" in event.spread
     return not given or text(event, "backend") == "inductor"
 

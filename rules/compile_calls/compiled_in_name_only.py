@@ -62,7 +62,7 @@ class CompiledInNameOnly(Rule[CompileCall]):
 
     code = "TCL416"
     name = "compiled-in-name-only"
-    summary = "A model is compiled, but what the code runs of it stays eager"
+    summary = "A model is compiled, but the code only runs parts of it that stay eager"
     worth = Worth.HIGH
     measured = "all that compiling saves: no frame is compiled (torch 2.13)"
     on = CompileCall
@@ -154,8 +154,8 @@ def _methods_of_attribute(event: CompileCall) -> Finding | None:
 
 def _what_to_compile() -> Decline:
     return Decline(
-        "compile the method that is called, or the model in place, with `compile()`, where "
-        "the method calls the model itself"
+        "compile the method that is called; if it calls the model itself, compile the model in "
+        "place with `compile()`"
     )
 
 

@@ -18,7 +18,7 @@ _ARGUMENTS: Final = {"backend": "backend", "nopython": "fullgraph", "dynamic": "
 
 
 class DynamoOptimize(Rule[NameUsed]):
-    """`torch._dynamo.optimize`, the old name of `torch.compile` before 2.0."""
+    """`torch._dynamo.optimize`, the name of `torch.compile` before torch 2.0."""
 
     code = "TCL423"
     name = "dynamo-optimize"
@@ -71,5 +71,5 @@ def _repair(event: NameUsed, made: ast.Call) -> Repair | Decline:
         "Use `torch.compile`",
         (Replace(whole, template, parts), *imports),
         Applicability.UNSAFE,
-        changes="the backend's name is checked at once, and inductor gets its default mode",
+        changes="the backend's name is checked at once, and Inductor gets its default mode",
     )

@@ -28,8 +28,8 @@ class FullgraphOfWrapped(Rule[CompileCall]):
         if wrapper is None or "python_reducer" in event.site.module.file.text:
             return None
         return Finding(
-            f"`{event.site.text(wrapper.func)}` does not compile whole: with `fullgraph=True` the "
-            "first call raises",
+            f"`{event.site.text(wrapper.func)}` does not compile as one graph: with "
+            "`fullgraph=True` the first call raises",
             fix=Decline(
                 "compile the module before it is wrapped; that changes the names in the state dict"
             ),

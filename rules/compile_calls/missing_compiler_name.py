@@ -15,11 +15,11 @@ _WAY_OUT = "check for the attribute first: older versions of torch lack it"
 
 
 class MissingCompilerName(Rule[NameUsed]):
-    """A name of the compiler that came with a later torch."""
+    """A compiler function that only a later torch has."""
 
     code = "TCL425"
     name = "missing-compiler-name"
-    summary = "A name of the compiler that a later torch brought raises AttributeError"
+    summary = "A compiler function that only a later torch has raises AttributeError"
     on = NameUsed
     effects = (Effect.INVALID,)
     outside_regions = True

@@ -1,4 +1,4 @@
-"""TCL405: an inductor option of the wrong type."""
+"""TCL405: an Inductor option of the wrong type."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ JUDGED = frozenset({"bool", "float", "int", "str"})
 
 
 class OptionOfWrongType(Rule[CompileCall]):
-    """An inductor option of the wrong type."""
+    """An Inductor option of the wrong type."""
 
     code = "TCL405"
     name = "inductor-option-of-wrong-type"
-    summary = "An inductor option of the wrong type makes `torch.compile` raise"
+    summary = "An Inductor option of the wrong type makes `torch.compile` raise"
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True

@@ -40,7 +40,7 @@ class UnknownCompileBackend(Rule[CompileCall]):
         lead = f'"{backend}" is not a backend of {version_of(event)}, so torch.compile raises'
         if backend in FUSERS | OTHERS_REMOVED:
             meant: Nearest | None = Nearest("inductor", clear=backend in FUSERS)
-            ending = "; it was removed, and inductor does its job"
+            ending = "; it was removed, and Inductor does its job"
         else:
             close = nearest(backend, known)
             meant = close if close and close.clear else None

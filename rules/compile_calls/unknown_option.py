@@ -1,4 +1,4 @@
-"""TCL404: an option that inductor does not have."""
+"""TCL404: an option that Inductor does not have."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ TAKEN_BY_COMPILE = frozenset({"guard_filter_fn", "use_aoti"})
 
 
 class UnknownInductorOption(Rule[CompileCall]):
-    """An option that inductor does not have."""
+    """An option that Inductor does not have."""
 
     code = "TCL404"
     name = "unknown-inductor-option"
-    summary = "An option that inductor does not have makes `torch.compile` raise"
+    summary = "An option that Inductor does not have makes `torch.compile` raise"
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True

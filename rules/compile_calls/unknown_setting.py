@@ -21,7 +21,7 @@ _ATTRIBUTE_SINCE: Final = (2, 1)
 
 
 class UnknownCompilerSetting(Rule[NameUsed]):
-    """A config setting that Dynamo, AOTAutograd or inductor does not have."""
+    """A config setting that Dynamo, AOTAutograd or Inductor does not have."""
 
     code = "TCL424"
     name = "unknown-compiler-setting"

@@ -28,7 +28,7 @@ class WholeModelCompiled(Rule[CompileCall]):
 
     code = "TCL410"
     name = "whole-model-compiled"
-    summary = "Compiling a deep model whole compiles each of its identical blocks again"
+    summary = "Compiling a deep model as a whole compiles each of its identical blocks again"
     worth = Worth.LOW
     measured = "7.7 s of the first call of 64 layers (H200)"
     on = CompileCall
@@ -45,9 +45,9 @@ class WholeModelCompiled(Rule[CompileCall]):
         if deepest is None or deepest.count < self.option(event, "minimum-blocks"):
             return None
         return Finding(
-            f"`{model.name.rpartition('.')[2]}` is compiled whole: each of its "
-            f"{deepest.count} `{deepest.block}`s adds to the first call; compiling the block does "
-            "so once",
+            f"`{model.name.rpartition('.')[2]}` is compiled as a whole: each of its "
+            f"{deepest.count} `{deepest.block}`s is compiled again; compile the block instead, "
+            "and it is compiled once",
             fix=_repair(event, deepest),
             confidence=Confidence.MEDIUM,
         )

@@ -33,8 +33,8 @@ class AssertObject(Rule[ObjectAssert]):
         assert isinstance(tested, ast.expr)
         sure = len(list(options(site.value(tested)))) == 1
         return Finding(
-            f"`assert` asks for the truth of `{short(site, tested)}`, which {_WHAT[event.holds]}"
-            f"{consequence(site)}",
+            f"`assert` calls `bool()` on `{short(site, tested)}`, which "
+            f"{_WHAT[event.holds]}{consequence(site)}",
             _repair(event, tested),
             gb_ids=loop_ids(site, _IDS[event.holds]),
             confidence=None if sure else at_most_medium(event),
@@ -50,4 +50,4 @@ def _repair(event: ObjectAssert, tested: ast.expr) -> Repair | Decline:
         return spelled
     name, _ = spelled
     asked = Replace(tested, f"{name}($tested)", {"tested": tested})
-    return Repair("Ask for its truth in Python", (asked,))
+    return Repair("Call `bool()` on it first", (asked,))

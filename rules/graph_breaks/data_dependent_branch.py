@@ -48,8 +48,8 @@ _OPERATOR: Final = (
     "Python's operator calls `bool()` on the tensor; `&`, `|` and `torch.logical_not` do not"
 )
 
-_MESSAGE: Final = "Write always: an empty mask selects nothing"
-_COMPUTE: Final = "Compute always: the result is the same where the test is false"
+_MESSAGE: Final = "Always write: an empty mask selects nothing"
+_COMPUTE: Final = "Always compute: the result is the same where the test is false"
 _WRITTEN: Final = (
     "`{0}` is written even for an empty mask: the backward pass then raises if it needs what `{0}` "
     "held before"
@@ -489,8 +489,8 @@ def _judge_other(site: Site, owner: ast.expr, other: ast.expr) -> Verdict | None
         return None
     text = site.text(other)
     return Changes(
-        f"`{text}` is computed even where nothing is chosen from it, and the result takes its "
-        "shape and dtype if they are the larger ones"
+        f"`{text}` is computed even where none of it is chosen, and the result takes its shape "
+        "and dtype if they are the larger ones"
     )
 
 

@@ -48,15 +48,15 @@ _INSTEAD = {
 _CAPTURE = "`torch._dynamo.config.capture_dynamic_output_shape_ops` traces it"
 _NEVER_CAPTURED = frozenset({"one_hot", "combinations", "lstsq"})
 _TELL_LENGTH: Final = "Give the length in advance, so that it is not read from the tensor"
-_REDUCE: Final = "Reduce all elements, those left out as what changes nothing"
+_REDUCE: Final = "Reduce all elements, with a neutral value for those left out"
 _NEUTRAL: Final = {"sum": "0", "mean": "0", "any": "False", "all": "True"}
 _REDUCED: Final = {"mean": "sum"}
 _ROUNDS: Final = "it adds in another order, so last bits may differ"
 _MEANS: Final = "the sum of half-precision numbers may overflow, and integers no longer raise"
 _Repeated = tuple[ast.expr | None, ast.expr | None]
-_STORE: Final = "Store by the mask itself"
-_ASK: Final = "Ask the mask itself whether anything is selected"
-_RAISES: Final = "a value of another dtype, in a tensor of one element, no longer raises"
+_STORE: Final = "Index with the mask itself"
+_ASK: Final = "Test with `any()` whether the mask selects anything"
+_RAISES: Final = "in a tensor of one element, a value of another dtype no longer raises"
 _NUMBERS: Final = ("bool", "float", "int")
 
 
@@ -238,7 +238,7 @@ def _tell_total(site: Site, call: ast.Call) -> Repair | Decline | None:
     if members is None:
         total = _product(site, repeats, repeated)
     elif repeated is not None and len(members) == 1:
-        return Decline("a list of one number repeats every element by it: write the number itself")
+        return Decline("a list of one number holds for every element: write the number itself")
     else:
         total = _sum(site, members)
     if total is None or "$" in total:  # a template would take that for a place
@@ -436,7 +436,7 @@ def _judge_value(
         if read is not target:
             selection = selection_in(site, read.slice)
             cover = cover_of(site, selection.mask, read.value) if selection else None
-            yield cover.verdict if cover else Changes("the mask may not fit what is read by it")
+            yield (cover.verdict if cover else Changes("the mask may not fit what it indexes"))
     plain = all(
         isinstance(kind, SymInt) or (isinstance(kind, Static) and kind.type in _NUMBERS)
         for kind in options(site.value(value))

@@ -17,7 +17,7 @@ class EmptySelectionAsked(Rule[DynamicShape]):
 
     code = "TCL171"
     name = "empty-selection-asked"
-    summary = "Asking whether a mask selects anything breaks the graph even where it is captured"
+    summary = "Testing whether a captured selection is empty breaks the graph"
     on = DynamicShape
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170", "GB7000")
@@ -33,7 +33,7 @@ class EmptySelectionAsked(Rule[DynamicShape]):
             return None
         asked = test.statement.test
         return Finding(
-            f"`{short(site, asked)}` depends on how much is selected{consequence(site)}",
+            f"`{short(site, asked)}` depends on how many elements are selected{consequence(site)}",
             ask_in_eager(site, test, names),
             node=asked,
             gb_ids=loop_ids(site, "GB0170"),

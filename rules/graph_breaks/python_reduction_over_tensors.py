@@ -55,7 +55,7 @@ class PythonReductionOverTensors(Rule[TensorBranch]):
         what = f"`{event.kind}` reads each tensor's value in `{short(site, event.test)}`"
         if event.kind in ("max", "min"):
             given = " and ".join(f"`{k.arg}=`" for k in call.keywords if k.arg)
-            what = f"`{event.kind}` with {given} is traced for constants alone"
+            what = f"`{event.kind}` with {given} is traced only for constants"
             return _with_key(site, call, f"{what}{end}", event.kind)
         return Finding(f"{what}{end}", Decline(_INSTEAD[event.kind]), gb_ids=loop_ids(site, *ids))
 

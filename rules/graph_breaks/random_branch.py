@@ -29,10 +29,10 @@ _WAY_OUT = (
     "with `torch.where(keep, layer(x), x)`"
 )
 _RATE_FIRST = (
-    "Test first whether the rate is zero: at 0.0 the graph stays whole, at a positive rate it "
-    "breaks as before"
+    "Test first whether the rate is zero: at 0.0 the graph does not break, at a positive rate "
+    "it breaks as before"
 )
-_AT_ANY_RATE = "the unsafe fix keeps it whole at any rate"
+_AT_ANY_RATE = "the unsafe fix avoids the break at any rate"
 _FEWER = "at a rate of 0.0 the random number is not drawn, so later ones differ"
 _EAGER_ONLY = "Compare in eager code only: compiled code skips nothing"
 _ALWAYS = "compiled code never skips: LayerDrop drops no layer there, whatever its rate"

@@ -49,7 +49,7 @@ class RecurrentLayer(Rule[Call]):
         if event.site.settings.target_torch < _SPLITS_SINCE:
             message = f"{what}{dropped(event.site)}"
         elif touched is not None:
-            message, ids = f"{what}, and stops where it is touched first", ("GB4841", "GB0148")
+            message, ids = f"{what}, and stops where it is first used", ("GB4841", "GB0148")
         else:
             message, ids = f"{what}{consequence(event.site)}", loop_ids(event.site, "GB0148")
         return Finding(

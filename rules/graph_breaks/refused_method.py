@@ -35,7 +35,7 @@ _OTHERWISE: Final = (
 
 
 class RefusedMethod(Rule[Call]):
-    """Compiled code calls a method that Dynamo does not trace on a library object."""
+    """Compiled code calls a method of a library object that Dynamo does not trace."""
 
     code = "TCL189"
     name = "refused-method"

@@ -13,8 +13,8 @@ from tclint.semantics.values import FALSE, NONE, TRUE, Static
 from ..lib.wording import consequence, loop_ids, short
 
 _WAY_OUT = (
-    "make the tensor before compiled code and pass it in, or leave the gradient out where nobody "
-    "asks for it: what is computed from inputs has one anyway"
+    "make the tensor before compiled code and pass it in, or drop `requires_grad=True` where "
+    "nobody reads the gradient: tensors computed from inputs have one anyway"
 )
 
 
@@ -38,8 +38,8 @@ class RequiresGradAtCreation(Rule[TensorFactory]):
         if confidence is None:
             return None
         return Finding(
-            f"`{short(site, call.func)}` is asked for a tensor that needs a gradient"
-            f"{consequence(site)}",
+            f"`{short(site, call.func)}` creates a tensor with "
+            f"`requires_grad=True`{consequence(site)}",
             Decline(_WAY_OUT),
             gb_ids=loop_ids(site, "GB0225"),
             confidence=Confidence.LOW if site.facts.default_off else confidence,

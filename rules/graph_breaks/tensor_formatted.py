@@ -62,9 +62,9 @@ def _is_deferrable(site: Site, node: ast.expr, source: ast.expr) -> bool:
 def _repair(event: HostRead, node: ast.expr, function: str) -> Repair | Decline:
     percent = node is event.source or isinstance(node, ast.Tuple)
     if not percent and not is_handed_out(event.site, node):
-        return Decline("the code uses the text later")
+        return Decline("the code uses the string later")
     plain = not set("\"'\\\n") & set(event.site.text(event.source))
     if function in ("str", "repr") and event.tensor.rank and plain:
         rewrite = Replace(node, 'f"{$source}"', {"source": event.source})
         return Repair("Format with an f-string", (rewrite,))
-    return Decline("an f-string is not certain to give the same text")
+    return Decline("an f-string may give a different string")

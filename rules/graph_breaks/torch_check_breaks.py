@@ -27,7 +27,7 @@ _ASSERT: Final = (
 )
 _LITERAL: Final = "Use the message's literal parts in compiled code; eager code stays as it is"
 _IN_PLACE: Final = "Define the message's function in the call: it is still called only on failure"
-_TAKE_OUT: Final = "compute the text before the call, and use the variable in the message"
+_TAKE_OUT: Final = "compute the string before the call, and use the variable in the message"
 _DEFINE: Final = "define the message's function where the check is, such as `lambda: 'message'`"
 _ONLY_CHECK: Final = (
     "torch 2.13 traces it; before, only `torch._check` takes a message in compiled code, and it "
@@ -89,7 +89,7 @@ def _of_other_exception(event: Call, message: ast.expr | None) -> Finding | None
         return None
     what = "an exception's class" if takes_class else "a message's function"
     return Finding(
-        f"`{event.function}` is given {what}, which is no argument of an operator",
+        f"`{event.function}` is given {what}, which an operator does not take as an argument",
         Decline(_ONLY_CHECK),
         gb_ids=("GB0055",),
         before=_MESSAGES_TRACED,
@@ -155,7 +155,7 @@ def _of_message(event: Call, place: int, message: ast.Lambda) -> Finding | None:
     formatted = any(isinstance(node, ast.FormattedValue) for node in ast.walk(message))
     if held is not None:
         return Finding(
-            f"the message of `{event.function}` asks `{held.id}`, which is no constant",
+            f"the message of `{event.function}` uses `{held.id}`, which is not a constant",
             _check_literally(event.site, event.call, place) if formatted else Decline(_TAKE_OUT),
             gb_ids=(renumbered(event.site, "GB0055", _MESSAGES_TRACED, "GB9158"),),
             since=None if formatted else _MESSAGES_TRACED,

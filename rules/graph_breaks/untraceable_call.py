@@ -70,7 +70,7 @@ def _deep(value: Value) -> _Refused | None:
     elif isinstance(value, Mapping):
         parts = (*(part for _, part in value.items), value.element)
     if any(_deep(kind) for part in parts for kind in options(part)):
-        return "GB4198", "what holds tensors"
+        return "GB4198", "a container of tensors"
     return _of_fields(value)
 
 
@@ -81,7 +81,7 @@ def _of_fields(value: Value) -> _Refused | None:
     module = value.cls.module
     kinds = (item.annotation for item in value.cls.node.body if isinstance(item, ast.AnnAssign))
     tensors = any(dotted_name(module, kind) == "torch.Tensor" for kind in kinds)
-    return ("GB4198", "what holds tensors") if tensors else None
+    return ("GB4198", "a container of tensors") if tensors else None
 
 
 def _class(value: Value) -> _Refused | None:
@@ -104,7 +104,7 @@ def _listed(value: Value) -> _Refused | None:
         return "GB0059", "an object"
     parts = value.items or (value.element,) if isinstance(value, Sequence) else ()
     if any(isinstance(kind, Tensor) for part in parts for kind in options(part)):
-        return "GB0059", "what holds tensors"
+        return "GB0059", "a container of tensors"
     return None
 
 

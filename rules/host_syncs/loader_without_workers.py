@@ -44,8 +44,9 @@ class LoaderWithoutWorkers(Rule[TrainingCall]):
             "Without `num_workers` each batch is prepared between two steps, and the device has "
             "nothing to do meanwhile",
             Decline(
-                "pass `num_workers` and `persistent_workers=True`: the data set and what collates "
-                "it have to be picklable where processes are spawned, and random numbers change"
+                "pass `num_workers` and `persistent_workers=True`: the dataset and the collate "
+                "function have to be picklable where processes are spawned, and random numbers "
+                "change"
             ),
             node=loader,
             confidence=Confidence.MEDIUM if loads_what_is_large(site) else Confidence.LOW,

@@ -363,7 +363,7 @@ def _repair(event: TrainingCall, read: ast.expr) -> Repair | Decline:
     changed = _changed(statement)
     if statement is None or statement not in body or changed is None:
         return Decline(
-            "read it after the optimizer's step; keep what decides about the step as a tensor, "
+            "read it after the optimizer's step; keep what decides whether to step as a tensor, "
             "and read that every few steps"
         )
     start = body.index(statement)
@@ -379,7 +379,7 @@ def _repair(event: TrainingCall, read: ast.expr) -> Repair | Decline:
             Insert(body[end], "$statement", {"statement": statement}, after=True),
         ),
         Applicability.UNSAFE,
-        changes="it is not read where an exception ends the step before",
+        changes="it is not read if an exception ends the step first",
     )
 
 

@@ -1,4 +1,4 @@
-"""TCL608: RMS and layer normalisation written by hand."""
+"""TCL608: RMS and layer normalization written by hand."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _CHANGES: Final = (
 
 
 class NormByHand(Rule[Call]):
-    """RMS or layer normalisation over the last dimension, written by hand."""
+    """RMS or layer normalization over the last dimension, written by hand."""
 
     code = "TCL608"
     name = "norm-by-hand"
-    summary = "A normalisation by hand takes several kernels in eager code"
+    summary = "A normalization by hand takes several kernels in eager code"
     worth = Worth.LOW
     measured = "nothing in compiled code; in eager code half the time or more (H200)"
     on = Call
@@ -64,7 +64,7 @@ class _Norm:
 
 
 def _norm(site: Site, node: ast.AST) -> _Norm | None:
-    """The normalisation that a square root is the heart of."""
+    """The normalization around a square root."""
     root = operation(site, node, "rsqrt", "sqrt")
     whole = site.parent(root.node) if root else None
     if root is None or not isinstance(whole, ast.BinOp) or not root.takes_only(0):

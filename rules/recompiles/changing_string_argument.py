@@ -37,9 +37,9 @@ class ChangingStringArgument(Rule[CompileCall]):
             return None
         text, parameter = found[0]
         return Finding(
-            f"`{site.text(text)}` is new in each step, and `{parameter}` a constant: this "
-            "recompiles up to 8 times, and then it runs eagerly",
-            Decline("use the text outside of compiled code"),
+            f"`{site.text(text)}` is new in each step, and `{parameter}` is compiled in as a "
+            "constant: the function recompiles up to 8 times, and then runs eagerly",
+            Decline("use the string outside of compiled code"),
             node=text,
             confidence=Confidence.HIGH,
             related=tuple(other for other, _ in found[1:]),

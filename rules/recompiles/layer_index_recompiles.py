@@ -37,8 +37,8 @@ class LayerIndexRecompiles(Rule[CompileCall]):
             f"`{name}` is a constant of compiled code: each block recompiles, up to 8 times, and "
             "the others run eagerly",
             Decline(
-                "set `torch._dynamo.config.allow_unspec_int_on_nn_module`, or make in `__init__` "
-                "the choices that depend on the number"
+                "set `torch._dynamo.config.allow_unspec_int_on_nn_module`, or make the choices "
+                "that depend on the number in `__init__`"
             ),
             confidence=Confidence.MEDIUM,
         )

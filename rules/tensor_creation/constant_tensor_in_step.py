@@ -15,7 +15,7 @@ class ConstantTensorInStep(Rule[TensorFactory]):
 
     code = "TCL311"
     name = "constant-tensor-in-step"
-    summary = "Constant data copied to the device in every step waits for it"
+    summary = "Copying constant data to the device in every step makes the CPU wait"
     on = TensorFactory
     effects = (Effect.HOST_SYNC, Effect.DEVICE_COPY)
 

@@ -41,7 +41,7 @@ class ModuleBuiltInRegion(Rule[ModuleConstruction]):
 
 
 def _plain(call: ast.Call) -> bool:
-    """True for a normalising layer without weights."""
+    """True for a normalization layer without weights."""
     return any(
         k.arg in ("affine", "elementwise_affine") and not getattr(k.value, "value", True)
         for k in call.keywords

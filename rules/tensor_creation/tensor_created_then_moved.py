@@ -60,7 +60,7 @@ class TensorCreatedThenMoved(Rule[TensorFactory]):
 
     code = "TCL310"
     name = "tensor-created-then-moved"
-    summary = "A tensor created on the host and then moved waits for the device"
+    summary = "Creating a tensor on the host and moving it makes the CPU wait"
     on = TensorFactory
     effects = (Effect.HOST_SYNC, Effect.DEVICE_COPY)
 

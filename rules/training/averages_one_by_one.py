@@ -297,7 +297,7 @@ def _repair(
     if isinstance(loop.body[0], ast.With):
         entered = loop.body[0].items
         if len(entered) != 1 or entered[0].optional_vars is not None:
-            return Decline("the `with` statement in the loop enters more than one thing")
+            return Decline("the `with` statement in the loop enters more than one context manager")
         parts["entered"] = entered[0].context_expr
         template = "with $entered:\n" + "\n".join(f"    {line}" for line in lines)
     return Repair(
@@ -317,18 +317,18 @@ def _obstacle(
     if loop.orelse or loop.type_comment:
         return "the loop has an `else`"
     if any(isinstance(n, ast.Call) and not _is_alias(n) for n in nodes(update.new)):
-        return "each new value is computed first: all of them at once would take a model's memory"
+        return "the new values are computed first, and would take as much memory as the model"
     if any(isinstance(n, ast.Call) and not _is_alias(n) for n in nodes(update.average)):
         return "what is averaged is computed by a call"
     if is_of_a_state(site, names.iterable) or is_of_a_state(site, update.average):
-        return "a `state_dict()` holds tied parameters more than once: go over `parameters()`"
+        return "a `state_dict()` holds tied parameters more than once: loop over `parameters()`"
     numbers = [number for number in (update.decay, update.weight) if number is not None]
     if any(isinstance(n, ast.Call) for number in numbers for n in nodes(number)):
         return "the weight is computed by a call, anew for each tensor"
     if isinstance(update.new, ast.BinOp):
         return "write the weight as `alpha`: the product is a tensor of its own for each parameter"
     if not may_be_gone_over_twice(site, names.iterable) and _one_each(names, update) is None:
-        return "what the loop goes over may be an iterator, which can be gone over only once"
+        return "the loop may run over an iterator, which can be used only once"
     inside = set(nodes(loop))
     if any(load not in inside for name in names.bound for load in site.loads(name)) and (
         not _bound_elsewhere(site, names, inside)

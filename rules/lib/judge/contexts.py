@@ -143,7 +143,7 @@ def _formatted(site: Site, field: ast.FormattedValue, read: Tensor) -> Verdict:
     if text is None or field.conversion != -1 or not exact or _is_for_integers(field, read):
         return Refused("the number is formatted as text")
     if not is_handed_out(site, text):
-        return Refused("the number is formatted into a text that the code uses later")
+        return Refused("the number is formatted into a string that the code uses later")
     return PROVED
 
 

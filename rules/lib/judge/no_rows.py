@@ -13,7 +13,7 @@ from ..facts.known import certain_tensor, is_boolean, is_parameter
 from ..facts.reaching import block_of
 from ..facts.selections import holders_of, selection_in
 
-_MORE: Final = "it does more than to compute with the rows, and to write them back"
+_MORE: Final = "it does more than compute with the rows and write them back"
 _BINDING: Final = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 _INTO_ROWS: Final = frozenset(
     "index_add_ index_copy_ index_fill_ index_put_ index_reduce_ scatter_add_".split()
@@ -55,7 +55,7 @@ def trace_of(site: Site, body: Sequence[ast.stmt], rows: Rows) -> str:
         if isinstance(node, _BINDING):
             return _MORE
         if isinstance(node, ast.Call) and _last_name(node.func) in _NEEDS_ROWS:
-            return f"`{_last_name(node.func)}` of no rows is not a number, or raises"
+            return f"`{_last_name(node.func)}` of no rows is NaN, or raises"
     inside = {id(node) for statement in body for node in ast.walk(statement)}
     idle = (
         _writes_rows(site, one, rows) or _is_own(site, one, inside) or _goes_on(one)

@@ -27,15 +27,16 @@ from .builtin_names import builtin
 from .masked_store import store_where
 from .selected_rows import compute_all_rows
 
-_MESSAGE: Final = "Loop over all indices: what selects nothing changes nothing"
+_MESSAGE: Final = "Loop over all indices: an index that selects nothing changes nothing"
 _COUNTS: Final = (
-    "the loop runs for all indices: the fix assumes that `{}` counts what "
-    "it selects, and parameters that were not used get a gradient of zero instead of none"
+    "the loop runs for all indices: the fix assumes that `{}` counts what it selects, and "
+    "parameters that were not used get a gradient of zero instead of None"
 )
 _IN_COMPILED: Final = "Run the loop for every index in compiled code"
 _ALSO_UNUSED: Final = (
-    "compiled code also runs the loop for indices that are not selected: it is right where these "
-    "select no rows inside; a parameter that is used for none gets a gradient of zeros, not None"
+    "compiled code also runs the loop for indices that are not selected: this is correct only "
+    "if they select no rows in the loop; a parameter that no selected index uses gets a "
+    "gradient of zeros, not None"
 )
 _CHOOSES: Final = (ast.Compare, ast.BoolOp, ast.BinOp, ast.UnaryOp)
 """A test of its own: rounds that it leaves out may select rows."""

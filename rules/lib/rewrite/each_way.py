@@ -31,7 +31,7 @@ from .where_condition import Condition, condition, where_call
 
 _STEP: Final = "    "
 _NAME: Final = "chosen"
-_MESSAGE: Final = "Compute the ways of the branch and select each result with `torch.where`"
+_MESSAGE: Final = "Compute every branch and select each result with `torch.where`"
 _HELD: Final = (
     "`{0}` is a new tensor even where nothing changes: later in-place writes to it no longer reach "
     "other references to `{1}`, nor the other way round"
@@ -128,7 +128,7 @@ def _judge(
         yield judge_kept(site, statement, test.parts.values(), None)
     for way in others:
         if way.test is not None and not cannot_raise(site, way.test):
-            yield Changes(f"`{site.text(way.test)}` is always asked, and may raise")
+            yield Changes(f"`{site.text(way.test)}` is always evaluated, and may raise")
         for name, value in first.items():
             for arm in (value, way.given[name]):
                 yield from _judge_arm(site, statement, name, arm)

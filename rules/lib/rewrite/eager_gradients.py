@@ -18,7 +18,7 @@ from ..facts.reaching import binding_of, reads_that_may_see
 from ..wording import short
 from .proved import NO_TORCH
 
-_MESSAGE: Final = "Do it in eager code only"
+_MESSAGE: Final = "Set `requires_grad` in eager code only"
 _CHANGES: Final = (
     "in compiled code the tensor keeps its `requires_grad`: a result requires no gradient where "
     "no parameter or input behind it does"

@@ -15,7 +15,7 @@ from ..judge.no_rows import Rows, trace_of
 from .proved import NO_TORCH
 
 _MESSAGE: Final = (
-    "Ask in eager code only whether anything is selected: compiled code goes on with no rows"
+    "Test in eager code only whether anything is selected: compiled code computes with no rows"
 )
 _CHANGES: Final = (
     "compiled code also runs what follows where nothing is selected: a parameter that is used "

@@ -34,15 +34,14 @@ _EXACT: Final = 256
 """Every dtype but those of one byte holds all integers up to this one."""
 _NUMBER: Final = "first_item"
 _ROWS: Final = (
-    "Compile for as many places as the first call selects, and raise where there are others"
+    "Specialize on how many elements the first call selects, and raise for any other number"
 )
-_MESSAGE: Final = "Compile for the number of the first call, and raise where it is another"
-_NUMBERS_MESSAGE: Final = (
-    "Compile for the numbers of the first call, and raise where they are others"
-)
+_MESSAGE: Final = "Specialize on the number of the first call, and raise for any other"
+_NUMBERS_MESSAGE: Final = "Specialize on the numbers of the first call, and raise for any others"
 _CHANGES: Final = (
-    "compiled code is for the number that it was compiled with, and raises for another one, or for "
-    "NaN; the call that compiles computes what the number depends on twice, writes included"
+    "compiled code is specialized on the number of the first call, and raises for any other, "
+    "and for NaN; the call that compiles computes what the number depends on twice, writes "
+    "included"
 )
 _ITEM: Final = '''\
 @{torch}.compiler.assume_constant_result

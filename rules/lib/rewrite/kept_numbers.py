@@ -143,7 +143,7 @@ def _integers(made: _Made) -> list[Verdict]:
     site = made.site
     unsure = [one for one in made.numbers if not is_surely_integer(site, one)]
     return [
-        Changes(f"`{site.text(one)}` has to be an integer: the tensor cut a float to one")
+        Changes(f"`{site.text(one)}` has to be an integer: the tensor truncated a float")
         for one in unsure
     ]
 

@@ -25,7 +25,7 @@ _OF_PAIRS: Final = tuple(
 )
 """Losses of two tensors that are zero where both are zero."""
 _IGNORE: Final = "Compute the loss of all rows, and ignore those that the mask leaves out"
-_ZERO: Final = "Compute the loss of all elements, those left out as zero"
+_ZERO: Final = "Compute the loss of all elements, with zeros for those left out"
 _ALL: Final = (
     "the loss is computed for all rows, not only for those that `{}` selects; its last bits may "
     "differ, and infinity or NaN in another row makes gradients NaN"
@@ -35,7 +35,7 @@ _ORDER: Final = (
     "overflow"
 )
 _FITS: Final = "the fix assumes that `{}` fits `{}`"
-_CLASSES: Final = "the fix assumes that `{}` holds the numbers of classes as `torch.int64`"
+_CLASSES: Final = "the fix assumes that `{}` holds class indices as `torch.int64`"
 _BOOLEAN: Final = "the fix assumes that `{}` is a boolean tensor"
 _TOLD: Final = frozenset({"weight", "ignore_index", "reduction", "label_smoothing"})
 _IGNORED: Final = "-100"

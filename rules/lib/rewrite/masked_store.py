@@ -39,7 +39,7 @@ _ALL: Final = (
     "few, infinity or NaN in another one makes gradients NaN, dtypes that do not fit no longer "
     "raise, and last bits may differ"
 )
-_PLACES: Final = "the fix assumes that `{0}` has a place for each row of `{1}`"
+_PLACES: Final = "the fix assumes that `{0}` has one element for each row of `{1}`"
 _REDUCTIONS: Final = frozenset("all amax amin any argmax argmin mean prod sum".split())
 _NUMBERS: Final = ("bool", "float", "int")
 _POINTWISE: Final = frozenset("abs isfinite isinf isnan logical_not sigmoid sqrt square".split())

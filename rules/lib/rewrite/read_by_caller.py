@@ -19,8 +19,8 @@ from tclint.semantics.symbols import ClassInfo
 from ..facts.purity import is_pure
 
 _MESSAGE: Final = (
-    "Read it in the caller, which passes it on: the graph still breaks there, and no more in the "
-    "frames in between"
+    "Read it in the caller, which passes it on: the graph still breaks there, but no longer in "
+    "the frames in between"
 )
 _CHANGES: Final = (
     "`{}` has one more parameter, which the callers in this file pass: what takes the module's "

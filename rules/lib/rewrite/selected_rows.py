@@ -26,15 +26,15 @@ from ..judge.row_by_row import judge_rows
 from ..judge.verdict import Changes, Refused, Verdict, combine
 from .proved import repair_as_proved
 
-_MESSAGE: Final = "Compute all rows, and weigh those that the mask leaves out by zero"
+_MESSAGE: Final = "Compute all rows, with a weight of zero for those that the mask leaves out"
 _COST: Final = (
     "all rows are computed, which takes longer where `{0}` selects few of them; the fix assumes "
-    "that `{0}` has a place for each row; the last bits of the results may differ"
+    "that `{0}` has one element for each row; the last bits of the results may differ"
 )
 _SPREADS: Final = "infinity or NaN in a row that is not selected makes it NaN"
 _RUNS: Final = (
     "the code below runs even where `{}` is empty: parameters that were not used get a gradient "
-    "of zero instead of none"
+    "of zero instead of None"
 )
 _SEVERAL: Final = "the selected rows are used in a way that tclint does not follow"
 _UNWEIGHTED: Final = "what is added is not weighted, so the mask has to choose it"

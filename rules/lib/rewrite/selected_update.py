@@ -29,8 +29,8 @@ _MESSAGE: Final = (
     "code stays as it is"
 )
 _CHANGES: Final = (
-    "compiled code computes what it drops, too: it draws the random numbers of that, gives its "
-    "parameters gradients of zero instead of none, and keeps what it returns or changes besides "
+    "compiled code also computes the dropped layers: it draws their random numbers, gives their "
+    "parameters gradients of zero instead of None, and keeps what they return or change besides "
     "`{name}`"
 )
 _COMPUTES: Final = (

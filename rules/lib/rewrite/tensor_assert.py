@@ -197,7 +197,7 @@ class _Test:
         self._refuse(self._why_no_tensor(node))
         negation = self._opposite(node)
         if negation:
-            self.messages.append("Ask for the opposite")
+            self.messages.append("Assert the opposite")
         else:
             negation = f"{self._spelled('torch.logical_not')}({written})"
             self.messages.append("Use `torch.logical_not`")

@@ -284,7 +284,7 @@ def _flags_first(
     if not unsure:
         return [*flags, *behind], tensors, PROVED
     first, last = site.text(unsure[0]), site.text(behind[0])
-    skipped = f"`{first}` is no longer computed, and raises nothing, where not `{last}`"
+    skipped = f"`{first}` is no longer computed, and raises nothing, where `{last}` is false"
     return [*flags, *behind], tensors, Changes(skipped)
 
 

@@ -47,7 +47,7 @@ def condition(site: Site, operands: list[ast.expr]) -> Condition | Decline:
                 isinstance(p, ast.Subscript) for p in ast.walk(plain)
             ):
                 return Decline(f"`{site.text(later)}` may raise or write if it is always evaluated")
-            verdicts.append(Changes(f"`{site.text(later)}` is always asked, and may raise"))
+            verdicts.append(Changes(f"`{site.text(later)}` is always evaluated, and may raise"))
     templates: list[str] = []
     parts: dict[str, ast.expr] = {}
     for number, operand in enumerate(operands):
