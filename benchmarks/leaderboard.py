@@ -106,7 +106,7 @@ graphs shows where they break.
 
 def _fixed(told: Board) -> tuple[Section, ...]:
     """The arms, what the fixes are worth, and what becomes of each model."""
-    titles = ("Arms", "Worth of fixes", "Targets")
+    titles = ("Arms", "What fixes are worth", "Targets")
     return tuple(section for section in sections(told) if section.title in titles)
 
 

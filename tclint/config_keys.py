@@ -80,7 +80,7 @@ _TYPES: Final = {
     "strings": "list of strings",
     "globs": "list of patterns as in .gitignore",
     "string": "string",
-    "path": "string, a path relative to the file that says so",
+    "path": "string, a path relative to the configuration file",
     "bool": "true or false",
     "version": 'string such as "2.13"',
     "globs-to-codes": "table: pattern = list of codes",
@@ -102,13 +102,13 @@ KEYS: Final = (
     Key("min-confidence", "min_confidence", "string", "medium", "Lowest confidence to "
         "report. A finding of `low` confidence depends on a setting that is off by default, on an "
         "exception that is raised, or on how the code is used: `fix --verify` tries its fix where "
-        "the run meets the break. A rule that is selected by its full code reports all of its "
+        "the run hits the break. A rule that is selected by its full code reports all of its "
         "findings.",
         choices=CONFIDENCES),
     Key("min-worth", "min_worth", "string", "low", "Lowest expected gain to report. "
         "A `hint` saves under 1% of a step in most programs; `low` means under 5%, or a cost that "
         "is paid once; `medium` under 20%; `high` more, or code that does not do what it says. A "
-        "rule's page tells what was measured. The summary counts what is left out. Editors show "
+        "rule's page says what was measured. The summary counts what is left out. Editors show "
         "hints as well, as their faintest mark, unless this is `medium` or `high`. A rule "
         "that is selected by its full code reports all of its findings.",
         choices=tuple(one.value for one in Worth)),
@@ -124,10 +124,10 @@ KEYS: Final = (
         "that match a pattern; with a leading `!`, in files that do not match it.", codes=True),
     Key("preset", "preset", "string", "all", "Which findings to leave out, by what the "
         "project is: `library` leaves out those in tests, benchmarks and archives of runs, "
-        "`training` also those in export, visualisation and data preparation code, `all` none. The "
+        "`training` also those in export, visualization and data preparation code, `all` none. The "
         "summary counts them.", choices=tuple(PRESETS)),
     Key("per-file-places", "per_file_places", "globs-to-places", (), "What kind of code the files "
-        "that match a pattern hold, where their names mislead: "
+        "that match a pattern contain, where their names mislead: "
         f"{', '.join(f'`{p}`' for p in PLACE_NAMES)}. The last pattern that matches decides."),
     Key("include", "include", "globs", ("*.py", "*.ipynb"), "Files to check in the folders "
         "on the command line."),
@@ -144,20 +144,21 @@ KEYS: Final = (
         "the project or beside tclint, else the newest that tclint knows. The last two stay within "
         "the project's requirements."),
     Key("min-torch", "settings.min_torch", "version", None, "The oldest torch release that the "
-        "code must also run on. Fixes use only what that release has, and code that asks for an "
-        "older one (`torch.__version__ < ...`) is not reported. The default is the lower bound in "
-        "the project's requirements, else the oldest release in a lock file, else "
-        "`target-torch`."),
+        "code must also run on. Fixes use only what that release has, and code behind a "
+        "check for an older one (`torch.__version__ < ...`) is not reported. The default "
+        "is the lower bound in the project's requirements, else the oldest release in a lock file, "
+        "else `target-torch`."),
     Key("scope", "scope", "string", "modules", "Which functions count as compiled: those that a "
         "`torch.compile` call in the project reaches (`compiled`), those and the `forward` of "
-        "every module (`modules`), or every function (`all`). What a framework is told to compile "
+        "every module (`modules`), or every function (`all`). What a framework compiles "
         "counts as compiled, too: the steps of a Lightning module, and the models of a `Trainer` "
         "of transformers (`torch_compile=True`) or an `Accelerator` (`dynamo_backend`).",
         choices=SCOPES),
     Key("compiled", "compiled", "strings", (), "Functions and classes that other code compiles, "
         "as `package.module:name` with `*` for anything: `pkg.model:Net` for its `forward`, "
         "`*:training_step` for the function or method of that name wherever it is. tclint warns "
-        "of a pattern that matches nothing; `tclint check --show-regions` shows what is compiled."),
+        "about a pattern that matches nothing; `tclint check --show-regions` shows what is "
+        "compiled."),
     Key("third-party", "third_party", "bool", True, "Read the source of installed packages that "
         "compiled code calls, to know what they return and whether they break the graph. tclint "
         "never imports them."),
@@ -277,7 +278,7 @@ def _choice(value: str, key: Key, where: str) -> str:
     if key.choices and value not in key.choices:
         names = ", ".join(key.choices)
         hint = nearest(value, key.choices)
-        raise ConfigError(f"{where}: {value!r} is none of {names}{hint}")
+        raise ConfigError(f"{where}: {value!r} is not one of {names}{hint}")
     return value
 
 
@@ -286,7 +287,7 @@ def _place(raw: Any, where: str) -> str:
         raise ConfigError(f'{where}: expected a place such as "tests", got {in_words(raw)}')
     if raw not in PLACE_NAMES:
         hint = nearest(raw, PLACE_NAMES)
-        raise ConfigError(f"{where}: {raw!r} is none of {', '.join(PLACE_NAMES)}{hint}")
+        raise ConfigError(f"{where}: {raw!r} is not one of {', '.join(PLACE_NAMES)}{hint}")
     return raw
 
 
@@ -344,7 +345,7 @@ def _check_value(schema: dict[str, Any], value: Any, where: str) -> None:
     choices = schema.get("enum")
     if isinstance(value, str) and choices and value not in choices:
         hint = nearest(value, choices)
-        raise ConfigError(f"{where}: {value!r} is none of {', '.join(choices)}{hint}")
+        raise ConfigError(f"{where}: {value!r} is not one of {', '.join(choices)}{hint}")
 
 
 def in_words(raw: Any) -> str:

@@ -64,8 +64,8 @@ def package_folders(root: Path, environment: str, named_by: str) -> tuple[Path, 
         folders = _folders_of(place)
         if not folders:
             raise ConfigError(
-                f"{named_by}: python-environment: {place} is no "
-                "virtual environment and no folder named site-packages"
+                f"{named_by}: python-environment: {place} is neither a virtual environment nor a "
+                "folder named site-packages"
             )
         return folders
     beside = _folders_of(root / ".venv")

@@ -137,7 +137,7 @@ def test_a_syntax_error_is_one_finding_and_no_message_besides(project: Path) -> 
     [
         pytest.param(["check", "nosuch.py"], "nosuch.py: ", id="no such file"),
         pytest.param(["check", "--select", "XYZ1"], "'XYZ1'", id="no such rule"),
-        pytest.param(["check", "--scope", "al"], "'al' is none of compiled", id="no such scope"),
+        pytest.param(["check", "--scope", "al"], "'al' is not one of compiled", id="no such scope"),
         pytest.param(["check", "--config", "nosuch.toml"], "nosuch.toml: cannot", id="no config"),
         pytest.param(["check", "--config", "scpe='all'"], "did you mean 'scope'?", id="no key"),
         pytest.param(["check", "--config", "scope=all"], "strings need quotes", id="not TOML"),

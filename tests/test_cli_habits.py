@@ -30,7 +30,7 @@ def project(tmp_path: Path) -> Path:
         (["check", "--fix", "net.py"], "`tclint fix` applies fixes"),
         (["check", "--unsafe-fixes"], "`tclint fix --unsafe-fixes` applies them"),
         (["check", "--format", "json"], "`--output-format` names the format"),
-        (["check", "-v"], "`--show-files` and `--show-settings` tell more"),
+        (["check", "-v"], "`--show-files` and `--show-settings` show more"),
         (["check", "--add-noqa"], "`--add-ignore` adds a comment to each finding"),
         (["."], "Write `tclint check .`."),
         (["net.py", "-q"], "Write `tclint check net.py -q`."),

@@ -188,7 +188,7 @@ def test_a_folder_of_a_repository_can_be_checked_from_inside(project: Path) -> N
     ("arguments", "message"),
     [
         (["--diff-only", "nosuch"], "no revision 'nosuch' in "),
-        (["--diff-only=--all"], "'--all' is no revision"),
+        (["--diff-only=--all"], "'--all' is not a revision"),
         (["--update-baseline"], "--baseline names the file to write"),
         ([*BASELINE, "--update-baseline", "--changed"], "needs all findings"),
         (["--changed", "-"], "standard input has no file to change, and no history"),

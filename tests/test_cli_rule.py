@@ -53,7 +53,7 @@ def test_a_page_is_the_docstring_and_the_examples() -> None:
 Something happens in compiled code.
 
 - Effect: graph-break
-- Worth: medium: not measured, taken by its effect
+- Worth: medium: not measured, estimated from its effect
 - Graph breaks: [GB0007](https://meta-pytorch.org/compile-graph-break-site/gb/gb0007.html)
 - Fix: safe
 - Torch: any release, as known up to 2.15
@@ -148,7 +148,7 @@ def test_a_new_rule_is_complete_and_true(
     monkeypatch.syspath_prepend(project / "rules")
     rule = import_module("seed_in_region").SeedInRegion()
     assert (rule.code, rule.name) == ("ABC101", "seed-in-region")
-    assert "There is no fix" in page(rule)
+    assert "No fix is offered" in page(rule)
     monkeypatch.setattr(examine, "load_rules", lambda: (rule,))
     [bad, good] = examples_of(rule)
     check_example(rule, bad, tmp_path)

@@ -221,7 +221,7 @@ BAD = [
     ("force-exclude = 1", "force-exclude: expected true or false, got the number 1"),
     (
         'scope = "module"',
-        "scope: 'module' is none of compiled, modules, all; did you mean 'modules'?",
+        "scope: 'module' is not one of compiled, modules, all; did you mean 'modules'?",
     ),
     ("target-torch = 2.10", 'target-torch: expected a string such as "2.13", got the number 2.1'),
     ('target-torch = "new"', "target-torch: expected a string such as"),
@@ -291,7 +291,7 @@ def test_other_overrides_replace(tmp_path: Path) -> None:
 
 
 def test_bad_override_names_the_option(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="--scope: 'al' is none of"):
+    with pytest.raises(ConfigError, match="--scope: 'al' is not one of"):
         with_overrides(Config(tmp_path), scope="al")
     with pytest.raises(TypeError, match="scoop"):
         with_overrides(Config(tmp_path), scoop="all")

@@ -210,7 +210,7 @@ def test_text_that_its_encoding_cannot_hold_is_taken_back() -> None:
     run = fix_files([PATH], Config(Path()), overlay={PATH: "f(1)\n"}, check=latin)
     assert run.changed == ()
     (error,) = run.remaining.errors
-    assert "taken back" in error.message
+    assert "were reverted" in error.message
 
 
 def test_files_are_fixed_apart() -> None:
@@ -231,7 +231,7 @@ def test_fix_that_would_not_compile_takes_no_other_one_with_it() -> None:
     run = _fix("a = f(1)\nb = 2\nc = g(3)\n", rule)
     assert _after(run) == "a = h(1)\nb = 2\nc = g(3)\n"
     (error,) = run.remaining.errors
-    assert error.message == "the fixes of TCL902 were taken back: the result would not compile"
+    assert error.message == "the fixes of TCL902 were reverted: the result would not compile"
 
 
 def test_text_that_never_compiled_is_fixed_all_the_same() -> None:

@@ -91,5 +91,5 @@ def test_what_cannot_be_bisected_is_told(
 def test_a_revision_that_is_not_there_is_one_error(tmp_path: Path, commits: list[str]) -> None:
     del commits
     fleet = read_fleet(tmp_path / "FLEET.toml")
-    with pytest.raises(FleetError, match="'nowhere' is no revision"):
+    with pytest.raises(FleetError, match="'nowhere' is not a revision"):
         bisect(fleet, crew_of(StubCrew(judge)), ONE, "", ("nowhere", "HEAD"), lambda *told: None)

@@ -238,7 +238,10 @@ def kept(folder: Path) -> list[tuple[str, str]]:
     ("address", "said"),
     [
         ("127.0.0.1:1", "no Ray cluster at 127.0.0.1:1: .*; leave --ray out to run on this"),
-        ("ray://here", "'ray://here' is no address of a Ray cluster: write host:port, or auto"),
+        (
+            "ray://here",
+            "'ray://here' is not an address of a Ray cluster: write host:port, or auto",
+        ),
         ("auto", "no Ray cluster at auto: .*; leave --ray out to run on this machine"),
     ],
 )

@@ -275,8 +275,8 @@ def test_two_drivers_are_one_too_many(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"not a database at all, but long enough to look at" * 100, "is damaged or no store"),
-        (b"x", "is damaged or no store"),
+        (b"not a database at all, but long enough to look at" * 100, "is damaged or not a store"),
+        (b"x", "is damaged or not a store"),
     ],
 )
 def test_what_is_no_store_is_left_alone(tmp_path: Path, content: bytes, said: str) -> None:
@@ -292,7 +292,7 @@ def test_a_database_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "kept.sqlite") as other:
         other.execute("CREATE TABLE runs (id INTEGER)")
     other.close()
-    with pytest.raises(FleetError, match="is no store of `tclint fleet`"):
+    with pytest.raises(FleetError, match="is not a store of `tclint fleet`"):
         run(file)
 
 
@@ -316,7 +316,7 @@ def test_a_truncated_store_is_one_error(tmp_path: Path, part: float) -> None:
     store = tmp_path / "kept.sqlite"
     content = store.read_bytes()
     store.write_bytes(content[: int(len(content) * part)])
-    with pytest.raises(FleetError, match="is damaged or no store"), open_store(store) as opened:
+    with pytest.raises(FleetError, match="is damaged or not a store"), open_store(store) as opened:
         board(opened)
 
 

@@ -98,7 +98,7 @@ def test_nothing_is_written_through_a_link_in_the_cache(tmp_path: Path, note: st
     if note == ".gitignore":
         checked(tmp_path, cache)
     else:
-        with pytest.warns(RuntimeWarning, match="it holds other things"):
+        with pytest.warns(RuntimeWarning, match="it holds other files"):
             checked(tmp_path, cache)
     assert not outside.exists()
 

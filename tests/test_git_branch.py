@@ -57,7 +57,7 @@ def test_what_cannot_be_made_is_told_and_leaves_nothing(project: Path) -> None:
     git(project, "branch", "taken")
     with pytest.raises(GitError, match="there is a branch 'taken' already"):
         require_free(project, "taken")
-    with pytest.raises(GitError, match=r"'a\.\.b' is no name for a branch"):
+    with pytest.raises(GitError, match=r"'a\.\.b' is not a valid name for a branch"):
         require_free(project, "a..b")
     with pytest.raises(GitError, match="taken"):
         make_branch(project, "taken", [NewCommit("x", {project / "tool.py": b"3"})])
@@ -66,10 +66,10 @@ def test_what_cannot_be_made_is_told_and_leaves_nothing(project: Path) -> None:
 
 def test_files_have_to_be_as_they_were_committed(project: Path, tmp_path: Path) -> None:
     (project / "tool.py").write_text("edited\n")
-    with pytest.raises(GitError, match=r"tool.py is not as it was committed"):
+    with pytest.raises(GitError, match=r"tool.py differs from what was committed"):
         require_committed(project, [project / "tool.py"])
     (project / "new.py").write_text("new\n")
-    with pytest.raises(GitError, match=r"new.py is not as it was committed"):
+    with pytest.raises(GitError, match=r"new.py differs from what was committed"):
         require_committed(project, [project / "new.py"])
     with pytest.raises(GitError, match="is not in the repository"):
         require_committed(project, [Path(__file__)])

@@ -225,7 +225,7 @@ def test_contents_that_a_clone_lacks_are_not_fetched(tmp_path: Path) -> None:
     git(tmp_path, "clone", "--quiet", "--filter=blob:none", url, str(clone))
     done = tclint("check", "--diff-only=HEAD~1", ".", "--no-cache", cwd=clone)
     assert done.returncode == 2
-    assert "`git diff` fetches them" in done.stderr
+    assert "`git diff` fetches what is missing" in done.stderr
 
 
 def test_line_ends_that_a_checkout_converts_are_no_change(tmp_path: Path) -> None:

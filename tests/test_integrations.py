@@ -107,7 +107,7 @@ torch._dynamo.reset()
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     assert trained(TclintCallback("no/such/folder.json")) == alone
-assert any("not told: " in str(one.message) for one in caught)
+assert any("not reported: " in str(one.message) for one in caught)
 """
 
 

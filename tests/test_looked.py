@@ -122,7 +122,7 @@ def test_where_nothing_is_compiled_the_report_says_so_and_what_to_do(tmp_path: P
 def test_what_is_compiled_and_not_in_view_is_counted(tmp_path: Path) -> None:
     text = "import torch\n\n\ndef f(model):\n    return torch.compile(model)\n"
     run = checked(tmp_path, {"f.py": text})
-    assert "1 call of `torch.compile` takes what these files do not hold" in looked_line(run)
+    assert "1 call of `torch.compile` takes what is not in these files" in looked_line(run)
     assert "Compiled, but not in these files:\n  f (f.py:5)\n" in as_text(run, View(tmp_path))
 
 

@@ -187,7 +187,7 @@ def test_a_report_does_not_take_the_place_of_source(tmp_path: Path, name: str) -
     before = (tmp_path / name).read_bytes()
     done = tclint("check", "a.py", "--isolated", "--output-file", name, cwd=tmp_path)
     assert done.returncode == 2
-    assert f"--output-file {name}: it is no report" in done.stderr
+    assert f"--output-file {name}: it is not a report" in done.stderr
     assert (tmp_path / name).read_bytes() == before
 
 
@@ -324,5 +324,5 @@ def test_where_nothing_temporary_can_be_written_changes_are_one_error(tmp_path: 
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
-    assert "no room for temporary files" in done.stderr
+    assert "no space for temporary files" in done.stderr
     assert "Traceback" not in done.stderr

@@ -117,7 +117,7 @@ def test_an_exception_leaves_the_block_as_it_is_and_its_answer_is_there(tmp_path
 
 def test_a_command_that_is_recorded_is_not_recorded_twice(tmp_path: Path) -> None:
     block = "import tclint\nwith tclint.recording() as block:\n    pass\nprint(block.answer.notes)"
-    told = "`tclint run` records this process already"
+    told = "`tclint run` is already recording this process"
     assert told in record(tmp_path, block).out
     assert told not in record(tmp_path, block, TCLINT_RECORD="").out
     parts = f"import sys; sys.path.append({str(SITE)!r}); import tclint_recorder.start"

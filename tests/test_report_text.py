@@ -330,8 +330,8 @@ def test_summary(findings: list[dict[str, object]], line: str) -> None:
 
 def test_the_summary_tells_what_is_not_shown() -> None:
     assert summary(replace(run_of(), hidden=2), known=1) == (
-        "All checks passed! 1 known finding in the baseline."
-        " 2 findings of less confidence not shown (`--min-confidence low`)."
+        "All checks passed! 1 known finding in the baseline. 2 findings of lower confidence not"
+        " shown (`--min-confidence low`)."
     )
 
 
@@ -402,7 +402,7 @@ def test_a_terminal_gets_prose_in_its_columns_and_a_pipe_gets_lines(columns: int
 
 def test_where_nothing_can_be_fixed_the_way_to_the_reasons_is_told() -> None:
     declined = unfixed(ROOT, declined=Decline("the code needs a number"))
-    way = "`--show-declined` tells why there is no fix."
+    way = "`--show-declined` shows why there is no fix."
     assert summary(run_of(declined)) == f"Found 1 finding (1 graph break). {way}"
     assert way not in summary(run_of(declined), reasons=True)
     assert way not in summary(run_of(unfixed(ROOT)))

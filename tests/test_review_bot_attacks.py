@@ -122,7 +122,7 @@ def test_a_bomb_in_the_repository_is_told_and_the_bot_lives(bot: Bot, server: Gi
     bot.settle()
     (review,) = [r for r in server.reviews if r["number"] == pull.number]
     assert "could not review this" in review["body"]
-    assert "git ls-tree answers with more than" in review["body"].replace("\\", "")
+    assert "git ls-tree printed more than" in review["body"].replace("\\", "")
 
 
 @pytest.mark.slow

@@ -65,10 +65,10 @@ def test_a_file_that_does_not_parse_is_part_of_the_review(repository: Repository
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--base", "HEAD"), "nothing tells which pull request it is"),
-        (("--dry-run",), "nothing tells what the change will be merged into"),
+        (("--base", "HEAD"), "it is not known which pull request it is"),
+        (("--dry-run",), "it is not known what the change will be merged into"),
         (("--base", "nope", "--dry-run"), "no such commit: 'nope'"),
-        (("--base", "HEAD", "--head=--all", "--dry-run"), "'--all' is no revision"),
+        (("--base", "HEAD", "--head=--all", "--dry-run"), "'--all' is not a revision"),
     ],
 )
 def test_what_cannot_be_done_exits_with_two(

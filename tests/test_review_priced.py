@@ -123,7 +123,7 @@ def test_what_drowns_in_the_spread_of_the_steps_is_not_called_worth_nothing(
 
     review = review_of(repository, changed(recorded(recording), drown))
     dear, cheap = review.comments
-    assert "\n\nCosts less than the steps of the recorded run differ by.\n\n" in dear.text
+    assert "\n\nCosts less than the steps of the recorded run vary by.\n\n" in dear.text
     assert "\n\nWorth nothing in the recorded run.\n\n" in cheap.text
 
 

@@ -101,7 +101,7 @@ def test_the_base_says_which_torch_the_project_is_for(repository: Repository) ->
     assert seen[0].settings.oldest_torch == (1, 13)
     assert seen[0].settings.target_torch == (2, 0)
     (said,) = outcome.problems
-    assert said.startswith("uv.lock: is no lock file: it has no packages; assuming")
+    assert said.startswith("uv.lock: is not a lock file: it has no packages; assuming")
 
 
 def test_the_nearest_configuration_of_the_base_holds_for_each_file(repository: Repository) -> None:

@@ -115,7 +115,7 @@ def test_each_line_is_measured_by_its_own_remedy_in_turns_with_the_files_as_they
 
 def test_a_line_whose_fix_is_not_allowed_is_unmeasured_and_says_so(measuring: Measuring) -> None:
     told = {line.row: told for line, told in measuring.ablate(3, Wanted()).found}
-    assert told[6] == "it has no fix: --remedies allows what else there is"
+    assert told[6] == "it has no fix: --remedies allows other remedies"
     assert told[8] == "its fix is unsafe: --unsafe-fixes allows it"
     assert isinstance(told[7], Measured)
 

@@ -280,7 +280,7 @@ def test_steps_that_nobody_looked_at_leave_lines_without_prices(recording: Recor
     )
     told = recording.told()
     assert "step 10 ms" in told and "train.py:12" in told
-    assert "no line has a price: the recorder looks at lines after 10 steps" in told
+    assert "no line has a price: the recorder samples lines after 10 steps" in told
     assert not re.search(r"\d% |\d ms  |worth nothing", told)
     assert "| 0%" not in as_markdown.render(recording.answer(), recording.script.parent)
 
@@ -339,7 +339,7 @@ def test_two_reports_tell_what_came_what_went_and_the_step(recording: Recording)
 
 def test_what_is_no_report_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "other.json").write_text("[]")
-    with pytest.raises(UserError, match="no report of `tclint run"):
+    with pytest.raises(UserError, match="not a report of `tclint run"):
         compare(tmp_path / "other.json", tmp_path / "other.json")
     with pytest.raises(UserError, match=r"missing\.json: No such file"):
         compare(tmp_path / "missing.json", tmp_path / "other.json")
@@ -453,7 +453,7 @@ def test_a_trace_without_a_gpu_says_nothing_of_one(tmp_path: Path) -> None:
     file.write_text(json.dumps({"traceEvents": [span("aten::add", 0, 1, "cpu_op")]}))
     assert activity(read_spans(file), 3) is None
     file.write_text("[]")
-    with pytest.raises(ValueError, match="no trace"):
+    with pytest.raises(ValueError, match="not a trace"):
         read_spans(file)
 
 

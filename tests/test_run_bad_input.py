@@ -49,9 +49,9 @@ def project(tmp_path: Path) -> Path:
     ("name", "words"),
     [
         ("./nothing", "no such command; after `--` write it as in a shell"),
-        ("./loop.py", "no command by itself; write `python loop.py` after `--`"),
+        ("./loop.py", "not a command by itself; write `python loop.py` after `--`"),
         ("./data", "may not be executed"),
-        (".", "a folder, and no command"),
+        (".", "a folder, not a command"),
     ],
 )
 def test_what_is_no_command_is_one_clear_error(project: Path, name: str, words: str) -> None:
@@ -67,7 +67,7 @@ def test_what_is_no_command_is_one_clear_error(project: Path, name: str, words: 
         (("sh", "-c", "exit 7"), 7, "no Python process of the command loaded the recorder"),
         (("sh", "-c", "kill -9 $$"), 137, "the command ended with status 137"),
         (("{python}", "-c", "raise SystemExit(5)"), 5, "no process of the command imported torch"),
-        (("{python}", "-I", "-c", "pass"), 0, "or a Python that is older than 3.10 or ignores"),
+        (("{python}", "-I", "-c", "pass"), 0, "or its Python is older than 3.10 or ignores"),
         (("{python}", "-c", "import os; os.abort()"), 134, "status 134"),
         (
             ("{python}", "-c", "import sys; sys.modules['torch'] = None; import torch"),
@@ -182,7 +182,7 @@ def test_an_endless_program_is_stopped_and_says_why_no_line_has_a_price(project:
     done = run(project, "--steps", "5", "--", sys.executable, "loop.py", "1000000000")
     assert (done.returncode, done.stderr) == (0, "")
     assert "over" not in done.stdout
-    assert "note: no line has a price: the recorder looks at lines after 10 steps" in done.stdout
+    assert "note: no line has a price: the recorder samples lines after 10 steps" in done.stdout
     assert "where 5 were made" in done.stdout
     assert "worth" not in done.stdout
 

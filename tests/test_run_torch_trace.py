@@ -86,14 +86,14 @@ def test_logs_from_elsewhere_are_joined_to_the_files_here(logged: Path, tmp_path
     told = render(answer((), None, reading, tmp_path, Config(tmp_path)), tmp_path)
     assert "project/script.py:6  breaks the graph" in told
     assert "TCL160" in told
-    assert "torch's own logs tell of no steps" in told
+    assert "torch's own logs have no steps" in told
 
 
 def test_what_is_no_log_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("nothing\n")
-    with pytest.raises(ValueError, match="no structured log of torch"):
+    with pytest.raises(ValueError, match="neither a structured log of torch"):
         read_torch(tmp_path / "empty.txt")
-    with pytest.raises(ValueError, match="no structured log of torch"):
+    with pytest.raises(ValueError, match="neither a structured log of torch"):
         read_torch(tmp_path)
 
 

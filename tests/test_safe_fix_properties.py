@@ -84,7 +84,7 @@ def _fixed(code: str, root: Path, end: str) -> str:
     path = root / "example.py"
     path.write_text(PRELUDE + code, encoding="utf-8", newline=end)
     run = fix_files([path], Config(root=root, compiled=("*:f",)))
-    assert not [e for e in run.remaining.errors if "taken back" in e.message], code
+    assert not [e for e in run.remaining.errors if "were reverted" in e.message], code
     if not run.changed:
         return code
     after = run.changed[0].after.replace(end, "\n")

@@ -382,8 +382,8 @@ def test_two_versions_that_contradict_each_other_are_an_error(tmp_path: Path) ->
 
 
 BROKEN = [
-    ("requirements.txt", "torch>>2\n", "line 1: `torch>>2` is no requirement"),
-    ("requirements.txt", "numpy\n%%% what\n", "line 2: `%%% what` is no requirement"),
+    ("requirements.txt", "torch>>2\n", "line 1: `torch>>2` is not a requirement"),
+    ("requirements.txt", "numpy\n%%% what\n", "line 2: `%%% what` is not a requirement"),
     ("requirements.txt", "-r nowhere.txt\n", "line 1: there is no file nowhere.txt"),
     (
         "requirements.txt",
@@ -393,7 +393,7 @@ BROKEN = [
     ("requirements.txt", "torch>=2.4\ntorch<2.0\n", "no release of torch is allowed"),
     ("requirements.txt", "torch\0>=2\n", "is not text"),
     ("pyproject.toml", '[project\ndependencies = ["torch"]\n', "not valid TOML"),
-    ("pyproject.toml", '[project]\ndependencies = ["torch 2"]\n', "`torch 2` is no requirement"),
+    ("pyproject.toml", '[project]\ndependencies = ["torch 2"]\n', "`torch 2` is not a requirement"),
     ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "^two"\n', "cannot be understood"),
     (
         "pyproject.toml",
@@ -409,9 +409,9 @@ BROKEN = [
     ("setup.py", "setup(install_requires=['torch>=2'\n", "cannot be parsed"),
     ("environment.yml", "dependencies: [pytorch\n - {", "not valid YAML"),
     ("environment.yml", "dependencies:\n  - pytorch=new\n", "cannot be understood"),
-    ("uv.lock", "torch\n" * 10, "is no lock file"),
+    ("uv.lock", "torch\n" * 10, "is not a lock file"),
     ("uv.lock", '[[package]]\nname = "torch"\n', "its entry for torch has no version"),
-    ("uv.lock", UV.replace("2.5.1", "one"), "`one+cu124` is no version of torch"),
+    ("uv.lock", UV.replace("2.5.1", "one"), "`one+cu124` is not a version of torch"),
     ("poetry.lock", "<<<<<<< HEAD\n" + UV, "marks of a merge"),
     ("pixi.lock", "\0\0", "NUL byte"),
     ("Pipfile.lock", '{"default": {"torch": ', "not valid JSON"),
@@ -502,7 +502,7 @@ def test_warnings_go_to_standard_error_and_leave_the_report_whole(tmp_path: Path
     done = tclint("check", ".", "--output-format", "json", cwd=tmp_path)
     assert json.loads(done.stdout) == []
     assert done.stderr.count("warning:") == 1
-    assert "requirements.txt: line 1: `torch>>2` is no requirement; assuming" in done.stderr
+    assert "requirements.txt: line 1: `torch>>2` is not a requirement; assuming" in done.stderr
 
 
 def test_the_server_infers_the_versions_anew_when_a_file_changes(tmp_path: Path) -> None:

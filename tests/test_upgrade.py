@@ -51,7 +51,7 @@ def test_the_sections_say_what_changes(tmp_path: Path) -> None:
         "Breaks from now on (1)\n"
         "  net.py:13:5: TCL406 torch.compile of torch 2.15 takes no argument `shapes_spec` and "
         "raises TypeError\n\n"
-        "No problem any more (1)\n"
+        "No longer a problem (1)\n"
         "  net.py:8:5: TCL225 `CALLS` is compiled in as a constant: each call with a new value "
         "recompiles\n\n"
         "From torch 2.13 to 2.15: 2 changes in 1 file.\n"
@@ -62,7 +62,7 @@ def test_what_only_gets_better_is_no_failure(tmp_path: Path) -> None:
     code = "import random, torch\n\n\n@torch.compile\ndef f(x):\n    return x * random.random()\n"
     found = upgraded(tmp_path, code)
     assert found.returncode == 0
-    assert "No problem any more (1)\n  net.py:6:16: TCL180" in found.stdout
+    assert "No longer a problem (1)\n  net.py:6:16: TCL180" in found.stdout
 
 
 def test_what_stays_as_it_is_is_not_told(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_files_that_do_not_parse_are_told_of_and_the_rest_goes_on(tmp_path: Path
     [
         ("2.15", "2.13", "--from 2.15 is not older than --to 2.13"),
         ("2.13", "2.13", "--from 2.13 is not older than --to 2.13"),
-        ("old", "2.13", "`old` is no version of torch"),
+        ("old", "2.13", "`old` is not a version of torch"),
     ],
 )
 def test_the_releases_come_in_their_order(old: str, new: str, said: str, tmp_path: Path) -> None:

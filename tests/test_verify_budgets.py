@@ -74,7 +74,7 @@ def test_a_target_that_is_not_run_keeps_its_baseline(tmp_path: Path) -> None:
 
 def test_a_broken_baseline_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "b.json").write_text("[]")
-    with pytest.raises(TargetError, match="is no baseline"):
+    with pytest.raises(TargetError, match="is not a baseline"):
         read_baseline(tmp_path / "b.json")
 
 

@@ -78,7 +78,7 @@ def test_a_baseline_is_a_ratchet(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--modes", "fast"], "is none of default"),
+        (["--modes", "fast"], "is not one of default"),
         (["--update-baseline"], "--update-baseline needs"),
         (["--unsafe-fixes"], "--unsafe-fixes needs --fixed"),
         (["--before", ".", "--fixed"], "two different comparisons"),

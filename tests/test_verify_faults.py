@@ -209,7 +209,7 @@ def test_a_collective_that_nccl_gives_up_on_is_a_time_out(tmp_path: Path) -> Non
     body = f"import os, sys; sys.stderr.write({words!r}); sys.stderr.flush(); os.abort()"
     found = failure(verify(tmp_path, body))
     assert found.kind == "timeout"
-    assert found.message == "NCCL gave up on ALLREDUCE after 16 s: not every rank came to it"
+    assert found.message == "NCCL gave up on ALLREDUCE after 16 s: not every rank reached it"
 
 
 @pytest.mark.usefixtures("copied_children")

@@ -22,7 +22,7 @@ BY_ITSELF = (
     "was killed (SIGKILL), by itself or from outside: the system killed nothing here to get "
     "memory back"
 )
-LEFT = "ended with status {} before it answered, as os._exit() makes it"
+LEFT = "ended with status {} before it answered, as after os._exit()"
 CLOSED = "user code closed or replaced the file in which its results are told"
 
 

@@ -168,7 +168,7 @@ def test_inputs_are_made_as_configured() -> None:
     images, labels = from_specs(["bfloat16[2, 3]", "int64[8]<10"], "m")
     assert (images.dtype, tuple(images.shape)) == (torch.bfloat16, (2, 3))
     assert (labels.dtype, int(labels.max()) < 10) == (torch.int64, True)
-    with pytest.raises(TargetError, match="is no input"):
+    with pytest.raises(TargetError, match="is not an input"):
         from_specs(["floaty[2]"], "m")
 
 
@@ -177,7 +177,7 @@ def test_inputs_are_made_as_configured() -> None:
     [
         ({"model": 3}, "must be callable"),
         ({"model": len, "inputs": 3}, "`inputs` must be"),
-        ({"model": len, "inputs": (1,), "trainstep": 1}, "'trainstep' is none of"),
+        ({"model": len, "inputs": (1,), "trainstep": 1}, "'trainstep' is not one of"),
         ({"model": len, "inputs": (1,), "tolerance": "x"}, "`tolerance` must be a number"),
     ],
 )

@@ -107,7 +107,7 @@ def test_times_that_scatter_prove_nothing() -> None:
     found = report(Arm("before", probe(), (speed(8.0),)), Arm("after", probe(), (wild,)))
     assert found.speedup is None
     assert found.speed_note == (
-        "no speedup: the times scatter too much (half of them within 0.1 to 5 ms)"
+        "no speedup: the times vary too much (half of them within 0.1 to 5 ms)"
     )
 
 

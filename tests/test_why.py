@@ -175,7 +175,7 @@ def test_what_sets_objects_up_is_in_no_region(tmp_path: Path) -> None:
         ),
         (
             "@torch.compile\ndef step(x):\n    hooks.append(helper)\n",
-            "`step` hands it on, and what becomes of it is not followed",
+            "`step` passes it on, and where it goes is not followed",
         ),
     ],
 )
@@ -191,7 +191,7 @@ def test_who_names_a_function_is_told(tmp_path: Path, caller: str, said: str) ->
     [
         (
             "return y",
-            "the condition in line 14 is never true: `self is None` is taken for constant",
+            "the condition in line 14 is never true: `self is None` is treated as constant",
         ),
         ("print(z)", "the code ends before it, with `return` in line 16"),
     ],
@@ -207,7 +207,7 @@ def test_code_behind_branches_that_all_leave_says_so(tmp_path: Path) -> None:
         "    else:\n        return -x\n    print(x)\n"
     )
     [reason] = reasons(tmp_path, "print(x)", code)
-    assert reason.startswith("the code ends before it: each way through the `if` in line 6")
+    assert reason.startswith("the code ends before it: every branch of the `if` in line 6")
 
 
 @pytest.mark.parametrize(
@@ -353,5 +353,5 @@ def test_each_part_of_a_large_project_tells_of_its_own_files(
     file = tmp_path / "tool.py"
     answer = why(files, Config(tmp_path), {}, file, 3)
     assert answer is not None
-    said = "`step` is in a region and calls `tool.helper`, but what that is is not known"
+    said = "`step` is in a region and calls `tool.helper`, but its value is not known"
     assert [*answer.where.reasons(file)][1:] == [f"{tmp_path / 'net.py'}:6: {said}"]

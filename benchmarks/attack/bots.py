@@ -55,7 +55,7 @@ class Stage:
         if health.status_code != httpx.codes.OK:
             return f"the bot is not well: {health.text}; {self.bot.log.read_text()[-1500:]}"
         log = self.bot.log.read_bytes()
-        told = log.count(b"answer of another shape") if shapes else 0
+        told = log.count(b"unexpected answer") if shapes else 0
         if log.count(b"Traceback") > told:
             self.bot.log.write_bytes(b"")  # each traceback is told once
             return f"a traceback in the log: {log[-1500:].decode('utf-8', 'replace')}"

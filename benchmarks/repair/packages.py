@@ -110,7 +110,7 @@ def _fix(copy: Path, result: Fixed) -> dict[str, Any] | None:
 def _count(report: dict[str, Any], result: Fixed) -> None:
     result.applied = Counter(one["code"] for one in report["fixes"])
     result.declined = Counter(one["code"] for one in report["findings"] if one["declined"])
-    taken_back = [one["message"] for one in report["errors"] if "taken back" in one["message"]]
+    taken_back = [one["message"] for one in report["errors"] if "were reverted" in one["message"]]
     result.broken += [*taken_back, *(e["message"] for e in report["errors"] if "settle" in str(e))]
 
 

@@ -19,10 +19,10 @@ from tclint.agents.commands import CommandError, Commands
 INSTRUCTIONS = """\
 tclint finds where torch.compile breaks the graph, recompiles or waits, and rewrites what it can
 prove. Work in this order:
-1. check tells what is wrong, and where; explain and why tell more of a rule and of a line.
+1. check reports what is wrong, and where; explain describes a rule, and why explains a line.
 2. propose gives the fixes as diffs. Apply those that you want.
-3. verify compiles before and after, and compares breaks, results and times. Call no change right
-   before verify has.
+3. verify compiles before and after, and compares breaks, results and times. Call no change
+   correct until verify has.
 """
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 RUNS = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=True)
@@ -124,7 +124,7 @@ class _Tools:
     def trace(
         self,
         path: Annotated[
-            str, Field(description="What `tclint run --keep`, TORCH_TRACE or TORCH_LOGS left.")
+            str, Field(description="What `tclint run --keep`, TORCH_TRACE or TORCH_LOGS wrote.")
         ],
     ) -> str:
         """Report a recording of a run: its lines by price, breaks, recompiles."""

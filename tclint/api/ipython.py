@@ -13,7 +13,7 @@ from tclint.run.report import words
 from tclint.run.report.text import render
 from tclint.run.session import Answer
 
-_USAGE = "%%tclint takes nothing: write the code into the lines below it"
+_USAGE = "%%tclint takes no arguments: write the code on the lines below it"
 
 
 def load(shell: Any) -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _SUFFIXES: dict[str, Format] = {".json": "json", ".md": "markdown", ".html": "html"}
 _BEGINS = "tclint_recorder.start"
 """The module that begins to record a command of ``tclint run``; others of it tell nothing."""
-_ALREADY = "`tclint run` records this process already; its report tells of this block as well"
+_ALREADY = "`tclint run` is already recording this process; its report includes this block"
 
 
 class Block:

@@ -169,7 +169,7 @@ def _require_own(folder: Path) -> None:
     """Refuse a folder that holds other things: Git would ignore whatever else is there."""
     if _is_ours(folder) or all(_LEFT.fullmatch(entry.name) for entry in folder.iterdir()):
         return
-    raise FileExistsError(EEXIST, "it holds other things, and a cache wants its own folder")
+    raise FileExistsError(EEXIST, "it holds other files, and a cache needs a folder of its own")
 
 
 def _is_ours(folder: Path) -> bool:

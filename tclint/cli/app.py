@@ -111,8 +111,8 @@ _OPTIONS_ELSEWHERE = {
     "--format": "`--output-format` names the format",
     "-f": "`--output-format` names the format",
     "-o": "`--output-file` names the file",
-    "-v": "`--show-files` and `--show-settings` tell more",
-    "--verbose": "`--show-files` and `--show-settings` tell more",
+    "-v": "`--show-files` and `--show-settings` show more",
+    "--verbose": "`--show-files` and `--show-settings` show more",
     "--add-noqa": "`--add-ignore` adds a comment to each finding",
     "--target-version": "`--target-torch` names the torch that the code runs on",
 }

@@ -72,7 +72,7 @@ def warn_of_requirements(config: Config) -> None:
         _warn_once(text)
     if config.settings.target_torch > NEWEST_TORCH:
         target, newest = shown(config.settings.target_torch), shown(NEWEST_TORCH)
-        _warn_once(f"this tclint knows torch up to {newest}: {target} is taken for {newest}")
+        _warn_once(f"this tclint knows torch up to {newest}: {target} is treated as {newest}")
 
 
 @cache
@@ -132,7 +132,7 @@ def _entry(entry: str) -> dict[str, Any]:
             f"--config {entry}: not TOML ({error}); strings need quotes: '{key}=\"...\"'"
         ) from error
     if "extend" in table:
-        raise ConfigError("--config: `extend` belongs into a file; name that file instead")
+        raise ConfigError("--config: `extend` belongs in a file; name that file instead")
     names = [key.name for key in describe_keys()]
     for name in table:
         if name not in names:

@@ -75,7 +75,7 @@ def lines(answer: Answer, file: Path) -> Iterator[str]:
     yield from _expressions(answer)
     for one in answer.quiet:
         start = one.span.start
-        yield f"{start.row}:{start.column}  {one.text}  no rule is asked: {one.reason}"
+        yield f"{start.row}:{start.column}  {one.text}  no rule checks it: {one.reason}"
     yield from (_verdict(one) for one in answer.verdicts if one.judges)
     others = sorted({one.code for one in answer.verdicts if not one.judges})
     if others:

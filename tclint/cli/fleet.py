@@ -70,7 +70,7 @@ def run(
         str,
         typer.Option(
             metavar="ADDRESS",
-            help="Run on a Ray cluster: host:port, or `auto` for the one of this machine "
+            help="Run on a Ray cluster: host:port, or `auto` for the one on this machine "
             "(`tclint-torch[fleet]`).",
         ),
     ] = "",
@@ -154,7 +154,7 @@ def bisect(
 def fix(
     file: _FleetFile,
     *,
-    branch: Annotated[str, typer.Option(metavar="NAME", help="The branch to make.")],
+    branch: Annotated[str, typer.Option(metavar="NAME", help="The branch to create.")],
     output_file: Annotated[
         Path | None,
         typer.Option(
@@ -168,7 +168,7 @@ def fix(
         ),
     ] = 40,
     unsafe_fixes: Annotated[
-        bool, typer.Option("--unsafe-fixes", help="Also try fixes that may change behaviour.")
+        bool, typer.Option("--unsafe-fixes", help="Also try fixes that may change behavior.")
     ] = False,
 ) -> None:
     """Make a branch with the fixes that the targets confirm, a commit for each rule.

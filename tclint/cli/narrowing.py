@@ -46,7 +46,7 @@ def narrowed(run: Run, asked: Narrowing, files: Sequence[Path]) -> Narrowed:
             entries = count(len(compared.stale), "entry", "entries")
             warn(
                 f"{asked.baseline}: {entries} without a finding, such as {compared.stale[0]};"
-                " --update-baseline takes them out"
+                " --update-baseline removes them"
             )
     if asked.since is not None:
         # What talks to git takes long to import.

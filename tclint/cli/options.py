@@ -52,8 +52,8 @@ Rules = Annotated[
     typer.Option(
         "--rules",
         metavar="FOLDER",
-        help="Also use the rules in the files of this folder; repeatable. Their code runs, so"
-        " that no configuration can name them.",
+        help="Also use the rules in the files of this folder; repeatable. tclint runs their"
+        " code, so a configuration cannot name them.",
         rich_help_panel=CONFIGURATION,
     ),
 ]
@@ -182,9 +182,9 @@ Preset = Annotated[
     typer.Option(
         "--preset",
         metavar="PRESET",
-        help="Which code to leave out of the report: with `library` tests, benchmarks and archives"
-        " of runs, with `training` also export, visualisation and data preparation code, with"
-        " `all` none.",
+        help="Which code to leave out of the report: `library` leaves out tests, benchmarks and"
+        " archives of runs, `training` also export, visualization and data preparation"
+        " code, `all` nothing.",
         rich_help_panel=FINDINGS,
     ),
 ]
@@ -291,7 +291,7 @@ Diff = Annotated[
 UnsafeFixes = Annotated[
     bool,
     typer.Option(
-        "--unsafe-fixes", help="Also apply fixes that may change behaviour.", rich_help_panel=FIXES
+        "--unsafe-fixes", help="Also apply fixes that may change behavior.", rich_help_panel=FIXES
     ),
 ]
 Jobs = Annotated[

@@ -21,7 +21,7 @@ def require_report(option: str, file: Path, inputs: Iterable[Path] = ()) -> None
     """End the command where a report would take the place of source or of a configuration."""
     is_source = file.suffix.lower() in _SOURCES or file.name in FILE_NAMES
     if is_source or any(_are_same(file, path) for path in inputs):
-        fail(f"{option} {file}: it is no report, and would be overwritten; name another file")
+        fail(f"{option} {file}: it is not a report, and would be overwritten; name another file")
 
 
 def _are_same(file: Path, path: Path) -> bool:

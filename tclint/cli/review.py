@@ -158,7 +158,7 @@ def review(
         head=head or target.head or "HEAD",
     )
     if target.draft and not drafts and chosen is not Mode.DRY_RUN:
-        note("a draft is not reviewed; add --drafts to review it all the same")
+        note("a draft is not reviewed; add --drafts to review it anyway")
         raise typer.Exit(CLEAN)
     reports = _reports(verify_report, run_report)
     outcome = _outcome(target, repo, own_config=config_from is ConfigFrom.HEAD)
@@ -177,7 +177,7 @@ def _outcome(target: Target, repo: Path, *, own_config: bool) -> Outcome:
     from tclint.review.trust import distrust
 
     if not target.base:
-        fail("nothing tells what the change will be merged into: add --base REV")
+        fail("it is not known what the change will be merged into: add --base REV")
     distrust(repo)
     git = Git(repo)
     try:
@@ -264,7 +264,7 @@ def _post(
             raise
         fail("posting reviews needs httpx: pip install 'tclint-torch[review]'")
     if not target.repository or (not target.number and mode is Mode.REVIEW):
-        fail("nothing tells which pull request it is: add --repository NAME and --pull NUMBER")
+        fail("it is not known which pull request it is: add --repository NAME and --pull NUMBER")
     try:
         told = publish(target, mode, token_from(os.environ, target.forge), head, composed)
     except (TargetError, ApiError, ValueError) as error:

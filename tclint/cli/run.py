@@ -34,8 +34,8 @@ class Parsing(Grouped):
         option = next((word for word in command if word.startswith("-") and word != "--"), None)
         if option is not None and given[-len(command) - 1 : -len(command)] != ["--"]:
             raise typer.BadParameter(
-                f"{option} is tclint's or the command's? Write the command after `--`: "
-                f"tclint run -- {shlex.join(command)}"
+                f"{option} may be an option of tclint or of the command. Write the command after "
+                f"`--`: tclint run -- {shlex.join(command)}"
             )
         return rest
 
@@ -72,8 +72,8 @@ def run(
         bool,
         typer.Option(
             "--prove",
-            help="Run the command four more times, with and without the fixes in turn, and compare "
-            "losses and step times. Your files stay unchanged.",
+            help="Run the command four more times, alternately with and without the fixes, and "
+            "compare losses and step times. Your files stay unchanged.",
         ),
     ] = False,
     ablate: Annotated[
@@ -81,8 +81,8 @@ def run(
         typer.Option(
             metavar="TOP",
             min=0,
-            help="Measure the TOP most expensive lines: run some steps with the fix of each line "
-            "alone, and with the unchanged files in turn.",
+            help="Measure the TOP most expensive lines: alternate steps with the fix of each "
+            "line alone and steps with the unchanged files.",
             show_default=False,
         ),
     ] = 0,

@@ -156,7 +156,7 @@ def _measured(plan: Plan, answer: Answer, desk: Path) -> Ablation:
     from tclint.run.ablate import ablate, remedies_for
 
     found = remedies_for(answer, plan.ablate, load_config(Path.cwd()), plan.wanted)
-    note("runs the command again, in turns with one fix each and without")
+    note("runs the command again, alternately with one fix each and without")
     return ablate(answer, found, plan.settings, desk)
 
 
@@ -164,7 +164,7 @@ def _proved(plan: Plan, answer: Answer, desk: Path) -> Proof:
     from tclint.run.proof import fixes_for, prove
 
     fixed = fixes_for(answer, load_config(Path.cwd()), plan.wanted)
-    note("runs the command again, in turns with the fixes and without")
+    note("runs the command again, alternately with the fixes and without")
     return prove(plan.command, fixed, plan.settings, desk)
 
 

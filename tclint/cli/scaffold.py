@@ -53,7 +53,7 @@ Reports calls of `torch.manual_seed` that a compiled region reaches.
 Dynamo cannot trace the call, so the graph breaks there.
 
 ## Fix safety
-There is no fix: where the seed belongs instead is for the author to say.
+No fix is offered: only the author knows where the seed belongs.
 
 ## What to do instead
 Set the seed before the compiled function is called.

@@ -201,5 +201,5 @@ def _read_modes(text: str) -> tuple[str, ...]:
     modes = tuple(dict.fromkeys(mode.strip() for mode in text.split(",") if mode.strip()))
     wrong = [mode for mode in modes if mode not in MODES]
     if wrong or not modes:
-        raise typer.BadParameter(f"--modes: {text!r} is none of {', '.join(MODES)}")
+        raise typer.BadParameter(f"--modes: {text!r} is not one of {', '.join(MODES)}")
     return modes

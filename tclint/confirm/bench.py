@@ -64,7 +64,7 @@ class Bench:
         self._before = arm
         if arm.probe.unstable:
             raise self._unusable(
-                "two eager runs with equal seeds differ, so that nothing can be compared "
+                "two eager runs with equal seeds differ, so nothing can be compared "
                 f"({arm.probe.unstable}); make it deterministic"
             )
         return arm.probe

@@ -178,7 +178,9 @@ class _Choice:
         for key, fix in self._fixes.items():
             safe = fix.applicability is Applicability.SAFE and not fix.unsure
             if fix.unsure and fix.diagnostic.effect is not Effect.GRAPH_BREAK:
-                self._dropped[key] = Reason(Ground.NO_BREAK, "too unsure, and not about a break")
+                self._dropped[key] = Reason(
+                    Ground.NO_BREAK, "its confidence is too low, and it is not about a graph break"
+                )
             elif not safe and not self._trials.ran(key):
                 text = "not executed by the target, and not safe"
                 self._dropped[key] = Reason(Ground.NOT_EXECUTED, text)

@@ -419,7 +419,7 @@ def _fix_file(path: Path, results: Sequence[Result], progress: _Progress) -> boo
         chosen = [group for group in chosen if _problem(_with(file, [group]), file) is None]
         text = _with(file, chosen)
         if not chosen or _problem(text, repaired.original) is not None:
-            progress.problems[path] = f"the fixes of {codes} were taken back: {problem}"
+            progress.problems[path] = f"the fixes of {codes} were reverted: {problem}"
             return False
     progress.files[path] = repaired
     made = [(results[group.number], group) for group in chosen]

@@ -105,7 +105,7 @@ def _name(line: str) -> str:
 def _at(path: Path, text: str | None, row: int, wanted: _Wanted) -> Result | Decline:
     """Lines before the statement at a row, as a finding there with its repair."""
     if path.suffix == ".ipynb":
-        return Decline("a notebook compiles it: write the setting into a cell before")
+        return Decline("a notebook compiles it: put the setting into an earlier cell")
     try:
         file = read_source(path) if text is None else SourceFile.from_text(path, text)
         tree = parse(file)
@@ -113,7 +113,7 @@ def _at(path: Path, text: str | None, row: int, wanted: _Wanted) -> Result | Dec
         return Decline(error.message)
     statement, torch = _statement(tree.body, row), _torch(tree)
     if statement is None:
-        return Decline(f"no statement at {file.path.name}:{row} can have lines before it")
+        return Decline(f"no lines can be inserted before {file.path.name}:{row}")
     if torch is None:
         return Decline(f"{file.path.name}, which compiles it, does not import torch by name")
     lines = [torch + line.removeprefix(_TORCH) for line in wanted.lines]

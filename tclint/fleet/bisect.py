@@ -76,7 +76,7 @@ def _commit(here: Call, revision: str) -> str:
     try:
         said = ask(here, "rev-parse", "--verify", "--quiet", "--end-of-options", wanted)
     except GitError as error:
-        raise FleetError(f"{revision!r} is no revision of {here.folder}") from error
+        raise FleetError(f"{revision!r} is not a revision of {here.folder}") from error
     return said.decode("ascii").split()[-1]
 
 

@@ -42,5 +42,5 @@ def load_catalogue(name: str) -> Catalogue:
         raise FleetError(f"there is no catalogue {name!r}{nearest(name, found)}; known: {known}")
     loaded = found[name].load()
     if not isinstance(loaded, Catalogue):
-        raise FleetError(f"the catalogue {name!r} ({found[name].value}) is no Catalogue")
+        raise FleetError(f"the catalogue {name!r} ({found[name].value}) is not a Catalogue")
     return loaded

@@ -113,7 +113,9 @@ def _require_listener(address: str) -> None:
     """Ray itself tries for minutes to reach what is not there."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit() or "/" in host:
-        raise FleetError(f"{address!r} is no address of a Ray cluster: write host:port, or auto")
+        raise FleetError(
+            f"{address!r} is not an address of a Ray cluster: write host:port, or auto"
+        )
     try:
         socket.create_connection((host, int(port)), _REACH_SECONDS).close()
     except (OSError, OverflowError) as error:

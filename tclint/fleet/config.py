@@ -200,7 +200,7 @@ def _one_of(choices: Sequence[str]) -> _Check:
     def check(value: Any) -> str:
         if value not in choices:
             hint = nearest(value, choices) if isinstance(value, str) else ""
-            raise ValueError(f"{value!r} is none of {', '.join(choices)}{hint}")
+            raise ValueError(f"{value!r} is not one of {', '.join(choices)}{hint}")
         return str(value)
 
     return check

@@ -96,11 +96,11 @@ def _summary(proof: Proof) -> str:
     return (
         f"`torch.compile` breaks the graphs of {count(len(proof.targets), 'model')} "
         f"{count(before, 'time')} without these changes and {count(after, 'time')} with them; "
-        f"{whole} of them compile{'s' if whole == 1 else ''} whole that did not. "
-        "With the same weights and inputs, compiled runs of the models give the same results, "
-        "exceptions and state with these changes and without; why each was kept stands beside it. "
-        f"Measured with torch {proof.torch} on {proof.device}, in {count(runs, 'run')}, on top of "
-        f"{proof.base[:12]}."
+        f"{whole} of them now compile{'s' if whole == 1 else ''} as one graph. With the same "
+        "weights and inputs, compiled runs of the models give the same results, exceptions and "
+        "state with these changes and without; the reason why each was kept is given beside it. "
+        f"Measured with torch {proof.torch} on {proof.device}, in {count(runs, 'run')}, on top "
+        f"of {proof.base[:12]}."
     )
 
 
@@ -150,7 +150,7 @@ def _dropped(outcome: Outcome, root: Path) -> Section:
 
 def _left_out(left_out: Sequence[LeftOut]) -> Section:
     rows = tuple((one.target, one.reason) for one in left_out)
-    return Section("Models that did not judge", ("model", "reason"), rows)
+    return Section("Models that could not judge the changes", ("model", "reason"), rows)
 
 
 def _again(proof: Proof) -> str:

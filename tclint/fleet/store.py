@@ -354,7 +354,7 @@ def _prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
             f"PRAGMA user_version = {VERSION};COMMIT;"
         )
     elif application != APPLICATION:
-        raise FleetError(f"{path}: is no store of `tclint fleet`")
+        raise FleetError(f"{path}: is not a store of `tclint fleet`")
     elif version != VERSION:
         which = "an older" if version < VERSION else "a newer"
         raise FleetError(
@@ -375,7 +375,7 @@ def _in_words(error: sqlite3.Error) -> str:
 
 
 def _damaged(error: object) -> str:
-    return f"is damaged or no store ({error}); restore it, or name another one"
+    return f"is damaged or not a store ({error}); restore it, or name another one"
 
 
 def _result_row(unit: Unit, code: str, measured: Measured) -> tuple[Any, ...]:

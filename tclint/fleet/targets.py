@@ -92,11 +92,11 @@ def _matching(source: Source, root: Path) -> Iterator[Target]:
     """The functions without parameters whose file and name match; no file is imported."""
     files, colon, pattern = source.factories.rpartition(":")
     if not colon or not files.endswith(".py"):
-        raise FleetError(f"{source.factories!r} is no pattern: write models/*.py:make_*")
+        raise FleetError(f"{source.factories!r} is not a pattern: write models/*.py:make_*")
     try:
         paths = sorted(root.glob(files))
     except (ValueError, NotImplementedError) as error:
-        raise FleetError(f"{source.factories!r} is no pattern: {error}") from error
+        raise FleetError(f"{source.factories!r} is not a pattern: {error}") from error
     for path in paths:
         place = path.relative_to(root).as_posix()
         try:

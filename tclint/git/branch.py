@@ -44,7 +44,7 @@ def require_committed(folder: Path, files: Sequence[Path]) -> None:
         mode, name = _entry(here, file)
         now = ask(here, "hash-object", "--no-filters", "--stdin", stdin=file.read_bytes())
         if not mode.startswith("100") or now.decode("ascii").strip() != name:
-            raise GitError(f"{file} is not as it was committed: commit it, or put it back")
+            raise GitError(f"{file} differs from what was committed: commit it, or restore it")
 
 
 def require_free(folder: Path, branch: str) -> None:
@@ -57,7 +57,7 @@ def require_free(folder: Path, branch: str) -> None:
     try:
         ask(here, "check-ref-format", "--branch", branch)
     except GitError as error:
-        raise GitError(f"{branch!r} is no name for a branch") from error
+        raise GitError(f"{branch!r} is not a valid name for a branch") from error
     if ask(here, "for-each-ref", "--format=%(refname)", f"refs/heads/{branch}"):
         raise GitError(f"there is a branch {branch!r} already: name another one")
     try:

@@ -116,7 +116,7 @@ class _Repository:
     def _found_base(self) -> str:
         revision = self._revision
         if revision.startswith("-") or not revision:
-            raise ChangesError(f"{revision!r} is no revision")
+            raise ChangesError(f"{revision!r} is not a revision")
         _ask(self.call, "rev-parse", "--git-dir")
         try:
             _ask(self.call, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
@@ -229,7 +229,7 @@ class _Comparison:
         try:
             return ask(self._ours, *_DIFF, self._base, "--")
         except GitError as error:
-            message = f"{error}; where a clone leaves contents out, `git diff` fetches them"
+            message = f"{error}; in a partial clone, `git diff` fetches what is missing"
             raise ChangesError(message) from error
 
     def _stored(self, names: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:

@@ -184,7 +184,7 @@ def ask(call: Call, *arguments: str, stdin: bytes = b"") -> bytes:
             parts.append(part)
             left -= len(part)
             if left < 0:
-                raise GitError(f"git {arguments[0]} answers with more than {call.largest:,} bytes")
+                raise GitError(f"git {arguments[0]} printed more than {call.largest:,} bytes")
     return b"".join(parts)
 
 
@@ -224,7 +224,7 @@ def _temporary(content: bytes) -> IO[bytes]:
         file.write(content)
         file.seek(0)
     except OSError as error:
-        raise GitError(f"cannot ask git: no room for temporary files: {reason(error)}") from error
+        raise GitError(f"cannot run git: no space for temporary files: {reason(error)}") from error
     return file
 
 

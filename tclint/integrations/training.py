@@ -56,7 +56,7 @@ class Training:
             else:
                 block.write(self._path)
         except (UserError, OSError) as error:
-            warnings.warn(f"not told: {error}", stacklevel=2)
+            warnings.warn(f"not reported: {error}", stacklevel=2)
 
     def close(self) -> bool:
         """Record no more; false where nothing was recorded."""

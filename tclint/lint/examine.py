@@ -283,8 +283,8 @@ def _left_out(analysis: Analysis) -> dict[Path, FileError]:
             errors.setdefault(file.path, FileError(file.path, message, file.span(info.node)))
         elif place is not None:
             message = (
-                f"what is nested {DEEP} levels deep here could not be followed, so that the rest "
-                "of the function is not checked; split it into several statements"
+                f"what is nested {DEEP} levels deep here could not be followed, so the rest of "
+                "the function is not checked; split it into several statements"
             )
             errors.setdefault(file.path, FileError(file.path, message, file.span(place)))
     return errors

@@ -135,7 +135,7 @@ def parse_page(text: str, path: Path, title: str) -> Page:
     more = tuple(_examples(lines, MORE))
     if (line := lines.skip_blank()) is not None:
         lines.next()
-        raise lines.error(f"`{line}` is no part of an example: prose comes before `{EXAMPLES}`")
+        raise lines.error(f"`{line}` is not part of an example: prose comes before `{EXAMPLES}`")
     return Page(prose, examples, more)
 
 

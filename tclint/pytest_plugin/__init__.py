@@ -37,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.getgroup("tclint").addoption(
         "--tclint-update",
         action="store_true",
-        help=f"record in {FILE} what compiled tests do now; limits already there only go down",
+        help=f"record in {FILE} what compiled tests do now; existing limits are only lowered",
     )
 
 

@@ -31,7 +31,7 @@ def looked_line(run: Run) -> str:
     loops = f"; {count(looked.loop_count, 'training loop')}" if looked.loops else ""
     told = [f"Looked at {count(run.files, 'file')}: {seen}{loops}."]
     if looked.unseen:
-        told.append(f"{_unseen(looked)} (`--show-regions` tells where).")
+        told.append(f"{_unseen(looked)} (`--show-regions` shows where).")
     elif not looked.regions:
         told.append(_advice(looked))
     return " ".join(told)
@@ -102,7 +102,7 @@ def _parts(looked: Looked) -> Iterator[str]:
 def _unseen(looked: Looked) -> str:
     calls = count(len(looked.unseen), "call")
     take = "takes" if len(looked.unseen) == 1 else "take"
-    return f"{calls} of `torch.compile` {take} what these files do not hold"
+    return f"{calls} of `torch.compile` {take} what is not in these files"
 
 
 def _advice(looked: Looked) -> str:

@@ -48,7 +48,7 @@ def facts(rule: Rule[Any]) -> str:
     lines.append(f"- Fix: {fix_kinds(rule)}")
     if rule.settings:
         names = ", ".join(f"`{one.dotted}`" for one in with_needed(rule.settings))
-        lines.append(f"- Goes with a setting, in many cases: {names}")
+        lines.append(f"- Setting that removes it in many cases: {names}")
     lines.append(f"- Torch: {_releases(rule)}")
     lines.append(f"- Silence it: `# tclint: ignore[{rule.code}]` on the line")
     lines += [
@@ -61,7 +61,7 @@ def facts(rule: Rule[Any]) -> str:
 def _releases(rule: Rule[Any]) -> str:
     """The releases of torch that the rule is about, by its examples."""
     some = only_for(rule)
-    only = f"; parts of it hold for {some} only" if some else ""
+    only = f"; parts of it apply to {some} only" if some else ""
     return f"any release, as known up to {shown(NEWEST_TORCH)}{only}"
 
 
@@ -74,7 +74,7 @@ def only_for(rule: Rule[Any]) -> str:
 
 def worth(rule: Rule[Any]) -> str:
     """What removing the effect saves, and whether that was measured."""
-    measured = rule.measured or "not measured, taken by its effect"
+    measured = rule.measured or "not measured, estimated from its effect"
     return f"{usual_worth(rule).value}: {measured}"
 
 

@@ -38,7 +38,7 @@ def _not_shown(run: Run, known: int) -> Iterator[str]:
         yield f"Not shown: {listed(run.left_out)} (`--preset all`)."
     if run.hidden:
         more = count(run.hidden, "finding")
-        yield f"{more} of less confidence not shown (`--min-confidence low`)."
+        yield f"{more} of lower confidence not shown (`--min-confidence low`)."
     if run.cheap:
         yield f"{_cheap(run.cheap)} not shown (`--min-worth {run.cheap[0][0].value}`)."
     if run.around.left_out:
@@ -93,7 +93,7 @@ def _why_none(run: Run) -> str:
     """Where to read why there is no fix, if there is none and some rule knows a reason."""
     if all(result.diagnostic.declined is None for result in run.results):
         return ""
-    return "`--show-declined` tells why there is no fix."
+    return "`--show-declined` shows why there is no fix."
 
 
 def _settings(run: Run) -> str:

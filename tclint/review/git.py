@@ -59,7 +59,7 @@ class Git:
             GitError: there is no such commit, or no repository.
         """
         if revision.startswith("-") or not revision:
-            raise GitError(f"{revision!r} is no revision")
+            raise GitError(f"{revision!r} is not a revision")
         ask(self._call, "rev-parse", "--git-dir")
         try:
             name = ask(

@@ -84,7 +84,7 @@ def _on_gitlab(client: Client, target: Target, head: str, compose: Compose) -> T
 
 
 def _passed_over(is_open: bool, head: str) -> Told:
-    why = f"its head is {head[:12]} by now" if is_open else "it is closed"
+    why = f"its head is now {head[:12]}" if is_open else "it is closed"
     return Told("", f"nothing posted: {why}")
 
 

@@ -47,7 +47,7 @@ def explanation(finding: Introduced) -> list[str]:
 def price(cost: Cost) -> str:
     """What the line cost in the recorded run, as a sentence without its full stop."""
     if cost.unsure:
-        return "Costs less than the steps of the recorded run differ by"
+        return "Costs less than the steps of the recorded run vary by"
     if not cost.worth:
         return "Worth nothing in the recorded run"
     return f"Costs {rounded(cost.ms, 2)} ms a step ({cost.share:.0%}) in the recorded run"

@@ -63,7 +63,7 @@ def remedies_for(
     found = tuple((line, _remedy(answer, line, config, wanted)) for line in lines)
     if all(isinstance(remedy, str) for _, remedy in found):
         why = dict.fromkeys(str(remedy) for _, remedy in found)
-        raise UserError(f"nothing to measure: {'; '.join(why) or 'no line costs something'}")
+        raise UserError(f"nothing to measure: {'; '.join(why) or 'no line costs anything'}")
     return found
 
 
@@ -94,7 +94,7 @@ def _remedy(answer: Answer, line: Line, config: Config, wanted: Wanted) -> FixRu
     if finding.fixable is Applicability.UNSAFE and not wanted.unsafe:
         return "its fix is unsafe: --unsafe-fixes allows it"
     if finding.remedies and not (wanted.settings and wanted.hatches):
-        return "it has no fix: --remedies allows what else there is"
+        return "it has no fix: --remedies allows other remedies"
     return "it has no fix"
 
 

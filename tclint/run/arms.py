@@ -72,7 +72,10 @@ def same_losses(before: Arm, after: Arm) -> tuple[bool | None, str]:
         return None, "losses unknown: no backward() was seen"
     if any(one != rounds[0] for one in rounds):
         step = _first_difference(rounds[0], next(one for one in rounds if one != rounds[0]))
-        return None, f"losses cannot be compared: unchanged code gives others, from step {step} on"
+        return (
+            None,
+            f"losses cannot be compared: unchanged code gives different ones from step {step} on",
+        )
     other = next((one for one in fixed if one != rounds[0]), None)
     if other is None:
         return True, f"losses equal bit for bit ({len(rounds[0])} steps)"

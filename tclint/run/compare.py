@@ -100,7 +100,7 @@ def _read(file: Path) -> Told:
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"{file}: no report of `tclint run --output-format json`") from error
+        raise UserError(f"{file}: not a report of `tclint run --output-format json`") from error
 
 
 def _told(step: Interval | None, lines: Sequence[Mapping[str, Any]]) -> Told:

@@ -96,9 +96,9 @@ def _why_not(name: str) -> str:
     """Why there is no such command."""
     path = Path(name)
     if path.is_dir():
-        return "a folder, and no command"
+        return "a folder, not a command"
     if path.suffix == ".py" and path.is_file():
-        return f"no command by itself; write `python {path}` after `--`"
+        return f"not a command by itself; write `python {path}` after `--`"
     if os.path.dirname(name) and path.is_file():  # noqa: PTH120
         return "may not be executed"
     return "no such command; after `--` write it as in a shell"

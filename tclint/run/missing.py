@@ -40,12 +40,11 @@ def _of_command(reading: Reading, chosen: Sequence[Recorded]) -> Iterator[str]:
         yield f"nothing could be recorded: {_reasons(reading)}"
     elif not reading.processes:
         yield (
-            "no Python process of the command loaded the recorder: a command that is no Python, "
-            f"or a Python that is older than {OLDEST} or ignores its environment "
-            "(`-I`, `-E`, `-S`)"
+            "no Python process of the command loaded the recorder: the command is not Python, "
+            f"or its Python is older than {OLDEST} or ignores its environment (`-I`, `-E`, `-S`)"
         )
     elif reading.source is Source.LOGS:
-        yield "torch's own logs tell of no steps, so that no line has a price"
+        yield "torch's own logs have no steps, so no line has a price"
     elif all(one.process.torch is None for one in reading.processes):
         yield "no process of the command imported torch"
     elif not chosen:
@@ -64,7 +63,7 @@ def _of_block(reading: Reading, chosen: Sequence[Recorded]) -> Iterator[str]:
     if all(one.process.torch is None for one in reading.processes):
         yield "torch was not imported"
     elif not chosen:
-        yield "nothing was compiled anew, and no step was made"
+        yield "nothing new was compiled, and no step was made"
 
 
 def _elsewhere(chosen: Sequence[Recorded]) -> Iterator[str]:
@@ -83,7 +82,7 @@ def _unfinished(pid: int, reading: Reading) -> str:
     if pid in reading.lost:
         reason = os.strerror(reading.lost[pid]).lower()
         return f"process {pid} could not write all of its recording: {reason}"
-    return f"process {pid} was killed; what it wrote until then is told"
+    return f"process {pid} was killed; what it wrote until then is reported"
 
 
 def _reasons(reading: Reading) -> str:
@@ -96,6 +95,6 @@ def _unseen(reading: Reading, chosen: Sequence[Recorded]) -> Iterator[str]:
     if steps is not None and not chosen[0].samples:
         fewer = "" if reading.source is Source.BLOCK else ", or lower --warm-up"
         yield (
-            f"no line has a price: the recorder looks at lines after {steps.warm_up} steps, and "
-            f"could not here, where {len(steps.ends)} were made; let it run longer{fewer}"
+            f"no line has a price: the recorder samples lines after {steps.warm_up} steps, and "
+            f"only {len(steps.ends)} were made; let it run longer{fewer}"
         )

@@ -30,7 +30,7 @@ def read_spans(file: Path) -> list[Event]:
     data = json.loads(text)
     found = data.get("traceEvents") if isinstance(data, dict) else None
     if not isinstance(found, list):
-        raise ValueError("no trace of the profiler's")
+        raise ValueError("not a trace of the profiler")
     return [event for event in found if _is_span(event)]
 
 

@@ -61,7 +61,9 @@ def read_torch(path: Path) -> Reading:
     files = sorted(path.rglob(_LOGS)) if path.is_dir() else [path]
     found = [one for number, file in enumerate(files) for one in _read_file(file, number)]
     if not found:
-        raise ValueError("no structured log of torch (TORCH_TRACE), and no log of its breaks")
+        raise ValueError(
+            "neither a structured log of torch (TORCH_TRACE) nor a log of its graph breaks"
+        )
     return Reading(tuple(found), source=Source.LOGS)
 
 

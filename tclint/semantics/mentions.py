@@ -97,7 +97,7 @@ def _told(
     around = row.functions[-1] if row.functions else None
     if around is function:
         return None
-    doing = "calls" if calls else "hands on"
+    doing = "calls" if calls else "passes on"
     if around is None:
         return f"the top level of the file {doing} `{text}`, in eager mode", 3
     if not trace.in_regions(around):
@@ -110,7 +110,7 @@ def _told(
         if value.info.node is function:
             if calls:
                 return f"`{row.name}` calls it, which is not followed", 0
-            return f"`{row.name}` hands it on, and what becomes of it is not followed", 0
+            return f"`{row.name}` passes it on, and where it goes is not followed", 0
         return f"`{row.name}` {doing} `{text}`, which there is {readable(value)}", 4
-    taken = "not known" if value is UNKNOWN else f"taken for {readable(value)}"
-    return f"`{row.name}` is in a region and {doing} `{text}`, but what that is is {taken}", 0
+    taken = "not known" if value is UNKNOWN else f"treated as {readable(value)}"
+    return f"`{row.name}` is in a region and {doing} `{text}`, but its value is {taken}", 0

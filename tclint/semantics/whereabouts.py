@@ -232,10 +232,10 @@ def _leaving(body: Body, last: ast.stmt) -> str:
     if isinstance(last, ast.If):
         value = body.values.get(last.test)
         return (
-            f"the code ends before it: each way through the `if` in line {row} that can be taken"
+            f"the code ends before it: every branch of the `if` in line {row} that can be taken"
             f" leaves the block{_taken_for(last.test, value)}"
         )
-    return f"the code ends before it: nothing goes on behind line {row}"
+    return f"the code ends before it: nothing runs after line {row}"
 
 
 def _not_entered(body: Body, outer: ast.stmt, block: list[ast.stmt]) -> str:
@@ -246,17 +246,17 @@ def _not_entered(body: Body, outer: ast.stmt, block: list[ast.stmt]) -> str:
             value = _taken_for(test, body.values.get(test))
             return f"the condition in line {row} is never {wanted}{value}"
         case ast.For() | ast.AsyncFor():
-            return f"the loop in line {row} has nothing to go over"
+            return f"the loop in line {row} has nothing to iterate over"
         case ast.Try():
             return f"nothing in the `try` in line {row} leads there"
         case ast.Match():
-            return f"no case before the one it is in lets the `match` in line {row} come so far"
+            return f"an earlier case of the `match` in line {row} always matches"
     return f"the code in line {row} ends before it"
 
 
 def _taken_for(test: ast.expr, value: Value | None) -> str:
     text = " ".join(ast.unparse(test).split())
-    return f": `{text}` is taken for {readable(value)}" if value is not None else f": `{text}`"
+    return f": `{text}` is treated as {readable(value)}" if value is not None else f": `{text}`"
 
 
 def place_text(path: str, row: int, file: Path) -> str:

@@ -105,7 +105,7 @@ def config_for(path: Path, folder: Path | None, settings: Settings) -> Config:
     named = settings.file(folder or path.parent)
     if named is not None:
         if not named.is_file():
-            raise ConfigError(f"the editor's setting tclint.configuration: {named} is no file")
+            raise ConfigError(f"the editor's setting tclint.configuration: {named} is not a file")
         config = read_config(named, project=folder or path.parent)
     elif find_config(path) is None and folder is not None:
         config = load_config(folder)

@@ -49,7 +49,7 @@ def newer_syntax(line: str, message: str) -> str | None:
         )
     if said:
         return None
-    return f"this needs a newer Python than {here}, on which tclint runs, to be analysed"
+    return f"this needs a newer Python than {here}, on which tclint runs, to be analyzed"
 
 
 def _named(line: str, message: str) -> tuple[tuple[int, int], str] | None:

@@ -32,7 +32,7 @@ _CONFLICTS: Final = (b"\n<<<<<<< ", b"\n>>>>>>> ")
 
 def _toml(data: bytes) -> Iterator[str]:
     if _PACKAGES.search(data) is None:
-        raise BoundsError("is no lock file: it has no packages")
+        raise BoundsError("is not a lock file: it has no packages")
     for name in _TORCH.finditer(data):
         start = data.rfind(b"\n[", 0, name.start())
         end = _BLOCK.search(data, name.end())
@@ -44,7 +44,7 @@ def _toml(data: bytes) -> Iterator[str]:
 
 def _yaml(data: bytes) -> Iterator[str]:
     if _YAML.search(data) is None:
-        raise BoundsError("is no lock file: it has no packages")
+        raise BoundsError("is not a lock file: it has no packages")
     for pattern in (_ARCHIVE, _ENTRY):
         for found in pattern.finditer(data):
             yield found[1].decode("ascii", "replace").replace("%2B", "+")

@@ -94,7 +94,7 @@ def minor_version(text: str) -> Version:
     try:
         release = Parsed(text).release
     except InvalidVersion as error:
-        raise BoundsError(f"`{text}` is no version of torch") from error
+        raise BoundsError(f"`{text}` is not a version of torch") from error
     return (*release, 0)[:2]  # type: ignore[return-value]  # a release has one number at least
 
 

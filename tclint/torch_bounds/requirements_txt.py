@@ -65,7 +65,7 @@ def listed(file: Path) -> Listed:
 
 def _requirement(line: str, where: str) -> list[Requirement]:
     if _LINE.fullmatch(line) is None:
-        raise BoundsError(f"{where}: `{line[:60]}` is no requirement")
+        raise BoundsError(f"{where}: `{line[:60]}` is not a requirement")
     try:
         found = requirement(_OPTIONS.sub("", line))
     except BoundsError as error:

@@ -103,7 +103,7 @@ def requirement(text: str) -> Requirement | None:
     try:
         parsed = Parsed(text)
     except InvalidRequirement as error:
-        raise BoundsError(f"`{text.strip()}` is no requirement") from error
+        raise BoundsError(f"`{text.strip()}` is not a requirement") from error
     specifier = str(parsed.specifier)
     marker = str(parsed.marker or "")
     return Requirement(text.partition(";")[0].strip(), (specifier,), marker)

@@ -13,8 +13,8 @@ from tclint.upgrade.changes import Change, Kind, Upgrade
 _HEADINGS = {
     Kind.BREAKS: "Breaks from now on",
     Kind.GONE: "Names that are gone",
-    Kind.SOLVED: "No problem any more",
-    Kind.REMOVABLE: "Workarounds that can go",
+    Kind.SOLVED: "No longer a problem",
+    Kind.REMOVABLE: "Workarounds that can be removed",
 }
 
 

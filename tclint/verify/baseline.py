@@ -41,7 +41,7 @@ def read_baseline(path: Path) -> Baseline:
             for name, entry in targets.items()
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise TargetError(f"{path} is no baseline: {error}") from error
+        raise TargetError(f"{path} is not a baseline: {error}") from error
 
 
 def write_baseline(path: Path, reports: Sequence[TargetReport], old: Baseline, root: Path) -> None:

@@ -80,4 +80,4 @@ def _distributed(found: Distributed) -> Iterator[str]:
             yield f"rank {rank.rank}: differs from eager: {rank.like_eager.detail}"
     if found.diverged:
         ranks = ", ".join(map(str, found.diverged))
-        yield f"ranks {ranks} ended with other weights or gradients than rank 0"
+        yield f"ranks {ranks} ended with weights or gradients that differ from rank 0"

@@ -68,7 +68,7 @@ def _parts(made: Any) -> dict[str, Any] | None:
 def _from_parts(parts: dict[str, Any], text: str, specs: Sequence[str]) -> Loaded:
     unknown = sorted(set(parts) - set(_PARTS))
     if unknown:
-        raise TargetError(f"{text}: {unknown[0]!r} is none of {', '.join(_PARTS)}")
+        raise TargetError(f"{text}: {unknown[0]!r} is not one of {', '.join(_PARTS)}")
     model, train_step = parts["model"], parts.get("train_step")
     if not callable(model):
         raise TargetError(f"{text}: `model` must be callable, not {type(model).__name__}")

@@ -31,8 +31,8 @@ def derive(model: Any, text: str) -> tuple[torch.Tensor, ...]:
     made = _input_of(first) if first is not None and _takes_one(model) else None
     if made is None:
         raise TargetError(
-            f"{text}: cannot tell what to call {type(model).__name__} with: return `inputs` beside "
-            "it, or say --inputs 'float32[4, 3, 32, 32]'"
+            f"{text}: cannot tell what to call {type(model).__name__} with: return `inputs` "
+            "beside it, or pass --inputs 'float32[4, 3, 32, 32]'"
         )
     return (made,)
 
@@ -41,7 +41,7 @@ def _from_spec(spec: str, text: str) -> torch.Tensor:
     match = _SPEC.fullmatch(spec)
     dtype = getattr(torch, match[1], None) if match else None
     if match is None or not isinstance(dtype, torch.dtype):
-        raise TargetError(f"{text}: {spec!r} is no input such as float32[8, 3] or int64[8]<10")
+        raise TargetError(f"{text}: {spec!r} is not an input such as float32[8, 3] or int64[8]<10")
     shape = [int(size) for size in match[2].split(",") if size.strip()]
     if dtype.is_floating_point or dtype.is_complex:
         return torch.randn(shape, dtype=dtype)

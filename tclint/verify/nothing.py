@@ -25,7 +25,7 @@ def why_nothing(subject: Subject, trace: Trace, first: Snapshot, models: Sequenc
     """The first reason that holds; ``models`` are what the target gave ``torch.compile`` itself."""
     bare = getattr(subject.loaded.function, "_orig_mod", subject.loaded.function)
     given = [*models, bare]
-    return next(_reasons(subject, trace, first, given), "Dynamo came to none of its functions")
+    return next(_reasons(subject, trace, first, given), "Dynamo reached none of its functions")
 
 
 def methods_called(call: Callable[[], object], models: Iterable[Any]) -> tuple[str, ...]:
@@ -52,7 +52,7 @@ def _reasons(
         yield f"Dynamo gave up on {frame.function}: {frame.reason}"
     for one in trace.breaks:
         where = f"{Path(one.filename).name}:{one.row}"
-        yield f"what {one.gb_id or 'a break'} at {where} leaves holds no tensor operation"
+        yield f"what {one.gb_id or 'a break'} at {where} leaves has no tensor operation"
     if trace.compiled_frames:
         yield "Dynamo found no tensor operation in it"
     called = methods_called(subject.call_eager, given)

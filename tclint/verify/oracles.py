@@ -160,7 +160,7 @@ def _recompile(metric: Any) -> Recompile:
 def _skips(reasons: list[str], count: int) -> tuple[str, ...]:
     """Why CUDA graphs were not used; a count alone where this torch does not say."""
     told = tuple(dict.fromkeys(reasons))
-    return told or ((f"{count} graphs, for reasons not told",) if count else ())
+    return told or ((f"{count} graphs, for unknown reasons",) if count else ())
 
 
 def _gave_up(metric: Any) -> bool:

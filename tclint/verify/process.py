@@ -216,7 +216,7 @@ class Child:
         stuck = _NCCL_GAVE_UP.search(self._last_words())
         if stuck:
             waited = f"{int(stuck[2]) / 1e3:.3g} s"
-            message = f"NCCL gave up on {stuck[1]} after {waited}: not every rank came to it"
+            message = f"NCCL gave up on {stuck[1]} after {waited}: not every rank reached it"
             return Failure("timeout", message)
         if end is None:
             message = f"{_UNWATCHED} {_name(status)}; {_LEFT}"
@@ -227,7 +227,7 @@ class Child:
             return Failure("crash", self._crash(_name(end.status)))
         if CLOSED in self._last_words():
             return Failure("answer", CLOSED)
-        message = f"ended with status {end.status} before it answered, as os._exit() makes it"
+        message = f"ended with status {end.status} before it answered, as after os._exit()"
         return Failure("exit", f"{message}{self._complaint()}")
 
     def _end(self, status: int) -> End | None:

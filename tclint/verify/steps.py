@@ -21,7 +21,7 @@ def backward(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     made = function(*args, **kwargs)
     loss = _total(made)
     if loss is None:
-        raise TargetError("nothing that came out requires a gradient: there is no backward")
+        raise TargetError("no output requires a gradient: there is no backward pass")
     loss.backward()
     return made
 
@@ -34,7 +34,7 @@ def training_step(
     made = function(*args, **kwargs)
     loss = _total(made, mean=True)
     if loss is None:
-        raise TargetError("nothing that came out requires a gradient: there is nothing to train")
+        raise TargetError("no output requires a gradient: there is nothing to train")
     loss.backward()
     optimizer.step()
     return loss.detach()

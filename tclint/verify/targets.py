@@ -135,7 +135,7 @@ def _import_file(path: Path) -> ModuleType:
     loader = overlay.loader_for(path.stem, path)
     spec = importlib.util.spec_from_file_location(path.stem, path, loader=loader)
     if spec is None or spec.loader is None:
-        raise TargetError(f"{path} is no Python file")
+        raise TargetError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     spec.loader.exec_module(module)

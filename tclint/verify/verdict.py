@@ -55,7 +55,7 @@ def judge_speed(arms: tuple[Arm, ...], equality: Equality, mode: str = "default"
     for one in (old, new):
         if one.spread > _NOISIEST * one.median:
             scatter = f"half of them within {rounded(one.lower, 3)} to {rounded(one.upper, 3)} ms"
-            note = f"no speedup: the times scatter too much ({scatter})"
+            note = f"no speedup: the times vary too much ({scatter})"
             return Speedup(mode, None, note)
     names = "compiled before / compiled after" if len(arms) > 1 else "eager / compiled"
     low, high = interval(old, new)
@@ -104,7 +104,7 @@ def judge_pair(
     if old_again is None or new_again is None:
         if is_plain(ratio):
             return Speedup("", ratio, names, low, high)
-        return Speedup("", None, f"too small to be told from one pair of processes ({names})")
+        return Speedup("", None, f"too small to be measured with one pair of processes ({names})")
     if not apart(old_again, new_again) or (ratio > 1) != (new_again.median > old_again.median):
         return Speedup("", None, f"not seen again in fresh processes ({names})", low, high)
     bounds = [one for one in (low, high, *interval(new_again, old_again)) if one is not None]

@@ -57,7 +57,7 @@ def rebuild(kind: type[Record], data: Any) -> Record:
 
 def _record(kind: type[Record], data: Any, where: str) -> Record:
     if not isinstance(data, dict):
-        raise WireError(f"{where} is no object")
+        raise WireError(f"{where} is not an object")
     hints = get_type_hints(kind)
     fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     for name in data:

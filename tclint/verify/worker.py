@@ -50,7 +50,7 @@ _OURS = str(Path(__file__).parent)
 _STANDARD = sysconfig.get_paths()["stdlib"]
 _GLANCE_SECONDS = 1.0
 _LONGEST_WORDS = 4000
-_LATE = "the GPU was lost at this line or before it: CUDA_LAUNCH_BLOCKING=1 tells"
+_LATE = "the GPU was lost at this line or before it: CUDA_LAUNCH_BLOCKING=1 shows where"
 
 Request = dict[str, Any]
 Answer = dict[str, Any]

@@ -134,7 +134,7 @@ def _changes(board: Board) -> Iterator[Section]:
 def _worth(board: Board) -> Iterator[Section]:
     head = ("arm", "targets with fixes", "fixes", "breaks", "made whole", "results differ", "rules")
     rows = tuple(tuple(_worth_row(one)) for one in board.worth if one.targets)
-    yield Section("Worth of fixes", head, rows, (1, 2, 3, 4, 5))
+    yield Section("What fixes are worth", head, rows, (1, 2, 3, 4, 5))
 
 
 def _worth_row(one: Worth) -> Iterator[str]:

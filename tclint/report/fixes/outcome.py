@@ -144,7 +144,7 @@ class Outcome:
         settled = {one for kept in self.kept for one in kept.fix.settles}
         own = sum(not one.fix.settles for one in self.kept) - follow
         text = count(own + len(settled), "finding")
-        return f"{text}, and {follow} that came up by fixing" if follow else text
+        return f"{text}, and {follow} that fixing revealed" if follow else text
 
     @property
     def dropped(self) -> tuple[ReportedFix, ...]:

@@ -27,7 +27,7 @@ def fetch(
     """
     for commit in commits:
         if not _COMMIT.fullmatch(commit):
-            raise ValueError(f"{commit!r} is no commit")
+            raise ValueError(f"{commit!r} is not a commit")
     repository = folder / "repository.git"
     run_bounded(
         command("init", "--quiet", "--bare", "--template=", str(repository)),

@@ -103,11 +103,11 @@ class Workers:
         except (ApiError, ChildError, OSError) as error:
             self._again(job, error)
         except (LookupError, TypeError, AttributeError) as error:
-            LOG.exception("%s#%d: an answer of another shape", job.repository, job.number)
+            LOG.exception("%s#%d: unexpected answer", job.repository, job.number)
             self._again(job, error)
         except Exception as error:
             # A job that nobody puts off counts as running for ever.
-            LOG.exception("%s#%d: nobody foresaw this", job.repository, job.number)
+            LOG.exception("%s#%d: unexpected error", job.repository, job.number)
             self._again(job, error)
         else:
             LOG.info("%s#%d: done", job.repository, job.number)

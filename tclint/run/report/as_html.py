@@ -132,7 +132,7 @@ def _figures(answer: Answer) -> Iterator[tuple[str, str]]:
     cached = words.cached(first.recorded.compiled)
     yield f"{rounded(seconds, 3)} s", f"compiling{', ' * bool(cached)}{cached}"
     if first.recorded.memory is not None:
-        yield f"{first.recorded.memory.peak / 2**30:.3g} GiB", "most memory of the GPU"
+        yield f"{first.recorded.memory.peak / 2**30:.3g} GiB", "peak GPU memory"
 
 
 def _line(number: int, one: Ranked, answer: Answer, root: Path) -> dict[str, Any]:

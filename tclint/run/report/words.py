@@ -32,10 +32,10 @@ _FIXES = {
     Applicability.DISPLAY: "see the rule",
 }
 
-_NOTHING = "nothing here is worth a change: no line costs what could be measured"
+_NOTHING = "nothing here is worth a change: no line costs enough to be measured"
 _UNSURE = "no line costs more than the steps differ by anyway"
 DROWNED = "less than the steps differ by anyway"
-ONLY_WORK = "no rule finds anything worth a change here; what the host does beside the model:"
+ONLY_WORK = "no rule finds anything worth a change here; what the host does besides the model:"
 _LEAST_PART = 0.01
 """The share of the host's time below which a part of the model's work is not told of."""
 _LEAST_ALONE = 0.01

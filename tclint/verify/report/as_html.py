@@ -126,7 +126,7 @@ def _diff(report: TargetReport) -> str:
 
 def _everything(report: TargetReport, base: Path) -> str:
     text = escape("\n".join(details(report, base)))
-    summary = "<summary>all that was seen</summary>"
+    summary = "<summary>everything that was seen</summary>"
     return f'<h3>Details</h3><details open>{summary}<pre tabindex="0">{text}</pre></details>'
 
 
