@@ -39,8 +39,8 @@ Somebody wrote this, wrapped the model in `torch.compile`, and wonders where the
 $source
 ```
 
-Every output on this page is of a real run, on one thread of a CPU that others were using too; the
-times are what they are there.
+All output on this page comes from a real run, on one thread of a CPU that others were using too; so
+the times mean little elsewhere.
 
 ## What does it cost
 
@@ -76,7 +76,7 @@ skipped, and the fix says so.
 
 `make`, in the script, returns the model and what it is called with. tclint compiles it as it is
 and with the fixes, each in a process of its own, and keeps a fix only if its break is gone and
-results, state and exceptions are the same. Only then it writes the file.
+results, state and exceptions are the same. Only then does it write the file.
 
 ```console
 $$ $fix_command
@@ -85,12 +85,12 @@ $fix
 
 How much faster a step gets depends on the machine: for a GPU, where the CPU waits at every break,
 there are [measurements](benchmark-verify.md). `tclint run --prove` compares the losses and the
-times of both versions in turns, without changing the file.
+times of both versions, without changing the file.
 
 ## Keep it so
 
-- A [pre-commit hook](pre-commit.md) or a [review](github.md) of each pull request finds the next.
-- A test holds the number of graph breaks: `@pytest.mark.compiles(breaks=0)`, by
+- A [pre-commit hook](pre-commit.md) or a [review](github.md) of each pull request finds more.
+- A test limits the number of graph breaks: `@pytest.mark.compiles(breaks=0)`, by
   [the plugin](run.md#in-pytest).
 - [Silencing](silencing.md) accepts what may stay.
 """)

@@ -209,7 +209,8 @@ def test_the_summary_groups_what_goes_with_the_same_settings(tmp_path: Path) -> 
     (tmp_path / "train.py").write_text(TRAIN)
     told = tclint("check", ".", cwd=tmp_path).stdout
     assert (
-        "1 more goes with 2 settings before train.py:5 (`tclint fix --remedies settings`)" in told
+        "1 more fixable with 2 settings before train.py:5 (`tclint fix --remedies settings`)"
+        in told
     )
 
 

@@ -101,16 +101,16 @@ def test_what_costs_less_than_steps_differ_by_is_not_said_to_be_worth_nothing(
     answer = recording.answer()
     told = recording.told()
     price = words.milliseconds(answer.drowned[0])
-    assert f"steps differ by anyway: 1 line (train.py:12 breaks the graph {price} ms)" in told
+    assert f"steps vary by anyway: 1 line (train.py:12 breaks the graph {price} ms)" in told
     assert "worth nothing here" not in told
     root = recording.script.parent
     for report in (as_markdown.render(answer, root), as_html.render(answer, root)):
-        assert "Less than the steps differ by anyway" in report
+        assert "Less than the steps vary by anyway" in report
         assert f"{price} ms: breaks the graph" in report
         assert "TCL170 setting" in report
         assert "Worth nothing here" not in report
     for report in (told, as_markdown.render(answer, root), as_html.render(answer, root)):
-        assert "o line costs more than the steps differ by anyway" in report
+        assert "o line costs more than the steps vary by anyway" in report
         assert "othing here is worth a change" not in report
 
 

@@ -97,7 +97,7 @@ def _why_none(run: Run) -> str:
 
 
 def _settings(run: Run) -> str:
-    """How many of the findings that no fix removes go with settings, and where to write them."""
+    """How many of the findings that no fix removes settings remove, and where to write them."""
     lines: dict[tuple[ChainLink, ...], dict[str, None]] = {}
     number: Counter[tuple[ChainLink, ...]] = Counter()
     for result in run.results:
@@ -108,8 +108,7 @@ def _settings(run: Run) -> str:
     if not number:
         return ""
     places, most = number.most_common(1)[0]
-    go = "goes" if most == 1 else "go"
-    told = f"{most} more {go} with {count(len(lines[places]), 'setting')}"
+    told = f"{most} more fixable with {count(len(lines[places]), 'setting')}"
     where = f"before {Path(places[0].filename).name}:{places[0].row} " if places else ""
     how = "(`tclint fix --remedies settings`)" if places else "where you compile"
     rest = number.total() - most

@@ -33,8 +33,8 @@ _FIXES = {
 }
 
 _NOTHING = "nothing here is worth a change: no line costs enough to be measured"
-_UNSURE = "no line costs more than the steps differ by anyway"
-DROWNED = "less than the steps differ by anyway"
+_UNSURE = "no line costs more than the steps vary by anyway"
+DROWNED = "less than the steps vary by anyway"
 ONLY_WORK = "no rule finds anything worth a change here; what the host does besides the model:"
 _LEAST_PART = 0.01
 """The share of the host's time below which a part of the model's work is not told of."""
