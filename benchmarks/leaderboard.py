@@ -93,8 +93,8 @@ def page(told: Board, fixed: Board | None, known: Sequence[str]) -> str:
 
 <!-- Written by `python -m benchmarks.leaderboard`; do not edit. -->
 
-Which models compile whole, and why the others do not: {len(told.rows)} of the {len(known)} models
-of the catalogues that tclint provides, {which}.
+Which models compile as one graph, and why the others do not: {len(told.rows)} of the
+{len(known)} models of the catalogues that tclint provides, {which}.
 They are small, with random weights, in eval mode, on a CPU. Measured on {told.run.finished[:10]}
 with {arms}. It is the output of [`tclint fleet`](fleet.md) for
 `benchmarks/leaderboard.toml`, or for a part of it. Nothing is timed: a backend that only counts
@@ -119,7 +119,7 @@ def _catalogues(told: Board, known: Iterable[str]) -> Section:
     of = Counter(name.partition("/")[0] for name in known)
     rows = [_catalogue(name, count, _of(told, name)) for name, count in of.items()]
     rows.append(_catalogue("all", of.total(), told.rows))
-    head = ("catalogue", "models", "measured", "whole", "95% interval", BREAKS, NOTHING, FAILED)
+    head = ("catalogue", "models", "measured", "one graph", "95% interval", BREAKS, NOTHING, FAILED)
     title = f"Catalogues, {told.totals[0].arm.name}"
     return Section(title, head, tuple(rows), tuple(range(1, len(head))))
 

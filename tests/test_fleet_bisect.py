@@ -61,7 +61,7 @@ def test_the_first_bad_commit_is_found(tmp_path: Path, commits: list[str]) -> No
 
     found = bisect(fleet, crew_of(crew), ONE, "", (commits[0], "HEAD"), tell)
     assert (found.commit, found.subject) == (commits[5], "change 5")
-    assert found.change.startswith("whole → 1 graph break (models/a.py:3 GB0124")
+    assert found.change.startswith("one graph → 1 graph break (models/a.py:3 GB0124")
     assert told[:2] == [commits[0], commits[7]]
     assert len(crew.asked) < len(told) <= 5  # code that was measured is not measured again
     again = StubCrew(judge)

@@ -47,7 +47,7 @@ def test_the_report_for_a_terminal(told: Board) -> None:
         "run 2, second: started",
         "as found  2.13.0        2  0 (0%)      1       1        0     1       0",
         "fixed     2.13.0        2  1 (50%)      0       0        0     1       0",
-        "worse  models/a.py:make_one  as found  whole → 1 graph break (models/a.py:3 GB0124",
+        "worse  models/a.py:make_one  as found  one graph → 1 graph break (models/a.py:3 GB0124",
         "fixed                   1      1   1 → 0           1               0  TCL101 1",
         "as found  GB0124  TCL101        1       1  Unsupported Tensor.item() call",
         "models/a.py:make_one  1 break        1 → 0 breaks",
@@ -61,7 +61,7 @@ def test_other_formats_say_the_same_and_escape_it(told: Board) -> None:
     assert r"crashed with \<b\>SIGSEGV\</b\> \| at a.py:1" in markdown
     page = rendered(told, "html")
     assert "crashed with &lt;b&gt;SIGSEGV&lt;/b&gt;" in page
-    assert "1 of 2 whole (50%)" in page
+    assert "1 of 2 as one graph (50%)" in page
     data = json.loads(rendered(told, "json"))
     assert data["totals"][1]["whole"] == 1
     assert data["worth"][0] == {
@@ -82,8 +82,8 @@ UNSURE = replace(WHOLE_ONE, speeds=(ModeSpeed("default", 2.0, 1.0, 1.5, 1.0, 2.0
 ELSEWHERE = replace(BREAK, gb_id="GB0001", reason="another")
 MOVED = replace(BREAK, row=30)
 MANY_NEW = (
-    "whole → 6 graph breaks (models/a.py:1, 2, 3 and 2 more GB0124 Unsupported Tensor.item() call;"
-    " models/a.py:3 GB0001 another)"
+    "one graph → 6 graph breaks (models/a.py:1, 2, 3 and 2 more GB0124 Unsupported Tensor.item()"
+    " call; models/a.py:3 GB0001 another)"
 )
 
 
@@ -92,7 +92,7 @@ MANY_NEW = (
     [
         (WHOLE_ONE, WHOLE_ONE, []),
         (WHOLE_ONE, replace(WHOLE_ONE, seconds=9.0), []),
-        (BROKEN, WHOLE_ONE, [("better", "1 graph break → whole")]),
+        (BROKEN, WHOLE_ONE, [("better", "1 graph break → one graph")]),
         (BROKEN, replace(BROKEN, breaks=(MOVED,)), []),
         (
             BROKEN,
@@ -120,7 +120,7 @@ MANY_NEW = (
         (
             WHOLE_ONE,
             replace(WHOLE_ONE, outcome=NOTHING, reason="it is skipped"),
-            [("worse", "whole → nothing compiled")],
+            [("worse", "one graph → nothing compiled")],
         ),
         (
             WHOLE_ONE,

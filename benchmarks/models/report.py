@@ -33,8 +33,8 @@ with them in train mode. Every line of the package at which the graph broke is c
   in either mode and in any model. An operand of `and` that Python never evaluated did not run. A
   finding in a function that an earlier break had already sent to eager (*behind*) does not count,
   nor does one of low confidence, which depends on a setting that is off here; both are listed.
-- **silence**: models that compile whole must not have findings of high confidence at lines that
-  ran.
+- **silence**: models that compile as one graph must not have findings of high confidence at lines
+  that ran.
 """
 
 
@@ -56,7 +56,7 @@ def summary(joined: Sequence[Joined], totals: Totals) -> str:
             f"models      {len(ran)} measured, {len(joined) - len(ran)} did not run",
             f"recall      {totals.recall} of the lines that broke",
             f"precision   {totals.precision} of the findings at lines that ran",
-            f"silence     {Share(quiet, len(totals.whole))} of the models that compile whole",
+            f"silence     {Share(quiet, len(totals.whole))} of the models without graph breaks",
         ]
     )
 
@@ -94,7 +94,7 @@ def _figures(joined: Sequence[Joined], totals: Totals) -> Iterator[str]:
     yield "## Figures\n"
     yield "```text\n" + summary(joined, totals) + "\n```\n"
     if totals.loud:
-        yield "Models that compile whole, with findings of high confidence:\n"
+        yield "Models that compile as one graph, with findings of high confidence:\n"
         for one, findings in totals.loud:
             places = ", ".join(f"{f.code} at `{f.file}:{f.row}`" for f in findings)
             yield f"- {one.model}: {places}"

@@ -143,7 +143,8 @@ def _pythons(old: list[Measured], new: list[Measured]) -> list[str]:
     those = "all of them" if whole == len(apart) else f"{whole} of them"
     return [
         f"{len(old) - len(apart)} runs were made on Python {_python(new[0])} with both. The other",
-        f"{len(apart)} were made on Python {versions}: {those} compile whole with both releases.",
+        f"{len(apart)} were made on Python {versions}: {those} compile as one graph with both",
+        "releases.",
     ]
 
 

@@ -98,7 +98,7 @@ def report(
     output_format: Annotated[Format, typer.Option(help="Format of the report.")] = Format.TEXT,
     output_file: _OutputFile = None,
 ) -> None:
-    """Report what compiles whole, what breaks and why, what fixes gain, and what changed."""
+    """Report what compiles as one graph, what breaks and why, what fixes gain, and what changed."""
     from tclint.cli.fleeting import output, rendered
     from tclint.fleet.board import board
     from tclint.fleet.store import open_store

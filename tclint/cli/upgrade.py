@@ -42,8 +42,8 @@ def upgrade(
     """Report what changes from one release of torch to another.
 
     That is: lines that start to break, recompile or raise; names that are removed; lines that stop
-    being a problem; and workarounds that can go. Neither torch nor your code is imported or run.
-    Exits with 1 if something breaks or is removed.
+    being a problem; and workarounds that can be removed. Neither torch nor your code is imported or
+    run. Exits with 1 if something breaks or is removed.
     """
     from tclint.cli.checking import complain_about, make_view
     from tclint.cli.configuration import Overrides

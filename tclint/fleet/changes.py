@@ -113,7 +113,7 @@ def _state(one: Measured) -> str:
     if one.outcome == BREAKS:
         count = len(one.breaks)
         return f"{count} graph break{'' if count == 1 else 's'}"
-    return {WHOLE: "whole", NOTHING: "nothing compiled"}[one.outcome]
+    return {WHOLE: "one graph", NOTHING: "nothing compiled"}[one.outcome]
 
 
 def _lines(new: Iterable[BreakLine], old: Iterable[BreakLine]) -> str:

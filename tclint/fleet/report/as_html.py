@@ -53,7 +53,7 @@ def _arm(total: Total) -> dict[str, Any]:
     return {
         "name": total.arm.name,
         "torch": total.arm.torch,
-        "whole": f"{total.whole} of {ran} whole ({total.whole / ran:.0%})",
+        "whole": f"{total.whole} of {ran} as one graph ({total.whole / ran:.0%})",
         "parts": [
             (_COLOURS[name], name, count, 100 * count / ran)
             for name, count in outcome_counts(total)

@@ -81,7 +81,7 @@ def cell(measured: Measured | None) -> str:
 def _state(measured: Measured) -> str:
     now = len(measured.breaks)
     if measured.outcome == WHOLE and not measured.breaks_before:
-        return WHOLE
+        return "one graph"
     if measured.breaks_before is not None and measured.breaks_before != now:
         return f"{measured.breaks_before} → {now} breaks"
     return f"{now} break{'' if now == 1 else 's'}"
@@ -98,7 +98,8 @@ def _moment(text: str) -> str:
 
 def _arms(board: Board) -> Section:
     head = (
-        "arm", "torch", "targets", "whole", "with breaks", "breaks", "nothing", "fail", "differ",
+        "arm", "torch", "targets", "one graph", "with breaks", "breaks", "nothing", "fail",
+        "differ",
         *(["speedup"] if any(total.speedup for total in board.totals) else []),
     )  # fmt: skip
     rows = tuple(tuple(_arm(total))[: len(head)] for total in board.totals)
@@ -132,7 +133,15 @@ def _changes(board: Board) -> Iterator[Section]:
 
 
 def _worth(board: Board) -> Iterator[Section]:
-    head = ("arm", "targets with fixes", "fixes", "breaks", "made whole", "results differ", "rules")
+    head = (
+        "arm",
+        "targets with fixes",
+        "fixes",
+        "breaks",
+        "now one graph",
+        "results differ",
+        "rules",
+    )
     rows = tuple(tuple(_worth_row(one)) for one in board.worth if one.targets)
     yield Section("What fixes are worth", head, rows, (1, 2, 3, 4, 5))
 
