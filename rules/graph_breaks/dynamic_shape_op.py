@@ -230,7 +230,7 @@ def _tell_total(site: Site, call: ast.Call) -> Repair | Decline | None:
     A call with the wrong repeats raises what it raised: torch looks at them before the length.
     """
     if any(keyword.arg == "output_size" for keyword in call.keywords):
-        return Decline("`output_size=` is given, and None where this is reached")
+        return Decline("`output_size=` is given, but is None here")
     repeats, repeated = _arguments(site, call)
     if repeats is None:
         return None

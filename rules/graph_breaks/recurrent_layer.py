@@ -22,7 +22,7 @@ _LAYERS: Final = {
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SIMPLE: Final = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
 _SPLITS_SINCE: Final = (2, 15)
-"""Up to then the whole function runs in eager, whatever is before the layer."""
+"""Up to then the whole function runs eagerly, whatever is before the layer."""
 _WAY_OUT = "outside of compiled code, cuDNN runs it at full speed"
 
 

@@ -36,7 +36,7 @@ class TensorFormatted(Rule[HostRead]):
         if deferrable and is_handed_out(site, node):
             return None
         function = site.text(node.func) if isinstance(node, ast.Call) else "%"
-        message = f"`{site.text(event.source)}` is a tensor: it is converted to text on the host"
+        message = f"`{site.text(event.source)}` is a tensor: it becomes a string on the host"
         ids = _IDS.get(function, self.gb_ids)
         if deferrable:
             ids = (renumbered(site, "GB0156", (2, 12), "GB0088"),)

@@ -33,14 +33,14 @@ def consequence(site: Site, around: ast.stmt | None = None, *, always: bool = Fa
     function = _function(site)
     loops = [loop for loop in site.facts.loops if loop is not around]
     if loops or site.facts.tries:
-        return f" inside {'a loop' if loops else 'a `try`'}, so all of {function} runs in eager"
-    rest = f", and the rest of {function} runs in eager" if always else ""
+        return f" inside {'a loop' if loops else 'a `try`'}, so all of {function} runs eagerly"
+    rest = f", and the rest of {function} runs eagerly" if always else ""
     return f": the graph breaks{rest}"
 
 
 def dropped(site: Site) -> str:
     """The end of a message about what Dynamo cannot split a function at, in a loop or not."""
-    return _REFUSED if _is_whole(site) else f", so all of {_function(site)} runs in eager"
+    return _REFUSED if _is_whole(site) else f", so all of {_function(site)} runs eagerly"
 
 
 def _is_whole(site: Site) -> bool:

@@ -171,10 +171,11 @@ def fix(
         bool, typer.Option("--unsafe-fixes", help="Also try fixes that may change behavior.")
     ] = False,
 ) -> None:
-    """Make a branch with the fixes that the targets confirm, a commit for each rule.
+    """Create a branch with the fixes that the targets confirm, one commit for each rule.
 
-    Prints the text of the pull request, with its proof. Targets that ran in `tclint fleet run` as
-    they are now judge; the working tree, its index and what is checked out stay as they are.
+    Prints the text of the pull request, with its proof. The targets that judge are those that ran
+    in `tclint fleet run` and have not changed since. The working tree, its index and what is
+    checked out stay as they are.
     """
     from tclint.cli.fleeting import make_fixes, output
 

@@ -36,5 +36,5 @@ def outside_script(finding: Finding, event: Event, scripted: Scripted) -> Findin
     function = touched(finding.fix)
     if function is None:
         return finding
-    why = f"torch.jit.script compiles `{function.qualname}`, too, and takes less of Python"
+    why = f"torch.jit.script compiles `{function.qualname}`, too, and supports less of Python"
     return replace(finding, fix=Decline(why))

@@ -141,7 +141,7 @@ def _formatted(site: Site, field: ast.FormattedValue, read: Tensor) -> Verdict:
     text = enclosing_text(site, field)
     exact = read.rank == 0 and read.dtype not in (FLOAT_OF_INTEGER, ROUNDED)
     if text is None or field.conversion != -1 or not exact or _is_for_integers(field, read):
-        return Refused("the number is formatted as text")
+        return Refused("the number is formatted as a string")
     if not is_handed_out(site, text):
         return Refused("the number is formatted into a string that the code uses later")
     return PROVED

@@ -343,7 +343,7 @@ def describe(event: SideEffectCall) -> str:
     elif site.facts.drops_frame:
         inside = "a loop" if site.facts.loops else "a `try`"
         function = f"`{site.function.name}`" if site.function else "the function"
-        text += f" inside {inside}, so all of {function} runs in eager"
+        text += f" inside {inside}, so all of {function} runs eagerly"
     if may_show_tensor(site, event.call):
         text += ", and the CPU waits for the tensor that it shows"
     return text
