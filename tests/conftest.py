@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
 from tests.quiet_torch import quieten
@@ -26,6 +27,8 @@ OFTEN = (20_000, 20, 20)
 """How many new objects the garbage collector waits for in tests."""
 INSTALLABLE = ("pyproject.toml", "setup.py", "README.md", "LICENSE", ".pre-commit-hooks.yaml")
 
+# Nothing of what is imported and collected is garbage.
+gc.disable()
 settings.register_profile("tclint", deadline=None, derandomize=True)
 settings.load_profile("tclint")
 
@@ -98,9 +101,28 @@ def pytest_collection_finish() -> None:
     """Spare the garbage collector what is there for good, modules and tests, and most of its runs:
     Dynamo makes so many objects that every eighth second went into them.
     """
+    gc.enable()
     gc.collect()
     gc.freeze()
     gc.set_threshold(*OFTEN)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Spare xdist half of its messages: that a test begins, and is set up and taken down well.
+
+    They cost more than many a test. Who asks for durations, a file of results or an early end
+    needs them.
+    """
+    option = item.config.option
+    is_worker = "PYTEST_XDIST_WORKER" in os.environ
+    if not is_worker or option.durations is not None or option.xmlpath or option.maxfail:
+        return None
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
 
 
 def pytest_runtest_setup() -> None:
