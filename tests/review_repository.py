@@ -51,14 +51,21 @@ class Repository:
             path.write_bytes(content.encode() if isinstance(content, str) else content)
         self.git("add", "--all")
         self.git("commit", "--quiet", "--allow-empty", "--message", "change")
-        return self.git("rev-parse", "HEAD")
+        return self._head()
+
+    def _head(self) -> str:
+        """The commit that was just made, read without starting git once more."""
+        head = (self.folder / ".git/HEAD").read_text("utf-8").strip()
+        ref = head.removeprefix("ref: ")
+        return head if ref == head else (self.folder / ".git" / ref).read_text("utf-8").strip()
 
 
 def new_repository(folder: Path) -> Repository:
     folder.mkdir()
     repository = Repository(folder)
-    repository.git("init", "--quiet", "--initial-branch=main")
-    repository.git("config", "core.autocrlf", "false")
+    repository.git("init", "--quiet", "--template=", "--initial-branch=main")
+    with (folder / ".git/config").open("a", encoding="utf-8") as config:
+        config.write("[core]\n\tautocrlf = false\n")
     return repository
 
 
