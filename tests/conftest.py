@@ -245,6 +245,11 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
     return folder
 
 
+def writing_bytecode(**more: str) -> dict[str, str]:
+    """The environment for what is installed: else each of its starts would compile it anew."""
+    return {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"} | more
+
+
 def _copied_sources(copy: Path) -> Path:
     for name in INSTALLABLE:
         shutil.copy(REPOSITORY / name, copy)

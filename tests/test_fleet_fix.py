@@ -48,7 +48,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     without_torch(monkeypatch)
     (tmp_path / "models.py").write_text(MODELS)
     (tmp_path / "FLEET.toml").write_text(FLEET)
-    (tmp_path / ".gitignore").write_text("fleet.sqlite*\n")
+    (tmp_path / ".gitignore").write_text("fleet.sqlite*\n__pycache__\n")
     git(tmp_path, "init", "--quiet")
     git(tmp_path, "config", "user.name", "a")
     git(tmp_path, "config", "user.email", "a@example.org")

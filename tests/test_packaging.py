@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tclint.lint.registry import load_rules
+from tests.conftest import writing_bytecode
 
 PROBE = """\
 import json, sys
@@ -111,6 +112,8 @@ def install(binaries: Path, *requirements: str) -> None:
 
 def run(command: list[str], folder: Path, status: int = 0) -> str:
     """Run a command that must end with this status; give its output."""
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=folder, env=writing_bytecode(), capture_output=True, text=True, check=False
+    )
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout

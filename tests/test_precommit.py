@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli_runs import commit_all, git
+from tests.conftest import writing_bytecode
 
 pytestmark = pytest.mark.slow
 
@@ -164,7 +165,6 @@ def pre_commit(
 
 def environment(project: Path) -> dict[str, str]:
     """Hooks' environments are kept beside the project."""
-    return os.environ | {
-        "PRE_COMMIT_HOME": str(project.with_name("pre-commit-home")),
-        "GIT_CONFIG_GLOBAL": os.devnull,
-    }
+    return writing_bytecode(
+        PRE_COMMIT_HOME=str(project.with_name("pre-commit-home")), GIT_CONFIG_GLOBAL=os.devnull
+    )

@@ -21,7 +21,7 @@ from tclint.verify.session import exit_code
 pytest.importorskip("torch")
 pytestmark = pytest.mark.slow
 
-ENDLESS = "kept = []\n    while True:\n        kept.append(torch.ones(1 << 26))"
+ENDLESS = "kept = []\n    while True:\n        kept.append(torch.empty(1 << 26))"
 RETURN = "\n    return torch.sin, (torch.ones(3),), {}\n"
 REPAIR = AppliedFix("TCL000", "drill.py", 4, "repair it")
 
