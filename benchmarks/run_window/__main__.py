@@ -1,8 +1,7 @@
 """Whether a script is slower after the recorder's windows: ``python -m benchmarks.run_window``.
 
-Public scripts run many times, in copies of one process that has torch imported. A batch of copies
-is of one script; all are started, and then make their steps one after the other, in an order that
-is drawn. They differ in one thing alone, their arm:
+Public scripts run many times, each in a process of its own, in an order that is drawn. These
+differ in one thing alone, their arm:
 
 - *none*: no recorder, no profiler;
 - *recorder*: as a user has it;
@@ -13,12 +12,13 @@ is drawn. They differ in one thing alone, their arm:
 - *attached*: the same, and the tracer stays;
 - *host*: the same, and it sees the host alone.
 
-``clocks.py`` times the same steps in all of them, by number: some before the window, and some after
-it. A row tells by how much a step is longer after than before, less what it is in *none*, within
-each batch: what processes and the machine have in common is not in it. *CPU* is the time of all
-the process's threads; *launch*, *wait* and *host* are of small things that a step is made of, run
-many times between the steps; *collector* is Python's, as a share of the steps; *threads* how many
-there are more. In brackets is a 95% interval, by a bootstrap over batches.
+``site/sitecustomize.py`` times the same steps in all of them, by number: some before the window,
+and some after it. A row tells by how much a step is longer after than before, less what it is in
+*none*: what the process and the machine have in common is not in it. *CPU* is the time of all
+threads of the process; *launch*, *wait* and *host* are of small things that a step is made of, run
+many times between the steps; *collector* is the share that Python's collector takes of the steps;
+*threads* are those that there are more. In brackets is a 95% interval, by a bootstrap over
+processes.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ import math
 import os
 import random
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from benchmarks.run_overhead.__main__ import LONGER
 from benchmarks.run_scripts import data, desk
 from benchmarks.run_scripts.listed import SCRIPTS, Script
-from benchmarks.run_window.clocks import window
 from tclint.run.launch import SITE as RECORDER
 
+SITE = Path(__file__).with_name("site")
 ARMS = ("none", "recorder", "older", "unwatched", "plain", "hasty", "attached", "host")
-IMPORTS = {
-    "mnist": ("torch", "torchvision"),
-    "vae": ("torch", "torchvision"),
-    "torch_geometric": ("torch", "torch_geometric"),
-}
 _WINDOWS = {"recorder": "3,20,3", "older": "3,20,3", "unwatched": "0,0,0"}
 _FOREVER = {"torch_geometric": ("examples/compile/gcn.py", "range(1, 201)", "range(1, 1_000_001)")}
 _DIGITS = 8_000
 """So many that no epoch ends while steps are timed."""
+_PATIENCE = 120
 _DRAWS = 2000
 
 Row = dict[str, Any]
@@ -66,49 +66,99 @@ def main() -> None:
     kept = options.out / "processes.jsonl"
     if options.seconds:
         with tempfile.TemporaryDirectory(prefix="window-") as folder:
-            measure(options, Path(folder), kept)
+            Rounds(options, Path(folder), kept).run()
     rows = [json.loads(line) for line in kept.read_text().splitlines()]
     print("\n".join(page(rows)))
 
 
-def measure(options: argparse.Namespace, folder: Path, kept: Path) -> None:
-    """Let one process import torch, and copies of it be the arms."""
-    wanted = [script for script in SCRIPTS if script.name in options.only.split(",")]
-    told = {
-        "jobs": {script.name: _job(script, options, folder / script.name) for script in wanted},
-        "arms": options.arms.split(","),
-        "seconds": options.seconds,
-        "seed": options.seed,
-        "kept": str(kept.resolve()),
-    }
-    (folder / "told.json").write_text(json.dumps(told))
-    # Nothing may touch the GPU before a copy does.
-    environment = os.environ | {"PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
-    command = [options.python, "-m", "benchmarks.run_window.copies", str(folder / "told.json")]
-    subprocess.run(command, env=environment, check=True)
+class Rounds:
+    """Starts process after process, some ahead of their turn, until the time is over."""
 
+    def __init__(self, options: argparse.Namespace, folder: Path, kept: Path) -> None:
+        self._options, self._folder, self._kept = options, folder, kept
+        self._until = time.monotonic() + options.seconds
+        self._turn = threading.Lock()
+        self._number = 0
+        self._scripts = {one.name: one for one in SCRIPTS if one.name in options.only.split(",")}
+        self._order = self._drawn()
+        for script in self._scripts.values():
+            _lay_out(script, options, folder / script.name)
 
-def _job(script: Script, options: argparse.Namespace, work: Path) -> dict[str, Any]:
-    """Lay out a script, and say how a copy runs it."""
-    _lay_out(script, options, work)
-    gate, early, _ = map(int, options.steps.split(","))
-    # The windows begin at the same step in all arms; losses are copied before steps are timed.
-    recorder = {"TCLINT_RECORD_WARM_UP": str(window(gate, early))}
-    recorder["TCLINT_RECORD_LOSSES"] = str(gate - 10)
-    more = LONGER.get(script.name, "")
-    return {
-        "imports": IMPORTS[script.name],
-        "folder": str(work / script.folder),
-        "arguments": desk.arguments(script, options.device, work, more),
-        "environment": desk.environment(script, work, options.device)
-        | {"WINDOW_STEPS": options.steps},
-        "recorders": {
-            arm: recorder
-            | {"TCLINT_RECORD_WINDOW": sizes}
-            | {"WINDOW_RECORDER": str(options.older if arm == "older" else RECORDER)}
-            for arm, sizes in _WINDOWS.items()
-        },
-    }
+    def run(self) -> None:
+        """Come back once the time is over."""
+        threads = [threading.Thread(target=self._work) for _ in range(self._options.ahead)]
+        for thread in threads:
+            thread.start()
+            time.sleep(self._options.apart)
+        for thread in threads:
+            thread.join()
+
+    def _drawn(self) -> Iterator[tuple[str, str]]:
+        draw = random.Random(self._options.seed)
+        while True:
+            pairs = [(name, arm) for name in self._scripts for arm in self._options.arms.split(",")]
+            draw.shuffle(pairs)
+            yield from pairs
+
+    def _work(self) -> None:
+        while time.monotonic() < self._until:
+            with self._turn:
+                name, arm = next(self._order)
+                self._number += 1
+                place = self._folder / str(self._number)
+            found = self._process(self._scripts[name], arm, place)
+            about = {"script": name, "arm": arm, "seed": self._options.seed}
+            with self._turn, self._kept.open("a") as stream:
+                stream.write(json.dumps(about | found) + "\n")
+
+    def _process(self, script: Script, arm: str, place: Path) -> Row:
+        place.mkdir()
+        work = self._folder / script.name
+        more = LONGER.get(script.name, "")
+        command = [self._options.python, *desk.arguments(script, self._options.device, work, more)]
+        with (place / "log").open("wb") as stream:
+            process = subprocess.Popen(
+                command,
+                cwd=work / script.folder,
+                env=self._environment(script, arm, place),
+                stdout=stream,
+                stderr=stream,
+                start_new_session=True,
+            )
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(min(_PATIENCE, self._until + 5 - time.monotonic()))
+            # With what it has started itself.
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        out = place / "steps.json"
+        last = (place / "log").read_text(errors="replace").strip()[-300:]
+        found: Row = json.loads(out.read_text()) if out.exists() else {"failed": last}
+        shutil.rmtree(place, ignore_errors=True)
+        return found
+
+    def _environment(self, script: Script, arm: str, place: Path) -> dict[str, str]:
+        options = self._options
+        told = desk.environment(script, self._folder / script.name, options.device)
+        sites = [str(SITE), told["PYTHONPATH"]]
+        if arm in _WINDOWS:
+            gate, early, _ = map(int, options.steps.split(","))
+            (place / "recording").mkdir()
+            sites.insert(0, str(options.older if arm == "older" else RECORDER))
+            told["TCLINT_RECORD"] = str(place / "recording")
+            told["TCLINT_RECORD_WINDOW"] = _WINDOWS[arm]
+            # So that the windows begin where the other arms have theirs.
+            told["TCLINT_RECORD_WARM_UP"] = str(gate + early + 16)
+            # Losses are copied before the steps that are timed.
+            told["TCLINT_RECORD_LOSSES"] = str(gate - 10)
+        told["PYTHONPATH"] = os.pathsep.join(sites)
+        told |= {"WINDOW_ARM": arm, "WINDOW_STEPS": options.steps}
+        told |= {"WINDOW_OUT": str(place / "steps.json"), "WINDOW_LOCK": str(self._folder / "lock")}
+        cores = sorted(os.sched_getaffinity(0))
+        if len(cores) > 7:
+            told["WINDOW_CORES"] = ",".join(map(str, cores[:4]))
+            told["WINDOW_OTHERS"] = ",".join(map(str, cores[4:]))
+        return told
 
 
 def _lay_out(script: Script, options: argparse.Namespace, work: Path) -> None:
@@ -136,37 +186,30 @@ def page(rows: Sequence[Row]) -> Iterator[str]:
 
 def table(rows: Sequence[Row]) -> Iterator[str]:
     """A row for each arm."""
-    yield f"| arm | processes | batches | before | {' | '.join(MEASURES)} | threads |"
-    yield f"| --- | ---: | ---: | ---: | {' | '.join('---:' for _ in MEASURES)} | ---: |"
+    yield f"| arm | processes | before | {' | '.join(MEASURES)} | threads |"
+    yield f"| --- | ---: | ---: | {' | '.join('---:' for _ in MEASURES)} | ---: |"
     for arm in ARMS:
         own = [row for row in rows if row["arm"] == arm]
         if not own:
             continue
         before = statistics.median(statistics.median(_times(row, "early", 0)) for row in own)
-        told = [
-            arm,
-            str(len(own)),
-            str(len({row["batch"] for row in own})),
-            f"{before / 1e6:.3g} ms",
-        ]
+        cells = _cells(rows, arm)
+        told = [arm, str(len(own)), f"{before / 1e6:.3g} ms"]
         for one in MEASURES.values():
-            told.append("" if arm == "none" else _told(differences(rows, arm, one)))
+            told.append("" if arm == "none" else _told(cells, one))
         more = [row["after"]["threads"] - row["before"]["threads"] for row in own]
         told.append(f"{statistics.mean(more):+.1f}")
         yield f"| {' | '.join(told)} |"
 
 
-def differences(rows: Iterable[Row], arm: str, measure: Measure) -> list[float]:
-    """For each batch, by how much an arm differs from *none*."""
-    found: dict[str, dict[str, list[float]]] = {}
+def _cells(rows: Iterable[Row], arm: str) -> list[tuple[list[Row], list[Row]]]:
+    """The processes of an arm and of *none*, by script and call."""
+    found: dict[tuple[str, int], tuple[list[Row], list[Row]]] = {}
     for row in rows:
         if row["arm"] in {arm, "none"}:
-            found.setdefault(row["batch"], {}).setdefault(row["arm"], []).append(measure(row))
-    return [
-        statistics.mean(one[arm]) - statistics.mean(one["none"])
-        for one in found.values()
-        if len(one) > 1
-    ]
+            pair = found.setdefault((row["script"], row["seed"]), ([], []))
+            pair[row["arm"] == "none"].append(row)
+    return [pair for pair in found.values() if all(pair)]
 
 
 def _times(row: Row, part: str, clock: int) -> list[float]:
@@ -205,7 +248,7 @@ def _collector(row: Row) -> float:
     """By how much the collector's share of the steps has grown."""
     before, after = (
         sum(float(ns) for count, *_, ns in row["collected"] if first <= count < first + len(steps))
-        / sum(step[0] for step in steps)
+        / sum(float(step[0]) for step in steps)
         for first, steps in ((row["first"][part], row["steps"][part]) for part in ("early", "late"))
     )
     return after - before
@@ -225,14 +268,29 @@ MEASURES: dict[str, Measure] = {
 """How a step, and what it is made of, has changed."""
 
 
-def _told(found: Sequence[float]) -> str:
-    if not found:
+def _told(cells: Sequence[tuple[list[Row], list[Row]]], measure: Measure) -> str:
+    if not cells:
         return "?"
+    pairs = [([measure(row) for row in own], [measure(row) for row in none]) for own, none in cells]
     draw = random.Random(0)
-    again = sorted(statistics.median(draw.choices(found, k=len(found))) for _ in range(_DRAWS))
-    ends = statistics.median(found), again[_DRAWS // 40], again[-_DRAWS // 40 - 1]
+    again = sorted(
+        _difference([(_again(draw, own), _again(draw, none)) for own, none in pairs])
+        for _ in range(_DRAWS)
+    )
+    ends = _difference(pairs), again[_DRAWS // 40], again[-_DRAWS // 40 - 1]
     value, low, high = map(math.expm1, ends)
     return f"{value:+.1%} ({low:+.1%} to {high:+.1%})"
+
+
+def _again(draw: random.Random, values: Sequence[float]) -> list[float]:
+    return draw.choices(values, k=len(values))
+
+
+def _difference(pairs: Sequence[tuple[Sequence[float], Sequence[float]]]) -> float:
+    """The mean of what the medians of each cell differ by; a cell of few processes counts less."""
+    weights = [1 / (1 / len(own) + 1 / len(none)) for own, none in pairs]
+    apart = [statistics.median(own) - statistics.median(none) for own, none in pairs]
+    return sum(w * far for w, far in zip(weights, apart, strict=True)) / sum(weights)
 
 
 def _options() -> argparse.Namespace:
@@ -240,15 +298,13 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--checkouts", type=lambda text: Path(text).resolve(), default=Path())
     parser.add_argument("--python", default=sys.executable, help="runs the scripts")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda")
-    parser.add_argument("--only", default=",".join(IMPORTS), help="names of scripts, with commas")
-    parser.add_argument(
-        "--arms",
-        default="none,none,none,recorder,recorder,recorder,attached",
-        help="of each batch, with commas",
-    )
+    parser.add_argument("--only", default="mnist,vae,torch_geometric", help="names of scripts")
+    parser.add_argument("--arms", default="none,none,recorder,recorder,attached", help="of a round")
     parser.add_argument("--older", type=lambda text: Path(text).resolve(), default=RECORDER)
     parser.add_argument("--steps", default="50,250,250", help="first, before and after")
     parser.add_argument("--seconds", type=float, default=500.0, help="0: print again")
+    parser.add_argument("--ahead", type=int, default=7, help="processes at a time; one makes steps")
+    parser.add_argument("--apart", type=float, default=1.0, help="seconds between their starts")
     parser.add_argument("--seed", type=int, default=0, help="of the order")
     parser.add_argument("--out", type=Path, required=True, help="all steps of all processes")
     return parser.parse_args()

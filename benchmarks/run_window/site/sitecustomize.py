@@ -1,7 +1,8 @@
 """Times the steps of a process before and after a window, by a clock of its own.
 
-The same in every arm: a hook on optimizers that reads clocks. Until it holds the lock a process
-waits, so that only one of them makes steps at any time.
+The same in every arm: a hook on optimizers that reads clocks. Where the recorder is part of an arm,
+its ``sitecustomize`` comes first and imports this one; this one imports that of the script. Until
+it holds the lock a process waits, so that only one of them makes steps at any time.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +26,6 @@ _DETACH = "TEARDOWN_CUPTI"
 _TASKS = Path("/proc/self/task")
 
 
-def window(gate: int, early: int) -> int:
-    """The step at which the windows begin; so many were made before the lock, and then timed."""
-    return gate + SETTLED + early + 1
-
-
 class Clocks:
     """What each step took, by the wall's clock and the process's."""
 
@@ -36,7 +33,7 @@ class Clocks:
         self._torch, self._told = torch, told
         self._arm = told["WINDOW_ARM"]
         self._gate, early, late = map(int, told["WINDOW_STEPS"].split(","))
-        self._look = window(self._gate, early)
+        self._look = self._gate + SETTLED + early + 1
         self._early = range(self._look - 1 - early, self._look - 1)
         self._late = range(self._look + BETWEEN + AFTER, self._look + BETWEEN + AFTER + late)
         self._count = 0
@@ -114,6 +111,9 @@ class Clocks:
         # Held as long as the process runs.
         self._lock = os.open(self._told["WINDOW_LOCK"], os.O_WRONLY | os.O_CREAT)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
+        cores = _cores(self._told, "WINDOW_CORES")
+        for thread in _TASKS.iterdir() if cores else ():
+            os.sched_setaffinity(int(thread.name), cores)
 
     def _probed(self) -> dict[str, Any]:
         """Small things that a step is made of, many times: nanoseconds for each, chunk by chunk."""
@@ -136,6 +136,10 @@ class Clocks:
         os._exit(0)
 
 
+def _cores(told: Mapping[str, str], name: str) -> list[int]:
+    return [int(core) for core in told.get(name, "").split(",") if core]
+
+
 def _nothing() -> None:
     pass
 
@@ -149,3 +153,22 @@ def _each(call: Any, times: int, chunks: int, after: Any = _nothing) -> list[int
         found.append((time.perf_counter_ns() - begun) // times)
         after()
     return found
+
+
+def begin(told: Mapping[str, str]) -> None:
+    """Load torch, and time the steps of this process from now on."""
+    cores = _cores(told, "WINDOW_OTHERS")
+    if cores:
+        os.sched_setaffinity(0, cores)
+    Clocks(import_module("torch"), told)
+
+
+# Not in what the process starts itself.
+_told = dict(os.environ)
+if os.environ.pop("WINDOW_ARM", ""):
+    begin(_told)
+_FOLDER = str(Path(__file__).parent)
+sys.path[:] = [entry for entry in sys.path if entry != _FOLDER]
+sys.modules.pop("sitecustomize", None)
+# Where there is none, its absence is told to `site` in the way that it expects.
+import_module("sitecustomize")
