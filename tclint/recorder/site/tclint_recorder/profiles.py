@@ -44,10 +44,10 @@ class Profiles:
             activities.append(torch.profiler.ProfilerActivity.CUDA)
         # Kineto would say on stderr that it begins; it asks the environment of C, not Python's.
         os.putenv(_LEVEL, "99")
-        self._detaches = torch.cuda.is_initialized() and detaches(torch)
-        if self._detaches:
+        if detaches(torch):
             # Else the tracer stays, and each launch is slower until the program ends.
             os.putenv(_DETACH, "1")
+            self._detaches = torch.cuda.is_initialized()
         self._profiler = torch.profiler.profile(activities=activities, acc_events=True)
         self._profiler.start()
         self._give_way()
