@@ -363,7 +363,7 @@ def test_an_environment_can_be_a_folder_of_packages(tmp_path: Path) -> None:
 
 
 def test_an_environment_without_packages_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"python-environment: .*nowhere is no virtual"):
+    with pytest.raises(ConfigError, match=r"python-environment: .*nowhere is neither a virtual"):
         check(tmp_path, "import torch\n", environment="nowhere")
 
 
