@@ -182,6 +182,29 @@ def test_the_helper_has_to_have_a_place_above_what_calls_it(why: str, tmp_path: 
     assert "first_item(total" not in changed or "lambda x: x[: x.sum()]" in changed
 
 
+WRITTEN = {
+    "by its place": "m = torch.zeros(3, dtype=torch.bool)\nm[0] = True\ntotal = m.sum()",
+    "by a method": "m = torch.zeros(3)\nm.add_(1)\ntotal = m.sum()",
+    "by a view": "m = torch.zeros(3)\nn = m.view(-1)\nn[1:] = 2\ntotal = m.sum()",
+    "by an operator": "m = mask.clone()\nm |= True\ntotal = m.sum()",
+    "twice": "m = torch.zeros(3)\nm.add_(1)\nm.mul_(0)\ntotal = m.sum()",
+}
+
+
+@pytest.mark.parametrize("how", WRITTEN)
+def test_what_was_written_before_is_never_computed_with_as_it_was(how: str, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="the proofs run torch.compile")
+    code = program(f"{WRITTEN[how]}\nif total > 0:\n    return x + 1\nreturn x - 1")
+    after = opened(code, tmp_path)
+    assert "first_item(total > 0)" in after
+    before, function = load(code, tmp_path, "before").f, load(after, tmp_path, "after").f
+    torch._dynamo.reset()
+    compiled = torch.compile(function, backend="eager")
+    x, mask = torch.randn(5, 4), torch.zeros(5, 4, dtype=torch.bool)
+    given = outcome(compiled, x, mask)
+    assert same(outcome(before, x, mask), given) or "another number" in str(given)
+
+
 def test_floats_of_a_kind_that_is_not_told_are_read_as_before(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason="the proofs run torch.compile")
     code = program("n = x.sum().item()\nreturn x * n if n > 0.1 else x[:1]")

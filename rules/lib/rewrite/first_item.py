@@ -39,9 +39,9 @@ _ROWS: Final = (
 _MESSAGE: Final = "Specialize on the number of the first call, and raise for any other"
 _NUMBERS_MESSAGE: Final = "Specialize on the numbers of the first call, and raise for any others"
 _CHANGES: Final = (
-    "compiled code is specialized on the number of the first call, and raises for any other, "
-    "and for NaN; the call that compiles computes what the number depends on twice, writes "
-    "included"
+    "compiled code is specialized on the number of the first call, and raises for any other, for "
+    "NaN, and mostly where the number depends on what compiled code wrote in place; the call that "
+    "compiles computes what the number depends on twice"
 )
 _ITEM: Final = '''\
 @{torch}.compiler.assume_constant_result
