@@ -184,6 +184,17 @@ def test_what_the_target_never_runs_is_kept_only_if_safe(tmp_path: Path) -> None
     assert "print('b')" in outcome.changed[0].after
 
 
+def test_lines_of_what_only_the_factory_imports_are_executed(tmp_path: Path) -> None:
+    factory = "def make():\n    import program\n\n    return program.f, (torch.arange(4.0),), {}\n"
+    (tmp_path / "factory.py").write_text(f"{HEAD}{factory}")
+    path = tmp_path / "program.py"
+    path.write_text(f"{HEAD}def f(x):\n    y = x.sum().item()\n    return x + y\n")
+    unsafe = Fake("y = x.sum().item()", "y = x.sum()", Applicability.UNSAFE)
+    jobs = jobs_for(["factory.py:make"], Config(tmp_path), Options(speed=False))
+    outcome = confirm(replace(_plan(path, [unsafe]), jobs=jobs), Status.APPLIED)
+    assert _grounds(outcome) == {5: ("applied", "confirmed")}
+
+
 def test_line_that_runs_without_a_break_is_left_alone(tmp_path: Path) -> None:
     outcome = _confirm(tmp_path, "    y = x + 1\n    return y\n", Fake("y = x + 1", "y = 1 + x"))
     assert _grounds(outcome) == {5: ("dropped", "no-break")}

@@ -18,20 +18,21 @@ from tclint.verify.subject import Making, Workshop
 def executed_rows(making: Making) -> dict[str, list[int]]:
     """The rows by file that making the target and calling it once, not compiled, come through."""
     shop = Workshop(making, None)
-    with _tracing(frozenset(shop.files)) as seen:
+    with _tracing(f"{making.root.resolve()}{os.sep}") as seen:
         outcome(shop.make().call_eager)
-    return {name: sorted(rows) for name, rows in seen.items()}
+    known = frozenset(shop.files)  # by now: the factory, and the call, may import some, too
+    return {name: sorted(rows) for name, rows in seen.items() if name in known}
 
 
 @contextmanager
-def _tracing(files: frozenset[str]) -> Iterator[dict[str, set[int]]]:
+def _tracing(root: str) -> Iterator[dict[str, set[int]]]:
     seen: dict[str, set[int]] = defaultdict(set)
     real = cache(os.path.realpath)
 
     def enter(frame: FrameType, event: str, argument: Any) -> Any:
         del event, argument
         name = real(frame.f_code.co_filename)
-        if name not in files:
+        if not name.startswith(root):
             return None
         rows = seen[name]
 
