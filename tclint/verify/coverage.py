@@ -8,31 +8,32 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from tclint.verify.snapshot import outcome
-from tclint.verify.subject import Making, Workshop
+from tclint.verify.subject import Making, Workshop, is_of_user
 
 
 def executed_rows(making: Making) -> dict[str, list[int]]:
     """The rows by file that making the target and calling it once, not compiled, come through."""
     shop = Workshop(making, None)
-    with _tracing(f"{making.root.resolve()}{os.sep}") as seen:
+    with _tracing(making.root) as seen:
         outcome(shop.make().call_eager)
-    known = frozenset(shop.files)  # by now: the factory, and the call, may import some, too
-    return {name: sorted(rows) for name, rows in seen.items() if name in known}
+    return {name: sorted(rows) for name, rows in seen.items()}
 
 
 @contextmanager
-def _tracing(root: str) -> Iterator[dict[str, set[int]]]:
+def _tracing(root: Path) -> Iterator[dict[str, set[int]]]:
+    """Collect the rows of the user's files, those that are imported meanwhile included."""
     seen: dict[str, set[int]] = defaultdict(set)
-    real = cache(os.path.realpath)
+    traced = cache(lambda file: os.path.realpath(file) if is_of_user(file, root) else None)
 
     def enter(frame: FrameType, event: str, argument: Any) -> Any:
         del event, argument
-        name = real(frame.f_code.co_filename)
-        if not name.startswith(root):
+        name = traced(frame.f_code.co_filename)
+        if name is None:
             return None
         rows = seen[name]
 

@@ -303,8 +303,13 @@ def _widened(loaded: Loaded) -> Loaded:
 
 
 def _within(module: ModuleType | None, root: Path) -> bool:
-    file = getattr(module, "__file__", None)
-    if not file or "site-packages" in file:
+    file: str | None = getattr(module, "__file__", None)
+    return file is not None and is_of_user(file, root)
+
+
+def is_of_user(file: str, root: Path) -> bool:
+    """True for a file below the root that is neither an installed package's nor tclint's."""
+    if not file or file.startswith("<") or "site-packages" in file:
         return False
     path = Path(file).resolve()
     return root.resolve() in path.parents and Path(__file__).parents[1] not in path.parents
