@@ -281,6 +281,7 @@ def gone(process: int) -> bool:
 
 
 @pytest.mark.slow(15)
+@pytest.mark.usefixtures("copied_children")
 def test_a_compiler_that_gets_it_wrong_is_named(tmp_path: Path) -> None:
     # What Dynamo is known to get wrong without a word: a float64 of numpy is a float.
     (tmp_path / "wrong.py").write_text(
