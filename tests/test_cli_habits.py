@@ -100,7 +100,7 @@ def test_a_release_without_torch_compile_is_refused(project: Path) -> None:
 def test_a_release_that_nobody_knows_yet_is_told(project: Path) -> None:
     done = tclint("check", "--target-torch", "9.9", cwd=project)
     assert done.returncode == 1
-    assert "9.9 is taken for" in done.stderr
+    assert "9.9 is treated as" in done.stderr
 
 
 def test_a_reason_that_stands_apart_writes_nothing(project: Path) -> None:

@@ -130,7 +130,10 @@ def test_a_command_that_does_not_exist_is_one_clear_error(project: Path) -> None
         (("--apply", "--", "python"), "--apply needs --prove"),
         (("--unsafe-fixes", "--", "python"), "--unsafe-fixes and --remedies need --prove or --abl"),
         (("python", "x.py", "--opt"), "after `--`: tclint run -- python x.py --opt"),
-        (("--seed", "1", "python", "x.py", "--seed", "2"), "--seed is tclint's or the command's?"),
+        (
+            ("--seed", "1", "python", "x.py", "--seed", "2"),
+            "--seed may be an option of tclint or of the command.",
+        ),
         (("--output-format", "json", "--", "python"), "--output-format needs --output-file"),
     ],
 )

@@ -84,7 +84,7 @@ def test_ranks_that_fail_or_diverge_fail_the_run() -> None:
     assert complaints_of(report) == ("rank 1: timeout: took longer",)
     apart = Distributed(2, "gloo", "ddp", (Rank(0), Rank(1)), diverged=(1,))
     report = TargetReport("m", found().arms, SAME, distributed=apart)
-    assert complaints(report)[0].startswith("ranks 1 ended with other weights")
+    assert complaints(report)[0].startswith("ranks 1 ended with weights or gradients that differ")
     assert exit_code([report]) == 1
 
 

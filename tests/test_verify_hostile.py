@@ -75,7 +75,7 @@ def drill(folder: Path, code: str, limit: float = 120, kind: type = Done) -> obj
             "gave an answer that cannot be read: Done has no 'ok'",
         ),
         ("answer = EagerSample('fast')", "answer", "gave an answer that cannot be read: Done has"),
-        ("answer = 7", "answer", "gave an answer that cannot be read: Done is no object"),
+        ("answer = 7", "answer", "gave an answer that cannot be read: Done is not an object"),
     ],
 )
 def test_each_way_to_end_or_to_lie_is_told(
