@@ -243,7 +243,7 @@ def _power(event: Call) -> Finding | None:
 
 
 def _grouping(event: Call) -> Finding | None:
-    """A key that is given by its place: Dynamo asks for it by its name."""
+    """A key that is passed by position: Dynamo expects it as a keyword."""
     given = event.call.args
     if len(given) != 2 or any(isinstance(part, ast.Starred) for part in given):
         return None
@@ -254,8 +254,8 @@ def _grouping(event: Call) -> Finding | None:
     }
     named = Replace(event.call, "$grouped($members, key=$key)", parts)
     return Finding(
-        f"Dynamo does not trace `itertools.groupby` with a key by place{consequence(event.site)}",
-        Repair("Give the key by its name", (named,)),
+        f"Dynamo does not trace `itertools.groupby` with a positional key{consequence(event.site)}",
+        Repair("Pass the key by keyword", (named,)),
         gb_ids=loop_ids(event.site, "GB0134"),
     )
 
