@@ -37,7 +37,7 @@ class UnknownCompileMode(Rule[CompileCall]):
             else f"; use {_listed(known)}"
         )
         return Finding(
-            f'"{mode}" is not a mode of {version_of(event)}{question}',
+            f'"{mode}" is no mode of {version_of(event)}{question}',
             fix=rename(event, node, suggestion),
             node=node,
             confidence=Confidence.HIGH,

@@ -46,8 +46,8 @@ class WholeModelCompiled(Rule[CompileCall]):
             return None
         return Finding(
             f"`{model.name.rpartition('.')[2]}` is compiled as a whole: each of its "
-            f"{deepest.count} `{deepest.block}`s is compiled again; compile the block instead, "
-            "and it is compiled once",
+            f"{deepest.count} `{deepest.block}`s is compiled again; compile the block, and it "
+            "is compiled once",
             fix=_repair(event, deepest),
             confidence=Confidence.MEDIUM,
         )

@@ -54,8 +54,8 @@ class NumpyScalar(Rule[NumpyCall]):
         elsewhere = need.use is not event.call
         needed = f" in `{need.site.text(need.use)}`" if elsewhere else ""
         return Finding(
-            f"The result of `{site.text(event.call.func)}` is traced as a tensor, but used as a "
-            f"number{needed}: the graph breaks",
+            f"`{site.text(event.call.func)}` is traced as a tensor, but used as a number{needed}: "
+            "the graph breaks",
             fix=_repair(event),
             gb_ids=_IDS.get(need.why, ("GB0033", "GB0208")),
             related=tuple(

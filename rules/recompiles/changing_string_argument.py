@@ -37,8 +37,8 @@ class ChangingStringArgument(Rule[CompileCall]):
             return None
         text, parameter = found[0]
         return Finding(
-            f"`{site.text(text)}` is new in each step, and `{parameter}` is compiled in as a "
-            "constant: the function recompiles up to 8 times, and then runs eagerly",
+            f"`{site.text(text)}` is new in each step, and `{parameter}` is a constant: the "
+            "function recompiles up to 8 times, then runs eagerly",
             Decline("use the string outside of compiled code"),
             node=text,
             confidence=Confidence.HIGH,

@@ -39,8 +39,8 @@ class FixedSizes(Rule[CompileCall]):
         if found is None or not isinstance(call, ast.Call):
             return None
         return Finding(
-            f"`{event.site.text(found)}` has a new size in each step: with `dynamic=False` the "
-            "function recompiles up to 8 times, and then runs eagerly",
+            f"`{event.site.text(found)}` has a new size in each step: `dynamic=False` recompiles "
+            "up to 8 times, then the code runs eagerly",
             fix=Repair(
                 "Let torch choose",
                 (AddArgument(call, "None", keyword="dynamic"),),
