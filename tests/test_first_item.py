@@ -221,6 +221,20 @@ def test_floats_of_a_kind_that_is_not_told_are_read_as_before(tmp_path: Path) ->
         assert same(expected, outcome(compiled, x, mask))
 
 
+def test_numbers_of_numpy_are_read_as_before(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="the proofs run torch.compile")
+    head = "import numpy as np\nimport torch\n\n\n"
+    read = "def f(x: torch.Tensor, n: np.int64 | torch.Tensor):\n    return x[: n.item()] + 1\n"
+    code = f"{head}{read}\n\nrun = torch.compile(f)\n"
+    after = opened(code, tmp_path)
+    assert "x[: first_whole(n)]" in after
+    function, x = load(after, tmp_path, "after").f, torch.randn(5)
+    torch._dynamo.reset()
+    for one in (function, torch.compile(function, backend="eager")):
+        for n in (torch.tensor(2), importlib.import_module("numpy").int64(2)):
+            assert torch.equal(one(x, n), x[:2] + 1)
+
+
 def test_gradients_and_draws_before_the_number_are_those_of_eager_code(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason="the proofs run torch.compile")
     body = "x = torch.dropout(x, 0.5, True) * 2\nif (x != 0).sum() > 3:\n    x = x * 3\nreturn x"

@@ -64,7 +64,7 @@ def first_whole(number):
     """Return `number.item()`; compiled code keeps the first one, but for floats."""
     if not {torch}.compiler.is_compiling():
         return number.item()
-    if number.is_floating_point() or number.is_complex():
+    if not isinstance(number, {torch}.Tensor) or number.is_floating_point() or number.is_complex():
         return number.item()  # tclint: ignore[TCL101]
     return first_item(number)
 '''
@@ -78,7 +78,8 @@ def first_list(numbers):
     """Return `numbers.tolist()`; compiled code keeps the first, and raises where they differ."""
     if not {torch}.compiler.is_compiling():
         return numbers.tolist()
-    if numbers.dtype not in ({torch}.int64, {torch}.int32):
+    kept = isinstance(numbers, {torch}.Tensor) and numbers.dtype in ({torch}.int64, {torch}.int32)
+    if not kept:
         return numbers.tolist()  # tclint: ignore[TCL103]
     items = _list_when_compiled(numbers)
     same = numbers == {torch}.tensor(items, dtype=numbers.dtype, device=numbers.device)
