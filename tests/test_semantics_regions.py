@@ -438,3 +438,37 @@ def test_what_a_subclass_hands_to_its_base_is_what_the_base_calls(
 
 def test_a_subclass_that_hands_on_what_it_was_given_starts_nothing(tmp_path: Path) -> None:
     assert not reads(tmp_path, HOLDER.format(body="super().__init__(inner, int(width))"))
+
+
+LOSSES = """\
+def counted(x, y, lengths, blank): return x.item()
+def averaged(x, y, config=None, **more): return x.item()
+def single(x): return x.item()
+def many(x, y, *others): return x.item()
+def named(x, y, *, config): return x.item()
+@functools.wraps
+def wrapped(x): return x.item()
+LOSSES = {{"a": counted, "b": averaged, "c": single, "d": many, "e": named, "f": wrapped}}
+class Net(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+    def forward(self, x, y, **more): return LOSSES[self.config.loss]({arguments})
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "called"),
+    [
+        ("x, y, self.config", {"averaged", "many", "wrapped"}),
+        ("x, y, config=self.config", {"averaged", "named", "wrapped"}),
+        ("x, y, self.config, 2", {"counted", "many", "wrapped"}),
+        ("x", {"single", "wrapped"}),
+        ("x, y, **more", {"counted", "averaged", "single", "many", "named", "wrapped"}),
+    ],
+)
+def test_of_a_table_what_cannot_be_called_so_is_left_out(
+    tmp_path: Path, arguments: str, called: set[str]
+) -> None:
+    events = reads(tmp_path, "import functools\n" + LOSSES.format(arguments=arguments))
+    assert {event.site.function.name for event in events if event.site.function} == called

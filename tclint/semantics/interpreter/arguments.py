@@ -112,15 +112,29 @@ def is_passed(function: Function) -> bool:
 
 
 def takes(analysis: Analysis, function: Function, arguments: Arguments) -> bool:
-    """False where a tensor is passed for what is annotated as a number or a string."""
-    names = analysis.parameters(function.info.node)
-    if function.bound is not None and is_passed(function):
-        names = names[1:]
-    return not any(
+    """False where a call certainly raises: an argument is missing, or one too many.
+
+    Nor are tensors passed for what is annotated as a number or a string.
+    """
+    hidden = int(function.bound is not None and is_passed(function))
+    names = analysis.parameters(function.info.node)[hidden:]
+    if any(
         isinstance(value, Tensor)
         and not value.assumed
         and isinstance(annotation_value(analysis, function.info, argument.annotation), Static)
         for (argument, _), value in zip(names, arguments.positional, strict=False)
+    ):
+        return False
+    if not arguments.exact or function.info.decorators:
+        return True
+    signature, given = analysis.signature(function.info.node), len(arguments.positional) + hidden
+    if given > signature.by_position and signature.rest is None:
+        return False
+    if signature.keywords is None and not arguments.keywords.keys() <= set(signature.names):
+        return False
+    return all(
+        default is not None or place < given or argument.arg in arguments.keywords
+        for place, (argument, default) in enumerate(signature.named)
     )
 
 
