@@ -37,7 +37,9 @@ def loaded(text: str) -> Callable[..., Any]:
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     # A module of its own: without one, dataclasses take the program for `builtins` and write there.
     module = sys.modules[name] = ModuleType(name)
-    exec(_compiled(text, name), vars(module))
+    # What Dynamo compiled of a code it finds again by that code, also in another module.
+    code = compile(text, name, "exec") if "compile" in text else _compiled(text, name)
+    exec(code, vars(module))
     function: Callable[..., Any] = vars(module)["f"]
     return function
 

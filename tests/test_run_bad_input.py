@@ -183,7 +183,7 @@ def test_an_endless_program_is_stopped_and_says_why_no_line_has_a_price(project:
     assert (done.returncode, done.stderr) == (0, "")
     assert "over" not in done.stdout
     assert "note: no line has a price: the recorder samples lines after 10 steps" in done.stdout
-    assert "where 5 were made" in done.stdout
+    assert "only 5 were made" in done.stdout
     assert "worth" not in done.stdout
 
 

@@ -136,7 +136,8 @@ USED = {
         def f(x: torch.Tensor):
             y = unheard(x)
             reveal(y.unsqueeze(1))  #= tensor (assumed)
-            reveal(y.sum())  #= unknown
+            reveal(y.sum())  #= tensor (rank 0, assumed)
+            reveal(y.sum(x))  #= unknown
             reveal(y.item)  #= unknown
     """,
     "devices and dtypes are that of whatever has them": """
@@ -279,7 +280,7 @@ def test_the_element_type_is_handed_on(tmp_path: Path, made: str, kind: str) -> 
         "torch.where(y)  #! DynamicShape where",
         "torch.equal(y, y)  #! HostRead equal",
         "torch.where(y, x, x)",
-        "y.nonzero()",
+        "y.nonzero()  #! DynamicShape nonzero",
     ],
 )
 def test_torch_tells_what_is_not_known(tmp_path: Path, line: str) -> None:
