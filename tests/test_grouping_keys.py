@@ -31,9 +31,15 @@ LEFT_ALONE = {
     "a comment would be lost": "for k, g in itertools.groupby(\n        kinds,\n"
     "        half,  # by halves\n    ):\n        x = x + k",
     "another function": "x = x + len(groupby(kinds, half))",
+    "running totals": "for total in itertools.accumulate(kinds, operator.mul):\n"
+    "        x = x * total",
+    "a filter": "for one in itertools.filterfalse(half, kinds):\n        x = x * one",
+    "another name": "groups = itertools.accumulate\n"
+    "    x = x + len(list(groups(kinds, operator.add)))",
 }
 HEAD = """\
 import itertools
+import operator
 
 import torch
 

@@ -211,7 +211,6 @@ def _groups(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
 def _accumulate(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     if not arguments.positional:
         return UNKNOWN
-    frame.analysis.emit(frame, Call, node, function="itertools.groupby", call=node)
     member = element_of(arguments.positional[0])
     function = (*arguments.positional, External("operator.add"))[1]
     function = arguments.keywords.get("func", function)
