@@ -14,16 +14,7 @@ import pytest
 from benchmarks.run_window.__main__ import SITE, page
 from tclint.run.launch import SITE as RECORDER
 
-LOOP = """\
-import torch
-
-model = torch.nn.Linear(4, 4)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-while True:
-    optimizer.zero_grad()
-    model(torch.ones(2, 4)).sum().backward()
-    optimizer.step()
-"""
+from .test_bench_overhead import LOOP
 
 
 def row(seed: int, arm: str, before: int, after: int) -> dict[str, Any]:

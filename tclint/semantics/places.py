@@ -15,7 +15,7 @@ from tclint.semantics.events import Event, NameUsed, ParameterLoop, TrainingCall
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.site import Facts, Site
 from tclint.semantics.symbols import FunctionInfo, ModuleInfo
-from tclint.semantics.syntax import ATTRIBUTE, CALL, NAME, children
+from tclint.semantics.syntax import ATTRIBUTE, CALL, NAME, children, last_name
 from tclint.semantics.training import may_train, training_bodies
 from tclint.source.file import SourceFile
 from tclint.source.rows import first_row
@@ -106,7 +106,7 @@ def _report_training(analysis: Analysis, module: ModuleInfo, bodies: dict[ast.AS
         body = place.body
         if not isinstance(node, CALL) or not isinstance(body, (ast.For, ast.While, _FUNCTION)):
             continue
-        name = _last_name(node.func)
+        name = last_name(node.func)
         if name:
             site = _site(analysis, module, place)
             _add(analysis, TrainingCall(node, site, name, node, body, bodies[body]))
@@ -123,13 +123,6 @@ def _report_loops(analysis: Analysis, module: ModuleInfo, bodies: dict[ast.AST, 
         in_step = body if isinstance(body, (ast.For, ast.While, _FUNCTION)) else None
         within = in_step if in_step is not None and bodies[in_step] else None
         _add(analysis, ParameterLoop(node, _site(analysis, module, place), node, within))
-
-
-def _last_name(node: ast.expr) -> str:
-    match node:
-        case ast.Attribute(attr=name) | ast.Name(id=name):
-            return name
-    return ""
 
 
 def _add(analysis: Analysis, event: Event) -> None:

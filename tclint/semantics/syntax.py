@@ -92,6 +92,14 @@ def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
             add_children(node, pending)
 
 
+def last_name(node: ast.expr) -> str:
+    """``step`` of ``self.optimizer.step`` and of ``step``; nothing for other expressions."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return ""
+
+
 def path_of(node: ast.expr) -> str | None:
     """The key under which a variable or an attribute path is tracked: ``x``, ``self.cache``."""
     if isinstance(node, NAME):

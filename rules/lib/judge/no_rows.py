@@ -8,6 +8,7 @@ from typing import Final
 
 from tclint.records import record
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import last_name
 
 from ..facts.known import certain_tensor, is_boolean, is_parameter
 from ..facts.reaching import block_of
@@ -54,8 +55,8 @@ def trace_of(site: Site, body: Sequence[ast.stmt], rows: Rows) -> str:
     for node in (node for statement in body for node in ast.walk(statement)):
         if isinstance(node, _BINDING):
             return _MORE
-        if isinstance(node, ast.Call) and _last_name(node.func) in _NEEDS_ROWS:
-            return f"`{_last_name(node.func)}` of no rows is NaN, or raises"
+        if isinstance(node, ast.Call) and last_name(node.func) in _NEEDS_ROWS:
+            return f"`{last_name(node.func)}` of no rows is NaN, or raises"
     inside = {id(node) for statement in body for node in ast.walk(statement)}
     idle = (
         _writes_rows(site, one, rows) or _is_own(site, one, inside) or _goes_on(one)
@@ -165,7 +166,3 @@ def is_certain_mask(site: Site, node: ast.expr) -> bool:
 
 def _reads(node: ast.expr, name: str) -> bool:
     return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node))
-
-
-def _last_name(function: ast.expr) -> str:
-    return getattr(function, "attr", getattr(function, "id", ""))

@@ -112,9 +112,9 @@ def is_passed(function: Function) -> bool:
 
 
 def takes(analysis: Analysis, function: Function, arguments: Arguments) -> bool:
-    """False where a call certainly raises: an argument is missing, or one too many.
+    """False where an argument is missing or one too many, so that the call certainly raises.
 
-    Nor are tensors passed for what is annotated as a number or a string.
+    Also where a tensor is passed for what is annotated as a number or a string.
     """
     hidden = int(function.bound is not None and is_passed(function))
     names = analysis.parameters(function.info.node)[hidden:]

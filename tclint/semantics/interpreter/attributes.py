@@ -110,10 +110,8 @@ def _is_call_of_array(frame: Frame, name: str, node: ast.expr) -> bool:
     """True for ``y.sum(1)`` in compiled code; ``y.mean(x)`` may be a layer of that name."""
     if frame.region is None or not torch_facts.is_only_of_arrays(name):
         return False
-    outer = frame.body.parent(node)
-    if not isinstance(outer, ast.Call) or outer.func is not node:
-        return False
-    return all(isinstance(argument, _SPELLED_OUT) for argument in outer.args)
+    call = _call_of(frame, node)
+    return call is not None and all(isinstance(given, _SPELLED_OUT) for given in call.args)
 
 
 def _of_tensor(frame: Frame, base: Tensor, name: str, node: ast.expr) -> Value:
@@ -149,8 +147,12 @@ def _of_tensor_class(
 
 
 def _is_called(frame: Frame, node: ast.expr) -> bool:
+    return _call_of(frame, node) is not None
+
+
+def _call_of(frame: Frame, node: ast.expr) -> ast.Call | None:
     outer = frame.body.parent(node)
-    return isinstance(outer, ast.Call) and outer.func is node
+    return outer if isinstance(outer, ast.Call) and outer.func is node else None
 
 
 def _of_compiled(frame: Frame, base: Compiled, name: str, node: ast.expr) -> Value:

@@ -10,7 +10,7 @@ from tclint.semantics.interpreter.compiling import add_root, region_of
 from tclint.semantics.interpreter.evaluate import evaluate
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.lattice import options
-from tclint.semantics.syntax import ATTRIBUTE, nodes
+from tclint.semantics.syntax import ATTRIBUTE, last_name, nodes
 from tclint.semantics.values import Class, Compiled, External, Object, Value
 from tclint.torch_facts.compiling import COMPILING_MODULES, PREPARING, TELLING, TRAINING
 
@@ -82,17 +82,10 @@ def _tells(frame: Frame, package: str, told: frozenset[str]) -> bool:
     return any(
         keyword.arg in told and not _is_off(keyword.value)
         for call in calls
-        if _last_name(call.func) in TELLING[package]
+        if last_name(call.func) in TELLING[package]
         for keyword in call.keywords
     )
 
 
 def _is_off(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) and value.value in _OFF
-
-
-def _last_name(func: ast.expr) -> str:
-    match func:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-    return ""

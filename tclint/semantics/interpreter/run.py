@@ -29,7 +29,7 @@ from tclint.semantics.places import report_places
 from tclint.semantics.project import Project
 from tclint.semantics.site import Region
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode, ModuleInfo
-from tclint.semantics.syntax import nodes
+from tclint.semantics.syntax import last_name, nodes
 from tclint.semantics.trace import Trace
 from tclint.semantics.values import (
     UNKNOWN,
@@ -377,7 +377,7 @@ def _hands_over(cls: ClassInfo) -> bool:
     return any(
         _constructs(argument) or (isinstance(argument, ast.Name) and argument.id in made)
         for call in parts
-        if isinstance(call, ast.Call) and _last_name(call.func) == "__init__"
+        if isinstance(call, ast.Call) and last_name(call.func) == "__init__"
         for argument in (*call.args, *(keyword.value for keyword in call.keywords))
     )
 
@@ -385,14 +385,7 @@ def _hands_over(cls: ClassInfo) -> bool:
 def _constructs(node: ast.expr) -> bool:
     """True for an expression with a call as of a class."""
     called = (part.func for part in nodes(node) if isinstance(part, ast.Call))
-    return any(_last_name(func)[:1].isupper() for func in called)
-
-
-def _last_name(node: ast.expr) -> str:
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-    return ""
+    return any(last_name(func)[:1].isupper() for func in called)
 
 
 def _runs_otherwise(project: Project, cls: ClassInfo, base: ClassInfo, asked: set[str]) -> bool:
