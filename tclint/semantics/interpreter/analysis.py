@@ -58,7 +58,7 @@ from tclint.semantics.values import (
 from tclint.torch_facts.compiling import VERSION_PARSERS
 
 if TYPE_CHECKING:
-    from tclint.semantics.interpreter.contexts import Asked, Contexts
+    from tclint.semantics.interpreter.contexts import Asked, Contexts, Filled
     from tclint.semantics.interpreter.memory import SetUp
     from tclint.semantics.interpreter.uses import Uses
     from tclint.semantics.interpreter.wrappers import Wrapper
@@ -116,6 +116,7 @@ class Analysis:
 
     applied: Counter[FunctionInfo]
     asked: Asked  # attributes of objects, by the walk that runs
+    filled: Filled  # what the function walked last put into its arguments
 
     def __init__(
         self,
@@ -151,7 +152,7 @@ class Analysis:
         self.wrappers: dict[FunctionInfo, tuple[Wrapper, ...]] = {}
         self.makes_wrapper: dict[ast.AST, bool] = {}
         self.uses: dict[ast.AST, Uses] = {}
-        self.applied, self.asked = Counter(), {}
+        self.applied, self.asked, self.filled = Counter(), {}, {}
         self.answers: dict[FunctionInfo, Value] = {}
         self.depth = self.operations = 0
         self.active: set[FunctionInfo] = set()

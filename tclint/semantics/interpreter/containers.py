@@ -3,18 +3,41 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from tclint.semantics.body import Body
 from tclint.semantics.events import ContainerGrown
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.operators import elements
 from tclint.semantics.lattice import bounded, join
-from tclint.semantics.syntax import path_of
+from tclint.semantics.syntax import NAME, path_of
 from tclint.semantics.values import UNKNOWN, Mapping, Object, Sequence, Static, Value
 
 
 def hold(frame: Frame, container: ast.expr, value: Value) -> None:
-    """Let an expression of a container stand for what it is now: ``d`` of ``d["a"].append(x)``."""
+    """Let an expression of a container stand for what it is now: ``d`` of ``d["a"].append(x)``.
+
+    So does every other expression in the function that may be the same list or dict.
+    """
+    _hold(frame, container, value, set())
+
+
+def _hold(frame: Frame, container: ast.expr, value: Value, seen: set[str]) -> None:
+    """Hold in an expression and in the others; ``seen`` are the names that were dealt with.
+
+    Of a name that is bound anew in between, other things are known: it is not the same any more.
+    """
+    before = held_by(frame, container)
+    _hold_there(frame, container, value, seen)
+    for other, is_one_of_several in _others(frame, container, seen):
+        known = held_by(frame, other)
+        if known == before:
+            _hold_there(frame, other, value, seen)
+        elif is_one_of_several and _is_of_kind(known, value):
+            _hold_there(frame, other, joined((known, value)), seen)
+
+
+def _hold_there(frame: Frame, container: ast.expr, value: Value, seen: set[str]) -> None:
     path = path_of(container)
     if path is not None:
         if path in frame.env or "." in path:
@@ -26,7 +49,53 @@ def hold(frame: Frame, container: ast.expr, value: Value) -> None:
         return
     changed = with_item(held_by(frame, outer), frame.body.values.get(key, UNKNOWN), value)
     if changed is not None:
-        hold(frame, outer, changed)
+        _hold(frame, outer, changed, seen)
+
+
+def _is_of_kind(one: Value, other: Value) -> bool:
+    """True for two lists, or two dicts."""
+    return isinstance(one, (Sequence, Mapping)) and type(one) is type(other)
+
+
+def _others(frame: Frame, container: ast.expr, seen: set[str]) -> Iterator[tuple[ast.expr, bool]]:
+    """What else may be the container, and whether it is one of several that may.
+
+    ``a`` and ``b`` of ``a if c else b``, what a name is bound to, and the names bound to it.
+    """
+    pending = [(container, False)]
+    for one, is_one_of_several in pending:  # grows while it is walked
+        if isinstance(one, NAME):
+            if one.id in seen:
+                continue
+            seen.add(one.id)
+            pending += names_for(frame.body, one.id)
+        pending += [(part, True) for part in _alternatives(one)]
+        if one is not container:
+            yield one, is_one_of_several
+
+
+def names_for(body: Body, name: str) -> Iterator[tuple[ast.expr, bool]]:
+    """What a variable is bound to, and the variables that are bound to it, among others or not."""
+    for node in body.names(name):
+        part: ast.AST = node
+        around = body.parent(node)
+        while isinstance(around, (ast.IfExp, ast.BoolOp)):
+            part, around = around, body.parent(around)
+        match around:
+            case ast.Assign(targets=[ast.Name() as target], value=value):
+                yield (value, False) if target is part else (target, part is not node)
+            case ast.For(target=ast.Name() as target, iter=ast.Tuple() | ast.List() as several):
+                if target is part:
+                    yield from ((one, True) for one in several.elts)
+
+
+def _alternatives(node: ast.expr) -> list[ast.expr]:
+    match node:
+        case ast.IfExp(body=one, orelse=other):
+            return [one, other]
+        case ast.BoolOp(values=values):
+            return values
+    return []
 
 
 def held_by(frame: Frame, container: ast.expr) -> Value:
@@ -51,10 +120,14 @@ def with_item(container: Value, key: Value, value: Value) -> Value | None:
     place = key.value if isinstance(key, Static) and key.known else None
     if isinstance(container, Mapping):
         if isinstance(place, (str, int)):
-            items = {**dict(container.items), place: value}
-            return bounded(Mapping(tuple(items.items()), container.element))
+            known = {**dict(container.items), place: value}
+            return bounded(Mapping(tuple(known.items()), container.element))
         unknown = container.element is UNKNOWN
-        return Mapping(container.items, value if unknown else joined((container.element, value)))
+        items = tuple(
+            (name, joined((held, value)) if _is_of_kind(held, value) else held)
+            for name, held in container.items
+        )
+        return Mapping(items, value if unknown else joined((container.element, value)))
     if not isinstance(container, Sequence):
         return None
     items_of = container.items
@@ -64,8 +137,8 @@ def with_item(container: Value, key: Value, value: Value) -> Value | None:
         return Sequence(container.type, items=tuple(changed))
     if isinstance(key, Static) and key.type == "slice":
         value = elements(value) if isinstance(value, Sequence) else UNKNOWN
-    known = [elements(container)] if items_of != () else []
-    return Sequence(container.type, join([*known, value]))
+    others = [elements(container)] if items_of != () else []
+    return Sequence(container.type, join([*others, value]))
 
 
 def joined(values: Iterable[Value]) -> Value:

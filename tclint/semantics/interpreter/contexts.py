@@ -65,6 +65,9 @@ Asked = dict[tuple[ClassInfo, str], MethodCall | None]
 """The attributes that a walk asks objects of classes for, with the call where it is a method's."""
 
 
+Filled = dict[str, Value]
+"""The lists and dicts among the arguments that a walk put something into, as they are then."""
+_NOTHING: Final[Filled] = {}
 Likewise = list[tuple[Function, MethodCall]]
 """Methods to call as others of their names were called before."""
 
@@ -80,6 +83,7 @@ class Contexts:
         self._behaviour: Final = behaviour
         self._begins_anew: Final = behaviour is not None and behaviour[0] is not True
         self._known: Final[dict[Given, Value]] = {}
+        self._filled: Final[dict[Given, Filled]] = {}
         self._walked: Final[list[Given]] = []
         self._answer: Value | None = None
         self._had: Final[set[Hashable]] = set()
@@ -100,10 +104,16 @@ class Contexts:
         """What a walk for these arguments answered."""
         return self._known.get(given)
 
-    def note(self, given: Given, answer: Value, asked: Asked) -> None:
+    def filled(self, given: Given) -> Filled:
+        """What a walk for these arguments put something into."""
+        return self._filled.get(given, _NOTHING)
+
+    def note(self, given: Given, answer: Value, asked: Asked, filled: Filled) -> None:
         """Remember a walk."""
         self._walked.append(given)
         self._known[given] = answer
+        if filled:
+            self._filled[given] = filled
         self._answer = None
         if not asked:
             return
@@ -120,9 +130,11 @@ class Contexts:
                 if call is not None:
                     calls.setdefault(kinds, call)
 
-    def also(self, given: Given, answer: Value) -> None:
+    def also(self, given: Given, answer: Value, filled: Filled) -> None:
         """Remember what is as true of arguments of which less is known."""
         self._known.setdefault(given, answer)
+        if filled:
+            self._filled.setdefault(given, filled)
         self._answer = None
 
     def answer(self) -> Value:

@@ -21,7 +21,8 @@ from tclint.semantics.interpreter.arguments import (
     is_passed,
 )
 from tclint.semantics.interpreter.changes import is_model
-from tclint.semantics.interpreter.contexts import MethodCall
+from tclint.semantics.interpreter.containers import hold
+from tclint.semantics.interpreter.contexts import Filled, MethodCall
 from tclint.semantics.interpreter.evaluate import evaluate
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.interpreter.memory import walk_once
@@ -135,6 +136,8 @@ def _result(frame: Frame, function: Function, arguments: Arguments, node: ast.ex
     chain = (*frame.chain, frame.link(node.lineno))
     off = frame.facts.default_off or (frame.region is not None and never_returns(analysis, info))
     result = walk_once(analysis, info, env, frame.region, chain, off)
+    if analysis.filled and frame.region is not None:
+        _take_back(frame, function, analysis.filled, arguments, node)
     if info in analysis.reshaping:
         forget_shapes(frame)
     analysis.changes.called(frame, info)
@@ -146,6 +149,23 @@ def _result(frame: Frame, function: Function, arguments: Arguments, node: ast.ex
     if info.decorators and frame.region is not None:
         walk_wrappers(frame, function, arguments, chain, result)
     return result
+
+
+def _take_back(
+    frame: Frame, function: Function, filled: Filled, arguments: Arguments, node: ast.expr
+) -> None:
+    """Let the lists and dicts that a call put something into stand for what they are now."""
+    if not isinstance(node, ast.Call):
+        return
+    hidden = int(function.bound is not None and is_passed(function))
+    names = frame.analysis.signature(function.info.node).names[hidden:]
+    for part, given, name in zip(node.args, arguments.positional, names, strict=False):
+        if name in filled and frame.body.values.get(part) is given:
+            hold(frame, part, filled[name])
+    for keyword in node.keywords:
+        part, key = keyword.value, keyword.arg or ""
+        if key in filled and frame.body.values.get(part) is arguments.keywords.get(key):
+            hold(frame, part, filled[key])
 
 
 def _note_method(

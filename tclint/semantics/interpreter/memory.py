@@ -12,7 +12,14 @@ from tclint.diagnostics import ChainLink
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.block import walk_block
 from tclint.semantics.interpreter.callables import call_value
-from tclint.semantics.interpreter.contexts import Behaviour, Contexts, Given, Likewise, MethodCall
+from tclint.semantics.interpreter.contexts import (
+    Behaviour,
+    Contexts,
+    Filled,
+    Given,
+    Likewise,
+    MethodCall,
+)
 from tclint.semantics.interpreter.evaluate import evaluate
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.lattice import join, options, with_dtype
@@ -67,17 +74,19 @@ def walk_once(
     if known is None and not begins:
         known = _without_walk(analysis, info, memory, rough, region, chain)
     if known is not None:
+        analysis.filled = memory.filled(exact) or memory.filled(rough)
         if region is not None and memory.has_asked:
             _ask(analysis, memory.asks(rough))
         return known
     before, analysis.asked = analysis.asked, {}
     result = walk(analysis, info, env, region, chain, default_off)
     asked, analysis.asked = analysis.asked, before
-    memory.note(exact, result, asked)
+    filled = analysis.filled
+    memory.note(exact, result, asked, filled)
     if region is not None:
         _ask(analysis, asked.items())
     if rough is not exact:
-        memory.also(rough, _without_dtype(result))
+        memory.also(rough, _without_dtype(result), filled)
     return result
 
 
@@ -259,7 +268,7 @@ def _set_up(
         return before
     mark = len(analysis.written)
     result = walk(analysis, info, dict(env), None, chain, default_off)
-    memory.note(exact, result, {})
+    memory.note(exact, result, {}, {})
     if known is not None and known.varies:
         return result
     done = SetUp(_writes(analysis, cls, mark, env), _named(result, env))
@@ -307,6 +316,7 @@ def walk(
     facts = Facts(default_off=default_off)
     outer = analysis.closures.get(node)
     frame = Frame(analysis, body, region, chain, env, _first_statement(node), outer, facts)
+    containers = _containers(env) if region is not None else {}
     if region is not None:
         analysis.visited.add(info)
     if analysis.trace is not None:
@@ -323,6 +333,7 @@ def walk(
     finally:
         analysis.depth -= 1
         analysis.active.discard(info)
+        analysis.filled = _filled(frame, containers) if containers else {}
     if makes:
         return frame.env.get(next(iter(env)), UNKNOWN)
     if frame.yields:
@@ -330,6 +341,27 @@ def walk(
     if frame.live:
         frame.returns.append(NONE)
     return join(frame.returns)
+
+
+def _containers(env: Env) -> Filled:
+    """The arguments that a function may put something into."""
+    return {
+        name: value
+        for name, value in env.items()
+        if isinstance(value, Mapping) or (isinstance(value, Sequence) and value.type != "tuple")
+    }
+
+
+def _filled(frame: Frame, given: Filled) -> Filled:
+    """Those of the arguments that hold something else now than when they were ``given``."""
+    found: Filled = {}
+    for name, value in given.items():
+        now = frame.env.get(name)
+        if now is None or now is value or now == value:
+            continue
+        if all(isinstance(node.ctx, ast.Load) for node in frame.body.names(name)):
+            found[name] = now
+    return found
 
 
 def _first_statement(node: FunctionNode) -> ast.stmt:

@@ -9,7 +9,7 @@ from tclint import torch_facts
 from tclint.semantics.events import ArrayRead, Call, Deciding, TensorBranch
 from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.assignment import note_content
-from tclint.semantics.interpreter.containers import hold, report_growth
+from tclint.semantics.interpreter.containers import hold, names_for, report_growth
 from tclint.semantics.interpreter.evaluate import need_drawn, need_number, need_sizes
 from tclint.semantics.interpreter.expressions import (
     element_of_mapping,
@@ -171,6 +171,10 @@ def _rebind(frame: Frame, node: ast.Call, value: Value) -> None:
     """Track what a mutating method did to what it was called on."""
     if isinstance(node.func, ast.Attribute):
         hold(frame, node.func.value, value)
+    elif isinstance(node.func, ast.Name):
+        for method, _ in names_for(frame.body, node.func.id):
+            if isinstance(method, ast.Attribute):
+                hold(frame, method.value, value)
 
 
 def _mapping_method(
