@@ -10,6 +10,7 @@ nothing is written for debuggers.
 """
 
 import os
+import sys
 from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
@@ -22,8 +23,11 @@ INTERPRETED = {
 
 
 def extensions() -> list[Extension]:
-    """The compiled modules, if they were asked for; needs mypy, and takes four minutes."""
-    if os.environ.get("TCLINT_COMPILE") != "1":
+    """The compiled modules, if they were asked for; needs mypy, and takes four minutes.
+
+    What only asks for the metadata does not need them, and mypyc would do its work twice.
+    """
+    if os.environ.get("TCLINT_COMPILE") != "1" or "dist_info" in sys.argv:
         return []
     from mypyc.build import mypycify
 
