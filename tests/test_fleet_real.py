@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tclint.fleet.measure import measure
 from tclint.fleet.store import UnitRow, open_store
+from tests import fleet_help
 
 MODELS = """
 import os
@@ -40,40 +42,61 @@ jobs = 2
 [[arm]]
 name = "fixed"
 fixed = true
+"""
+SPAWNED = """
 [[target]]
-factories = "models.py:make_[cm]*"
-[[target]]
-factory = "models.py:make_printing"
+factory = "models.py:make_crash"
 [[target]]
 registry = "models.py:MODELS"
+"""
+COPIED = """
+[[target]]
+factories = "models.py:make_[mp]*"
 """
 
 
 @pytest.mark.slow(40)
 def test_every_target_is_a_row_and_the_rest_goes_on(tmp_path: Path) -> None:
-    (tmp_path / "models.py").write_text(MODELS)
-    (tmp_path / "FLEET.toml").write_text(FLEET)
+    file = write(tmp_path, SPAWNED)
 
     def run() -> str:
         done = subprocess.run(
-            [sys.executable, "-m", "tclint", "fleet", "run", "FLEET.toml"],
+            [sys.executable, "-m", "tclint", "fleet", "run", file.name],
             cwd=tmp_path, capture_output=True, text=True, check=True,
         )  # fmt: skip
         return done.stderr.splitlines()[-1]
 
-    assert run().endswith("4 measured, 0 known before")
-    assert run().endswith("0 measured, 4 known before")
-    with open_store(tmp_path / "fleet.sqlite") as store:
-        rows = {unit.target: unit for unit in store.units(2)}
+    assert run().endswith("2 measured, 0 known before")
+    assert run().endswith("0 measured, 2 known before")
+    rows = rows_of(tmp_path, run=2)
     assert summary(rows["a"]) == ("whole", "", "identical", 0, "")
+    assert reason(rows["models.py:make_crash"])[0] == "crash"
+
+
+@pytest.mark.slow(10)
+def test_what_is_fixed_and_what_is_missing_are_told(tmp_path: Path, copied_children: None) -> None:
+    ran, _ = fleet_help.run(write(tmp_path, COPIED), measure)
+    assert (ran.measured, ran.known) == (2, 0)
+    rows = rows_of(tmp_path, run=1)
     fixed = rows["models.py:make_printing"].measured
     assert fixed is not None
     assert (fixed.outcome, fixed.verdict, fixed.breaks_before) == ("whole", "identical", 1)
     assert fixed.fixes == ("TCL120",)
-    assert reason(rows["models.py:make_crash"])[0] == "crash"
     kind, said = reason(rows["models.py:make_missing"])
     assert kind == "missing"
     assert "No module named 'no_such_package' (models.py:" in said
+
+
+def write(folder: Path, targets: str) -> Path:
+    (folder / "models.py").write_text(MODELS)
+    file = folder / "FLEET.toml"
+    file.write_text(FLEET + targets)
+    return file
+
+
+def rows_of(folder: Path, *, run: int) -> dict[str, UnitRow]:
+    with open_store(folder / "fleet.sqlite") as store:
+        return {unit.target: unit for unit in store.units(run)}
 
 
 def summary(unit: UnitRow) -> tuple[str, str, str, int, str | None]:
