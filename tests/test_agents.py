@@ -8,12 +8,14 @@ import logging
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tclint.agents import answers
+from tclint.agents import answers, commands
 from tests.cli_runs import BREAKS
+from tests.copied_command import python_of_copies
 
 # Its package takes a second to import, and may be missing: each test that needs it asks for it.
 
@@ -165,7 +167,11 @@ def test_the_command_speaks_on_standard_input(project: Path) -> None:
 
 
 @pytest.mark.slow(seconds=20)
-def test_verify_compiles_and_tells_the_breaks(project: Path) -> None:
+def test_verify_compiles_and_tells_the_breaks(
+    project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = python_of_copies(tmp_path_factory.mktemp("bin"))
+    monkeypatch.setattr(commands, "sys", SimpleNamespace(executable=str(python)))
     made = "\n\ndef make():\n    return Net(), (torch.ones(3),), {}\n"
     prints = BREAKS.replace("scale = x.sum().item()", "print(x)").replace("x * scale", "x + 1")
     (project / "net.py").write_text(prints + made)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.copied_command import python_of_copies
 from tests.test_cli_check import project, put
 from tests.test_cli_fix import FIXABLE
 from tests.verify_commands import tclint_here
@@ -41,9 +42,9 @@ TARGET = '[[verify]]\ntarget = "program.py:make"\nname = "net"\n'
 PATIENCE = 120
 
 
-def spawned(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+def spawned(python: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "tclint", *arguments],
+        [python, "-m", "tclint", *arguments],
         cwd=cwd,
         capture_output=True,
         encoding="utf-8",
@@ -52,7 +53,9 @@ def spawned(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow(20)
-def test_confirmed_fixes_are_written_in_the_files_that_the_target_loads(project: Path) -> None:
+def test_confirmed_fixes_are_written_in_the_files_that_the_target_loads(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     (project / "tclint.toml").write_text(TARGET)
     put(project, "program.py", PROGRAM)
     put(project, "other.py", FIXABLE)
@@ -68,7 +71,8 @@ def test_confirmed_fixes_are_written_in_the_files_that_the_target_loads(project:
     assert "not executed by the target; kept because it is safe" in shown.stderr
     assert (project / "program.py").read_text() == PROGRAM
 
-    done = spawned("fix", "--verify", "--no-speed", "--output-format=json", cwd=project)
+    python = python_of_copies(tmp_path_factory.mktemp("bin"))
+    done = spawned(python, "fix", "--verify", "--no-speed", "--output-format=json", cwd=project)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert [fix["reason"]["ground"] for fix in report["fixes"]] == ["confirmed", "not-executed"]

@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from tests.conftest import REPOSITORY
+from tests.copied_command import python_of_copies, settings_of_torch
 from tests.review.command import write_event
 from tests.review.github_server import GitHubServer, Pull
 from tests.review.workflow import Runner
@@ -160,10 +161,10 @@ def test_a_fresh_runner_installs_tclint(runner: Runner, server: GitHubServer) ->
 def test_a_verification_reports_what_is_left(runner: Runner) -> None:
     program = "import torch\n\n\ndef make():\n    return torch.nn.ReLU(), (torch.ones(2),), {}\n"
     (runner.workspace / "model.py").write_text(program)
-    python = runner.temp / "python"
     # The environment of the tests has tclint, and is not to be changed.
-    python.write_text(f'#!/bin/sh\n[ "$2" = pip ] && exit 0\nexec "{sys.executable}" "$@"\n')
-    python.chmod(0o755)
+    python = python_of_copies(runner.temp)
+    python.write_text(python.read_text().replace("\n", '\n[ "$2" = pip ] && exit 0\n', 1))
+    runner.environment = {**runner.environment, **settings_of_torch()}
     targets, options = "model.py:make\n", "--device cpu"
     done = runner.run(verify=targets, verify_options=options, verify_python=str(python))
     assert done, runner.said
