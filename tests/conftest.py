@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from _pytest.assertion import rewrite
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
@@ -48,7 +49,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Compile what tests start hundreds of times, which Python would do each time.
 
     Where it may write bytecode, as it may not in many containers, the first start does it. Nor
@@ -58,6 +59,23 @@ def pytest_configure() -> None:
         for package in ("tclint", "rules", "benchmarks"):
             compileall.compile_dir(REPOSITORY / package, quiet=2)
     sys.dont_write_bytecode = False
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        _rewrite_a_share(config)
+
+
+def _rewrite_a_share(config: pytest.Config) -> None:
+    """Rewrite the asserts of some test files, for all workers; else each would rewrite each file,
+    since they come to it at the same time.
+    """
+    worker, of = (os.environ[f"PYTEST_XDIST_WORKER{what}"] for what in ("", "_COUNT"))
+    state = config.stash[rewrite.assertstate_key]
+    files = sorted((REPOSITORY / "tests").glob("test_*.py"))
+    for file in files[int(worker.removeprefix("gw")) % int(of) :: int(of)]:
+        folder = rewrite.get_cache_dir(file)
+        kept = folder / f"{file.stem}{rewrite.PYC_TAIL}"
+        if rewrite.try_makedirs(folder) and rewrite._read_pyc(file, kept) is None:
+            stat, code = rewrite._rewrite_test(file, config)
+            rewrite._write_pyc(state, code, stat, kept)
 
 
 @pytest.hookimpl(trylast=True)
@@ -102,7 +120,6 @@ def pytest_collection_finish() -> None:
     Dynamo makes so many objects that every eighth second went into them.
     """
     gc.enable()
-    gc.collect()
     gc.freeze()
     gc.set_threshold(*OFTEN)
 
