@@ -7,7 +7,7 @@ learning rate for that. Each change below but the first is a real one, and has t
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from textwrap import dedent
@@ -121,9 +121,11 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("programs")
 
 
-@pytest.fixture(autouse=True)
-def _here(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(desk)
+@pytest.fixture(scope="module", autouse=True)
+def _here(desk: Path) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(desk)
+        yield
 
 
 def shop(desk: Path, changes: list[tuple[str, str]]) -> Workshop:
@@ -143,12 +145,26 @@ def trained(made: Workshop) -> Run:
     return run(subject, subject.call_eager)
 
 
+@pytest.fixture(scope="module")
+def old(desk: Path, _here: None) -> Run:
+    """What the program gives as it is."""
+    return trained(shop(desk, []))
+
+
+@pytest.fixture(scope="module")
+def judge(desk: Path, old: Run) -> Judge:
+    """Compares with that, and runs the program in float64 once for all tests."""
+    return Judge(shop(desk, []), None, old)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HONEST)
-def test_rounding_that_an_optimizer_makes_much_of_is_no_difference(desk: Path, name: str) -> None:
-    before, after = shop(desk, []), shop(desk, HONEST[name])
-    old, new = trained(before), trained(after)
-    as_compiled = Judge(before, None, old)(new)
+def test_rounding_that_an_optimizer_makes_much_of_is_no_difference(
+    desk: Path, old: Run, judge: Judge, name: str
+) -> None:
+    after = shop(desk, HONEST[name])
+    new = trained(after)
+    as_compiled = judge(new)
     as_fixed = Judge(after, None, new)(new, old)
     assert (as_compiled.verdict, as_fixed.verdict) == ("close", "close")
     assert as_fixed.max_rel > 0.5
@@ -156,11 +172,11 @@ def test_rounding_that_an_optimizer_makes_much_of_is_no_difference(desk: Path, n
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WRONG)
-def test_noise_hides_no_change(desk: Path, name: str) -> None:
-    before, after = shop(desk, []), shop(desk, WRONG[name])
-    old, new = trained(before), trained(after)
+def test_noise_hides_no_change(desk: Path, old: Run, judge: Judge, name: str) -> None:
+    after = shop(desk, WRONG[name])
+    new = trained(after)
     assert Judge(after, None, new)(new, old).equal is False
-    assert Judge(before, None, old)(new).equal is False
+    assert judge(new).equal is False
 
 
 def digest(draw: Callable[[torch.Tensor], object], kind: torch.dtype) -> str:
