@@ -191,6 +191,7 @@ def check(code: str, root: Path) -> None:
         assert_kept(code, CALLED, root, config, unsafe=True)
 
 
+@pytest.mark.sample_of("test_eager_code_stays_the_same_in_many_programs")
 @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
 @given(code=programs())
 def test_eager_code_stays_the_same(code: str, tmp_path: Path) -> None:
