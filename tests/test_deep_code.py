@@ -15,6 +15,7 @@ from tclint.server.analyze import View, analyze
 from tclint.server.document import Document
 from tclint.server.engine import TclintEngine
 from tests.cli_runs import BREAKS, tclint
+from tests.samples import one_in
 
 DEEP = {
     "a sum": lambda n: "a" + " + a" * n,
@@ -47,7 +48,7 @@ def _elifs(number: int) -> str:
     return f"import torch\n\n\n@torch.compile\ndef f(a, b):\n{first}{tests}    return a\n"
 
 
-@pytest.mark.parametrize("size", [150, 900])
+@pytest.mark.parametrize("size", one_in(2, [150, 900]))
 @pytest.mark.parametrize("make", DEEP.values(), ids=DEEP)
 def test_fixing_loses_nothing(make: Callable[[int], str], size: int, tmp_path: Path) -> None:
     texts = {f"m{n}.py": _program(make(size), hole) for n, hole in enumerate(HOLES)}

@@ -12,6 +12,7 @@ pytest.importorskip("torch", reason="the programs run torch")
 from .proof.equal import difference
 from .proof.fixing import fixed
 from .proof.run import run_eager
+from .samples import one_in
 
 _PRELUDE = """
 import contextlib
@@ -551,7 +552,7 @@ def _plain(outcome: Any) -> tuple[Any, ...]:
     return outcome.results, [type(e) for e in outcome.raised], outcome.state
 
 
-@pytest.mark.parametrize("write", _WRITES)
+@pytest.mark.parametrize("write", one_in(6, _WRITES))
 def test_a_number_stays_when_a_helper_writes_its_tensor(write: str, tmp_path: Path) -> None:
     code = f"""{_PRELUDE}
 @torch.compile

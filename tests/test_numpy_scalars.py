@@ -11,6 +11,7 @@ pytest.importorskip("torch", reason="the programs run torch")
 from .proof.equal import difference
 from .proof.fixing import fixed
 from .proof.run import run_eager
+from .samples import one_in
 
 _IMPORTS = "import json, math\nimport numpy as np\nimport torch\n"
 _USES = [
@@ -96,7 +97,7 @@ def _shown(text: str) -> list[str]:
     return [line for line in text.splitlines() if "Warning" not in line]
 
 
-@pytest.mark.parametrize("use", _USES)
+@pytest.mark.parametrize("use", one_in(6, _USES))
 @pytest.mark.parametrize("annotation", [": torch.Tensor", ""])
 def test_a_counter_of_python_does_what_one_of_numpy_did(
     use: str, annotation: str, tmp_path: Path

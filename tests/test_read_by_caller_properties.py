@@ -192,7 +192,7 @@ def check(code: str, root: Path) -> None:
 
 
 @pytest.mark.sample_of("test_eager_code_stays_the_same_in_many_programs")
-@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(code=programs())
 def test_eager_code_stays_the_same(code: str, tmp_path: Path) -> None:
     check(code, tmp_path)

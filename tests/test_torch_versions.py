@@ -74,7 +74,10 @@ def test_of_every_name_that_a_fix_writes_it_is_known_since_when_torch_has_it(
     assert unknown == []
 
 
-@pytest.mark.parametrize("oldest", [(1, 8), (1, 13), (2, 1), (2, 4)])
+LATER = [pytest.param(one, marks=pytest.mark.slow(0)) for one in [(1, 13), (2, 1), (2, 4)]]
+
+
+@pytest.mark.parametrize("oldest", [(1, 8), *LATER])
 def test_no_fix_writes_what_the_oldest_torch_lacks(
     examples: list[Path], tmp_path: Path, oldest: tuple[int, int]
 ) -> None:
