@@ -100,6 +100,7 @@ def runner(server: GitHubServer, repository: Repository, tmp_path: Path) -> Runn
         "GITHUB_SERVER_URL": f"{server.url}/git",
         "GITHUB_EVENT_PATH": str(event),
         "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+        "PIP_COMPILE": "0",  # as in `tests/conftest.py`
     }
     provided = {"python": {"python-path": sys.executable, "python-version": "3.12.0"}}
     return Runner(REPOSITORY, workspace, temp, environment, provided)

@@ -52,6 +52,7 @@ def test_sys_exit_is_reported(tmp_path: Path) -> None:
     assert found == Failure("exit", "the target called sys.exit(3)")
 
 
+@pytest.mark.usefixtures("copied_children")
 def test_a_process_that_leaves_is_reported_with_its_last_words(tmp_path: Path) -> None:
     body = "import os, sys; sys.stderr.write('farewell\\n'); sys.stderr.flush(); os._exit(7)"
     found = failure(verify(tmp_path, body))
@@ -97,7 +98,8 @@ def test_output_without_end_disturbs_nothing(tmp_path: Path) -> None:
     assert report.equality.verdict == "identical"
 
 
-@pytest.mark.slow(25)
+@pytest.mark.slow(10)
+@pytest.mark.usefixtures("copied_children")
 @pytest.mark.skipif(sys.platform != "linux", reason="needs RLIMIT_DATA")
 @pytest.mark.parametrize("body", ["torch.ones(1 << 33)", "bytearray(1 << 35)", ENDLESS])
 def test_a_full_memory_is_reported(tmp_path: Path, body: str) -> None:
@@ -201,6 +203,7 @@ def test_forks_and_threads_do_not_confuse_the_parent(tmp_path: Path) -> None:
     assert report.equality.verdict == "identical"
 
 
+@pytest.mark.usefixtures("copied_children")
 def test_a_collective_that_nccl_gives_up_on_is_a_time_out(tmp_path: Path) -> None:
     words = (
         "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7, OpType=ALLREDUCE, "
