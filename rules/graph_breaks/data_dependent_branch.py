@@ -28,6 +28,7 @@ from ..lib.judge.verdict import PROVED, Changes, Verdict, combine
 from ..lib.rewrite.buffer_choice import choose_buffer
 from ..lib.rewrite.first_item import first_truth
 from ..lib.rewrite.proved import repair_as_proved
+from ..lib.rewrite.scalars_of_module import or_scalars_of_module
 from ..lib.rewrite.tensor_operator import tensor_operator
 from ..lib.rewrite.where import choose
 from ..lib.wording import at_most_medium, consequence, loop_ids, short
@@ -112,9 +113,9 @@ def _repair_branch(event: TensorBranch, decided: ast.If | None) -> Repair | Decl
         if special is not None:
             return special
     fix = choose(site, event.node)
-    if isinstance(fix, Repair) or event.kind in ("if", "ternary"):
-        return fix
-    return Decline(_OPERATOR)
+    if isinstance(fix, Decline) and event.kind not in ("if", "ternary"):
+        fix = Decline(_OPERATOR)
+    return or_scalars_of_module(fix, site, event.test)
 
 
 def _drop_guard(site: Site, statement: ast.If) -> Repair | None:

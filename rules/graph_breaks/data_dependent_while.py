@@ -8,6 +8,7 @@ from tclint.semantics.events import TensorBranch
 
 from ..lib.facts.likely_numbers import is_likely_number
 from ..lib.facts.random_tests import decides_at_random, is_number_of_library
+from ..lib.rewrite.scalars_of_module import or_scalars_of_module
 from ..lib.wording import at_most_medium, consequence, short
 
 _WAY_OUT = (
@@ -42,6 +43,6 @@ class DataDependentWhile(Rule[TensorBranch]):
         end = consequence(site, around=site.statement)
         return Finding(
             f"This `while` branches on the value of the tensor `{short(site, test)}`{paths}{end}",
-            Decline(_WAY_OUT),
+            or_scalars_of_module(Decline(_WAY_OUT), site, test),
             confidence=at_most_medium(event) if event.sometimes else None,
         )

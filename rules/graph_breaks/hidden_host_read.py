@@ -25,6 +25,7 @@ from ..lib.rewrite.first_item import first_item
 from ..lib.rewrite.host_read import is_captured
 from ..lib.rewrite.kept_numbers import keep_numbers
 from ..lib.rewrite.proved import repair_as_proved
+from ..lib.rewrite.scalars_of_module import or_scalars_of_module
 from ..lib.rewrite.slice_store import store_by_mask
 from ..lib.rewrite.tensor_operator import tensor_operator
 from ..lib.wording import consequence, loop_ids, renumbered, short
@@ -90,7 +91,7 @@ class HiddenHostRead(Rule[HostRead]):
             ids = (renumbered(site, "GB0070", (2, 12), "GB0124"),)
         return Finding(
             f"{what.format(short(site, source))}{end}",
-            _repair(event),
+            _repair(event, source),
             node=source if event.via in _NUMBERS else None,
             gb_ids=loop_ids(site, *ids),
             cedes_to=site.facts.output,
@@ -125,8 +126,14 @@ def _member(event: HostRead) -> ast.expr:
     return event.source
 
 
-def _repair(event: HostRead) -> Repair | Decline:
-    member = _member(event)
+def _repair(event: HostRead, source: ast.expr) -> Repair | Decline:
+    fix = _repair_here(event, source)
+    if event.via not in _TRACED_IF_CAPTURED:
+        return fix
+    return or_scalars_of_module(fix, event.site, source)
+
+
+def _repair_here(event: HostRead, member: ast.expr) -> Repair | Decline:
     kept = keep_numbers(event.site, member) if event.via in ("slice", "number") else None
     if isinstance(kept, Repair):
         return kept

@@ -14,6 +14,7 @@ from ..lib.judge.captured import settings_for
 from ..lib.rewrite.first_item import first_item
 from ..lib.rewrite.host_read import is_captured, repair_read
 from ..lib.rewrite.read_by_caller import read_by_caller
+from ..lib.rewrite.scalars_of_module import or_scalars_of_module
 from ..lib.rewrite.tensor_operator import tensor_operator
 
 
@@ -44,7 +45,7 @@ class ItemInCompiledRegion(Rule[HostRead]):
 
 
 def _repair(event: HostRead) -> Repair | Decline:
-    kept = repair_read(event)
+    kept = or_scalars_of_module(repair_read(event), event.site, event.source)
     if isinstance(kept, Repair):
         return kept
     assert isinstance(event.node, ast.expr)

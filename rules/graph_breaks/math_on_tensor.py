@@ -12,6 +12,7 @@ from tclint.semantics.events import HostRead
 from ..lib.judge.verdict import Changes
 from ..lib.rewrite.host_read import repair_read
 from ..lib.rewrite.proved import NO_TORCH
+from ..lib.rewrite.scalars_of_module import or_scalars_of_module
 from ..lib.rewrite.torch_equivalents import ERRORS, IN_TORCH, ROUNDING
 
 
@@ -32,9 +33,8 @@ class MathOnTensor(Rule[HostRead]):
         assert isinstance(event.node, ast.Call)
         function = event.site.text(event.node.func)
         message = f"`{function}` of a tensor computes on the host"
-        return Finding(
-            message, _repair(event, event.node, function), cedes_to=event.site.facts.output
-        )
+        fix = or_scalars_of_module(_repair(event, event.node, function), event.site, event.source)
+        return Finding(message, fix, cedes_to=event.site.facts.output)
 
 
 def _repair(event: HostRead, call: ast.Call, function: str) -> Repair | Decline:

@@ -19,6 +19,7 @@ from ..lib.rewrite.first_item import first_item
 from ..lib.rewrite.host_read import is_captured, repair_read
 from ..lib.rewrite.kept_numbers import keep_numbers
 from ..lib.rewrite.read_by_caller import read_by_caller
+from ..lib.rewrite.scalars_of_module import or_scalars_of_module
 from ..lib.rewrite.torch_equivalents import CUT, is_whole
 from ..lib.wording import renumbered
 
@@ -50,7 +51,7 @@ class PythonNumberOfTensor(Rule[HostRead]):
         assert isinstance(event.node, ast.expr)
         message = f"`{event.site.text(event.node)}` reads a tensor on the host"
         goes_with = settings_for(event) if event.via in _CAPTURED else ()
-        fix = _repair(event)
+        fix = or_scalars_of_module(_repair(event), event.site, event.source)
         if isinstance(fix, Decline) and event.via in _CAPTURED:
             fix = read_by_caller(event.site, event.node) or fix
         return Finding(
