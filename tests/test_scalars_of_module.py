@@ -252,6 +252,7 @@ OTHERS = {
     ),
     "an element is stored": (READ, f"{READ}\n\ndef change(m):\n    m.n[...] = 2\n"),
     "set by its name": (READ, f"{READ}\n\ndef change(m):\n    setattr(m, 'n', 2)\n"),
+    "set among the buffers": (READ, f"{READ}\n\ndef change(m):\n    m._buffers['n'] = None\n"),
     "a class that derives from it": (
         READ,
         f"{READ}\n\nclass Other(Model):\n    def grow(self):\n        self.n += 1\n",

@@ -13,6 +13,7 @@ from tclint.semantics.syntax import last_name, nodes
 from .kept_scalars import MAKES, Kept, Made, substituted
 
 _COPIES: Final = frozenset({"copy_", "fill_", "constant_"})
+_TABLES: Final = frozenset({"_buffers", "__dict__"})
 _BY_NAME: Final = frozenset({"setattr", "delattr", "register_buffer"})
 
 
@@ -61,8 +62,9 @@ def _writes(node: ast.AST, name: str) -> bool:
     match node:
         case ast.Attribute(value=value, attr=attr, ctx=ast.Store() | ast.Del()):
             return attr == name or _is_attribute(value, name)
-        case ast.Subscript(value=value, ctx=ast.Store() | ast.Del()):
-            return _is_attribute(value, name)
+        case ast.Subscript(value=value, slice=key, ctx=ast.Store() | ast.Del()):
+            named = isinstance(key, ast.Constant) and key.value == name
+            return _is_attribute(value, name) or (named and last_name(value) in _TABLES)
         case ast.Call(func=function, args=args):
             called = last_name(function)
             if called in _BY_NAME:
