@@ -121,6 +121,7 @@ APART: Mapping[str, str] = {
     "lib.rewrite.buffer_choice": "one of the rewritings of a branch, whose rule has 500 lines",
     "lib.rewrite.each_way": "a branch of several tensors; of one, its client on 300 lines",
     "lib.rewrite.grouped_rows": "where a list goes and how it is used there, on 290 lines",
+    "lib.facts.handed_out": "what code does with a tensor that it reads, a question of its own",
     "lib.facts.scalar_writes": "who writes an attribute of a module, a question of its own",
     "lib.judge.scalar_expressions": "what expressions are, on 300 lines; statements have 180",
     "lib.judge.scalar_flow": "which methods may compute with numbers, on 180 lines",

@@ -244,6 +244,19 @@ OTHERS = {
     "set twice": (N, f"{N}\n        self.n = self.n + 1"),
     "on some paths": (N, f"{N}\n        if n > 2:\n            self.n = torch.tensor(2)"),
     "changed in the constructor": (N, f"{N}\n        self.n.mul_(2)"),
+    "the same tensor is changed": (N, f"{N}\n        self.m = self.n\n        self.m.mul_(2)"),
+    "a variable is changed": (
+        N,
+        "v = torch.tensor(n, dtype=torch.long)\n        self.n = v\n        v += 1",
+    ),
+    "a variable is changed before": (
+        N,
+        "v = torch.tensor(n, dtype=torch.long)\n        v += 1\n        self.n = v",
+    ),
+    "a variable is handed out": (
+        N,
+        "v = torch.tensor(n, dtype=torch.long)\n        self.n = v\n        helper(v)",
+    ),
     "changed by a function": (READ, f"{READ}\n\ndef change(m):\n    m.n.fill_(2)\n"),
     "stored by a function": (READ, f"{READ}\n\ndef change(m):\n    m.n = torch.tensor(2)\n"),
     "by another value": (
@@ -266,6 +279,60 @@ def test_what_may_be_another_number_stays(change: tuple[str, str], tmp_path: Pat
     code = SIZES.replace("BODY\n", READ.lstrip())
     assert change[0] in code
     assert "n_int" not in _fixed(tmp_path, code.replace(*change))
+
+
+# What another method does with the tensor: it may write it there.
+HANDED_OUT = (
+    "torch.add(self.n, 1, out=self.n)",
+    "torch.distributed.all_reduce(self.n)",
+    "torch.distributed.all_reduce(tensor=self.n)",
+    "helper(self.n)",
+    "helper([self.n])",
+    "helper(n=self.n)",
+    "self.grow(self.n)",
+    "self.part = self.n",
+    "k = self.n\n        k += 1",
+    "k, _ = self.n, 1\n        k.add_(1)",
+    "torch.nn.functional.relu(self.n, inplace=True)",
+    "self.kept.append(self.n)",
+    "k = {'n': self.n}",
+    "k = [self.n]\n        helper(k)",
+    "for k in [self.n]:\n            k.add_(1)",
+    "helper(*[self.n])",
+    "(self.n if self.training else self.part).add_(1)",
+    "k = self.n.view(1)\n        k.add_(1)",
+    "k = self.n.detach()\n        k.add_(1)",
+    "k = self.n[...]\n        k.add_(1)",
+    "self.n.unsqueeze(0).add_(1)",
+    "self.n.set_(torch.tensor(2))",
+    "with self.n as k:\n            pass",
+    "yield self.n",
+)
+
+
+@pytest.mark.parametrize("line", HANDED_OUT)
+def test_a_tensor_that_another_method_may_write_stays(line: str, tmp_path: Path) -> None:
+    other = f"    def change(self):\n        {line}\n"
+    code = SIZES.replace("BODY", f"return x[: self.n]\n\n{other}")
+    assert "n_int" not in _fixed(tmp_path, code)
+
+
+READS = (
+    "return self.n",
+    "return self.n * 2, self.n",
+    "return f'{self.n}'",
+    "return torch.zeros(2, device=self.n.device)",
+    "return torch.full((2,), self.n)",
+    "print(self.n, int(self.n), self.n.item())",
+)
+
+
+@pytest.mark.parametrize("line", READS)
+def test_a_tensor_that_another_method_reads_may_be_a_number_here(line: str, tmp_path: Path) -> None:
+    other = f"    def show(self):\n        {line}\n"
+    fixed = _fixed(tmp_path, SIZES.replace("BODY", f"return x[: self.n]\n\n{other}"))
+    assert "x[: self.n_int]" in fixed
+    assert other in fixed
 
 
 def test_names_that_are_taken_are_not_used(tmp_path: Path) -> None:

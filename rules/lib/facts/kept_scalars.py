@@ -56,6 +56,11 @@ class Kept:
     attributes: dict[str, Made] = field(default_factory=dict)
     variables: list[Made] = field(default_factory=list)
 
+    @property
+    def all(self) -> list[Made]:
+        """The attributes, then the variables."""
+        return [*self.attributes.values(), *self.variables]
+
 
 @record()
 class _Walk:

@@ -18,7 +18,7 @@ _BY_NAME: Final = frozenset({"setattr", "delattr", "register_buffer"})
 
 
 def why_written(cls: ClassInfo, kept: Kept, name: str) -> str:
-    """What else in the file may give an attribute another number; empty for nothing."""
+    """The code of the file that may give an attribute another number; empty for none."""
     made = kept.attributes[name]
     family, own = family_of(cls), set(nodes(made.statement))
     for scope, node in with_scopes(cls.module.tree):
@@ -28,7 +28,7 @@ def why_written(cls: ClassInfo, kept: Kept, name: str) -> str:
         if of_others and _owner(node) == "self":
             continue
         if not _writes_the_same(cls.module, node, made, kept):
-            return f"`{name}` is written in `{ast.unparse(node)}`, too"
+            return ast.unparse(node)
     return ""
 
 

@@ -17,6 +17,7 @@ from tclint.semantics.site import Site, once
 from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.syntax import nodes, path_of
 
+from ..facts.handed_out import HandedOut
 from ..facts.kept_scalars import Kept, Made, kept_scalars
 from ..facts.scalar_writes import family_of, why_written, with_scopes
 from ..judge.scalar_flow import follow_scalars
@@ -119,7 +120,12 @@ def _repair(site: Site, cls: ClassInfo) -> Repair | Decline | None:
     kept, flow = work
     methods = [method for method in flow.methods.values() if method.rewrites]
     needed = _needed(kept, {name for method in methods for name in method.reads})
-    verdicts = [*_stay(cls, kept, needed), *_unsure(site, needed), *_results(flow, methods)]
+    computing: list[ast.AST] = [method.function.node for method in methods]
+    verdicts = [
+        *_stay(cls, kept, needed, computing),
+        *_unsure(site, needed),
+        *_results(flow, methods),
+    ]
     rewrites: list[Rewrite] = []
     for made in needed:
         rewrites += _beside(kept, made)
@@ -135,15 +141,14 @@ def _repair(site: Site, cls: ClassInfo) -> Repair | Decline | None:
 
 def _needed(kept: Kept, reads: set[str]) -> list[Made]:
     """The numbers that methods read, and those that these are computed from, as `__init__` goes."""
-    known = [*kept.attributes.values(), *kept.variables]
     wanted = {f"{kept.own}.{name}{kept.suffix}" for name in reads}
-    for _ in known:
-        for made in known:
+    for _ in kept.all:
+        for made in kept.all:
             if _number_name(kept, made) in wanted:
                 wanted |= {
                     path_of(part) or "" for part in nodes(made.number) if isinstance(part, ast.expr)
                 }
-    return [made for made in known if _number_name(kept, made) in wanted]
+    return [made for made in kept.all if _number_name(kept, made) in wanted]
 
 
 def _number_name(kept: Kept, made: Made) -> str:
@@ -151,17 +156,41 @@ def _number_name(kept: Kept, made: Made) -> str:
     return f"{kept.own}.{made.name}{kept.suffix}" if is_attribute else f"{made.name}{kept.suffix}"
 
 
-def _stay(cls: ClassInfo, kept: Kept, needed: list[Made]) -> Iterator[Verdict]:
+def _stay(
+    cls: ClassInfo, kept: Kept, needed: list[Made], computing: list[ast.AST]
+) -> Iterator[Verdict]:
     """That the tensors keep the numbers that they were made of."""
-    attributes = [made for made in needed if kept.attributes.get(made.name) is made]
-    for made in attributes:
+    apart = [*computing, *(made.statement for made in kept.all)]
+    init = cls.methods["__init__"].node
+    classes = [HandedOut(cls.module, one, apart) for one in family_of(cls)]
+    for made in _same_tensors(kept, needed):
         if made.persistent:
             yield Refused(f"`{made.name}` is in the state dict, which may hold another number")
-        why = why_written(cls, kept, made.name)
-        if why:
-            yield Refused(why)
-    names = ", ".join(f"`{made.name}`" for made in attributes)
-    yield Changes(_KEPT.format(cls.name, names))
+        if kept.attributes.get(made.name) is made:
+            written = why_written(cls, kept, made.name)
+            given = any(one.attribute(made.name) for one in classes)
+        else:
+            written = ""
+            given = classes[0].variable(made.name, init, made.statement) is not None
+        if written:
+            yield Refused(f"`{made.name}` is written in `{written}`, too")
+        if given:
+            yield Refused(f"`{made.name}` is handed out, and may be written there")
+    names = (f"`{made.name}`" for made in needed if kept.attributes.get(made.name) is made)
+    yield Changes(_KEPT.format(cls.name, ", ".join(names)))
+
+
+def _same_tensors(kept: Kept, needed: list[Made]) -> list[Made]:
+    """What is needed, and what else has the same tensors: ``self.both = self.size``."""
+    found = [*needed]
+    for made in found:  # grows while it is walked
+        name = _number_name(kept, made)
+        found += [
+            one
+            for one in kept.all
+            if one not in found and one.given is None and path_of(one.number) == name
+        ]
+    return found
 
 
 def _unsure(site: Site, needed: list[Made]) -> Iterator[Verdict]:
