@@ -259,6 +259,10 @@ OTHERS = {
     ),
     "changed by a function": (READ, f"{READ}\n\ndef change(m):\n    m.n.fill_(2)\n"),
     "stored by a function": (READ, f"{READ}\n\ndef change(m):\n    m.n = torch.tensor(2)\n"),
+    "by a value of the same name": (
+        READ,
+        f"{READ}\n\ndef change(m, n):\n    m.n.fill_(n)\n",
+    ),
     "by another value": (
         READ,
         f"{READ}\n\ndef change(m, n):\n    nn.init.constant_(m.n, n + 1)\n",

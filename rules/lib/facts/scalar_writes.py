@@ -92,7 +92,13 @@ def _owner(node: ast.AST) -> str:
 
 
 def _writes_the_same(module: ModuleInfo, node: ast.AST, made: Made, kept: Kept) -> bool:
-    """True for ``init.copy_(module.stride, value)`` with the value that ``__init__`` gave it."""
+    """True for ``init.copy_(module.stride, value)`` with the value that ``__init__`` gave it.
+
+    A value that rests on what ``__init__`` was given is not known any more.
+    """
+    names = {part.id for part in nodes(made.formula) if isinstance(part, ast.Name)}
+    if names - {kept.own}:
+        return False
     match node:
         case ast.Call(
             func=function, args=[ast.Attribute(value=ast.Name(id=owner)), value], keywords=[]

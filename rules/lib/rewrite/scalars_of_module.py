@@ -2,7 +2,7 @@
 
 ``self.stride = nn.Buffer(torch.tensor(self.conv.stride[0]), persistent=False)`` makes each size and
 each condition that is computed from it a read of a tensor, once per layer. The tensor stays, for
-those that look at it from outside; the methods of the class compute with ``self.stride_number``.
+those that look at it from outside; the methods of the class compute with ``self.stride_int``.
 """
 
 from __future__ import annotations
