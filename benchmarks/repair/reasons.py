@@ -74,7 +74,14 @@ _REASONS: Final = (
         "The end of an `arange`, the parts of a `split`, the shape of a `zeros`, the name of a "
         "module: a number on the host. Only the caller knows that it is the same each time; "
         "escape hatches keep the first one, and raise where it is another.",
-        _named("funnel xmod tapas fastspeech2_conformer encodec qwen2_vl"),
+        _named("funnel xmod tapas fastspeech2_conformer qwen2_vl"),
+    ),
+    Reason(
+        "numbers kept as tensors, and an LSTM",
+        "A layer keeps its sizes as buffers. That each still holds the number that it was made of "
+        "is not proved, so to compute with these numbers is unsafe. Dynamo traces an `nn.LSTM` "
+        "with `allow_rnn` only; without, each layer in the loop around it is a graph of its own.",
+        _named("encodec"),
     ),
     Reason(
         "branches on values",
