@@ -26,6 +26,7 @@ from ..lib.judge.no_rows import is_certain_mask
 from ..lib.judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from ..lib.rewrite.all_indices import loop_over_all, loop_over_all_in_compiled
 from ..lib.rewrite.ctc_operator import ctc_as_operator
+from ..lib.rewrite.ctc_targets import targets_in_rows
 from ..lib.rewrite.empty_selection import ask_in_eager
 from ..lib.rewrite.first_item import first_places
 from ..lib.rewrite.masked_loss import loss_of_all
@@ -144,8 +145,9 @@ def _repair(event: DynamicShape) -> Repair | Decline:
     if event.via == "mask":
         fix = store_where(event.site, event.node) or _reduce(event.site, event.node)
         fix = fix or loss_of_all(event.site, event.node)
+        fix = fix or targets_in_rows(event.site, event.node)
     elif event.via == "masked_select":
-        fix = _reduce(event.site, event.node)
+        fix = _reduce(event.site, event.node) or targets_in_rows(event.site, event.node)
     elif event.via in ("nonzero", "where") and isinstance(event.node, ast.Call):
         fix = _store_by_mask(event.site, event.node) or _ask_mask(event.site, event.node)
         fix = fix or compute_all_rows(event.site, event.node)

@@ -33,7 +33,7 @@ _CHANGES: Final = (
     "compiled code runs the loss on its own, without autocast and second derivatives; lengths have "
     "to be tensors"
 )
-_LOSS: Final = "torch.nn.functional.ctc_loss"
+LOSS: Final = "torch.nn.functional.ctc_loss"
 _FLAGS: Final = "torch.backends.cudnn.flags"
 _HELPER: Final = "_ctc_loss"
 _TENSORS: Final = ("log_probs", "targets", "input_lengths", "target_lengths")
@@ -48,13 +48,13 @@ _SHAPE: Final = 'log_probs.new_empty(input_lengths.shape if reduction == "none" 
 
 def ctc_as_operator(site: Site, call: ast.AST | None) -> Repair | None:
     """Write a helper that computes the loss, register it as an operator, and call the helper."""
-    if not isinstance(call, ast.Call) or site.dotted(call.func) != _LOSS:
+    if not isinstance(call, ast.Call) or site.dotted(call.func) != LOSS:
         return None
-    flags, top = _flags_around(site, call), _statement_before(site)
+    flags, top = flags_around(site, call), _statement_before(site)
     torch = (site.spell("torch.Tensor") or "").removesuffix(".Tensor")
     if top is None or not torch or not _has_tensors(site, call):
         return None
-    if len(flags) > 1 or not all(_can_move(site, one, call) for one in flags):
+    if len(flags) > 1 or not all(move_freely(site, one, call) for one in flags):
         return None
     operator = _operator(site, torch)
     if is_taken(site, operator.helper) or not can_be_written(site, operator):
@@ -74,7 +74,8 @@ def ctc_in(statement: ast.With | ast.AsyncWith) -> ast.expr | None:
     return None
 
 
-def _flags_around(site: Site, call: ast.Call) -> list[ast.With | ast.AsyncWith]:
+def flags_around(site: Site, call: ast.Call) -> list[ast.With | ast.AsyncWith]:
+    """The settings of cuDNN that a loss is computed under."""
     return [
         outer
         for outer in site.ancestors(call)
@@ -87,7 +88,7 @@ def _is_flags(site: Site, manager: ast.expr) -> bool:
     return isinstance(manager, ast.Call) and site.dotted(manager.func) == _FLAGS
 
 
-def _can_move(site: Site, around: ast.With | ast.AsyncWith, call: ast.Call) -> bool:
+def move_freely(site: Site, around: ast.With | ast.AsyncWith, call: ast.Call) -> bool:
     """True where the flags are constants, and matter for nothing but the loss."""
     manager = around.items[0].context_expr
     if len(around.items) > 1 or around.items[0].optional_vars or not isinstance(manager, ast.Call):
@@ -97,11 +98,11 @@ def _can_move(site: Site, around: ast.With | ast.AsyncWith, call: ast.Call) -> b
         ctc_in(around) is call
         and not manager.args
         and all(isinstance(value, ast.Constant) for value in given)
-        and all(is_pure(site, value) for value in _given(call).values())
+        and all(is_pure(site, value) for value in arguments_of(call).values())
     )
 
 
-def _given(call: ast.Call) -> dict[str, ast.expr]:
+def arguments_of(call: ast.Call) -> dict[str, ast.expr]:
     """The arguments by name; what is not written out has none."""
     named = {one.arg: one.value for one in call.keywords if one.arg is not None}
     return dict(zip(_NAMES, call.args, strict=False)) | named
@@ -109,7 +110,7 @@ def _given(call: ast.Call) -> dict[str, ast.expr]:
 
 def _has_tensors(site: Site, call: ast.Call) -> bool:
     """True where what is given is written out, and its lengths are tensors, not lists."""
-    given = _given(call)
+    given = arguments_of(call)
     plain = not any(isinstance(one, ast.Starred) for one in call.args)
     plain = plain and all(one.arg in _NAMES for one in call.keywords)
     return plain and all(
