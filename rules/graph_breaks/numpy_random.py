@@ -11,6 +11,7 @@ from tclint.semantics.events import NumpyCall
 
 from ..lib.rewrite.as_operator import as_operator
 from ..lib.rewrite.draw_if_needed import draw_if_needed, is_drawn_if_needed
+from ..lib.rewrite.draw_in_graph import draw_in_graph
 from ..lib.wording import consequence, loop_ids
 
 _PACKAGE = "numpy.random."
@@ -73,4 +74,6 @@ def _has_size(call: ast.Call, place: int) -> bool:
 def _repair(event: NumpyCall, name: str) -> Repair | Decline:
     one = name in _NUMBERS and not is_drawn_if_needed(event.site, event.call)
     repair = draw_if_needed(event.site, event.call) if one else Decline(_WAY_OUT)
-    return Decline(_WAY_OUT) if isinstance(repair, Decline) else repair
+    if isinstance(repair, Decline):
+        return draw_in_graph(event.site) or Decline(_WAY_OUT)
+    return repair
