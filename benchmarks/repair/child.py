@@ -13,7 +13,7 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from typing import Any
 import torch
 import torch._inductor.config
 
+from benchmarks.repair.drawn import drawn_alike, number_of
 from benchmarks.repair.messages import messages_of
 from benchmarks.repair.record import BEFORE, NAMED, ROUNDED, SAME, Measured, Site
 from benchmarks.repair.rows import TRAIN, Row
@@ -75,6 +76,18 @@ class Subject:
             if isinstance(loss, torch.Tensor) and loss.requires_grad:
                 loss.backward()
         return result
+
+    def results(self, *, double: bool = False) -> Results:
+        """What the eager calls give."""
+        return self.run(double=double).results
+
+    def loss(self, reseed: Callable[[], None]) -> float:
+        """The loss of one eager call, with generators seeded again by ``reseed``."""
+        module, arguments = self.make()
+        seed()
+        reseed()
+        with torch.no_grad():
+            return number_of(module(**arguments))
 
     def run(self, backend: CountingBackend | str | None = None, *, double: bool = False) -> Run:
         """Call ``CALLS`` times, compiled with ``backend`` or eagerly; ``double``: in float64."""
@@ -138,17 +151,21 @@ def measure(row: Row, arm: str, folder: Path, *, inductor: bool) -> Measured:
         seconds=round(time.perf_counter() - start, 1),
         versions={"torch": torch.__version__, row.model.library: said},
         loaded=dict(_loaded(package)),
-        **_compared(known, found),
+        **_compared(known, found, subject),
     )
 
 
-def _compared(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, str]:
+def _compared(
+    before: Mapping[str, Any], after: Mapping[str, Any], subject: Subject
+) -> dict[str, str]:
     same = before["messages"] == after["messages"]
     told = SAME if same else f"{before['messages']}, then {after['messages']}"[:300]
     truth = before["float64"]
     eager, compiled = (
         _verdict(before["eager"], after[way], truth) for way in ("eager", "compiled")
     )
+    if eager == SAME and compiled.startswith("different"):
+        compiled = drawn_alike(subject, after["compiled"]) or compiled
     return {"eager": eager, "compiled": compiled, "messages": told}
 
 

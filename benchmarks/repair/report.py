@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from benchmarks.repair.reasons import left_by_reason
 from benchmarks.repair.record import (
     AFTER,
+    DRAWN,
     HATCHES,
     ROUNDED,
     SAME,
@@ -56,11 +57,14 @@ With `--tiers`, the rows that still break are measured again: with unsafe fixes,
 hatches. From unsafe fixes on, findings of low confidence are fixed, too, as `tclint fix --verify`
 does. A row keeps what a tier does if it breaks less often and its results are the same, bit for bit
 or within rounding. Rounding is judged as in `tclint verify`: the fixed code may be no further from
-the old code's results in float64 than the old code itself is. Settings and hatches are also tried
-with the safe fixes alone. So far a row keeps all of a tier, or nothing. Last, with
-`--tiers verified`, the rows that still break go through `tclint fix --verify --unsafe-fixes
---remedies all`, which chooses among fixes, settings and hatches, and are measured as it leaves
-them.
+the old code's results in float64 than the old code itself is. An unsafe fix may also have compiled
+code draw with torch what eager code draws with numpy. Such code counts as the same if it gives what
+the fixed code gives without a compiler on the same way, and if the losses of 60 seeds have the mean
+(within four standard errors) and the spread (within a factor of two) of those of eager code.
+Settings and hatches are also tried with the safe fixes alone. So far a row keeps all of a tier, or
+nothing. Last, with `--tiers verified`, the rows that still break go through `tclint fix --verify
+--unsafe-fixes --remedies all`, which chooses among fixes, settings and hatches, and are measured as
+it leaves them.
 """
 
 
@@ -185,11 +189,14 @@ def _cells(pair: tuple[Measured, Measured]) -> list[str]:
 def is_better(one: Measured, kept: Measured | None) -> bool:
     """True where a row breaks less often, and eager and compiled code do what they did.
 
-    After more than safe fixes, numbers may be equal within rounding.
+    After more than safe fixes, numbers may be equal within rounding, and compiled code may draw
+    other random numbers alike.
     """
     if kept is None or one.failure is not None or one.breaks >= kept.breaks:
         return False
     numbers = all(_is_kept(getattr(one, way), getattr(kept, way)) for way in ("eager", "compiled"))
+    drawn = one.compiled.startswith(DRAWN) and _is_kept(one.eager, kept.eager)
+    numbers = numbers or drawn
     return numbers and one.messages in (SAME, kept.messages) and one.recompiles <= kept.recompiles
 
 
