@@ -29,6 +29,7 @@ from ..lib.rewrite.ctc_operator import ctc_as_operator
 from ..lib.rewrite.ctc_targets import targets_in_rows
 from ..lib.rewrite.empty_selection import ask_in_eager
 from ..lib.rewrite.first_item import first_places
+from ..lib.rewrite.masked_call import call_for_all
 from ..lib.rewrite.masked_loss import loss_of_all
 from ..lib.rewrite.masked_store import cover_of, store_where
 from ..lib.rewrite.proved import repair_as_proved
@@ -144,6 +145,8 @@ def _repair(event: DynamicShape) -> Repair | Decline:
     fix: Repair | Decline | None = None
     if event.via == "mask":
         fix = store_where(event.site, event.node) or _reduce(event.site, event.node)
+        if not isinstance(fix, Repair):
+            fix = call_for_all(event.site, event.node) or fix
         fix = fix or loss_of_all(event.site, event.node)
         fix = fix or targets_in_rows(event.site, event.node)
     elif event.via == "masked_select":
