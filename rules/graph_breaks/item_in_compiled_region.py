@@ -11,6 +11,7 @@ from tclint.semantics.events import HostRead
 from tclint.torch_facts.dynamo_settings import SCALARS
 
 from ..lib.judge.captured import settings_for
+from ..lib.rewrite.block_chosen import choose_block
 from ..lib.rewrite.first_item import first_item
 from ..lib.rewrite.host_read import is_captured, repair_read
 from ..lib.rewrite.read_by_caller import read_by_caller
@@ -49,4 +50,4 @@ def _repair(event: HostRead) -> Repair | Decline:
     if isinstance(kept, Repair):
         return kept
     assert isinstance(event.node, ast.expr)
-    return read_by_caller(event.site, event.node) or kept
+    return choose_block(event.site, event.node) or read_by_caller(event.site, event.node) or kept
