@@ -132,6 +132,7 @@ APART: Mapping[str, str] = {
     "lib.judge.rows_through": "follows a function of the project, on 300 lines",
     "lib.rewrite.masked_call": "one of the rewritings of a selection, whose rule has 500 lines",
     "lib.rewrite.masked_loss": "one of the rewritings of a selection, whose rule has 500 lines",
+    "lib.rewrite.masked_rows": "one of the rewritings of a selection, whose rule has 500 lines",
     "lib.rewrite.where": "one of the rewritings of a branch, whose rule has 500 lines",
 }
 """Helpers that one module alone uses, and why they are no part of it."""

@@ -31,6 +31,7 @@ from ..lib.rewrite.empty_selection import ask_in_eager
 from ..lib.rewrite.first_item import first_places
 from ..lib.rewrite.masked_call import call_for_all
 from ..lib.rewrite.masked_loss import loss_of_all
+from ..lib.rewrite.masked_rows import store_rows_later
 from ..lib.rewrite.masked_store import cover_of, store_where
 from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.selected_rows import compute_all_rows
@@ -147,6 +148,7 @@ def _repair(event: DynamicShape) -> Repair | Decline:
         fix = store_where(event.site, event.node) or _reduce(event.site, event.node)
         if not isinstance(fix, Repair):
             fix = call_for_all(event.site, event.node) or fix
+            fix = store_rows_later(event.site, event.node) or fix
         fix = fix or loss_of_all(event.site, event.node)
         fix = fix or targets_in_rows(event.site, event.node)
     elif event.via == "masked_select":

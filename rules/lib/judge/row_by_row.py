@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable
 from typing import Final
 
@@ -98,6 +99,8 @@ def _judge_call(site: Site, call: ast.Call, is_row: Callable[[ast.expr], bool]) 
     if isinstance(call.func, ast.Attribute) and _has(call.func.value, is_row):
         inner = combine([judge_rows(site, one, is_row) for one in (call.func.value, *given)])
         return combine([inner, _judge_named(site, call, name, call.args, is_row)])
+    if hasattr(builtins, dotted):
+        return Refused(_MIXED.format(site.text(call)))  # `len`, `sum`
     inner = combine([judge_rows(site, one, is_row) for one in given])
     kinds = [*options(site.value(call.func))]
     several = sum(_has(one, is_row) for one in given) > 1
