@@ -12,7 +12,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorBranch
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Static, SymInt, Tensor
+from tclint.semantics.values import Static, SymInt, Tensor, Unknown
 
 from ..lib.facts.branch_tests import decided_if, is_guard, is_only_output
 from ..lib.facts.compiling import is_compiled_aside
@@ -329,7 +329,9 @@ def _judge_store(
         )
     if mask is not index or not same_shape(site, mask, owner):
         raises.append(f"`{site.text(mask)}` does not fit it")
-    if not _is_number(site, value):
+    if not is_pure(site, value):
+        raises.append(f"`{site.text(value)}` cannot be computed or stored there")
+    elif not _is_number(site, value):
         raises.append(f"`{site.text(value)}` cannot be stored there")
     elif added or not _holds(site, owner, value):
         raises.append(f"its dtype cannot hold `{site.text(value)}`")
@@ -346,12 +348,23 @@ def _judge_copied(site: Site, owner: ast.Name) -> Verdict | None:
 def _is_computed(site: Site, value: ast.expr) -> bool:
     """True for a value that may be computed for nothing, in a shape that is known in advance."""
     return _is_number(site, value) or (
-        is_pure(site, value)
+        (is_pure(site, value) or _only_converts(site, value))
         and not any(
             isinstance(part, ast.Subscript) and _selects(site, part.slice)
             for part in ast.walk(value)
         )
     )
+
+
+def _only_converts(site: Site, value: ast.expr) -> bool:
+    """True for ``rows[i].to(device, dtype)`` of rows that nobody knows to be anything else."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=ast.Subscript() as row, attr="to")):
+            given = [row, *value.args, *(keyword.value for keyword in value.keywords)]
+            kinds = [*options(site.value(row))]
+            likely = all(isinstance(kind, (Tensor, Unknown)) for kind in kinds)
+            return likely and all(is_pure(site, one) for one in given)
+    return False
 
 
 def _selects(site: Site, index: ast.expr) -> bool:
