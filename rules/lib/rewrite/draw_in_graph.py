@@ -46,11 +46,12 @@ class _Code:
     """Source, and what it holds.
 
     ``host``: what Python knows while it compiles. ``number``: a tensor for a number, which is never
-    above ``most``. ``lengths``: a tensor of several. ``array``: one of the shape that it has.
-    ``bag``: an array of which the first ``count`` elements along the last dimension hold, in a
-    tensor with ``width``. ``rows``: a list of bags. ``new``: a bag with a dimension behind it,
-    ``offsets``: an array to spread beside one, ``spread``: either as ``(rows, count, most)``.
-    ``size``: a variable written here. ``tensor``: an argument.
+    above ``most``. ``flag``: one for a test. ``lengths``: a tensor of several. ``array``: the array
+    that is filled, of two dimensions. ``bag``: one dimension of which the first ``count`` elements
+    hold, in a tensor with ``width``; ``bags``: several of them, ``rows``: in a list. ``new``: bags
+    with a dimension behind them, ``steps``: what `arange` counts, ``offsets``: that to be spread
+    beside bags, ``spread``: either as ``(rows, count, most)``. ``size``: a variable written here.
+    ``tensor``: an argument.
     """
 
     text: str
@@ -122,7 +123,6 @@ class _Writer:
         self._outside: frozenset[str] | None = None
         self._fixed: set[str] = set()
         self._same: set[str] = set()
-        self._viewed: set[str] = set()
         self._taken = {part.id for part in nodes(node) if isinstance(part, ast.Name)}
         self.binary: set[str] = set()
         for parameter, _ in parameters_of(node):
@@ -215,7 +215,7 @@ class _Writer:
         test = self._expression(node.test)
         if test.kind == "host":
             return self._host_branch(node, test.text)
-        if test.kind != "number":
+        if test.kind != "flag":
             raise _UnknownStepError
         match node.body, node.orelse:
             case [ast.Return(value=ast.Name(id=name))], [] if self._outside is None:
@@ -246,7 +246,7 @@ class _Writer:
         sides = [self._expression(value), self._expression(instead)]
         if not all(side.kind in ("host", "number") for side in sides):
             raise _UnknownStepError
-        whole = all(side.whole or side.kind == "host" for side in sides)
+        whole = all(side.whole for side in sides)
         text = f"{self._torch}.where({test}, {sides[0].text}, {sides[1].text})"
         return self._bind(name, _Code(text, "number", whole=whole))
 
@@ -279,7 +279,7 @@ class _Writer:
                 orelse=[],
             ) if name == stored == asked and ast.dump(bound) == ast.dump(again):
                 bag = self._known.get(name)
-                if bag is None or bag.kind != "bag" or self._outside is not None:
+                if bag is None or bag.kind != "bags" or self._outside is not None:
                     raise _UnknownStepError
                 test = f"{name} > {self._host(bound)}"
                 return [f"{name} = {self._torch}.where({test}, {self._host(value)}, {name})"]
@@ -382,7 +382,7 @@ class _Writer:
         return [f"{stored.text}[{self._host(row)}] = {text}"]
 
     def _put(self, array: _Code, places: _Code, value: ast.expr) -> str:
-        if places.kind != "bag":
+        if places.kind != "bags":
             raise _UnknownStepError
         text = self._scattered(array.text, f"{array.text}[:, :1]", places, value, "[:, :-1]")
         return f"{array.text} = {text}"
@@ -405,7 +405,7 @@ class _Writer:
 
     def _array(self, name: str) -> _Code:
         code = self._known.get(name)
-        if code is None or code.kind != "array" or name in self._viewed:
+        if code is None or code.kind != "array":
             raise _UnknownStepError
         return code
 
@@ -488,11 +488,11 @@ class _Writer:
         sides = [self._expression(left), self._expression(right)]
         kinds = {side.kind for side in sides}
         sign = _SIGNS.get(type(op), "")
-        if kinds == {"bag"} and isinstance(op, ast.Add):
+        if kinds in ({"bag"}, {"bags"}) and isinstance(op, ast.Add):
             if len({(side.count, side.width) for side in sides}) > 1:
                 raise _UnknownStepError
             text = f"({sides[0].text} + {sides[1].text})"
-            return _Code(text, "bag", count=sides[0].count, width=sides[0].width)
+            return _Code(text, sides[0].kind, count=sides[0].count, width=sides[0].width)
         if not kinds <= {"host", "number"} or not isinstance(op, _SCALARS):
             raise _UnknownStepError
         whole = not isinstance(op, ast.Div) and all(side.whole for side in sides)
@@ -533,22 +533,19 @@ class _Writer:
         sides = [self._expression(left), self._expression(right)]
         if sign is None or not {side.kind for side in sides} <= {"host", "number"}:
             raise _UnknownStepError
-        return _Code(f"({sides[0].text} {sign} {sides[1].text})", "number")
+        return _Code(f"({sides[0].text} {sign} {sides[1].text})", "flag")
 
     def _asked(self, bag: _Code) -> _Code:
-        return _Code(f"({self._torch}.as_tensor({bag.count}) == 0)", "number")
+        return _Code(f"({self._torch}.as_tensor({bag.count}) == 0)", "flag")
 
     def _item(self, owner: ast.expr, index: ast.expr) -> _Code:
         match index:
-            case ast.Tuple(elts=elements) if all(map(_is_new_or_whole, elements)):
-                code = self._expression(owner)
-                if code.kind == "array" and isinstance(owner, ast.Name):
-                    self._viewed.add(owner.id)
-                elif code.kind not in ("bag", "array") or code.text.endswith("]"):
-                    raise _UnknownStepError
-                text = f"{code.text}[{ast.unparse(index).strip('()')}]"
-                return _Code(text, "new" if code.kind == "bag" else "offsets", count=code.count,
-                             width=code.width)  # fmt: skip
+            case ast.Tuple():
+                code, told = self._expression(owner), ast.unparse(index).strip("()")
+                kind = _SPREAD.get((code.kind, told))
+                if kind is not None:
+                    text = f"{code.text}[{told}]"
+                    return _Code(text, kind, count=code.count, width=code.width)
             case ast.Constant(value=0):
                 code = self._expression(owner)
                 if code.kind == "bag":
@@ -592,7 +589,9 @@ class _Writer:
         if number.kind != "number" or host.kind != "host":
             raise _UnknownStepError
         kept = "min" if bound == "max" else "max"
-        return _Code(f"{number.text}.clamp({kept}={host.text})", "number", whole=number.whole)
+        if not (number.whole and host.whole):
+            raise _UnknownStepError
+        return _Code(f"{number.text}.clamp({kept}={host.text})", "number", whole=True)
 
     def _drawn_item(self, owner: ast.expr) -> _Code:
         """``np.random.rand(1).item()``."""
@@ -686,18 +685,18 @@ class _Writer:
 
     def _numpy(self, call: ast.Call, name: str) -> _Code:
         match name, call.args, call.keywords:
-            case "zeros", [shape], [ast.keyword(arg="dtype", value=kind)]:
+            case "zeros", [ast.Tuple(elts=[_, _]) as shape], [ast.keyword(arg="dtype", value=kind)]:
                 dtype = _DTYPES.get(self._site.dotted(kind) or "")
                 if dtype is not None:
                     made = f"{self._torch}.zeros({self._host(shape)}, dtype={self._torch}.{dtype}"
                     return _Code(f"{made}, device='cpu')", "array")
             case "arange", [size], []:
-                return _Code(self._arange(self._host(size)), "array")
+                return _Code(self._arange(self._host(size)), "steps")
             case "array", [ast.Name(id=rows)], []:
                 code = self._known.get(rows)
                 if code is not None and code.kind == "rows" and code.width:
                     text = f"{self._torch}.stack({rows})"
-                    return _Code(text, "bag", count=code.count, width=code.width)
+                    return _Code(text, "bags", count=code.count, width=code.width)
             case "concatenate", [ast.List(elts=[first, last])], []:
                 return self._padded(self._expression(first), last)
             case "broadcast_to", [spread, ast.Tuple(elts=[rows, count, size])], []:
@@ -756,11 +755,12 @@ class _Writer:
                     raise _UnknownStepError
                 text = f"{code.text}.reshape({self._host(rows)}, -1)"
                 count_text = f"({code.count} * {code.most})"
-                return _Code(text, "bag", count=count_text, width=f"{code.width} * {code.most}")
+                return _Code(text, "bags", count=count_text, width=f"{code.width} * {code.most}")
         raise _UnknownStepError
 
 
 _SIGNS: Final = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//"}
+_SPREAD: Final = {("bags", ":, :, None"): "new", ("steps", "None, None, :"): "offsets"}
 _ORDER: Final = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
 }  # fmt: skip
@@ -775,13 +775,6 @@ def _is_operand(node: ast.AST) -> bool:
     return not isinstance(
         node, (ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context)
     )
-
-
-def _is_new_or_whole(node: ast.expr) -> bool:
-    """True for ``None`` and ``:`` in an index."""
-    if isinstance(node, ast.Slice):
-        return node.lower is None and node.upper is None and node.step is None
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def _is_handed_on(call: ast.Call) -> bool:
