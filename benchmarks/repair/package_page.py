@@ -20,16 +20,21 @@ shown by default.
 """
 
 
-SAFE, UNSAFE, REMEDIES = "safe", "unsafe", "remedies"
+SAFE, UNSAFE, SETTINGS, HATCHES, REMEDIES = "safe", "unsafe", "settings", "hatches", "remedies"
+_ALL = ("--unsafe-fixes", "--min-confidence", "low")
 TIERS = {
     SAFE: (),
     UNSAFE: ("--unsafe-fixes",),
-    REMEDIES: ("--unsafe-fixes", "--remedies", "all", "--min-confidence", "low"),
+    SETTINGS: (*_ALL, "--remedies", "settings"),
+    HATCHES: (*_ALL, "--remedies", "hatches"),
+    REMEDIES: (*_ALL, "--remedies", "all"),
 }
-"""The options that each tier fixes with, more than the one before it."""
+"""The options that each tier fixes with."""
 _TITLES = {
     SAFE: "Safe fixes",
     UNSAFE: "Unsafe fixes too",
+    SETTINGS: "Settings too, for findings of low confidence as well",
+    HATCHES: "Escape hatches without settings, for findings of low confidence as well",
     REMEDIES: "Settings and escape hatches too, for findings of low confidence as well",
 }
 

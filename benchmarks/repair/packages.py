@@ -1,7 +1,7 @@
 """Fix whole packages, in copies, and hold every promise of `tclint fix` against the result.
 
-Run: python -m benchmarks.repair.packages DIR... [--tier safe|unsafe|remedies]
-     [--sample 20 --seed 1] [--python PYTHON --records FILE --markdown PAGE]
+Run: python -m benchmarks.repair.packages DIR... [--tier safe|unsafe|settings|hatches|remedies]
+     [--sample 20 --seed 1] [--python PYTHON --records FILE --markdown PAGE] [--keep FOLDER]
 
 For each folder: the run does not crash, every file that parsed still parses, the edits that the
 report lists make the new bytes of the old ones, no name is missing that was there, and a second run
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _noted(folder: Path, options: argparse.Namespace) -> Fixed:
     """Fix a folder's copy, and put the outcome in the place of an earlier one."""
-    result = fix_package(folder, options.tier, options.python)
+    result = fix_package(folder, options.tier, options.python, options.keep)
     if options.records:
         kept = [one for one in _known(options.records) if one.key != result.key]
         lines = [json.dumps(one.to_json()) for one in [*kept, result]]
@@ -68,8 +68,10 @@ def _known(records: Path | None) -> list[Fixed]:
     return [Fixed.from_json(json.loads(line)) for line in lines]
 
 
-def fix_package(folder: Path, tier: str = SAFE, python: Path | None = None) -> Fixed:
-    """Fix a copy of a folder twice, and compare."""
+def fix_package(
+    folder: Path, tier: str = SAFE, python: Path | None = None, keep: Path | None = None
+) -> Fixed:
+    """Fix a copy of a folder twice, and compare; ``keep`` is where the fixed copy stays."""
     with TemporaryDirectory() as place:
         copy = Path(place, folder.name)
         shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("__pycache__", "*.pyc"))
@@ -78,6 +80,8 @@ def fix_package(folder: Path, tier: str = SAFE, python: Path | None = None) -> F
         started = time.monotonic()
         report = _fix(copy, result)
         result.seconds = time.monotonic() - started
+        if keep is not None:
+            shutil.copytree(copy, keep / tier / result.name)
         if report is not None:
             _count(report, result)
             _compare(before, _contents(copy), report, result)
@@ -207,6 +211,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--records", type=Path, help="outcomes to add this one to, as JSON lines")
     parser.add_argument("--markdown", type=Path, help="write the tables of all records")
+    parser.add_argument("--keep", type=Path, help="a folder to leave the fixed copies in")
     return parser.parse_args(argv)
 
 
