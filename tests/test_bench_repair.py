@@ -146,7 +146,7 @@ def test_the_promises_are_held_against_settings_too(tmp_path: Path) -> None:
     code = "import torch\n\n\ndef f(x):\n    return x[x > 0].sum()\n\n\nfast = torch.compile(f)\n"
     (package / "__init__.py").write_text(code)
     result = fix_package(package, REMEDIES, Path(sys.executable), tmp_path / "kept")
-    assert (result.broken, result.changed) == ([], 1)
+    assert (result.broken, result.changed, result.imported) == ([], 1, 1)
     assert (package / "__init__.py").read_text() == code
     fixed = (tmp_path / "kept" / REMEDIES / "pkg" / "__init__.py").read_text()
     assert fixed != code

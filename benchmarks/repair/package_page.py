@@ -14,9 +14,10 @@ _INTRODUCTION = """\
 
 Each package's source is copied and fixed twice. *Broken* counts broken promises: a crash, a file
 that no longer parses, bytes that differ from the old ones outside of the reported edits, names that
-are missing when the code runs (ruff's F821, F823 and TC004), a module that no longer imports where
-that was tried, and a second run that changes anything. Declines are counted for findings that are
-shown by default.
+are missing when the code runs (ruff's F821, F823 and TC004), a module that no longer imports, and a
+second run that changes anything. *Imported* are the changed modules that could be imported before,
+each of which was imported afterwards; a dash where that was not tried. Declines are counted for
+findings that are shown by default.
 """
 
 
@@ -41,7 +42,10 @@ _TITLES = {
 
 @dataclass(slots=True)
 class Fixed:
-    """What fixing one package came to; ``broken`` are the promises that were not kept."""
+    """What fixing one package came to; ``broken`` are the promises that were not kept.
+
+    ``imported`` counts the changed modules that an interpreter could import before, if one tried.
+    """
 
     name: str
     files: int
@@ -51,6 +55,7 @@ class Fixed:
     declined: Counter[str] = field(default_factory=Counter)
     edits: int = 0
     changed: int = 0
+    imported: int | None = None
     broken: list[str] = field(default_factory=list)
     shown: list[str] = field(default_factory=list)
 
@@ -84,11 +89,13 @@ def page(results: Sequence[Fixed]) -> str:
 def table(results: Sequence[Fixed]) -> str:
     """A line for each package, and one for each rule."""
     lines = [
-        "| package | files | changed | fixes | edits | declined | broken | s |",
-        "|" + " --- |" * 8,
+        "| package | files | changed | imported | fixes | edits | declined | broken | s |",
+        "|" + " --- |" * 9,
     ]
     lines += [
-        f"| {one.name} | {one.files} | {one.changed} | {one.applied.total()} | {one.edits} "
+        f"| {one.name} | {one.files} | {one.changed} "
+        f"| {'-' if one.imported is None else one.imported} "
+        f"| {one.applied.total()} | {one.edits} "
         f"| {one.declined.total()} | {len(one.broken)} | {one.seconds:.0f} |"
         for one in results
     ]

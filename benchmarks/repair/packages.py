@@ -1,12 +1,12 @@
 """Fix whole packages, in copies, and hold every promise of `tclint fix` against the result.
 
-Run: python -m benchmarks.repair.packages DIR... [--tier safe|unsafe|settings|hatches|remedies]
+Run: python -m benchmarks.repair.packages [DIR...] [--tier safe|unsafe|settings|hatches|remedies]
      [--sample 20 --seed 1] [--python PYTHON --records FILE --markdown PAGE] [--keep FOLDER]
 
 For each folder: the run does not crash, every file that parsed still parses, the edits that the
 report lists make the new bytes of the old ones, no name is missing that was there, and a second run
 changes nothing. With an interpreter that has what the packages need, every edited module that
-could be imported still can be.
+could be imported still can be. Without a folder, only the page of what was recorded is written.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def fix_package(
             result.broken += [f"a name is not there: {text}" for text in lost]
             if python is not None:
                 edited = [path for path, old in before.items() if path.read_bytes() != old]
-                result.broken += _unimportable(python, folder, copy, edited)
+                result.broken += _unimportable(python, folder, copy, edited, result)
             _settled(copy, result)
     return result
 
@@ -144,10 +144,13 @@ def _compare(
             result.broken.append(f"{path}: no longer parses")
 
 
-def _unimportable(python: Path, folder: Path, copy: Path, edited: Sequence[Path]) -> Iterator[str]:
+def _unimportable(
+    python: Path, folder: Path, copy: Path, edited: Sequence[Path], result: Fixed
+) -> Iterator[str]:
     """The edited modules that import before fixing and do not afterwards."""
     names = [str(path.relative_to(copy.parent)) for path in edited]
     known = import_failures(python, folder.resolve().parent, names)
+    result.imported = len(names) - len(known)
     for name, why in import_failures(python, copy.parent, names).items():
         if name not in known:
             yield f"{name} no longer imports: {why}"
@@ -202,7 +205,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("folders", nargs="+", type=Path, metavar="DIR")
+    parser.add_argument("folders", nargs="*", type=Path, metavar="DIR")
     parser.add_argument("--tier", choices=TIERS, default=SAFE, help="what may be done")
     parser.add_argument("--python", type=Path, help="an interpreter to import edited modules with")
     parser.add_argument(
