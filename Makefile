@@ -154,7 +154,8 @@ bench-repair: $(INSTALLED) ## graph breaks of real models before and after `tcli
 		--markdown docs/benchmark-repair.md
 
 # Names of folders: the distribution, which is the package too, and its version.
-SOURCES := timm-1.0.31 lightning-2.6.6 torch_geometric-2.8.1 monai-1.6.1 diffusers-0.42.1 transformers-5.4.0
+SOURCES := timm-1.0.31 lightning-2.6.6 torch_geometric-2.8.1 monai-1.6.1 diffusers-0.42.1 \
+	transformers-4.52.4 transformers-5.4.0 transformers-5.23.0
 UNPACKED := benchmarks/out/packages
 FIX_PACKAGES = $(BIN)/python -m benchmarks.repair.packages --records $(UNPACKED)/fixed.jsonl \
 	--markdown docs/benchmark-repair-packages.md \
