@@ -71,14 +71,13 @@ def watch() -> Iterator[Compilation]:
     torch._dynamo.reset()
     clear_compilation_metrics()
     warner = logging.getLogger("torch._dynamo")
-    noise = warner.level
-    warner.setLevel(logging.ERROR)
+    if warner.level != logging.ERROR:  # for good: a thousand loggers look up theirs after a change
+        warner.setLevel(logging.ERROR)
     try:
         with _reasons() as reasons:
             seen = Compilation(reasons=reasons)
             yield seen
     finally:
-        warner.setLevel(noise)
         seen.recompiles = sum(bool(m.recompile_reason) for m in get_compilation_metrics())
 
 
