@@ -235,6 +235,23 @@ def test_numbers_of_numpy_are_read_as_before(tmp_path: Path) -> None:
             assert torch.equal(one(x, n), x[:2] + 1)
 
 
+ARRAYS = {
+    "of something unknown": "tuple(changed(x).cpu().numpy().tolist())",
+    "of a tensor, or of something unknown": "read(x) + read(changed(x))",
+    "its number": "changed(x).max().numpy().item()",
+}
+
+
+@pytest.mark.parametrize("what", ARRAYS)
+def test_arrays_of_numpy_break_where_a_helper_reads_them_and_are_left_alone(
+    what: str, tmp_path: Path
+) -> None:
+    head = "import torch\nfrom somewhere import changed\n\n\n"
+    read = "def read(x):\n    array = x.cpu().numpy()\n    return array.tolist()\n\n\n"
+    net = f"def f(x: torch.Tensor):\n    return {ARRAYS[what]}\n\n\nrun = torch.compile(f)\n"
+    assert opened(head + read + net, tmp_path) == head + read + net
+
+
 def test_gradients_and_draws_before_the_number_are_those_of_eager_code(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch", reason="the proofs run torch.compile")
     body = "x = torch.dropout(x, 0.5, True) * 2\nif (x != 0).sum() > 3:\n    x = x * 3\nreturn x"

@@ -18,8 +18,9 @@ from tclint.semantics.events import DynamicShape, HostRead, TensorBranch
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import ModuleInfo
+from tclint.semantics.syntax import last_name
+from tclint.semantics.values import NDArray, Static, SymInt, Tensor
 from tclint.semantics.values import Sequence as Elements
-from tclint.semantics.values import Static, SymInt, Tensor
 
 from ..facts.branch_tests import is_only_asked
 from ..facts.known import certain_tensor
@@ -148,6 +149,8 @@ def first_item(event: HostRead, member: ast.expr | None = None) -> Repair | None
     replaced = node if event.via == "item" else source
     known, certain = _category(event.tensor) is not None, certain_tensor(site, source) is not None
     if (event.via == "item" and not (known and certain)) or (certain and not known):
+        if _may_be_array(site, source):
+            return None
         whole = Replace(replaced, "first_whole($number)", {"number": source})
         return _helped(site, (_ITEM, _WHOLE), whole, _MESSAGE)
     return _kept(site, source, replaced) if _is_whole(event.tensor) else None
@@ -158,8 +161,16 @@ def first_list(event: HostRead) -> Repair | None:
     site, node, source = event.site, event.node, event.source
     if _category(event.tensor) not in (None, "int") or not isinstance(node, ast.expr):
         return None
+    if _may_be_array(site, source):
+        return None
     call = Replace(node, "first_list($numbers)", {"numbers": source})
     return _helped(site, (_LIST,), call, _NUMBERS_MESSAGE)
+
+
+def _may_be_array(site: Site, source: ast.expr) -> bool:
+    """True for an array of numpy: compiled code breaks where the helper reads one."""
+    called = isinstance(source, ast.Call) and last_name(source.func) == "numpy"
+    return called or any(isinstance(kind, NDArray) for kind in options(site.value(source)))
 
 
 def _are_numbers(site: Site, source: ast.expr) -> bool:
