@@ -145,10 +145,10 @@ def _is_gone_through(site: Site, node: ast.expr | ast.stmt) -> bool:
 def _repair(event: DynamicShape) -> Repair | Decline:
     fix: Repair | Decline | None = None
     if event.via == "mask":
-        fix = store_where(event.site, event.node) or _reduce(event.site, event.node)
-        if not isinstance(fix, Repair):
-            fix = call_for_all(event.site, event.node) or fix
-            fix = store_rows_later(event.site, event.node) or fix
+        # What a store is declined for comes first, then what is said of the rows.
+        for remedy in (store_where, store_rows_later, call_for_all, _reduce):
+            other = None if isinstance(fix, Repair) else remedy(event.site, event.node)
+            fix = other if isinstance(other, Repair) else fix or other
         fix = fix or loss_of_all(event.site, event.node)
         fix = fix or targets_in_rows(event.site, event.node)
     elif event.via == "masked_select":
