@@ -79,6 +79,7 @@ LEFT = {
         "log_softmax(logits, dim=-1).transpose(0, 1)",
         "log_softmax(logits, dim=-1).reshape(-1, 6)",
     ),
+    "a list of labels": ("    mask =", "    labels = [1, 2]\n    mask ="),
     "targets in one dimension": ("    mask =", "    labels = labels.reshape(-1)\n    mask ="),
     "arguments that are unpacked": ("0, reduction, True", "*(0, reduction, True)"),
     "another loss": ("= ctc_loss(", "= my_loss("),
@@ -118,6 +119,30 @@ def test_the_loss_and_its_gradients_are_the_same_to_the_last_bit(name: str, tmp_
         for reduction in ("mean", "sum", "none"):
             pair = (outcome(old, labels, reduction), outcome(new, labels, reduction))
             assert all(map(torch.equal, *pair))
+
+
+def test_other_calls_with_other_arguments_do_not_matter(tmp_path: Path) -> None:
+    body = CODE.replace("@torch.compile\ndef f", "def loss_of")
+    code = f"""{body}
+
+@torch.compile
+def f(logits: torch.Tensor, labels: torch.Tensor, lengths: torch.Tensor, reduction: str):
+    return loss_of(logits, labels, lengths, reduction)
+
+
+class Config:
+    size = 3
+
+
+@torch.compile
+def g(logits: torch.Tensor, batch, config):
+    return loss_of(logits, batch.labels, Config(), "sum") + loss_of(logits, batch.labels, 3, "sum")
+"""
+    after = fixed(code, tmp_path, unsafe=True)
+    assert "argsort" in after
+    for labels in LABELS:
+        pair = [outcome(function(one), labels, "mean") for one in (code, after)]
+        assert all(map(torch.equal, *pair))
 
 
 @pytest.mark.slow

@@ -12,8 +12,10 @@ from typing import Final
 
 from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Repair, Replace, Rewrite
+from tclint.semantics.lattice import options
 from tclint.semantics.ownership import is_nested
 from tclint.semantics.site import Site
+from tclint.semantics.values import Tensor, Unknown
 
 from ..facts.known import certain_tensor, is_boolean
 from ..facts.purity import PURE, VIEWS, is_pure
@@ -43,8 +45,9 @@ def targets_in_rows(site: Site, read: ast.AST) -> Repair | Decline | None:
         return None
     labels, mask = found
     given = arguments_of(call)
-    tensor, by = certain_tensor(site, labels), certain_tensor(site, mask)
-    if tensor is None or by is None or not is_boolean(by) or tensor.rank not in (None, 2):
+    named = isinstance(read, ast.Call)
+    rank = _rank(site, labels, named=named)
+    if rank not in (None, 2) or not _may_select(site, mask, named=named):
         return None
     if not is_pure(site, labels) or not is_pure(site, mask) or not _is_batched(site, given):
         return None
@@ -57,7 +60,7 @@ def targets_in_rows(site: Site, read: ast.AST) -> Repair | Decline | None:
     rewrites: list[Rewrite] = [Replace(read, text, {"labels": labels, "mask": mask})]
     rewrites += _without_flags(site, call)
     scores = certain_tensor(site, given["log_probs"])
-    known = tensor.rank is not None and scores is not None and scores.rank is not None
+    known = rank is not None and scores is not None and scores.rank is not None
     verdict = combine(_judge(site, labels, mask, known=known))
     return repair_as_proved(verdict, _MESSAGE, tuple(rewrites))
 
@@ -95,13 +98,34 @@ def _loss_of(site: Site, read: ast.AST) -> ast.Call | None:
     return call if plain and named and arguments_of(call).get("targets") is used else None
 
 
+def _rank(site: Site, labels: ast.expr, *, named: bool) -> int | None:
+    """The dimensions of labels; -1 for what may be no tensor.
+
+    ``named``: `masked_select` is called, which nothing but tensors have.
+    """
+    kinds = [*options(site.value(labels))]
+    ranks = {kind.rank for kind in kinds if isinstance(kind, Tensor)}
+    others = [kind for kind in kinds if not isinstance(kind, Tensor)]
+    if any(not isinstance(kind, Unknown) or not named for kind in others) or len(ranks) != 1:
+        return -1
+    return None if others else ranks.pop()
+
+
+def _may_select(site: Site, mask: ast.expr, *, named: bool) -> bool:
+    """True for a boolean tensor; `masked_select` raises for anything else."""
+    kinds = [*options(site.value(mask))]
+    tensors = [kind for kind in kinds if isinstance(kind, Tensor)]
+    others = [kind for kind in kinds if not isinstance(kind, Tensor)]
+    plain = all(isinstance(kind, Unknown) and named for kind in others)
+    return plain and bool(tensors) and all(map(is_boolean, tensors))
+
+
 def _is_batched(site: Site, given: dict[str, ast.expr]) -> bool:
-    """True where the loss is given tensors, and not one sequence alone."""
-    needed = [given.get(name) for name in ("log_probs", "input_lengths", "target_lengths")]
-    tensors = [certain_tensor(site, one) for one in needed if one is not None]
-    if len(tensors) < len(needed) or tensors[0] is None or tensors[2] is None:
-        return False
-    return tensors[0].rank in (None, 3)
+    """True where the loss is given what it needs, and not one sequence alone."""
+    scores = given.get("log_probs")
+    tensor = certain_tensor(site, scores) if scores is not None else None
+    told = "input_lengths" in given and "target_lengths" in given
+    return told and tensor is not None and tensor.rank in (None, 3)
 
 
 def _counts(site: Site, lengths: ast.expr | None, mask: ast.expr) -> bool:
