@@ -183,6 +183,11 @@ def test_rows_that_meet_leave_the_call_alone(name: str, tmp_path: Path) -> None:
 
 
 LEFT = {
+    "elements selected before": (
+        "    y[m] = g(x[m], widths[m, :])",
+        "    sel = widths[m, :]\n    y[m] = g(x[m], sel)",
+    ),
+    "another tensor": ("g(x[m], widths[m, :])", "g(x[m], slopes)"),
     "two masks": ("y[m] = g(x[m],", "n = x > 1\n    y[m] = g(x[n],"),
     "another mask for the target": ("y[m] =", "n = x > 1\n    y[n] ="),
     "a result with a dimension": ("    return (w * x[..., None]).sum(dim=-1)", "    return w * 2"),

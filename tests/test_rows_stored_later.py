@@ -89,6 +89,15 @@ def test_a_safe_fix_leaves_the_rows_alone(tmp_path: Path) -> None:
 
 LEFT = {
     "used afterwards": ("        return y + x", "        return y + x + rows.sum()"),
+    "rows selected before": (
+        "            done =",
+        "            other = x[mask]\n            rows = rows - KEPT[0]\n            done =",
+    ),
+    "another tensor": ("y[mask] = done", "y[mask] = done * x.sum()"),
+    "another tensor's rows": ("y[mask] = done", "y[mask] = done + x[ids == 2]"),
+    "something unknown": ("y[mask] = done", "y[mask] = done + KEPT[0]"),
+    "handed on with another": ("(rows)\n", "(rows, x[mask])\n"),
+    "handed on with something": ("(rows)\n", "(rows, KEPT[0])\n"),
     "counted": ("            done =", "            KEPT = len(rows)\n            done ="),
     "divided by their number": ("done = ", "rows = rows / len(rows)\n            done = "),
     "a number of rows": ("done = ", "n = rows.shape[0]\n            done = n * "),

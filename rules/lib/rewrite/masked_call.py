@@ -14,7 +14,9 @@ from typing import Final
 from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.records import record
+from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
+from tclint.semantics.values import Tensor
 
 from ..facts.compiling import is_compiled_aside
 from ..facts.known import certain_tensor, is_boolean
@@ -61,6 +63,8 @@ def call_for_all(site: Site, read: ast.AST) -> Repair | Decline | None:
     names = [*found.targets, *(row.value for row, _ in found.rows)]
     if not all(certain_tensor(site, name) is not None for name in names):
         return None
+    if any(isinstance(kind, Tensor) for one in _rest(found) for kind in options(site.value(one))):
+        return None  # it may hold selected elements as well
     try:
         ranks = ranks_through(site, found.call, dict(found.rows))
     except RowsMeetError as error:
@@ -116,9 +120,7 @@ def _judge(site: Site, found: _Call) -> Iterator[Verdict]:
     mask = found.mask
     function = site.text(found.call.func)
     yield Changes(_ALL.format(function, mask.id))
-    rest = [one for one in found.call.args if not _is_row(found, one)]
-    rest += [one.value for one in found.call.keywords if not _is_row(found, one.value)]
-    if not all(isinstance(one, ast.Constant) for one in rest):
+    if not all(isinstance(one, ast.Constant) for one in _rest(found)):
         yield Changes(_SAME.format(function))
     more = [f"`{site.text(row.value)}`" for row, rank in found.rows if rank]
     if more:
@@ -131,6 +133,12 @@ def _judge(site: Site, found: _Call) -> Iterator[Verdict]:
             yield Changes(_FITS.format(mask.id, target.id))
         if not is_own_result(site, target.id):
             yield Changes(_WRITTEN.format(target.id))
+
+
+def _rest(found: _Call) -> list[ast.expr]:
+    """The arguments that no mask selects."""
+    given = [*found.call.args, *(keyword.value for keyword in found.call.keywords)]
+    return [one for one in given if not _is_row(found, one)]
 
 
 def _is_row(found: _Call, node: ast.expr) -> bool:

@@ -12,8 +12,10 @@ from typing import Final
 
 from tclint.lint.rewrite import Repair, Replace, Rewrite
 from tclint.records import record
+from tclint.semantics.lattice import options
 from tclint.semantics.ownership import is_nested
 from tclint.semantics.site import Site
+from tclint.semantics.values import Static, SymInt
 
 from ..facts.compiling import is_compiled_aside
 from ..facts.known import certain_tensor, is_boolean, is_parameter
@@ -60,6 +62,8 @@ def store_rows_later(site: Site, read: ast.AST) -> Repair | None:
     if spelled is None or mask is None or not is_boolean(mask) or data is None or target is None:
         return None
     values = [*(step.value for step in rows.steps), rows.store.value]
+    if not all(_is_alone(site, rows, value) for value in values):
+        return None
     verdicts: list[Verdict] = [judge_rows(site, value, rows.is_row) for value in values]
     texts = [site.text(one) for one in (rows.read.slice, rows.read.value, rows.target.value)]
     verdicts += [Changes(_ALL.format(texts[0])), Changes(_FITS.format(*texts))]
@@ -125,6 +129,35 @@ def _ends(site: Site, rows: _Rows, mask: str, data: str) -> bool:
 
 def _holds_rows(rows: _Rows, step: ast.Assign) -> bool:
     return any(rows.is_row(part) for part in ast.walk(step.value))
+
+
+def _is_alone(site: Site, rows: _Rows, node: ast.expr) -> bool:
+    """True where rows meet nothing but numbers: another tensor may hold selected rows as well."""
+    for part in ast.walk(node):
+        sides: list[ast.expr] = []
+        match part:
+            case ast.BinOp(left=left, right=right):
+                sides = [left, right]
+            case ast.Compare(left=left, comparators=others):
+                sides = [left, *others]
+            case ast.Call():
+                sides = [*part.args, *(keyword.value for keyword in part.keywords)]
+        for side in sides:
+            own = any(rows.is_row(inner) for inner in ast.walk(side))
+            if not own and not _is_plain(site, side):
+                return False
+    return True
+
+
+def _is_plain(site: Site, node: ast.expr) -> bool:
+    """True for a number of Python, a text or None."""
+    if isinstance(node, ast.UnaryOp):
+        return _is_plain(site, node.operand)
+    kinds = [*options(site.value(node))]
+    return isinstance(node, ast.Constant) or all(
+        isinstance(kind, SymInt) or (isinstance(kind, Static) and kind.type is not None)
+        for kind in kinds
+    )
 
 
 def _spread(mask: str, target: str, fewer: int | None, more: int | None) -> str:
