@@ -22,6 +22,7 @@ from tclint.semantics.values import Static, SymInt, Unknown
 from ..facts.conditions import is_tensor_condition
 from ..facts.known import certain_tensor, is_parameter
 from ..facts.purity import is_pure
+from .builtin_names import new_variable
 
 _MESSAGE: Final = "Compute the block always and choose its results with `torch.where`"
 _CHANGES: Final = (
@@ -236,9 +237,9 @@ def _written(
 ) -> tuple[str, dict[str, ast.expr | ast.stmt]]:
     """Compute the block, take back what it gave, run what runs otherwise, choose."""
     taken: set[str] = set()
-    chosen = _fresh(site, "chosen", taken)
-    before = [_fresh(site, f"{name}_before", taken) for name in given]
-    then = [_fresh(site, f"{name}_then", taken) for name in given]
+    chosen = new_variable(site, "chosen", taken)
+    before = [new_variable(site, f"{name}_before", taken) for name in given]
+    then = [new_variable(site, f"{name}_then", taken) for name in given]
     parts: dict[str, ast.expr | ast.stmt] = {"tensor": tensor}
     left = block.asked.left
     number = left if _holds(left, tensor) else block.asked.comparators[0]
@@ -284,14 +285,6 @@ def _copied(block: _Block) -> list[str]:
 
 def _holds(node: ast.expr, tensor: ast.expr) -> bool:
     return any(part is tensor for part in ast.walk(node))
-
-
-def _fresh(site: Site, wanted: str, taken: set[str]) -> str:
-    name = wanted
-    while site.body.names(name) or name in taken or name in site.module.imports:
-        name += "_"
-    taken.add(name)
-    return name
 
 
 _SYMBOLS: Final = {

@@ -1,4 +1,4 @@
-"""Writing builtins and functions of `math` into a file that may use their names."""
+"""Writing builtins, functions of `math` and new variables into a file that may use their names."""
 
 from __future__ import annotations
 
@@ -33,3 +33,12 @@ def is_taken(site: Site, name: str) -> bool:
     if name in {*module.imports, *module.functions, *module.classes, *module.assigned}:
         return True
     return bool(site.stores(name) or site.body.arguments(name))
+
+
+def new_variable(site: Site, wanted: str, taken: set[str]) -> str:
+    """A name that the function and the imports do not have, nor those already ``taken``."""
+    name = wanted
+    while site.body.names(name) or name in taken or name in site.module.imports:
+        name += "_"
+    taken.add(name)
+    return name

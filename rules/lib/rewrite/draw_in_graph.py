@@ -30,7 +30,6 @@ _CHANGES: Final = (
 )
 _BINARY: Final = "; the fix assumes that `{}` holds zeros and ones"
 _NUMBERS: Final = frozenset({"bool", "float", "int", "str"})
-_DRAWN: Final = frozenset({"rand", "random", "random_sample", "sample", "uniform"})
 _DTYPES: Final = {"bool": "bool", "numpy.bool_": "bool", "int": "int64", "numpy.int64": "int64"}
 _COMPUTED: Final = frozenset({"abs", "float", "int", "len", "max", "min", "range", "round"})
 _SCALARS: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv)

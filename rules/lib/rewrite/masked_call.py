@@ -24,6 +24,7 @@ from ..facts.shapes import same_shape
 from ..judge.aliases import is_own_result
 from ..judge.rows_through import RowsMeetError, ranks_through
 from ..judge.verdict import Changes, Verdict, combine
+from .builtin_names import new_variable
 from .masked_store import is_whole
 from .proved import NO_TORCH, repair_as_proved
 
@@ -147,13 +148,9 @@ def _is_row(found: _Call, node: ast.expr) -> bool:
 
 def _rewrite(site: Site, found: _Call, where: str) -> Replace:
     mask = found.mask.id
-    first = _fresh(site, "first", set())
-    taken = {first}
-    names = []
-    for target in found.targets:
-        name = _fresh(site, f"{target.id}_of_all", taken)
-        taken.add(name)
-        names.append(name)
+    taken: set[str] = set()
+    first = new_variable(site, "first", taken)
+    names = [new_variable(site, f"{target.id}_of_all", taken) for target in found.targets]
     parts: list[str] = []
     for one in found.call.args:
         parts.append(_argument(site, found, one, where, first))
@@ -177,10 +174,3 @@ def _argument(site: Site, found: _Call, node: ast.expr, where: str, first: str) 
     if rank:
         return f"{where}({mask}[..., None], {name}, {name}.flatten(0, -2)[{first}])"
     return f"{where}({mask}, {name}, {name}.flatten()[{first}])"
-
-
-def _fresh(site: Site, wanted: str, taken: set[str]) -> str:
-    name = wanted
-    while site.body.names(name) or name in taken or name in site.module.imports:
-        name += "_"
-    return name
