@@ -18,6 +18,10 @@ import pytest
 
 from tclint.cli import file_bar
 from tclint.cli.app import build
+from tclint.cli.configuration import Overrides
+from tclint.cli.inputs import Inputs, gather
+from tclint.cli.watching import watch
+from tclint.config import Config
 from tests.cli_runs import BREAKS, tclint
 
 LONG = 180
@@ -98,6 +102,39 @@ def test_watching_follows_files_and_configuration(project: Path) -> None:
         watching.process.stdout.close()
     finally:
         watching.process.kill()
+
+
+def test_a_new_configuration_is_looked_at_again_where_it_was_broken(project: Path) -> None:
+    (project / "tclint.toml").unlink()
+    watching = Watching(project, "--scope=all")
+    try:
+        watching.wait_for("Watching 1 file;")
+        (project / "tclint.toml").write_text("scope = 3\n", encoding="utf-8")
+        watching.wait_for("scope: expected")
+        (project / "tclint.toml").write_text('ignore = ["TCL101"]\n', encoding="utf-8")
+        watching.wait_for("All checks passed!")
+    finally:
+        watching.process.kill()
+        watching.process.communicate()
+
+
+def test_a_configuration_that_is_written_while_it_is_read_is_read_again(project: Path) -> None:
+    settings, seen = project / "tclint.toml", list[Config]()
+
+    def gathered() -> Inputs:
+        inputs = gather([project], Overrides(), None, again=True)
+        if not inputs.config.ignore:
+            settings.write_text('ignore = ["TCL101"]\n', encoding="utf-8")
+        return inputs
+
+    def run(inputs: Inputs) -> int:
+        seen.append(inputs.config)
+        raise KeyboardInterrupt
+
+    settings.write_text("", encoding="utf-8")
+    with pytest.raises(KeyboardInterrupt):
+        watch(gather([project], Overrides(), None), gathered, run)
+    assert [config.ignore for config in seen] == [("TCL101",)]
 
 
 def test_watching_outlives_what_keeps_a_run_from_its_end(project: Path) -> None:

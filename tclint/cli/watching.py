@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from itertools import product
+from pathlib import Path
 from typing import Final
 
 import typer
@@ -14,6 +16,7 @@ from tclint.cli.terminal import complain, note
 from tclint.errors import UserError
 from tclint.files import Version, version_of
 from tclint.report.view import count
+from tclint.source.discovery import FILE_NAMES
 
 PAUSE: Final = 0.5
 """Seconds between two looks; more when a look itself costs much."""
@@ -33,12 +36,15 @@ def watch(inputs: Inputs, gather: Callable[[], Inputs], run: Callable[[Inputs], 
     broken: State | None = None
     while True:
         began = time.process_time()
-        if broken is None or broken != _state(inputs):
+        looked = _configurable(inputs)
+        if looked != broken:
             try:
                 inputs, broken = gather(), None
             except typer.Exit:
-                broken = _state(inputs)
+                broken = looked
         now = _state(inputs)
+        if broken is None and any(looked.get(name) != now[name] for name in _sources(inputs)):
+            continue  # It was written while it was read: what was read may be half of it.
         if broken is None and now != state:
             state = now
             _clear()
@@ -54,8 +60,19 @@ def watch(inputs: Inputs, gather: Callable[[], Inputs], run: Callable[[Inputs], 
 
 
 def _state(inputs: Inputs) -> State:
-    sources = [config.source for config, _ in inputs.parts if config.source]
-    return {str(path): version_of(path) for path in (*inputs.files, *sources)}
+    names = (*map(str, inputs.files), *_sources(inputs))
+    return {name: version_of(name) for name in names}
+
+
+def _sources(inputs: Inputs) -> list[str]:
+    """The configuration files."""
+    return [str(config.source) for config, _ in inputs.parts if config.source]
+
+
+def _configurable(inputs: Inputs) -> State:
+    """The state, with all files that could configure: one that is new may be the broken one."""
+    names = (str(Path(*one)) for one in product(inputs.walked, FILE_NAMES))
+    return _state(inputs) | {name: version_of(name) for name in names}
 
 
 def _clear() -> None:
