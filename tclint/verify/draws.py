@@ -72,12 +72,15 @@ class Draws(TorchDispatchMode):  # type: ignore[misc]
 
 def _shared() -> list[torch.Generator]:
     """The generators that operators draw from where none is named."""
-    ready = torch.cuda.is_available() and torch.cuda.is_initialized()
+    # Asked at each operator: whether there is a GPU takes far longer to say.
+    ready = torch.cuda.is_initialized()
     return [torch.default_generator, *(torch.cuda.default_generators if ready else ())]
 
 
 def _states(generators: Sequence[torch.Generator]) -> list[bytes]:
-    return [_bytes(one.get_state()) for one in generators]
+    # A state is a row of bytes on the CPU, whatever the generator's device.
+    states = [one.get_state() for one in generators]
+    return [ctypes.string_at(state.data_ptr(), state.numel()) for state in states]
 
 
 def _bytes(tensor: torch.Tensor) -> bytes:
