@@ -114,5 +114,6 @@ def test_killed_in_the_midst_of_real_analyses(server: GitHubServer, tmp_path: Pa
             bot.kill()
     with running_bot(tmp_path / "bot", server) as bot:
         bot.settle()
-        assert [*(tmp_path / "bot" / "state" / "scratch").iterdir()] == []
+        bot.stop()
+    assert not (tmp_path / "bot" / "state" / "scratch").exists()
     assert once_each(server, 4)

@@ -69,6 +69,9 @@ class Workers:
         for thread in self._threads:
             thread.join(max(0.0, end - time.monotonic()))
         self._app.close()
+        if not any(thread.is_alive() for thread in self._threads):
+            # Each job has removed its own; not what a Git of a killed server wrote meanwhile.
+            shutil.rmtree(self._scratch, ignore_errors=True)
 
     @property
     def alive(self) -> bool:
