@@ -31,7 +31,8 @@ SLICES = [
     ("garbage", 0, 10),
 ]
 SLOW = [
-    ("mutants", 0, 3000),
+    ("mutants", 0, 1000),
+    pytest.param("mutants", 1000, 9000, marks=pytest.mark.exhaustive),
     ("kills", 0, 20),
     ("caches", 0, 20),
     ("setups", 0, 33),
@@ -41,7 +42,7 @@ SLOW = [
     ("garbage", 0, 50),
 ]
 
-EVERY = [pytest.param(10, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.exhaustive)]
+EVERY = [pytest.param(20, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.exhaustive)]
 
 MEMORY = 6 << 30
 """Six times what a run over everything that is installed takes."""

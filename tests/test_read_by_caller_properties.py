@@ -191,7 +191,7 @@ def check(code: str, root: Path) -> None:
         assert_kept(code, CALLED, root, config, unsafe=True)
 
 
-@pytest.mark.sample_of("test_eager_code_stays_the_same_in_many_programs")
+@pytest.mark.sample_of("test_eager_code_stays_the_same_in_more_programs")
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(code=programs())
 def test_eager_code_stays_the_same(code: str, tmp_path: Path) -> None:
@@ -199,6 +199,14 @@ def test_eager_code_stays_the_same(code: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.sample_of("test_eager_code_stays_the_same_in_many_programs")
+@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+@given(code=programs())
+def test_eager_code_stays_the_same_in_more_programs(code: str, tmp_path: Path) -> None:
+    check(code, tmp_path)
+
+
+@pytest.mark.exhaustive
 @settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(code=programs())
 def test_eager_code_stays_the_same_in_many_programs(code: str, tmp_path: Path) -> None:
