@@ -204,9 +204,7 @@ def test_the_server_says_what_a_run_says(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("seed", "edits"), SEEDS)
-def test_the_server_says_what_a_run_says_many_times(
-    tmp_path: Path, seed: int, edits: int
-) -> None:
+def test_the_server_says_what_a_run_says_many_times(tmp_path: Path, seed: int, edits: int) -> None:
     shutil.copy(FIXTURES / "conv_net.py", tmp_path)
     through_the_server(tmp_path, edits, seed + 1)
 

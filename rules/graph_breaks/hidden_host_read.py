@@ -16,7 +16,7 @@ from tclint.torch_facts import is_tensor_member
 from tclint.torch_facts.dynamo_settings import SCALARS
 
 from ..lib.facts.integers import is_integer
-from ..lib.facts.likely_numbers import is_folded, is_likely_number
+from ..lib.facts.likely_numbers import is_folded, is_likely_number, is_likely_number_everywhere
 from ..lib.judge.certainty import is_certainly_tensor
 from ..lib.judge.range_bounds import judge_torch_arange
 from ..lib.judge.verdict import PROVED, Changes, Verdict, combine
@@ -28,7 +28,7 @@ from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.scalars_of_module import or_scalars_of_module
 from ..lib.rewrite.slice_store import store_by_mask
 from ..lib.rewrite.tensor_operator import tensor_operator
-from ..lib.wording import consequence, loop_ids, renumbered, short
+from ..lib.wording import ON_SOME_PATHS, at_most_medium, consequence, loop_ids, renumbered, short
 
 _TRACED_IF_CAPTURED = frozenset({"number", "slice"})
 _NUMBERS = frozenset({"number", "slice", "index"})
@@ -80,6 +80,8 @@ class HiddenHostRead(Rule[HostRead]):
             return None
         if event.via in _NUMBERS and is_likely_number(site, event.source):
             return None
+        if is_likely_number_everywhere(event):
+            return None
         if is_captured(event) and event.via in _TRACED_IF_CAPTURED:
             return None
         source = _member(event)
@@ -89,14 +91,16 @@ class HiddenHostRead(Rule[HostRead]):
         ids = ("GB0124",) if kind in ("slice", "index") else ("GB0033",)
         if kind == "index":
             ids = (renumbered(site, "GB0070", (2, 12), "GB0124"),)
+        paths = " on some paths" if event.sometimes else ""
         return Finding(
-            f"{what.format(short(site, source))}{end}",
-            _repair(event, source),
+            f"{what.format(short(site, source))}{paths}{end}",
+            Decline(ON_SOME_PATHS) if event.sometimes else _repair(event, source),
             node=source if event.via in _NUMBERS else None,
             gb_ids=loop_ids(site, *ids),
             cedes_to=site.facts.output,
             goes_with=(SCALARS,) if _goes_when_captured(event, kind) else (),
             hatch=tensor_operator(site) or first_item(event, source),
+            confidence=at_most_medium(event) if event.sometimes else None,
         )
 
 

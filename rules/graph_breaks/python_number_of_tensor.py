@@ -12,6 +12,7 @@ from tclint.semantics.events import HostRead
 from tclint.semantics.lattice import with_dtype
 from tclint.torch_facts.dynamo_settings import SCALARS
 
+from ..lib.facts.likely_numbers import is_likely_number_everywhere
 from ..lib.judge.captured import settings_for
 from ..lib.judge.promotion import FLOAT_OF_INTEGER
 from ..lib.judge.verdict import Changes
@@ -21,7 +22,7 @@ from ..lib.rewrite.kept_numbers import keep_numbers
 from ..lib.rewrite.read_by_caller import read_by_caller
 from ..lib.rewrite.scalars_of_module import or_scalars_of_module
 from ..lib.rewrite.torch_equivalents import CUT, is_whole
-from ..lib.wording import renumbered
+from ..lib.wording import ON_SOME_PATHS, at_most_medium, renumbered
 
 _IDS = dict.fromkeys(("float", "int", "bool", "contains"), ("GB0124",))
 _CAPTURED: Final = frozenset({"float", "int", "bool"})
@@ -44,27 +45,33 @@ class PythonNumberOfTensor(Rule[HostRead]):
         ids = _IDS.get(event.via)
         if event.via == "range":
             ids = (renumbered(event.site, "GB0059", (2, 14), "GB0124"),)
-        if ids is None:
+        if ids is None or is_likely_number_everywhere(event):
             return None
         if is_captured(event) and event.via in _CAPTURED:
             return None
-        assert isinstance(event.node, ast.expr)
-        message = f"`{event.site.text(event.node)}` reads a tensor on the host"
+        paths = " on some paths" if event.sometimes else ""
+        message = f"`{event.site.text(event.node)}` reads a tensor on the host{paths}"
         goes_with = settings_for(event) if event.via in _CAPTURED else ()
-        fix = or_scalars_of_module(_repair(event), event.site, event.source)
-        if isinstance(fix, Decline) and event.via in _CAPTURED:
-            fix = read_by_caller(event.site, event.node) or fix
         return Finding(
             message,
-            fix,
+            Decline(ON_SOME_PATHS) if event.sometimes else _repair(event),
             gb_ids=ids,
             cedes_to=event.site.facts.output,
             goes_with=goes_with,
             hatch=first_item(event),
+            confidence=at_most_medium(event) if event.sometimes else None,
         )
 
 
 def _repair(event: HostRead) -> Repair | Decline:
+    assert isinstance(event.node, ast.expr)
+    fix = or_scalars_of_module(_repair_here(event), event.site, event.source)
+    if isinstance(fix, Decline) and event.via in _CAPTURED:
+        return read_by_caller(event.site, event.node) or fix
+    return fix
+
+
+def _repair_here(event: HostRead) -> Repair | Decline:
     read = event.via in ("range", "int")
     kept = keep_numbers(event.site, event.source) if read else None
     if isinstance(kept, Repair):

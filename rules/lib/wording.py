@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Final
 
 from tclint.diagnostics import Confidence
 from tclint.semantics.events import Event
@@ -59,6 +60,10 @@ def loop_ids(site: Site, *ids: str) -> tuple[str, ...]:
 def renumbered(site: Site, gb_id: str, since: Version, newer: str) -> str:
     """The id of a graph break on the torch that is targeted: from a release on it is another."""
     return newer if site.settings.target_torch >= since else gb_id
+
+
+ON_SOME_PATHS: Final = "it is a tensor on some paths, and a number on the others"
+"""Why what holds on some paths only is not rewritten."""
 
 
 def at_most_medium(event: Event) -> Confidence:

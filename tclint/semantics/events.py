@@ -46,12 +46,13 @@ class HostRead(Event):
     a dimension, a rate: what torch takes as a number only), ``"repeat"`` (how often a list is
     repeated), ``"given"`` (by a function that is passed on, as to ``map``) or the name of a
     function that reads (``equal``, ``allclose``). ``source`` is the tensor's expression, ``tensor``
-    its value.
+    its value. ``sometimes`` is true where it is a tensor only on some paths, and a number else.
     """
 
     via: str
     source: ast.expr
     tensor: Tensor
+    sometimes: bool = False
 
 
 @record(frozen=True, eq=False)

@@ -319,6 +319,21 @@ def tensor_in(value: Value) -> Tensor | None:
     return found
 
 
+def tensor_on_some_paths(value: Value) -> Tensor | None:
+    """The tensor that a value is on some paths, and a number on all others; else None."""
+    kinds = list(options(value))
+    tensors = [kind for kind in kinds if isinstance(kind, Tensor)]
+    if not tensors or len(tensors) == len(kinds):
+        return None
+    if not all(isinstance(kind, (Tensor, SymInt)) or _is_number(kind) for kind in kinds):
+        return None
+    return tensors[0]
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, Static) and value.type in ("int", "float", "bool")
+
+
 def likely_tensor(value: Value) -> Tensor | None:
     """The tensor that a value is, assumed where it is not known what else it may be."""
     if type(value) is not Union or UNKNOWN not in value.members:

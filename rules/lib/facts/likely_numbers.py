@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tclint.semantics.events import HostRead
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static, SymInt, Tensor
@@ -55,6 +56,11 @@ def _parts(site: Site, node: ast.AST) -> Iterator[ast.AST]:
     yield node
     for inner in ast.iter_child_nodes(node):
         yield from _parts(site, inner)
+
+
+def is_likely_number_everywhere(event: HostRead) -> bool:
+    """True where it is a number on some paths, and on the others what a caller passes."""
+    return event.sometimes and event.tensor.assumed and not _is_computed(event.tensor)
 
 
 def _is_computed(tensor: Tensor) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, cast
@@ -225,7 +225,7 @@ class Analysis:
         if event not in self.wanted:
             return
         known = self.events.get((event, node))
-        if known is not None and (frame.facts.default_off or not known.site.facts.default_off):
+        if known is not None and not _says_more(frame, fields, known):
             return
         self.events[event, node] = made_by(node, frame.site(), *args, **fields)
 
@@ -481,6 +481,13 @@ class Analysis:
 
 _READS: Final = frozenset({ArrayRead, DynamicShape, HostRead, TensorBranch})
 """What needs a tensor's or an array's data on the host."""
+
+
+def _says_more(frame: Frame, fields: Mapping[str, object], known: Event) -> bool:
+    """True for an event on paths of which more are taken than of the one that is known."""
+    if frame.facts.default_off != known.site.facts.default_off:
+        return known.site.facts.default_off
+    return isinstance(known, HostRead) and known.sometimes and not fields.get("sometimes", False)
 
 
 def _is_quiet(quiet: frozenset[str], name: str, fields: dict[str, object]) -> bool:

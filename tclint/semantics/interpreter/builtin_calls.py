@@ -13,7 +13,12 @@ from tclint.semantics.interpreter.assignment import write_attribute
 from tclint.semantics.interpreter.attributes import attribute_of
 from tclint.semantics.interpreter.containers import with_item
 from tclint.semantics.interpreter.evaluate import is_drawn, need_drawn, need_number
-from tclint.semantics.interpreter.expressions import host_read, read_shown, read_template
+from tclint.semantics.interpreter.expressions import (
+    host_read,
+    number_read,
+    read_shown,
+    read_template,
+)
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.given import call_given, sorting_key
 from tclint.semantics.interpreter.iteration import element_of, loop_source
@@ -55,10 +60,10 @@ def _number(kind: str) -> Builtin:
         if not arguments.positional:
             return Static(kind)
         value = arguments.positional[0]
-        tensor = tensor_in(value)
-        if tensor is not None and is_tensor(value):
-            host_read(frame, node, kind, node.args[0], tensor)
+        if is_tensor(value):
+            number_read(frame, node, kind, node.args[0], value)
             return DataScalar(kind)
+        number_read(frame, node, kind, node.args[0], value)
         need_number(frame, node.args[0], value, "python")
         match value:
             case NumpyScalar(origin="drawn"):
@@ -95,9 +100,7 @@ def _range(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     source = "static"
     for place, value in enumerate(arguments.positional):
         part = node.args[min(place, len(node.args) - 1)]  # a star stands for several
-        tensor = tensor_in(value)
-        if tensor is not None:
-            host_read(frame, node, "range", part, tensor)
+        if number_read(frame, node, "range", part, value):
             source = "data"
         need_number(frame, part, value, "range")
         if isinstance(value, DataScalar):

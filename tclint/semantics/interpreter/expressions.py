@@ -37,6 +37,7 @@ from tclint.semantics.lattice import (
     options,
     present,
     tensor_in,
+    tensor_on_some_paths,
     with_dtype,
 )
 from tclint.semantics.syntax import nodes, path_of
@@ -151,6 +152,21 @@ def host_read(frame: Frame, node: ast.expr, via: str, source: ast.expr, tensor: 
         frame.reads += 1
         return
     frame.analysis.emit(frame, HostRead, node, via=via, source=source, tensor=tensor)
+
+
+def number_read(frame: Frame, node: ast.expr, via: str, source: ast.expr, value: Value) -> bool:
+    """Report a number that a tensor has to give, be it on some paths; False where none has to."""
+    tensor = tensor_in(value)
+    if tensor is not None:
+        host_read(frame, node, via, source, tensor)
+        return True
+    tensor = tensor_on_some_paths(value)
+    if tensor is None:
+        return False
+    frame.analysis.emit(
+        frame, HostRead, node, via=via, source=source, tensor=tensor, sometimes=True
+    )
+    return True
 
 
 @handles(ast.UnaryOp)

@@ -9,7 +9,7 @@ from tclint.regexes import regex
 from tclint.semantics.events import DynamicShape, TensorIndex
 from tclint.semantics.interpreter.attributes import record_item, typed_item
 from tclint.semantics.interpreter.evaluate import evaluate, handles, need_number
-from tclint.semantics.interpreter.expressions import element_of_mapping, host_read
+from tclint.semantics.interpreter.expressions import element_of_mapping, host_read, number_read
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.iteration import as_tuple
 from tclint.semantics.interpreter.operators import elements
@@ -61,9 +61,7 @@ def _slice(frame: Frame, node: ast.Slice) -> Value:
         if bound is not None:
             value = evaluate(frame, bound)
             need_number(frame, bound, value, "slice")
-            tensor = tensor_in(value)
-            if tensor is not None:
-                host_read(frame, bound, "slice", bound, tensor)
+            number_read(frame, bound, "slice", bound, value)
     return Static("slice")
 
 

@@ -10,10 +10,16 @@ from tclint.semantics.events import Call, DynamicShape, TensorFactory
 from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.dtype_preserving import dtype_preserved, rearranged
 from tclint.semantics.interpreter.evaluate import need_drawn, need_number
-from tclint.semantics.interpreter.expressions import host_read
+from tclint.semantics.interpreter.expressions import host_read, number_read
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.operators import BOOL, INT64, binary, derived, named_dtype
-from tclint.semantics.lattice import is_tensor, may_be_unknown, options, tensor_in
+from tclint.semantics.lattice import (
+    is_tensor,
+    may_be_unknown,
+    options,
+    tensor_in,
+    tensor_on_some_paths,
+)
 from tclint.semantics.syntax import STARRED
 from tclint.semantics.values import (
     NONE,
@@ -150,9 +156,9 @@ def _read_number(frame: Frame, node: ast.Call, part: ast.expr, value: Value) -> 
         members = [*value.items] if value.items is not None else [value.element]
     for member in members:
         need_number(frame, part, member, "torch")
-        tensor = tensor_in(member)
+        tensor = tensor_in(member) or tensor_on_some_paths(member)
         if tensor is not None and not _is_known_number(tensor):
-            host_read(frame, node, "number", part, tensor)
+            number_read(frame, node, "number", part, member)
             return
 
 
