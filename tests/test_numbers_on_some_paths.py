@@ -54,6 +54,10 @@ PROGRAMS = {
         size = x.argmax() if flag else 2
         x = x.sum() + torch.zeros(2, size)
         """,
+    "one of a tuple of sizes": """
+        size = x.argmax() if flag else 2
+        x = x.sum() + torch.zeros((2, size))
+        """,
     "times that a loop runs": """
         times = x.argmax() if flag else 2
         for _ in range(times):
@@ -144,6 +148,14 @@ def test_dynamo_agrees(name: str) -> None:
     torch = pytest.importorskip("torch")
     text = PROGRAMS.get(name) or WHOLE[name.removeprefix("whole: ")]
     assert breaks(program(text), torch.ones(4), True) is (name in PROGRAMS)
+
+
+def test_the_one_among_the_sizes_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    text = program(PROGRAMS["one of a tuple of sizes"])
+    path.write_text(text.replace("\ndef f(", "\n@torch.compile\ndef f("), encoding="utf-8")
+    (result,) = check_files([path], Config(root=tmp_path, settings=MEASURED)).results
+    assert result.diagnostic.message.startswith("The tensor `size` is used where torch needs")
 
 
 def test_what_a_caller_passes_is_likely_a_number(tmp_path: Path) -> None:

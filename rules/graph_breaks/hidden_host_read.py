@@ -9,7 +9,7 @@ from tclint.diagnostics import Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
-from tclint.semantics.lattice import may_be_tensor, options, tensor_in
+from tclint.semantics.lattice import may_be_tensor, options, tensor_in, tensor_on_some_paths
 from tclint.semantics.site import Site
 from tclint.semantics.values import Object, Sequence, Tensor
 from tclint.torch_facts import is_tensor_member
@@ -125,7 +125,8 @@ def _member(event: HostRead) -> ast.expr:
     """The tensor itself where it stands among other sizes."""
     if isinstance(event.source, (ast.Tuple, ast.List)):
         for part in event.source.elts:
-            if tensor_in(event.site.value(part)) is not None:
+            value = event.site.value(part)
+            if tensor_in(value) or tensor_on_some_paths(value):
                 return part
     return event.source
 

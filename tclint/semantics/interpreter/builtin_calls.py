@@ -60,10 +60,9 @@ def _number(kind: str) -> Builtin:
         if not arguments.positional:
             return Static(kind)
         value = arguments.positional[0]
-        if is_tensor(value):
-            number_read(frame, node, kind, node.args[0], value)
-            return DataScalar(kind)
         number_read(frame, node, kind, node.args[0], value)
+        if is_tensor(value):
+            return DataScalar(kind)
         need_number(frame, node.args[0], value, "python")
         match value:
             case NumpyScalar(origin="drawn"):
