@@ -155,7 +155,7 @@ def test_the_one_among_the_sizes_is_named(tmp_path: Path) -> None:
     text = program(PROGRAMS["one of a tuple of sizes"])
     path.write_text(text.replace("\ndef f(", "\n@torch.compile\ndef f("), encoding="utf-8")
     (result,) = check_files([path], Config(root=tmp_path, settings=MEASURED)).results
-    assert result.diagnostic.message.startswith("The tensor `size` is used where torch needs")
+    assert result.diagnostic.message.startswith("`size` may be a tensor where torch needs a")
 
 
 def test_what_a_caller_passes_is_likely_a_number(tmp_path: Path) -> None:

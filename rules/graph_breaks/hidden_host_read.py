@@ -46,6 +46,11 @@ _WHAT: Final = {
     "corrcoef": "The data of `{}` is read",
     "branch": "The data of `{}` is read",
 }
+_MAYBE: Final = {
+    "number": "`{}` may be a tensor where torch needs a number",
+    "slice": "`{}` may be a tensor where a slice needs a number",
+}
+"""What is said of a tensor on some paths."""
 _WAY_OUT: Final = {
     "given": "`torch.stack` the members and compute on the whole tensor",
     "number": "take sizes from shapes, or pass the number in as an argument",
@@ -75,7 +80,7 @@ class HiddenHostRead(Rule[HostRead]):
     def check(self, event: HostRead) -> Finding | None:
         """Report the ways to read that have no name of their own."""
         site, kind = event.site, _kind_of(event)
-        what = _WHAT.get(kind)
+        what = (_MAYBE if event.sometimes else _WHAT).get(kind)
         if what is None:
             return None
         if event.via in _NUMBERS and is_likely_number(site, event.source):
@@ -91,9 +96,8 @@ class HiddenHostRead(Rule[HostRead]):
         ids = ("GB0124",) if kind in ("slice", "index") else ("GB0033",)
         if kind == "index":
             ids = (renumbered(site, "GB0070", (2, 12), "GB0124"),)
-        paths = " on some paths" if event.sometimes else ""
         return Finding(
-            f"{what.format(short(site, source))}{paths}{end}",
+            f"{what.format(short(site, source))}{end}",
             Decline(ON_SOME_PATHS) if event.sometimes else _repair(event, source),
             node=source if event.via in _NUMBERS else None,
             gb_ids=loop_ids(site, *ids),

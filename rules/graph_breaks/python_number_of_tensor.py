@@ -49,8 +49,8 @@ class PythonNumberOfTensor(Rule[HostRead]):
             return None
         if is_captured(event) and event.via in _CAPTURED:
             return None
-        paths = " on some paths" if event.sometimes else ""
-        message = f"`{event.site.text(event.node)}` reads a tensor on the host{paths}"
+        reads = "may read" if event.sometimes else "reads"
+        message = f"`{event.site.text(event.node)}` {reads} a tensor on the host"
         goes_with = settings_for(event) if event.via in _CAPTURED else ()
         return Finding(
             message,
