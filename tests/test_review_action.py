@@ -166,7 +166,7 @@ def test_a_verification_reports_what_is_left(runner: Runner) -> None:
     python = python_of_copies(runner.temp)
     python.write_text(python.read_text().replace("\n", '\n[ "$2" = pip ] && exit 0\n', 1))
     runner.environment = {**runner.environment, **settings_of_torch()}
-    targets, options = "model.py:make\n", "--device cpu"
+    targets, options = "model.py:make\n", "--device cpu --backend eager"
     done = runner.run(verify=targets, verify_options=options, verify_python=str(python))
     assert done, runner.said
     report = json.loads((runner.temp / "tclint-verify.json").read_text("utf-8"))

@@ -429,7 +429,7 @@ def test_each_phase_is_told_where_no_terminal_is(tmp_path: Path) -> None:
 
 def test_eager_code_that_gets_slower_fails_the_run(tmp_path: Path, quick: Options) -> None:
     before = put(tmp_path)
-    slow = dedent(PROGRAM).replace("    y = x * 2\n    if", "    y = sum([x] * 999)\n    if")
+    slow = dedent(PROGRAM).replace("    y = x * 2\n    if", "    y = sum([x] * 200)\n    if")
     after = replace(
         before, target="program.py:chatty", overlay={str(tmp_path / "program.py"): slow}
     )
