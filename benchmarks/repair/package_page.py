@@ -17,7 +17,8 @@ that no longer parses, bytes that differ from the old ones outside of the report
 are missing when the code runs (ruff's F821, F823 and TC004), a module that no longer imports, and a
 second run that changes anything. *Imported* are the changed modules that could be imported before,
 each of which was imported afterwards; a dash where that was not tried. Declines are counted for
-findings that are shown by default.
+findings that are shown by default. The seconds of the last column are those of the first run, and
+not all of one machine.
 """
 
 
