@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from textwrap import dedent, indent
 
 import pytest
 
-from tclint.config import Config
-from tclint.lint.engine import check_files
-
-from .dynamo import MEASURED, breaks
+from .dynamo import breaks
+from .flag_programs import of_flag, results_of
 
 HELPERS = """
 def add(to, value):
@@ -214,17 +211,11 @@ WHOLE = {
 
 
 def program(body: str) -> str:
-    written = indent(dedent(body).strip(), "    ")
-    top = f"import torch\n\n{HELPERS}\n\ndef f(x: torch.Tensor, flag: bool):\n"
-    return f"{top}{written}\n    return x\n"
+    return of_flag(HELPERS, body)
 
 
 def found(folder: Path, body: str) -> list[str]:
-    path = folder / "program.py"
-    text = program(body).replace("\ndef f(", "\n@torch.compile\ndef f(")
-    path.write_text(text, encoding="utf-8")
-    results = check_files([path], Config(root=folder, settings=MEASURED)).results
-    return [result.diagnostic.code for result in results]
+    return [result.diagnostic.code for result in results_of(folder, program(body))]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

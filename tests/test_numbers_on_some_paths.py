@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from textwrap import dedent, indent
 
 import pytest
 
-from tclint.config import Config
-from tclint.lint.engine import check_files
-
-from .dynamo import MEASURED, breaks
+from .dynamo import breaks
+from .flag_programs import of_flag, results_of
 
 HELPERS = """
 def length_of(x, flag):
@@ -118,16 +115,11 @@ WHOLE = {
 
 
 def program(body: str) -> str:
-    written = indent(dedent(body).strip(), "    ")
-    top = f"import torch\n\n{HELPERS}\n\ndef f(x: torch.Tensor, flag: bool):\n"
-    return f"{top}{written}\n    return x\n"
+    return of_flag(HELPERS, body)
 
 
 def found(folder: Path, body: str) -> list[str]:
-    path = folder / "program.py"
-    text = program(body).replace("\ndef f(", "\n@torch.compile\ndef f(")
-    path.write_text(text, encoding="utf-8")
-    results = check_files([path], Config(root=folder, settings=MEASURED)).results
+    results = results_of(folder, program(body))
     assert not any(result.repair or result.unsafe for result in results)
     return [result.diagnostic.code for result in results]
 
@@ -151,16 +143,10 @@ def test_dynamo_agrees(name: str) -> None:
 
 
 def test_the_one_among_the_sizes_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "program.py"
-    text = program(PROGRAMS["one of a tuple of sizes"])
-    path.write_text(text.replace("\ndef f(", "\n@torch.compile\ndef f("), encoding="utf-8")
-    (result,) = check_files([path], Config(root=tmp_path, settings=MEASURED)).results
+    (result,) = results_of(tmp_path, program(PROGRAMS["one of a tuple of sizes"]))
     assert result.diagnostic.message.startswith("`size` may be a tensor where torch needs a")
 
 
 def test_what_a_caller_passes_is_likely_a_number(tmp_path: Path) -> None:
     body = "size = x.shape[0] if length is None else length\nx = x[:size]"
-    path = tmp_path / "program.py"
-    text = program(body).replace("flag: bool", "length=None")
-    path.write_text(text.replace("\ndef f(", "\n@torch.compile\ndef f("), encoding="utf-8")
-    assert check_files([path], Config(root=tmp_path, settings=MEASURED)).results == ()
+    assert results_of(tmp_path, program(body).replace("flag: bool", "length=None")) == ()

@@ -514,4 +514,4 @@ def _confidence(event: TensorBranch) -> Confidence | None:
         return Confidence.LOW
     outer = event.site.parent(event.node)
     behind = isinstance(outer, ast.BoolOp) and outer.values[0] is not event.node
-    return at_most_medium(event) if event.sometimes or behind else None
+    return at_most_medium(event) if behind else None

@@ -9,7 +9,7 @@ from tclint.semantics.events import TensorBranch
 from ..lib.facts.likely_numbers import is_likely_number
 from ..lib.facts.random_tests import decides_at_random, is_number_of_library
 from ..lib.rewrite.scalars_of_module import or_scalars_of_module
-from ..lib.wording import at_most_medium, consequence, short
+from ..lib.wording import consequence, short
 
 _WAY_OUT = (
     "the number of iterations is known only on the device; use a fixed number of iterations with "
@@ -44,5 +44,4 @@ class DataDependentWhile(Rule[TensorBranch]):
         return Finding(
             f"This `while` branches on the value of the tensor `{short(site, test)}`{paths}{end}",
             or_scalars_of_module(Decline(_WAY_OUT), site, test),
-            confidence=at_most_medium(event) if event.sometimes else None,
         )

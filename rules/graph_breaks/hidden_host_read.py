@@ -28,7 +28,7 @@ from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.scalars_of_module import or_scalars_of_module
 from ..lib.rewrite.slice_store import store_by_mask
 from ..lib.rewrite.tensor_operator import tensor_operator
-from ..lib.wording import ON_SOME_PATHS, at_most_medium, consequence, loop_ids, renumbered, short
+from ..lib.wording import ON_SOME_PATHS, consequence, loop_ids, renumbered, short
 
 _TRACED_IF_CAPTURED = frozenset({"number", "slice"})
 _NUMBERS = frozenset({"number", "slice", "index"})
@@ -104,7 +104,6 @@ class HiddenHostRead(Rule[HostRead]):
             cedes_to=site.facts.output,
             goes_with=(SCALARS,) if _goes_when_captured(event, kind) else (),
             hatch=tensor_operator(site) or first_item(event, source),
-            confidence=at_most_medium(event) if event.sometimes else None,
         )
 
 

@@ -22,7 +22,7 @@ from ..lib.rewrite.kept_numbers import keep_numbers
 from ..lib.rewrite.read_by_caller import read_by_caller
 from ..lib.rewrite.scalars_of_module import or_scalars_of_module
 from ..lib.rewrite.torch_equivalents import CUT, is_whole
-from ..lib.wording import ON_SOME_PATHS, at_most_medium, renumbered
+from ..lib.wording import ON_SOME_PATHS, renumbered
 
 _IDS = dict.fromkeys(("float", "int", "bool", "contains"), ("GB0124",))
 _CAPTURED: Final = frozenset({"float", "int", "bool"})
@@ -59,7 +59,6 @@ class PythonNumberOfTensor(Rule[HostRead]):
             cedes_to=event.site.facts.output,
             goes_with=goes_with,
             hatch=first_item(event),
-            confidence=at_most_medium(event) if event.sometimes else None,
         )
 
 

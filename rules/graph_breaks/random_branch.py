@@ -21,7 +21,7 @@ from ..lib.facts.purity import is_pure
 from ..lib.facts.random_tests import decides_at_random, draws_in
 from ..lib.facts.uses import uses_of
 from ..lib.rewrite.selected_update import Drawn, select_update
-from ..lib.wording import at_most_medium, consequence, loop_ids, short
+from ..lib.wording import consequence, loop_ids, short
 
 _KINDS = ("if", "ternary", "and", "or", "not", "compare", "while")
 _WAY_OUT = (
@@ -60,14 +60,13 @@ class RandomBranch(Rule[TensorBranch]):
         skips = _find_comparison(site, test)
         found = skips or _find_keeping(site, test)
         guarded = skips is not None and _is_guarded(site, skips)
-        confidence = at_most_medium(event) if event.sometimes else None
         selected = _select(site, found)
         untraced = any(site.dotted(call.func) == _UNTRACED for call in draws_in(site, test))
         return Finding(
             f"The branch on `{short(site, test)}` is random{consequence(site)}",
             _fix(site, None if guarded else skips, selected),
             gb_ids=loop_ids(site, "GB0170"),
-            confidence=Confidence.LOW if guarded else confidence,  # a model may have no rate
+            confidence=Confidence.LOW if guarded else None,  # a model may have no rate
             hatch=_never_skip(site, found),
             unsafe=selected,
             since=traced_since(_UNTRACED) if untraced else None,

@@ -23,7 +23,7 @@ from ..lib.judge.declared import takes_numbers
 from ..lib.rewrite.opposites import opposite
 from ..lib.rewrite.proved import NO_TORCH
 from ..lib.rewrite.tensor_operator import tensor_operator
-from ..lib.wording import at_most_medium, consequence, loop_ids, short
+from ..lib.wording import consequence, loop_ids, short
 
 _KINDS = ("if", "compare")
 _CAUGHT = "the surrounding `try` would catch RuntimeError from compiled code instead"
@@ -63,7 +63,6 @@ class ValidationGuard(Rule[TensorBranch]):
             f"{consequence(site)}",
             _assert_when_compiled(site, decided),
             gb_ids=loop_ids(site, "GB0170"),
-            confidence=at_most_medium(event) if event.sometimes else None,
             hatch=tensor_operator(site),
         )
 

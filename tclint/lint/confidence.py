@@ -20,10 +20,14 @@ from tclint.semantics.values import Tensor, Value
 
 
 def confidence_of(event: Event) -> Confidence:
-    """High where values are proved; lower where a parameter was taken for a tensor, or a flag."""
+    """High where values are proved; lower where a parameter was taken for a tensor, or a flag.
+
+    It is lower, too, for what is a tensor on some paths only.
+    """
     if event.site.facts.default_off:
         return Confidence.LOW
-    return Confidence.MEDIUM if _assumed(event) else Confidence.HIGH
+    some = isinstance(event, (HostRead, TensorBranch)) and event.sometimes
+    return Confidence.MEDIUM if some or _assumed(event) else Confidence.HIGH
 
 
 def _assumed(event: Event) -> bool:

@@ -145,27 +145,26 @@ def _shown(value: Value) -> Tensor | None:
     return tensor_in(value)
 
 
-def host_read(frame: Frame, node: ast.expr, via: str, source: ast.expr, tensor: Tensor) -> None:
+def host_read(
+    frame: Frame, node: ast.expr, via: str, source: ast.expr, tensor: Tensor, some: bool = False
+) -> None:
     """Report that a tensor is read into Python, unless formatting is silenced here."""
     if via == "format" and "format" in frame.quiet:
         frame.quieted += 1
         frame.reads += 1
         return
-    frame.analysis.emit(frame, HostRead, node, via=via, source=source, tensor=tensor)
+    frame.analysis.emit(
+        frame, HostRead, node, via=via, source=source, tensor=tensor, sometimes=some
+    )
 
 
 def number_read(frame: Frame, node: ast.expr, via: str, source: ast.expr, value: Value) -> bool:
     """Report a number that a tensor has to give, be it on some paths; False where none has to."""
-    tensor = tensor_in(value)
-    if tensor is not None:
-        host_read(frame, node, via, source, tensor)
-        return True
-    tensor = tensor_on_some_paths(value)
+    sure = tensor_in(value)
+    tensor = sure or tensor_on_some_paths(value)
     if tensor is None:
         return False
-    frame.analysis.emit(
-        frame, HostRead, node, via=via, source=source, tensor=tensor, sometimes=True
-    )
+    host_read(frame, node, via, source, tensor, some=sure is None)
     return True
 
 
