@@ -8,7 +8,6 @@ import logging
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -171,7 +170,7 @@ def test_verify_compiles_and_tells_the_breaks(
     project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     python = python_of_copies(tmp_path_factory.mktemp("bin"))
-    monkeypatch.setattr(commands, "sys", SimpleNamespace(executable=str(python)))
+    monkeypatch.setattr(commands, "module_command", lambda *rest: (str(python), "-m", *rest))
     made = "\n\ndef make():\n    return Net(), (torch.ones(3),), {}\n"
     prints = BREAKS.replace("scale = x.sum().item()", "print(x)").replace("x * scale", "x + 1")
     (project / "net.py").write_text(prints + made)

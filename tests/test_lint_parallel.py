@@ -145,7 +145,7 @@ def test_started_processes_find_the_same_as_forked_ones(
     program: list[Path], small_shards: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone = check(program, 1)
-    monkeypatch.setattr(parallel.sys, "platform", "darwin")
+    monkeypatch.setattr(parallel, "FORKS", False)
     together = check(program, 2)
     assert [r.diagnostic for r in together.results] == [r.diagnostic for r in alone.results]
 

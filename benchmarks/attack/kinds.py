@@ -14,6 +14,7 @@ from benchmarks.attack import (
     kills,
     mutants,
     setups,
+    shadows,
     targets,
 )
 from benchmarks.attack.kind import Kind, Slice, Tried
@@ -25,6 +26,7 @@ KINDS = {
         kills.KIND,
         caches.KIND,
         setups.KIND,
+        shadows.KIND,
         targets.KIND,
         deliveries.KIND,
         forges.KIND,

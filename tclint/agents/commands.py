@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tclint.children import module_command
 from tclint.records import record
 
 _TOLD = 2_000
@@ -51,11 +51,10 @@ class Commands:
         Raises:
             CommandError: it fails, or takes longer than ``seconds``.
         """
-        command = [sys.executable, "-m", "tclint", *arguments]
         environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100"}
         try:
             done = subprocess.run(
-                command,
+                module_command("tclint", *arguments),
                 cwd=self.folder,
                 env=environment,
                 stdin=subprocess.DEVNULL,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import field
 
+from tclint.children import SAFE, code_command
 from tclint.fleet.config import FleetError
 from tclint.records import record
 
@@ -65,11 +67,11 @@ def package_file(python: str, package: str) -> str:
 
 
 def _run(python: str, code: str, argument: str) -> str:
-    command = [python or sys.executable, "-c", code, argument]
+    command = code_command(code, argument, python=python)
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=_SECONDS,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL, env={**os.environ, **SAFE},
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
         raise FleetError(f"cannot run {command[0]}: {error}") from error

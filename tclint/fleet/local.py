@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import queue
-import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Final
 
+from tclint.children import worker_command
 from tclint.fleet.units import KILLED, LOST, Measured, Unit, failed
 from tclint.scratch import scratch
 from tclint.verify.process import Child, ChildError, was_killed
 from tclint.verify.wire import plain
 
-_WORKER: Final = (sys.executable, "-m", "tclint.fleet.worker")
+_WORKER: Final = worker_command("tclint.fleet.worker")
 _GRACE_SECONDS: Final = 120.0
 """What a worker may take beyond the limit of its target, to check and to fix its files."""
 _GLANCE_SECONDS: Final = 0.5

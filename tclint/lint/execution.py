@@ -9,6 +9,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
+from tclint.children import may_share_work
 from tclint.config import Config
 from tclint.errors import UserError
 from tclint.lint.outcome import Outcome
@@ -142,7 +143,7 @@ IN_PROCESS: Final = Execution()
 
 def workers(parts: Sequence[Shard], jobs: int) -> int:
     """How many processes are to examine shards; one where more would save nothing."""
-    if len(parts) < 2 or jobs == 1:
+    if len(parts) < 2 or jobs == 1 or not may_share_work():
         return 1
     number = min(jobs or min(processors(), MOST), len(parts))
     sizes = [*map(size, parts)]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
@@ -19,6 +18,7 @@ from multiprocessing.process import BaseProcess
 from threading import Thread
 from typing import cast
 
+from tclint.children import FORKS, safe_spawning
 from tclint.lint.examine import Examiner
 from tclint.lint.execution import Execution, Program, WorkerError, size
 from tclint.lint.outcome import Outcome
@@ -63,15 +63,15 @@ class _Crew:
     tasks: dict[Connection, int] = field(default_factory=dict)
 
     def hire(self, program: Program) -> None:
-        """Start a process. Threads of macOS's own libraries make forks unsafe there."""
-        forks = sys.platform == "linux"
-        context = get_context("fork") if forks else get_context("spawn")
+        """Start a process."""
+        context = get_context("fork") if FORKS else get_context("spawn")
         here, there = context.Pipe()
         # A fork that kept our ends of the pipes open would never notice that we have gone.
-        inherited = [*self.members, here] if forks else []
+        inherited = [*self.members, here] if FORKS else []
         process = context.Process(target=_serve, args=(there, program, inherited))
         process.daemon = True
-        process.start()
+        with safe_spawning():
+            process.start()
         there.close()
         self.members[here] = process
 

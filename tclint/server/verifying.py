@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from time import monotonic
@@ -13,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from lsprotocol import types
+
+from tclint.children import module_command
 
 if TYPE_CHECKING:
     from tclint.server.session import TclintServer
@@ -47,7 +48,7 @@ class Verification:
 
     async def _outcome(self, cancelled: asyncio.Future[Any]) -> dict[str, Any]:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "tclint", "verify", self._target,
+            *module_command("tclint", "verify", self._target),
             cwd=self._folder, stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
         )  # fmt: skip

@@ -8,6 +8,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from tclint.children import worker_command
 from tclint.records import record
 from tclint.verify.process import WORKER, Child
 from tclint.verify.results import AppliedFix
@@ -79,7 +80,7 @@ class Options:
     ) -> Child:
         """A child that runs like this; ``cache`` is a folder for its compiled code."""
         stated = self.time_limit if self.deadline is not None else None
-        other = (self.python, "-m", WORKER) if self.python else ()
+        other = worker_command(WORKER, self.python) if self.python else ()
         return Child(cache, self.device, self.seconds_left, trace, more, stated, other)
 
 

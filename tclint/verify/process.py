@@ -18,16 +18,16 @@ from secrets import token_hex
 from types import TracebackType
 from typing import Any, TypeVar
 
+from tclint.children import PACKAGE_PARENT, worker_command
 from tclint.verify.answers import Done
 from tclint.verify.descendants import end_descendants
 from tclint.verify.keeper import End, read_note
 from tclint.verify.results import Failure
 from tclint.verify.wire import CLOSED, WireError, rebuild, shortened
 
-_PACKAGE_PARENT = Path(__file__).parents[2]
 WORKER = "tclint.verify.worker"
 """The module that is the worker for one arm."""
-_WORKER = (sys.executable, "-m", WORKER)
+_WORKER = worker_command(WORKER)
 _CHUNK = 8192
 _TAIL = 65536
 _LONGEST_LINE = 64 * 1024 * 1024
@@ -97,7 +97,7 @@ class Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            cwd=_PACKAGE_PARENT,
+            cwd=PACKAGE_PARENT,
             env=_environment(cache, device, trace) | dict(more or {}),
             start_new_session=True,
             pass_fds=(told,) if watched else (),
@@ -247,7 +247,7 @@ class Child:
 
     def _last_place(self) -> str:
         for file, row in _DUMPED_FRAME.findall(self._last_words()):
-            if not file.startswith((sys.prefix, sys.base_prefix, str(_PACKAGE_PARENT / "tclint"))):
+            if not file.startswith((sys.prefix, sys.base_prefix, str(PACKAGE_PARENT / "tclint"))):
                 return f" at {file}:{row}"
         return ""
 

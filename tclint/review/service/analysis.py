@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from tclint.children import module_command
 from tclint.config import ConfigError
 from tclint.git.diff import Added
 from tclint.lint.engine import check_files
@@ -41,11 +42,9 @@ def analyse(settings: Settings, repository: Path, change: Change, shown: Shown) 
         "shown": {path: [asdict(lines) for lines in every] for path, every in shown.items()},
         "limits": asdict(settings.limits),
     }
-    command = (sys.executable, "-I", "-m", __name__)
+    command, stdin = module_command(__name__), json.dumps(request).encode()
     try:
-        answer = run_bounded(
-            command, repository.parent, settings.bounds, stdin=json.dumps(request).encode()
-        )
+        answer = run_bounded(command, repository.parent, settings.bounds, stdin=stdin)
     except ChildError as error:
         raise AnalysisError(f"the analysis failed: {error}") from error
     data = json.loads(answer)

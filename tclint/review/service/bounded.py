@@ -11,11 +11,13 @@ import resource
 import sys
 from collections.abc import Sequence
 
+from tclint.children import module_command
+
 
 def bounded(argv: Sequence[str], *, memory: int, file: int, seconds: float) -> tuple[str, ...]:
     """The command that runs another with limits: bytes of memory and of each file, CPU seconds."""
     limits = (str(memory), str(file), str(max(1, int(seconds))))
-    return (sys.executable, "-I", "-m", __name__, *limits, *argv)
+    return module_command(__name__, *limits, *argv)
 
 
 def main() -> None:

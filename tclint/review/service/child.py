@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import site
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -95,6 +96,7 @@ def _environment(folder: Path) -> dict[str, str]:
     return {
         **kept,
         "HOME": str(folder),
+        "PYTHONUSERBASE": site.getuserbase(),  # tclint itself may be there
         "TMPDIR": str(folder),
         "XDG_CACHE_HOME": str(folder),
         "LC_ALL": "C.UTF-8",
