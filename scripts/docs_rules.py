@@ -23,8 +23,8 @@ PREFIX = "TCL"
 HEAD = """\
 # Rules
 
-A *safe* fix is proved to keep what eager code does. An *unsafe* fix may change something, and says
-what.
+A *safe* fix leaves the same bits, an *unsafe* one names [how far the program may
+differ](fixing.md#safe-and-unsafe) and in what.
 
 What removing the effect is *worth* is measured, and the rule's page has the figure: a *hint* saves
 under 1% of a step in most programs and is [not reported](configuration.md#min-worth) unless asked

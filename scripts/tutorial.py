@@ -69,7 +69,7 @@ $$ $diff_command
 $diff
 ```
 
-All of these fixes are *safe*: eager code does exactly what it did. In compiled code the `print` is
+All of these fixes are *safe*: eager code gives the same bits. In compiled code the `print` is
 skipped, and the fix says so.
 
 ## Prove and apply

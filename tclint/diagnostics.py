@@ -57,8 +57,26 @@ USUAL_WORTH: Final[Mapping[Effect, Worth]] = {
 """What an effect is taken to be worth where nobody has measured."""
 
 
+class Change(str, Enum):
+    """How far a program may differ from what it was: the scale, in this order.
+
+    ``SAME_BITS``: nothing differs, on a CPU or a GPU, with one device or several, in any dtype:
+    numbers, gradients, dtypes, devices, types, exceptions, state and output. ``ROUNDING``: the last
+    bits of numbers differ, as after a sum in another order. ``PRECISION``: numbers are computed in
+    another precision. ``BEHAVIOUR``: anything else.
+    """
+
+    SAME_BITS = "same-bits"
+    ROUNDING = "rounding"
+    PRECISION = "precision"
+    BEHAVIOUR = "behaviour"
+
+
 class Applicability(str, Enum):
-    """Whether a fix may be applied without a human reading it first."""
+    """Whether a fix may be applied without a human reading it first.
+
+    A rule's fix is safe where it leaves the same bits.
+    """
 
     SAFE = "safe"
     UNSAFE = "unsafe"
@@ -95,6 +113,7 @@ class Fix:
 
     message: str
     applicability: Applicability
+    change: Change
     edits: tuple[Edit, ...]
 
 

@@ -12,6 +12,7 @@ from tclint.config import Config
 from tclint.diagnostics import (
     Applicability,
     ChainLink,
+    Change,
     Confidence,
     Decline,
     Diagnostic,
@@ -72,7 +73,7 @@ class FakeEngine(Engine):
         if result.diagnostic.code == "TCL904":
             return Decline("it is too sad")
         edit = Edit(result.diagnostic.span, "GOOD")
-        return Fix("Be good", Applicability.SAFE, (edit,))
+        return Fix("Be good", Applicability.SAFE, Change.SAME_BITS, (edit,))
 
     def fix_all(
         self, path: Path, paths: Sequence[Path], config: Config, texts: Texts, code: str

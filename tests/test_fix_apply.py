@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.config import Config
-from tclint.diagnostics import Applicability, Confidence, Diagnostic, Effect
+from tclint.diagnostics import Change, Confidence, Diagnostic, Effect
 from tclint.fix.apply import fix_files
 from tclint.fix.results import FixRun
 from tclint.lint.repair import PlacedRepair, placed
@@ -169,7 +169,7 @@ def test_unsafe_fixes_wait_to_be_asked_for() -> None:
         found = rename("f", "h")(node)
         if found is None:
             return None
-        return found[0], Repair("m", found[1].rewrites, Applicability.UNSAFE, "things")
+        return found[0], Repair("m", found[1].rewrites, Change.BEHAVIOUR, "things")
 
     assert _fix("f(1)\n", rule).changed == ()
     assert _after(_fix("f(1)\n", rule, unsafe=True)) == "h(1)\n"

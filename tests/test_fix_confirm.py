@@ -11,7 +11,7 @@ import pytest
 
 from tclint.config import Config
 from tclint.confirm.confirm import Plan, confirm
-from tclint.diagnostics import Applicability, Confidence, Diagnostic, Effect
+from tclint.diagnostics import Change, Confidence, Diagnostic, Effect
 from tclint.fix.apply import fix_files
 from tclint.fix.results import FixKey, FixRun, Remedies
 from tclint.lint.repair import PlacedRepair, placed
@@ -56,7 +56,7 @@ class Fake:
 
     old: str
     new: str
-    applicability: Applicability = Applicability.SAFE
+    change: Change = Change.SAME_BITS
     effect: Effect = Effect.GRAPH_BREAK
     hatch: bool = False
     confidence: Confidence = Confidence.HIGH
@@ -66,11 +66,12 @@ class Fake:
     def results(self, file: SourceFile, tree: ast.Module) -> Iterator[Result]:
         for node in ast.walk(tree):
             if isinstance(node, ast.stmt) and ast.unparse(node) == self.old:
+                changes = "" if self.change is Change.SAME_BITS else "things"
+                repair = Repair("Do it", (Replace(node, self.new),), self.change, changes)
                 diagnostic = Diagnostic(
                     "XYZ100", "fake", "message", self.effect, self.confidence, file.path,
-                    file.span(node), fixable=self.applicability,
+                    file.span(node), fixable=repair.applicability,
                 )  # fmt: skip
-                repair = Repair("Do it", (Replace(node, self.new),), self.applicability)
                 if self.hatch:
                     yield Result(replace(diagnostic, fixable=None), None, file, placed(repair))
                 else:
@@ -78,7 +79,8 @@ class Fake:
 
     def _unsafe(self, node: ast.stmt) -> PlacedRepair | None:
         rewrites = (Replace(node, self.more),)
-        return placed(Repair("Do more", rewrites, Applicability.UNSAFE)) if self.more else None
+        more = Repair("Do more", rewrites, Change.BEHAVIOUR, "more things")
+        return placed(more) if self.more else None
 
 
 def _plan(path: Path, fakes: Sequence[Fake], most_runs: int = 40, *, speed: bool = False) -> Plan:
@@ -177,7 +179,7 @@ def test_what_the_target_never_runs_is_kept_only_if_safe(tmp_path: Path) -> None
         "    if x.dim() > 5:\n        print('a')\n    if x.dim() > 6:\n        print('b')\n"
         "    return x + 1\n"
     )
-    unsafe = Fake("print('b')", "pass", Applicability.UNSAFE)
+    unsafe = Fake("print('b')", "pass", Change.BEHAVIOUR)
     outcome = _confirm(tmp_path, body, Fake("print('a')", "pass"), unsafe)
     assert _grounds(outcome) == {6: ("applied", "not-executed"), 8: ("dropped", "not-executed")}
     assert "print('a')" not in outcome.changed[0].after
@@ -189,7 +191,7 @@ def test_lines_of_what_only_the_factory_imports_are_executed(tmp_path: Path) -> 
     (tmp_path / "factory.py").write_text(f"{HEAD}{factory}")
     path = tmp_path / "program.py"
     path.write_text(f"{HEAD}def f(x):\n    y = x.sum().item()\n    return x + y\n")
-    unsafe = Fake("y = x.sum().item()", "y = x.sum()", Applicability.UNSAFE)
+    unsafe = Fake("y = x.sum().item()", "y = x.sum()", Change.BEHAVIOUR)
     jobs = jobs_for(["factory.py:make"], Config(tmp_path), Options(speed=False))
     outcome = confirm(replace(_plan(path, [unsafe]), jobs=jobs), Status.APPLIED)
     assert _grounds(outcome) == {5: ("applied", "confirmed")}
@@ -211,7 +213,7 @@ def test_break_that_an_earlier_one_hid_counts(tmp_path: Path) -> None:
 
 
 def test_other_effects_are_kept_where_all_stays_equal_within_the_bound(tmp_path: Path) -> None:
-    better = Fake("y = x + 1", "y = 1 + x", Applicability.UNSAFE, Effect.HOST_SYNC)
+    better = Fake("y = x + 1", "y = 1 + x", Change.BEHAVIOUR, Effect.HOST_SYNC)
     worse = Fake("z = x * 2", "z = x * 3", effect=Effect.HOST_SYNC)
     body = "    y = x + 1\n    z = x * 2\n    return y + z\n"
     outcome = _confirm(tmp_path, body, better, worse, most_runs=3)
@@ -297,7 +299,7 @@ def test_a_hatch_that_changes_results_is_dropped(tmp_path: Path) -> None:
 
 
 def test_an_unsafe_fix_is_kept_for_what_safe_ones_leave(tmp_path: Path) -> None:
-    unsafe = Fake("y = x.sum().item()", "y = x.sum()", Applicability.UNSAFE)
+    unsafe = Fake("y = x.sum().item()", "y = x.sum()", Change.BEHAVIOUR)
     body = f"{BREAK}    y = x.sum().item()\n    return x + y\n"
     outcome = _confirm(tmp_path, body, PRINT, unsafe)
     assert [(kind, before, after) for kind, before, after, _ in _worth(outcome)] == [
@@ -311,7 +313,7 @@ def test_an_unsafe_fix_is_left_out_where_safe_ones_make_it_whole(tmp_path: Path)
     body = "    n = x.sum().item()\n    y = n if n > 0 else 0.0\n    return x + y\n"
     safe = Fake("n = x.sum().item()", "n = x.sum()")
     choosing = Fake("y = n if n > 0 else 0.0", "y = torch.where(x.sum() > 0, x.sum(), 0.0)")
-    unsafe = Fake("return x + y", "return y + x", Applicability.UNSAFE)
+    unsafe = Fake("return x + y", "return y + x", Change.BEHAVIOUR)
     outcome = _confirm(tmp_path, body, safe, choosing, unsafe)
     assert _grounds(outcome)[7] == ("dropped", "no-break")
     assert _worth(outcome) == []
@@ -331,7 +333,7 @@ TWICE = "    n = x.sum().item()\n    y = float(x.max())\n    return x + n + y\n"
 
 def test_of_two_fixes_of_a_finding_the_safe_one_is_kept_where_it_is_enough(tmp_path: Path) -> None:
     both = Fake("n = x.sum().item()", "n = x.sum()", more="n = 0 + x.sum()")
-    unsafe = Fake("y = float(x.max())", "y = x.max()", Applicability.UNSAFE)
+    unsafe = Fake("y = float(x.max())", "y = x.max()", Change.BEHAVIOUR)
     outcome = _confirm(tmp_path, TWICE, both, unsafe)
     assert _forms(outcome) == {
         (5, "Do it"): ("applied", "confirmed"),
@@ -380,7 +382,7 @@ def test_of_two_fixes_the_safe_one_is_kept_where_others_fail_beside_it(tmp_path:
     body = f"{BREAK}    n = x.sum().item()\n    y = x + 1\n    return y + n\n"
     both = Fake("n = x.sum().item()", "n = x.sum()", more="n = 0 + x.sum()")
     wrong = Fake("y = x + 1", "y = x + 2", effect=Effect.HOST_SYNC)
-    left = Fake("return y + n", "return n + y", Applicability.UNSAFE)
+    left = Fake("return y + n", "return n + y", Change.BEHAVIOUR)
     outcome = _confirm(tmp_path, body, both, wrong, left)
     assert _forms(outcome)[6, "Do it"] == ("applied", "confirmed")
     assert _forms(outcome)[6, "Do more"] == ("dropped", "no-break")
@@ -427,7 +429,7 @@ def test_fix_of_a_break_that_may_not_happen_is_kept_where_it_happens(tmp_path: P
 
 def test_nothing_is_said_of_unsure_fixes_where_nothing_breaks(tmp_path: Path) -> None:
     body = f"    y = x + 1\n{BREAK}    z = y * 2\n    return z\n"
-    for how in (Applicability.SAFE, Applicability.UNSAFE):
+    for how in (Change.SAME_BITS, Change.BEHAVIOUR):
         idle = Fake("z = y * 2", "z = y * 2.0", how, confidence=LOW)
         outcome = _confirm(tmp_path, body, PRINT, idle)
         assert _grounds(outcome) == {6: ("applied", "confirmed")}
@@ -456,7 +458,7 @@ def test_unsure_fix_that_is_not_about_a_break_is_left_alone(tmp_path: Path) -> N
 
 def test_unsure_safe_fix_goes_with_an_unsafe_one(tmp_path: Path) -> None:
     unsure = Fake("print('', end='')", "pass", confidence=LOW)
-    sure = Fake("print('!', end='')", "pass", Applicability.UNSAFE)
+    sure = Fake("print('!', end='')", "pass", Change.BEHAVIOUR)
     body = f"{BREAK}    y = x + 1\n    print('!', end='')\n    return y\n"
     outcome = _confirm(tmp_path, body, unsure, sure)
     assert _grounds(outcome) == {5: ("applied", "confirmed"), 7: ("applied", "confirmed")}
@@ -466,7 +468,7 @@ def test_unsure_safe_fix_goes_with_an_unsafe_one(tmp_path: Path) -> None:
 def test_what_a_safe_fix_leaves_unsure_does_not_take_its_place(tmp_path: Path) -> None:
     body = f"    y = x + 1\n    if y.dim() > 5:\n        y = y * 2\n{BREAK}    return y\n"
     first = Fake("y = y * 2", "y = y * 2.0")
-    left = Fake("y = y * 2.0", "y = y * 3.0", Applicability.UNSAFE, confidence=LOW)
+    left = Fake("y = y * 2.0", "y = y * 3.0", Change.BEHAVIOUR, confidence=LOW)
     outcome = _confirm(tmp_path, body, PRINT, first, left)
     assert _grounds(outcome) == {7: ("applied", "not-executed"), 8: ("applied", "confirmed")}
     assert "y = y * 2.0\n" in outcome.changed[0].after

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest  # noqa: TC002
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Edit, Effect, Fix
+from tclint.diagnostics import Applicability, Change, Confidence, Decline, Edit, Effect, Fix
 from tclint.lint.engine import Run
 from tclint.report.formats import OutputFormat, render
 from tclint.report.rdjson import merged
@@ -55,6 +55,7 @@ def test_json_is_a_list_of_objects_with_stable_keys(monkeypatch: pytest.MonkeyPa
             ],
             "fix": {
                 "applicability": "safe",
+                "change": "same-bits",
                 "message": "Keep the tensor",
                 "edits": [
                     {
@@ -236,4 +237,7 @@ def test_rdjson_counts_bytes_from_one(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_edits_that_belong_together_become_one_suggestion() -> None:
     file = SourceFile.from_text(Path("a.py"), "a = 1\nb = 2\n")
     edits = (Edit(span(2, 5, 2, 6), "B"), Edit(span(1, 5, 1, 6), "A"))
-    assert merged(file, Fix("", Applicability.SAFE, edits)) == (span(1, 5, 2, 6), "A\nb = B")
+    assert merged(file, Fix("", Applicability.SAFE, Change.SAME_BITS, edits)) == (
+        span(1, 5, 2, 6),
+        "A\nb = B",
+    )

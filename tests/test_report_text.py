@@ -15,6 +15,7 @@ from tclint import __version__
 from tclint.diagnostics import (
     Applicability,
     ChainLink,
+    Change,
     Confidence,
     Decline,
     Edit,
@@ -69,7 +70,7 @@ def test_text_says_what_an_unsafe_fix_may_change_and_that_it_is_not_sure() -> No
     result = item(
         ROOT,
         fixable=Applicability.UNSAFE,
-        repair=PlacedRepair("Keep it", Applicability.UNSAFE, "gradients flow"),
+        repair=PlacedRepair("Keep it", Change.BEHAVIOUR, "gradients flow"),
         confidence=Confidence.MEDIUM,
         url=None,
         chain=(),
@@ -78,7 +79,7 @@ def test_text_says_what_an_unsafe_fix_may_change_and_that_it_is_not_sure() -> No
     assert shown.startswith("model.py:7:17: TCL101 `.item()`")
     assert shown.endswith("""\
   = effect: graph break (GB0124), medium confidence
-  = unsafe fix: Keep the tensor (gradients flow)
+  = unsafe fix: Keep the tensor (behaviour: gradients flow)
   = help: tclint rule TCL101
 
 """)
@@ -383,7 +384,7 @@ def test_what_runs_at_the_top_of_the_file_is_no_step_of_the_way() -> None:
 
 @pytest.mark.parametrize("columns", [80, 100, 160])
 def test_a_terminal_gets_prose_in_its_columns_and_a_pipe_gets_lines(columns: int) -> None:
-    repair = PlacedRepair("Keep the tensor", changes=" ".join(["and so on"] * 30))
+    repair = PlacedRepair("Keep the tensor", Change.BEHAVIOUR, changes=" ".join(["and so on"] * 30))
     message = " ".join(["it breaks the graph"] * 12)
     found = item(ROOT, repair=repair, fixable=Applicability.UNSAFE, message=message)
     plain = text(found).splitlines()

@@ -187,11 +187,11 @@ def test_the_payload_is_what_github_takes(repository: Repository) -> None:
 def test_a_suggestion_of_several_lines_names_its_first(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tclint.diagnostics import Applicability, Edit, Fix, Position, Span
+    from tclint.diagnostics import Applicability, Change, Edit, Fix, Position, Span
 
     def fix(result: Any) -> Fix:
         span = Span(Position(1, 1), Position(2, 2))
-        return Fix("Join", Applicability.UNSAFE, (Edit(span, "joined"),))
+        return Fix("Join", Applicability.UNSAFE, Change.BEHAVIOUR, (Edit(span, "joined"),))
 
     base = repository.commit({})
     repository.commit({"a.py": "x = (\n) + BAD\n"})
@@ -202,11 +202,13 @@ def test_a_suggestion_of_several_lines_names_its_first(
 
 
 def test_a_fix_beyond_the_added_lines_is_left_to_the_command(repository: Repository) -> None:
-    from tclint.diagnostics import Applicability, Edit, Fix, Position, Span
+    from tclint.diagnostics import Applicability, Change, Edit, Fix, Position, Span
 
     def fix(result: Any) -> Fix:
         start = Span(Position(1, 1), Position(1, 1))
-        return Fix("Import", Applicability.UNSAFE, (Edit(start, "import math\n"),))
+        return Fix(
+            "Import", Applicability.UNSAFE, Change.BEHAVIOUR, (Edit(start, "import math\n"),)
+        )
 
     base = repository.commit({"a b.py": "x = 1\n"})
     repository.commit({"a b.py": "x = 1\ny = BAD\n"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tclint.diagnostics import Applicability, Edit, Fix
+from tclint.diagnostics import Applicability, Change, Edit, Fix
 from tclint.git.diff import Added
 from tclint.review.findings import Introduced
 from tclint.review.wording import changes, why
@@ -34,7 +34,7 @@ def test_a_rule_that_is_not_installed_has_no_reason() -> None:
 
 def test_a_fix_that_is_no_suggestion_is_shown_as_a_diff_that_ends_where_it_should() -> None:
     file = SourceFile.from_text(ROOT / "m.py", "a = 1\nb = '```'\n")
-    fix = Fix("x", Applicability.SAFE, (Edit(span(1, 5, 1, 6), "2"),))
+    fix = Fix("x", Applicability.SAFE, Change.SAME_BITS, (Edit(span(1, 5, 1, 6), "2"),))
     (block,) = changes(file, fix)
     lines = block.splitlines()
     assert (lines[0], lines[-1]) == ("````diff", "````")
@@ -43,5 +43,5 @@ def test_a_fix_that_is_no_suggestion_is_shown_as_a_diff_that_ends_where_it_shoul
 
 def test_a_long_diff_is_left_to_the_command() -> None:
     file = SourceFile.from_text(ROOT / "m.py", "a = 1\n")
-    fix = Fix("x", Applicability.SAFE, (Edit(span(1, 5, 1, 6), "2\n" * 60),))
+    fix = Fix("x", Applicability.SAFE, Change.SAME_BITS, (Edit(span(1, 5, 1, 6), "2\n" * 60),))
     assert changes(file, fix) == []

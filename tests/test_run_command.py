@@ -101,7 +101,7 @@ def test_a_proof_runs_the_fixes_and_leaves_the_files(
     assert (project / "train.py").read_text() == SCRIPT
     assert (proof.before.breaks, proof.after.breaks) == (1, 0)
     assert proof.same is True
-    assert proof.losses == "losses equal bit for bit (40 steps)"
+    assert proof.losses == "same bits in all losses (40 steps)"
 
 
 def test_a_proof_says_from_which_step_on_losses_differ(

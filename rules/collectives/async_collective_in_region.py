@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Applicability, Decline, Effect
+from tclint.diagnostics import Change, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
@@ -80,6 +80,6 @@ def _repair(event: Call, waits: list[ast.stmt] | None) -> Repair | Decline:
             Replace(statement, template, {"function": event.call.func, **parts}),
             *(Replace(wait, "") for wait in waits),
         ),
-        Applicability.UNSAFE,
+        Change.BEHAVIOUR,
         changes="in eager mode, the communication no longer overlaps with the work before `wait()`",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Applicability, Decline
+from tclint.diagnostics import Change, Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.events import CompileCall
 from tclint.semantics.symbols import ClassInfo
@@ -110,6 +110,7 @@ def rename(event: CompileCall, node: ast.expr | None, nearest: Nearest | None) -
     return Repair(
         f'Use "{nearest.name}"',
         (Replace(node, f"{quote}{nearest.name}{quote}"),),
-        Applicability.UNSAFE if nearest.clear else Applicability.DISPLAY,
-        changes=f'the call no longer raises, and compiles with "{nearest.name}"',
+        Change.BEHAVIOUR,
+        f'the call no longer raises, and compiles with "{nearest.name}"',
+        only_shown=not nearest.clear,
     )

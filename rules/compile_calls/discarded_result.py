@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect
+from tclint.diagnostics import Change, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
@@ -47,6 +47,6 @@ def _repair(event: CompileCall, call: ast.Call) -> Repair | Decline:
     return Repair(
         "Compile in place",
         (Replace(call, f"$model.compile({arguments})", {"model": call.args[0], **parts}),),
-        Applicability.UNSAFE,
+        Change.BEHAVIOUR,
         changes="the model runs compiled from now on",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect
+from tclint.diagnostics import Change, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NameUsed
@@ -70,6 +70,6 @@ def _repair(event: NameUsed, made: ast.Call) -> Repair | Decline:
     return Repair(
         "Use `torch.compile`",
         (Replace(whole, template, parts), *imports),
-        Applicability.UNSAFE,
+        Change.BEHAVIOUR,
         changes="the backend's name is checked at once, and Inductor gets its default mode",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect
+from tclint.diagnostics import Change, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
@@ -53,4 +53,4 @@ def _repair(node: ast.Constant, wanted: str) -> Repair | Decline:
         return Decline("tclint cannot tell which value is meant")
     flag = str(bool(node.value))
     changes = f"the call no longer raises, and compiles with {flag}"
-    return Repair(f"Use `{flag}`", (Replace(node, flag),), Applicability.UNSAFE, changes)
+    return Repair(f"Use `{flag}`", (Replace(node, flag),), Change.BEHAVIOUR, changes)

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import Final
 
-from tclint.diagnostics import Applicability, Decline
+from tclint.diagnostics import Change, Decline
 from tclint.lint.rewrite import Repair, Replace, Rewrite
 from tclint.regexes import regex
 from tclint.semantics.events import NameUsed
@@ -64,7 +64,7 @@ def _repair(event: NameUsed, moved: Moved, rewrites: tuple[Rewrite, ...]) -> Rep
     return Repair(
         message,
         rewrites if left is None else (*rewrites, left),
-        Applicability.UNSAFE,
+        Change.BEHAVIOUR,
         changes=_CHANGES if left is None else f"{_CHANGES}; other files cannot import it from here",
     )
 

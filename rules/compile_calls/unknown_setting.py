@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect
+from tclint.diagnostics import Change, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NameUsed
@@ -70,7 +70,7 @@ def _repair(event: NameUsed, close: Nearest) -> Repair | Decline:
             return Repair(
                 f"Use `{close.name}`",
                 (Replace(event.expression, f"$owner.{close.name}", {"owner": owner}),),
-                Applicability.UNSAFE,
+                Change.BEHAVIOUR,
                 changes=f"the line no longer raises, and uses `{close.name}`",
             )
     return Decline("the name is imported with `from`")

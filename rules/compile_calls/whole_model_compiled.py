@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Change, Confidence, Decline, Effect, Worth
 from tclint.lint.options import Option
 from tclint.lint.rewrite import Insert, Repair, Replace, Rewrite
 from tclint.lint.rule import Finding, Rule
@@ -386,6 +386,7 @@ def _repair(event: CompileCall, stack: _Stack) -> Repair | Decline:
     return Repair(
         "Compile the block instead of the model",
         rewrites,
-        Applicability.DISPLAY,
-        changes="the first call gets faster, each later one may get slower",
+        Change.BEHAVIOUR,
+        "the first call gets faster, each later one may get slower",
+        only_shown=True,
     )

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Change, Confidence, Decline, Effect
 from tclint.lint.rewrite import AddArgument, Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import DynamicShape
@@ -224,7 +224,8 @@ def _judge_order(name: str, tensor: Tensor) -> Verdict:
     exact = tensor.dtype is not None and tensor.dtype.category in ("int", "bool")
     if name in ("any", "all") or (name == "sum" and exact):
         return PROVED
-    return Changes(_ROUNDS if name == "sum" else f"{_ROUNDS}; {_MEANS}")
+    rounds = Changes(_ROUNDS, Change.ROUNDING)
+    return rounds if name == "sum" else combine([rounds, Changes(_MEANS)])
 
 
 def _is_plain(node: ast.expr) -> bool:

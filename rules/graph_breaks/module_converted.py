@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Applicability, Decline, Effect
+from tclint.diagnostics import Change, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
@@ -68,7 +68,7 @@ def _leave_as_it_is(site: Site, call: ast.Call) -> Repair | None:
         return None
     template = f"if not {spelled}():\n    $statement"
     rewrite = Replace(statement, template, {"statement": statement})
-    return Repair(_EAGER_ONLY, (rewrite,), Applicability.UNSAFE, _AS_IT_IS)
+    return Repair(_EAGER_ONLY, (rewrite,), Change.BEHAVIOUR, _AS_IT_IS)
 
 
 def _is_itself(statement: ast.Assign | ast.Expr, call: ast.Call) -> bool:

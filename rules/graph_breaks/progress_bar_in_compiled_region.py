@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Applicability, Decline, Effect
+from tclint.diagnostics import Change, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import SideEffectCall
@@ -50,7 +50,7 @@ def _without_bar(event: SideEffectCall) -> Repair | Decline:
         return Repair(
             "Iterate without the bar",
             (Replace(call, template, parts),),
-            Applicability.UNSAFE,
+            Change.BEHAVIOUR,
             changes,
         )
     spelled = torch_name(site, IS_COMPILING)
@@ -60,7 +60,7 @@ def _without_bar(event: SideEffectCall) -> Repair | Decline:
     return Repair(
         "Iterate without the bar while compiling",
         (*imports, Replace(call, f"({template} if {name}() else $bar)", {**parts, "bar": call})),
-        Applicability.UNSAFE if skipped else Applicability.SAFE,
+        Change.BEHAVIOUR if skipped else Change.SAME_BITS,
         f"compiled code no longer evaluates {skipped}" if skipped else "",
     )
 

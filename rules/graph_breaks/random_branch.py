@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect
+from tclint.diagnostics import Change, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.records import record
@@ -93,7 +93,7 @@ def _fix(site: Site, skips: _Comparison | None, selected: Repair | None) -> Repa
     asked = _ask_rate_first(site, skips)
     if selected is None:
         return asked
-    if isinstance(asked, Repair) and asked.applicability is Applicability.SAFE:
+    if isinstance(asked, Repair) and asked.change is Change.SAME_BITS:
         return replace(asked, message=f"{asked.message}; {_AT_ANY_RATE}")
     return selected
 
@@ -200,7 +200,7 @@ def _ask_rate_first(site: Site, found: _Comparison) -> Repair | Decline:
         return Decline("the result of the comparison is used as more than a condition")
     rewrite = _ask_first(site, node, "$rate != 0.0", {"rate": rate})
     if found.inline:
-        return Repair(_RATE_FIRST, (rewrite,), Applicability.UNSAFE, _FEWER)
+        return Repair(_RATE_FIRST, (rewrite,), Change.BEHAVIOUR, _FEWER)
     return Repair(_RATE_FIRST, (rewrite,))
 
 
@@ -214,7 +214,7 @@ def _never_skip(site: Site, found: _Comparison | None) -> Repair | None:
     question = f"{spelled}()" if found.keeps else f"not {spelled}()"
     rewrite = _ask_first(site, found.node, question, {}, ast.Or if found.keeps else ast.And)
     changes = f"{_ALWAYS}; {_FEWER_DRAWN}" if found.inline else _ALWAYS
-    return Repair(_EAGER_ONLY, (rewrite,), Applicability.UNSAFE, changes)
+    return Repair(_EAGER_ONLY, (rewrite,), Change.BEHAVIOUR, changes)
 
 
 def _ask_first(

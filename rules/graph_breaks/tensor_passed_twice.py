@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Applicability, Effect
+from tclint.diagnostics import Change, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
@@ -75,6 +75,6 @@ def _repair(again: list[ast.expr]) -> Repair:
     return Repair(
         "Pass a view of it the second time",
         tuple(Replace(node, "$x.view_as($x)", {"x": node}) for node in again),
-        Applicability.UNSAFE,
+        Change.BEHAVIOUR,
         _CHANGES,
     )

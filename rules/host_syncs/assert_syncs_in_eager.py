@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Applicability, Decline, Effect
+from tclint.diagnostics import Change, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorAssert
@@ -90,4 +90,4 @@ def _repair(event: TensorAssert, statement: ast.Assert) -> Repair | Decline:
         parts["message"] = statement.msg
     call = f"{spelled}({', '.join(f'${name}' for name in parts)})"
     rewrite = Replace(statement, call, parts)
-    return Repair("Use `torch._assert_async`", (rewrite,), Applicability.UNSAFE, _CHANGES)
+    return Repair("Use `torch._assert_async`", (rewrite,), Change.BEHAVIOUR, _CHANGES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Applicability, Confidence, Effect, Worth
+from tclint.diagnostics import Change, Confidence, Effect, Worth
 from tclint.lint.rewrite import AddArgument, Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
@@ -41,7 +41,7 @@ class PinnedBatchWaits(Rule[TrainingCall]):
             Repair(
                 "Copy without waiting",
                 (AddArgument(call, "True", keyword="non_blocking"),),
-                Applicability.UNSAFE,
+                Change.BEHAVIOUR,
                 changes="the batch must not be changed on the host until it is copied",
             ),
             confidence=Confidence.MEDIUM,

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Change, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Insert, Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.regexes import regex
@@ -378,7 +378,7 @@ def _repair(event: TrainingCall, read: ast.expr) -> Repair | Decline:
             Replace(statement, ""),
             Insert(body[end], "$statement", {"statement": statement}, after=True),
         ),
-        Applicability.UNSAFE,
+        Change.BEHAVIOUR,
         changes="it is not read if an exception ends the step first",
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from tclint.diagnostics import Applicability, Confidence, Effect, Worth
+from tclint.diagnostics import Change, Confidence, Effect, Worth
 from tclint.lint.options import Option
 from tclint.lint.rewrite import Insert, Repair, Replace
 from tclint.lint.rule import Finding, Rule
@@ -90,7 +90,7 @@ def _read_at_once(site: Site, reads: Sequence[ast.Call]) -> Repair | None:
             Insert(site.statement, f"{values} = $tensor.{read}", {"tensor": tensor}),
             *(Replace(r, f"{values}[{k}]") for r, (_, k) in zip(reads, elements, strict=True)),
         ),
-        Applicability.SAFE if is_flat else Applicability.UNSAFE,
+        Change.SAME_BITS if is_flat else Change.BEHAVIOUR,
         changes="" if is_flat else "a row of several elements no longer raises",
     )
 

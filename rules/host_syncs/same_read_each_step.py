@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Applicability, Confidence, Effect
+from tclint.diagnostics import Change, Confidence, Effect
 from tclint.lint.rewrite import Insert, Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
@@ -67,6 +67,6 @@ def _hoisted(event: TrainingCall, tensor: ast.Name, reads: list[ast.Call], *, sa
             Insert(event.loop, f"{name} = $read", {"read": reads[0]}),
             *(Replace(read, name) for read in reads),
         ),
-        Applicability.SAFE if safe else Applicability.UNSAFE,
+        Change.SAME_BITS if safe else Change.BEHAVIOUR,
         changes="" if safe else "it is read even if the loop never runs",
     )

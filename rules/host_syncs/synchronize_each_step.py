@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Change, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
@@ -77,6 +77,6 @@ def _repair(event: TrainingCall, dotted: str) -> Repair | Decline:
     return Repair(
         "Remove it",
         (Replace(statement, ""),),
-        Applicability.UNSAFE,
+        Change.BEHAVIOUR,
         changes="an error on the GPU is reported by a later call",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Applicability, Confidence, Effect, Worth
+from tclint.diagnostics import Change, Confidence, Effect, Worth
 from tclint.lint.rewrite import AddArgument, Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
@@ -51,7 +51,7 @@ class UnpinnedBatch(Rule[TrainingCall]):
                     AddArgument(loader, "True", keyword="pin_memory"),
                     AddArgument(call, "True", keyword="non_blocking"),
                 ),
-                Applicability.UNSAFE,
+                Change.BEHAVIOUR,
                 changes="batches need memory that cannot be swapped out, and must not be changed "
                 "on the host until they are copied",
             ),

@@ -7,11 +7,12 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-from tclint.diagnostics import Confidence, Effect, Worth
+from tclint.diagnostics import Change, Confidence, Effect, Worth
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.semantics.site import Site
 
+from ..lib.judge.verdict import Changes
 from .formulas import Product, number, product, sum_with_one, whole_product
 from .operations import Operation, is_repeatable, operation, same
 from .replacing import replaced
@@ -48,7 +49,7 @@ class ActivationByHand(Rule[Call]):
                 whole,
                 f"torch.nn.functional.{name}",
                 {"x": x, **more},
-                "results differ in their last bits",
+                Changes("results differ in their last bits", Change.ROUNDING),
                 keeps=[x] if name == "gelu" and not more else [],
             ),
             node=whole,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Change, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.records import record
@@ -15,14 +15,16 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Object
 
 from ..lib.facts.reaching import block_of
+from ..lib.judge.verdict import Changes
 from .def_use import is_written, only_use, reaches, statement_of, value_of, without_leftovers
 from .operations import Operation, factors_of_product, matrix_product, operation
 from .replacing import replaced
 
 _DROPOUT: Final = Decline("pass the dropout as `dropout_p=`, which is 0 unless training")
 _FUNCTION: Final = "scaled_dot_product_attention"
-_CHANGES: Final = (
-    "results differ in their last bits, and gradients may not be deterministic on a GPU"
+_CHANGES: Final = Changes(
+    "results differ in their last bits, and gradients may not be deterministic on a GPU",
+    Change.ROUNDING,
 )
 _Pair = tuple[ast.expr, ast.expr]
 _CASTS: Final = ("to", "type_as", "float", "half", "bfloat16")

@@ -15,11 +15,12 @@ from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 from tclint.semantics.values import Tensor
 
+from ..lib.judge.verdict import Changes
 from .def_use import definitions, is_one_value, reaches, removing, unused_without, value_of
 from .operations import Operation, operation, same
 from .replacing import replaced
 
-_CHANGES: Final = (
+_CHANGES: Final = Changes(
     "the last bits differ; class -100 is ignored and other negative classes raise, where an index "
     "counted them from the end; classes must be int64, and weights have the logits' dtype and no "
     "gradient"

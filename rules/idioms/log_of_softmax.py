@@ -11,6 +11,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.semantics.values import Object
 
+from ..lib.judge.verdict import Changes
 from .operations import Operation, operation
 from .replacing import replaced
 
@@ -18,7 +19,7 @@ _LAYERS: Final = {
     "torch.nn.Softmax": "nn.LogSoftmax",
     "torch.nn.Sigmoid": "nn.LogSigmoid",
 }
-_CHANGES: Final = (
+_CHANGES: Final = Changes(
     "the last bits differ, and where the probability was rounded to 0 the result is finite "
     "instead of -inf"
 )

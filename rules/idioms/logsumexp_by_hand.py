@@ -10,10 +10,11 @@ from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 
+from ..lib.judge.verdict import Changes
 from .operations import Operation, operation
 from .replacing import replaced
 
-_CHANGES: Final = (
+_CHANGES: Final = Changes(
     "the last bits differ, and where an exponential overflowed or all were rounded to 0 the result "
     "is finite"
 )

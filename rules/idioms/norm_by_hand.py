@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Change, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.records import record
@@ -13,14 +13,16 @@ from tclint.semantics.events import Call
 from tclint.semantics.lattice import may_be_tensor
 from tclint.semantics.site import Site
 
+from ..lib.judge.verdict import Changes
 from .def_use import is_one_value, reaches, value_of, without_leftovers
 from .formulas import number
 from .operations import is_repeatable, operation, same
 from .replacing import replaced
 
-_CHANGES: Final = (
+_CHANGES: Final = Changes(
     "results differ in their last bits; float16 and bfloat16 are computed in float32 and rounded "
-    "once; torch before 2.4 has no `rms_norm`"
+    "once",
+    Change.PRECISION,
 )
 
 

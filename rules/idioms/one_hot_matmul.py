@@ -11,12 +11,13 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.semantics.site import Site
 
+from ..lib.judge.verdict import Changes
 from .def_use import only_use, reaches, without_leftovers
 from .operations import matrix_product, operation
 from .replacing import replaced
 
 _CASTS: Final = ("float", "to", "type_as", "type", "half", "double", "bfloat16")
-_CHANGES: Final = (
+_CHANGES: Final = Changes(
     "an inf or NaN in another row no longer makes the result NaN, and the matrix may have more "
     "rows than there are classes"
 )

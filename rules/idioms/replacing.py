@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from tclint.diagnostics import Applicability, Decline
+from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.site import Site
 
 from ..lib.facts.fallbacks import KEPT, is_fallback
 from ..lib.judge.saved_for_backward import judge_kept, judge_result
-from ..lib.judge.verdict import Changes, Refused, combine
-from ..lib.rewrite.proved import NO_TORCH
+from ..lib.judge.verdict import Changes, combine
+from ..lib.rewrite.proved import NO_TORCH, repair_as_proved
 from .def_use import without_leftovers
 
 
@@ -21,7 +21,7 @@ def replaced(
     node: ast.expr,
     function: str,
     arguments: Mapping[str, ast.expr | str],
-    changes: str,
+    differs: Changes,
     *,
     positional: int = 1,
     more: Mapping[str, ast.expr] | None = None,
@@ -54,10 +54,9 @@ def replaced(
     kept = judge_kept(site, node, keeps, variable)
     if keeps_result:
         kept = combine([kept, judge_result(site, node, variable)])
-    if isinstance(kept, Refused):
-        return Decline(kept.why)
-    told = f"{changes}; {kept.what}" if isinstance(kept, Changes) else changes
-    fix = Repair(f"Use `{short}`", (rewrite,), Applicability.UNSAFE, told)
+    fix = repair_as_proved(combine([differs, kept]), f"Use `{short}`", (rewrite,))
+    if isinstance(fix, Decline):
+        return fix
     return fix if leaves else without_leftovers(site, fix, node, [node], parts.values())
 
 

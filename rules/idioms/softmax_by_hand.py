@@ -12,11 +12,14 @@ from tclint.semantics.events import Call
 from tclint.semantics.site import Site
 
 from ..lib.facts.reaching import block_of, reads_until_rebound
+from ..lib.judge.verdict import Changes
 from .def_use import definition, removing
 from .operations import Operation, operation, same
 from .replacing import replaced
 
-_CHANGES: Final = "the last bits differ, and where an exponential overflowed the result is finite"
+_CHANGES: Final = Changes(
+    "the last bits differ, and where an exponential overflowed the result is finite"
+)
 
 
 class SoftmaxByHand(Rule[Call]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.diagnostics import Applicability, Confidence, Effect
+from tclint.diagnostics import Change, Confidence, Effect
 from tclint.lint.rewrite import AddArgument, Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NameUsed
@@ -40,7 +40,7 @@ class CapturedStep(Rule[NameUsed]):
                 fix=Repair(
                     "Make it capturable",
                     (AddArgument(made.call, "True", keyword="capturable"),),
-                    Applicability.UNSAFE,
+                    Change.BEHAVIOUR,
                     changes="steps outside of the graph get slower",
                 ),
                 node=step,

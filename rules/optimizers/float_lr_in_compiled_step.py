@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Change, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import LrChange, OptimizerInit
@@ -111,7 +111,7 @@ def _repair(event: OptimizerInit) -> Repair | Decline:
     return Repair(
         "Make the learning rate a tensor",
         (*rewrites, *writes),
-        Applicability.UNSAFE,
+        Change.BEHAVIOUR,
         changes=f"{_CHANGES}; {_WRITTEN}" if writes else _CHANGES,
     )
 

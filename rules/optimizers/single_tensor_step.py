@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Applicability, Confidence, Effect, Worth
+from tclint.diagnostics import Change, Confidence, Effect, Worth
 from tclint.lint.rewrite import AddArgument, Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import OptimizerInit
@@ -39,7 +39,7 @@ class SingleTensorStep(Rule[OptimizerInit]):
             fix=Repair(
                 "Let torch choose",
                 (AddArgument(event.call, "None", keyword="foreach"),),
-                Applicability.UNSAFE,
+                Change.ROUNDING,
                 changes="eager steps need more memory, and last bits may differ",
             ),
             node=foreach,

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Applicability, Confidence, Effect, Worth
+from tclint.diagnostics import Change, Confidence, Effect, Worth
 from tclint.lint.rewrite import AddArgument, Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import OptimizerInit
@@ -53,7 +53,7 @@ class UnfusedStep(Rule[OptimizerInit]):
             fix=Repair(
                 "Update all parameters at once",
                 (AddArgument(event.call, "True", keyword="fused"),),
-                Applicability.UNSAFE,
+                Change.BEHAVIOUR,
                 changes="last bits may differ, and sparse gradients and parameters that are not "
                 "floating-point raise",
             ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Applicability, Confidence, Effect, Worth
+from tclint.diagnostics import Change, Confidence, Effect, Worth
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
@@ -37,7 +37,7 @@ class ZeroedGradients(Rule[TrainingCall]):
             fix=Repair(
                 "Drop the gradients",
                 (Replace(kept, "True"),),
-                Applicability.UNSAFE,
+                Change.BEHAVIOUR,
                 changes="gradients are None until the next backward pass",
             ),
             confidence=Confidence.MEDIUM,

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect
+from tclint.diagnostics import Change, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ModuleWrite
@@ -109,7 +109,7 @@ def _count_in_buffer(event: ModuleWrite) -> Repair | Decline:
     template = f'{own}.register_buffer("{name}", {spelled}($start), persistent=False)'
     rewrites = [Replace(start, template, {"start": start.value}), *_rebound(event)]
     message = "Count in a non-persistent buffer"
-    return Repair(message, tuple(rewrites), Applicability.UNSAFE, _CHANGES.format(name=name))
+    return Repair(message, tuple(rewrites), Change.BEHAVIOUR, _CHANGES.format(name=name))
 
 
 def _is_step(statement: ast.stmt) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Applicability, Confidence, Effect
+from tclint.diagnostics import Change, Confidence, Effect
 from tclint.lint.rewrite import AddArgument, Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
@@ -44,7 +44,7 @@ class FixedSizes(Rule[CompileCall]):
             fix=Repair(
                 "Let torch choose",
                 (AddArgument(call, "None", keyword="dynamic"),),
-                Applicability.UNSAFE,
+                Change.BEHAVIOUR,
                 changes="kernels for any size may be slower than those for one",
             ),
             node=dynamic,

@@ -6,7 +6,7 @@ import ast
 import copy
 from typing import Final
 
-from tclint.diagnostics import Applicability, Decline, Effect
+from tclint.diagnostics import Change, Decline, Effect
 from tclint.lint.rewrite import Insert, Repair, Replace, Rewrite
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ModuleWrite
@@ -90,7 +90,7 @@ def _build_in_init(event: ModuleWrite, guard: ast.If | None) -> Repair | Decline
     elif empty is not None:
         rewrites.append(Replace(empty, ""))
     changes = f"{_KEPT}; {_MOVED}" if moved else _KEPT
-    return Repair("Build it in `__init__`", tuple(rewrites), Applicability.UNSAFE, changes)
+    return Repair("Build it in `__init__`", tuple(rewrites), Change.BEHAVIOUR, changes)
 
 
 def _without_device(site: Site, node: ast.expr, own: str) -> tuple[str, bool]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Applicability, Decline
+from tclint.diagnostics import Change, Decline
 from tclint.lint.rewrite import Insert, Repair, Replace
 from tclint.semantics.callees import callees
 from tclint.semantics.events import TensorFactory
@@ -92,7 +92,7 @@ def make_buffer(event: TensorFactory) -> Repair | Decline:
         # Free where the buffer is there already, and right where the module was never moved.
         replaced = Replace(whole, f"{read}.to($device)", {"device": device})
     rewrites = (_registration(event, cls, init, name), replaced)
-    return Repair("Make it a buffer in `__init__`", rewrites, Applicability.UNSAFE, CHANGES)
+    return Repair("Make it a buffer in `__init__`", rewrites, Change.BEHAVIOUR, CHANGES)
 
 
 def _why_not_only_read(site: Site, node: ast.expr) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Applicability, Decline, Effect
+from tclint.diagnostics import Change, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ModuleConstruction
@@ -72,4 +72,4 @@ def _repair(event: ModuleConstruction) -> Repair | Decline:
         parts["eps"] = keyword.value
         eps = ", eps=$eps"
     rewrite = Replace(outer, f"{spelled}($input, {sizes}{eps})", parts)
-    return Repair("Call the function", (rewrite,), Applicability.UNSAFE, _CHANGES)
+    return Repair("Call the function", (rewrite,), Change.BEHAVIOUR, _CHANGES)

@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect
+from tclint.diagnostics import Change, Confidence, Decline, Effect
 from tclint.lint.rewrite import AddArgument, Repair, Replace, Rewrite
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorFactory
 from tclint.semantics.lattice import options
 from tclint.semantics.values import Sequence, SymInt
 
-from ..lib.judge.verdict import Refused
+from ..lib.judge.verdict import Changes, Refused, Verdict, combine
+from ..lib.rewrite.proved import repair_as_proved
 from .buffers import is_constant_data
 from .placement import FROM_DATA, Target, is_device, keyword, number_type, target
 from .python_data import fits, is_empty, is_one_number, is_surely_number, is_varying_data, number_of
@@ -143,9 +144,9 @@ def _make_on_device(event: TensorFactory, where: Target) -> Repair | Decline:
         made = moved.value if isinstance(moved, ast.Attribute) else event.call
         rewrites.append(Replace(event.moved, "$made", {"made": made}))
         rewrites += where.arguments(event.call)
-    changes = "; ".join(_changes(event, where))
-    level = Applicability.UNSAFE if changes else Applicability.SAFE
-    return Repair("Create it on the device", tuple(rewrites), level, changes)
+    return repair_as_proved(
+        combine(_judge(event, where)), "Create it on the device", tuple(rewrites)
+    )
 
 
 def _is_shaped(event: TensorFactory) -> bool:
@@ -218,22 +219,22 @@ def _is_integer_by_value(event: TensorFactory, where: Target, number: ast.expr |
     return isinstance(number, ast.Constant) and type(number.value) is int
 
 
-def _changes(event: TensorFactory, where: Target) -> Iterator[str]:
+def _judge(event: TensorFactory, where: Target) -> Iterator[Verdict]:
     """What may differ afterwards; nothing when both ways give the same bits."""
     name = event.function.removeprefix("torch.")
     number = number_of(event)
     if number is not None and not is_surely_number(event.site, number):
-        yield f"the fix assumes that `{event.site.text(number)}` is a Python number"
+        yield Changes(f"the fix assumes that `{event.site.text(number)}` is a Python number")
     elif number is not None and not fits(event.site, number):
-        yield _OTHER_NUMBER
+        yield Changes(_OTHER_NUMBER)
     elif number is not None and not _holds(event, number):
-        yield _OTHER_MESSAGE
+        yield Changes(_OTHER_MESSAGE)
     if name in _RANDOM:
-        yield _OTHER_NUMBERS
+        yield Changes(_OTHER_NUMBERS)
     if name in _ROUNDED or (name == "arange" and not _whole(event)):
-        yield _OTHER_ROUNDING
+        yield Changes(_OTHER_ROUNDING, Change.ROUNDING)
     if where.device is not None and not where.sure:
-        yield (
+        yield Changes(
             f"the fix assumes that `{event.site.text(where.device)}` is a device, not a dtype or "
             "a tensor"
         )

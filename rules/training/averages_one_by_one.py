@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, TypeGuard
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Change, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.records import record
@@ -303,7 +303,7 @@ def _repair(
     return Repair(
         "Average all tensors at once",
         (Replace(loop, template, parts),),
-        Applicability.UNSAFE,
+        Change.BEHAVIOUR,
         changes=_CHANGES,
     )
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Change, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.regexes import regex
@@ -148,7 +148,7 @@ def _repair(site: Site, loop: ast.For, changed: str) -> Repair | Decline:
         return Repair(
             "Drop the gradients",
             (*rest, dropped),
-            Applicability.UNSAFE,
+            Change.BEHAVIOUR,
             changes="gradients are None until the next backward pass",
         )
     return Decline(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect
+from tclint.diagnostics import Change, Confidence, Decline, Effect
 from tclint.lint.rewrite import AddArgument, Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NameUsed
@@ -38,7 +38,7 @@ class CheckpointUseReentrantUnset(Rule[NameUsed]):
             else Repair(
                 "Use the non-reentrant variant",
                 (AddArgument(call, "False", keyword="use_reentrant"),),
-                Applicability.UNSAFE,
+                Change.BEHAVIOUR,
                 changes="the non-reentrant variant is used: hooks and nested gradients differ",
             ),
             node=call,

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Change, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Insert, Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
@@ -129,6 +129,6 @@ def _repair(event: TrainingCall) -> Repair | Decline:
     return Repair(
         "Wait for the device",
         (Insert(event.site.statement, f"{spelled}.cuda.synchronize()"),),
-        Applicability.UNSAFE,
+        Change.BEHAVIOUR,
         changes="each step waits, and it raises where there is no CUDA",
     )

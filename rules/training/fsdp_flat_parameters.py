@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect
+from tclint.diagnostics import Change, Confidence, Decline, Effect
 from tclint.lint.rewrite import AddArgument, Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
@@ -46,6 +46,6 @@ def _kept(wrapper: ast.Call, given: ast.expr | None) -> Repair | Decline:
     return Repair(
         "Keep the original parameters",
         (AddArgument(wrapper, "True", keyword="use_orig_params"),),
-        Applicability.UNSAFE,
+        Change.BEHAVIOUR,
         changes="the optimizer gets the parameters of the module instead of flat ones",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Change, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import AddArgument, Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
@@ -60,7 +60,7 @@ def _repair(made: Made) -> Repair | Decline:
     return Repair(
         "Use the fused optimizer",
         (AddArgument(made.call, "True", keyword="fused"),),
-        Applicability.UNSAFE,
+        Change.BEHAVIOUR,
         changes="last bits may differ; parameters must be floating-point, on a device that has the "
         "fused optimizer",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Applicability, Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Change, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
@@ -83,7 +83,7 @@ def _repair(event: TrainingCall, total: ast.expr, whole: bool, loss: ast.Name) -
     return Repair(
         "Add up on the device",
         (Replace(event.call, "$loss.detach()", {"loss": loss}),),
-        Applicability.UNSAFE,
+        Change.BEHAVIOUR,
         changes="the sum is a 0-d tensor of the loss's dtype; read it where it is shown",
     )
 

@@ -110,7 +110,8 @@ class _Tools:
         paths: Paths = [],  # noqa: B006
         select: Select = [],  # noqa: B006
         unsafe: Annotated[
-            bool, Field(description="Also fixes that may change what eager code does.")
+            bool,
+            Field(description="Also unsafe fixes: each says what may differ after it."),
         ] = False,
     ) -> dict[str, Any]:
         """The fixes of these files as unified diffs. Nothing is written."""

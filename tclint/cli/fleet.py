@@ -168,7 +168,7 @@ def fix(
         ),
     ] = 40,
     unsafe_fixes: Annotated[
-        bool, typer.Option("--unsafe-fixes", help="Also try fixes that may change behavior.")
+        bool, typer.Option("--unsafe-fixes", help="Also try unsafe fixes.")
     ] = False,
 ) -> None:
     """Create a branch with the fixes that the targets confirm, one commit for each rule.

@@ -291,7 +291,9 @@ Diff = Annotated[
 UnsafeFixes = Annotated[
     bool,
     typer.Option(
-        "--unsafe-fixes", help="Also apply fixes that may change behavior.", rich_help_panel=FIXES
+        "--unsafe-fixes",
+        help="Also apply unsafe fixes: each says what may differ.",
+        rich_help_panel=FIXES,
     ),
 ]
 Jobs = Annotated[

@@ -437,8 +437,10 @@ def _applied(result: Result, origin: Callable[[Span], Span]) -> AppliedFix:
     related = tuple(origin(span) for span in diagnostic.related)
     diagnostic = replace(diagnostic, span=origin(diagnostic.span), related=related)
     message = diagnostic.fix_message or repair.message
-    fix = AppliedFix(diagnostic, message, repair.applicability, repair.changes, moves=repair.moves)
-    return replace(fix, hatch=repair is result.hatch, beside_safe=repair is result.unsafe)
+    return AppliedFix(
+        diagnostic, message, repair.applicability, repair.change, repair.changes,
+        hatch=repair is result.hatch, beside_safe=repair is result.unsafe, moves=repair.moves,
+    )  # fmt: skip
 
 
 def _with(file: SourceFile, groups: Sequence[Group]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tclint.diagnostics import Applicability, Decline, Diagnostic, Edit, Fix, Span
+from tclint.diagnostics import Applicability, Change, Decline, Diagnostic, Edit, Fix, Span
 from tclint.records import record
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class AppliedFix:
     diagnostic: Diagnostic
     message: str
     applicability: Applicability
+    change: Change = Change.SAME_BITS
     changes: str = ""
     edits: tuple[Edit, ...] = ()
     follows: bool = False
@@ -84,7 +85,7 @@ class AppliedFix:
     @property
     def fix(self) -> Fix:
         """The fix as reports show it."""
-        return Fix(self.message, self.applicability, self.edits)
+        return Fix(self.message, self.applicability, self.change, self.edits)
 
 
 @record(frozen=True)

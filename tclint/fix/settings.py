@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from tclint.diagnostics import (
     USUAL_WORTH,
     Applicability,
+    Change,
     Confidence,
     Decline,
     Diagnostic,
@@ -120,7 +121,7 @@ def _at(path: Path, text: str | None, row: int, wanted: _Wanted) -> Result | Dec
     repair = Repair(
         f"Turn on {' and '.join(f'`{_name(line)}`' for line in wanted.lines)}",
         (Insert(statement, "\n".join(lines)),),
-        Applicability.UNSAFE,
+        Change.BEHAVIOUR,
         "; ".join(wanted.risks),
     )
     start = file.span(statement).start

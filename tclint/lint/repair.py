@@ -11,8 +11,17 @@ import ast
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from tclint.diagnostics import Applicability, Edit
-from tclint.lint.rewrite import AddArgument, Import, Insert, Local, Repair, Replace, Splice
+from tclint.diagnostics import Applicability, Change, Edit
+from tclint.lint.rewrite import (
+    AddArgument,
+    Import,
+    Insert,
+    Local,
+    Repair,
+    Replace,
+    Splice,
+    applicability,
+)
 from tclint.records import record
 from tclint.source.rows import first_row
 
@@ -46,12 +55,23 @@ class PlacedRepair:
     """A :class:`Repair` that is about no syntax tree; ``edits`` are those of comments."""
 
     message: str
-    applicability: Applicability = Applicability.SAFE
+    change: Change = Change.SAME_BITS
     changes: str = ""
     steps: tuple[Step, ...] = ()
     imports: tuple[Import, ...] = ()
     edits: tuple[Edit, ...] = ()
     moves: bool = False
+    only_shown: bool = False
+
+    @property
+    def applicability(self) -> Applicability:
+        """Whether it is applied, and whether without being asked for."""
+        return applicability(self.change, only_shown=self.only_shown)
+
+    @property
+    def note(self) -> str:
+        """How far the program may differ afterwards, and in what; empty where nothing differs."""
+        return f"{self.change.value}: {self.changes}" if self.changes else ""
 
 
 def placed(repair: Repair) -> PlacedRepair:
@@ -59,12 +79,13 @@ def placed(repair: Repair) -> PlacedRepair:
     rewrites = repair.rewrites
     return PlacedRepair(
         repair.message,
-        repair.applicability,
+        repair.change,
         repair.changes,
         tuple(_step(rewrite) for rewrite in rewrites if isinstance(rewrite, Local)),
         tuple(rewrite for rewrite in rewrites if isinstance(rewrite, Import)),
         tuple(rewrite.edit for rewrite in rewrites if isinstance(rewrite, Splice)),
         repair.moves,
+        repair.only_shown,
     )
 
 

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Mapping
 from dataclasses import field
 
-from tclint.diagnostics import Applicability, Edit
+from tclint.diagnostics import Applicability, Change, Edit
 from tclint.records import record
 
 
@@ -83,13 +83,35 @@ def anchor(rewrite: Local) -> ast.expr | ast.stmt:
 class Repair:
     """A fix that a rule offers: all rewrites are carried out, or none.
 
-    ``message`` completes "this fix would ..." in the imperative ("Use `range`"). An ``UNSAFE``
-    repair must name in ``changes`` what may differ afterwards. One that ``moves`` leaves the break
-    in what it writes, where it costs less.
+    ``message`` completes "this fix would ..." in the imperative ("Use `range`"). It is safe if its
+    ``change`` is ``SAME_BITS``; any other has to name in ``changes`` what may differ afterwards.
+    One that ``moves`` leaves the break in what it writes, where it costs less. One that is
+    ``only_shown`` is never applied.
+
+    Raises:
+        ValueError: ``changes`` is missing, or says what differs where nothing does.
     """
 
     message: str
     rewrites: tuple[Rewrite, ...]
-    applicability: Applicability = Applicability.SAFE
+    change: Change = Change.SAME_BITS
     changes: str = ""
     moves: bool = False
+    only_shown: bool = False
+
+    def __post_init__(self) -> None:
+        """Hold the class of a change and its note together."""
+        if (self.change is Change.SAME_BITS) == bool(self.changes):
+            raise ValueError(f"the fix {self.message!r} is {self.change.value}: {self.changes!r}")
+
+    @property
+    def applicability(self) -> Applicability:
+        """Whether it is applied, and whether without being asked for."""
+        return applicability(self.change, only_shown=self.only_shown)
+
+
+def applicability(change: Change, *, only_shown: bool) -> Applicability:
+    """How a fix may be applied that changes so much."""
+    if only_shown:
+        return Applicability.DISPLAY
+    return Applicability.SAFE if change is Change.SAME_BITS else Applicability.UNSAFE

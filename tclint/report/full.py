@@ -81,5 +81,5 @@ def fix_note(result: Result, applicability: Applicability) -> tuple[str, str]:
         return "fix", message
     if applicability is Applicability.DISPLAY:
         return "suggestion", message
-    changes = f" ({repair.changes})" if repair and repair.changes else ""
-    return "unsafe fix", message + changes
+    note = f" ({repair.note})" if repair and repair.note else ""
+    return "unsafe fix", message + note

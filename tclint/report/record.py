@@ -75,6 +75,7 @@ def fix_record(fix: Fix) -> dict[str, object]:
     """A fix with its edits."""
     return {
         "applicability": fix.applicability.value,
+        "change": fix.change.value,
         "message": fix.message,
         "edits": [*map(_edit, fix.edits)],
     }

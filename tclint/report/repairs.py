@@ -26,7 +26,7 @@ def fix_of(result: Result) -> Fix | Decline | None:
     edits = edits_for(result.file, _tree_of(result.file), repair)
     if isinstance(edits, Decline):
         return edits
-    return Fix(diagnostic.fix_message or repair.message, diagnostic.fixable, edits)
+    return Fix(diagnostic.fix_message or repair.message, diagnostic.fixable, repair.change, edits)
 
 
 def hatch_of(result: Result) -> Fix | None:
@@ -38,7 +38,7 @@ def hatch_of(result: Result) -> Fix | None:
     edits = edits_for(result.file, _tree_of(result.file), result.hatch)
     if isinstance(edits, Decline):
         return None
-    return Fix(result.hatch.message, Applicability.UNSAFE, edits)
+    return Fix(result.hatch.message, Applicability.UNSAFE, result.hatch.change, edits)
 
 
 @lru_cache(maxsize=4)

@@ -92,8 +92,8 @@ def remedy(finding: Introduced, fix: Fix | Decline | None, *, offered: bool) -> 
         return [f"No fix: {prose(_cut(fix.reason))}"]
     words = f"{fix.applicability.value.capitalize()} fix: {prose(_cut(fix.message))}"
     repair = finding.result.repair
-    if repair is not None and repair.changes:
-        words += f" (what may change: {prose(_cut(repair.changes))})"
+    if repair is not None and repair.note:
+        words += f" ({prose(_cut(repair.note))})"
     if offered or fix.applicability is Applicability.DISPLAY:
         return [words]
     unsafe = fix.applicability is Applicability.UNSAFE

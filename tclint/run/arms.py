@@ -78,7 +78,7 @@ def same_losses(before: Arm, after: Arm) -> tuple[bool | None, str]:
         )
     other = next((one for one in fixed if one != rounds[0]), None)
     if other is None:
-        return True, f"losses equal bit for bit ({len(rounds[0])} steps)"
+        return True, f"same bits in all losses ({len(rounds[0])} steps)"
     step = _first_difference(rounds[0], other)
     if step >= min(len(rounds[0]), len(other)):
         return False, f"{len(rounds[0])} losses before, {len(other)} after"

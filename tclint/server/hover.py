@@ -79,7 +79,7 @@ def _section(engine: Engine, reported: Reported) -> str:
         f"**{diagnostic.code}** `{diagnostic.name}`: {diagnostic.effect.value}{ids}",
         engine.summary(diagnostic.code) or "",
         diagnostic.message,
-        f"The fix may change: {repair.changes}" if repair and repair.changes else "",
+        f"Unsafe fix: {repair.note}" if repair and repair.note else "",
         f"No fix: {diagnostic.declined.reason}" if diagnostic.declined else "",
         *(_remedy(remedy) for remedy in diagnostic.remedies),
         f"[Documentation]({diagnostic.url})" if diagnostic.url else "",

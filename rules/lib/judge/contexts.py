@@ -6,6 +6,7 @@ import ast
 import sys
 from collections.abc import Iterable, Iterator
 
+from tclint.diagnostics import Change
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import FunctionNode, ModuleInfo
@@ -91,7 +92,7 @@ def _arithmetic(site: Site, node: ast.BinOp, use: ast.expr, read: Tensor) -> Ver
         return Refused("the operator does not take a 0-d tensor")
     verdict = _operator(node.op, tensor, read)
     if verdict == PROVED and isinstance(node.op, ast.Div) and node.left is use:
-        return Changes("`number / tensor` rounds twice, `tensor / tensor` once")
+        return Changes("`number / tensor` rounds twice, `tensor / tensor` once", Change.ROUNDING)
     return verdict
 
 
@@ -106,7 +107,10 @@ def _operator(operator: ast.operator, tensor: Tensor, read: Tensor) -> Verdict:
         return Refused("torch does not subtract boolean tensors")
     verdict = promotion(tensor, read)
     if verdict == PROVED and isinstance(operator, ast.Pow):
-        return Changes("powers of special numbers (2, 0.5, -1) are computed by a different kernel")
+        return Changes(
+            "powers of special numbers (2, 0.5, -1) are computed by a different kernel",
+            Change.ROUNDING,
+        )
     return verdict
 
 

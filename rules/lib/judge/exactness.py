@@ -6,6 +6,7 @@ import ast
 import math
 import struct
 
+from tclint.diagnostics import Change
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static, SymInt, Tensor
@@ -46,12 +47,12 @@ def exact_comparison(site: Site, test: ast.Compare, read: ast.expr, tensor: Tens
             return Changes(f"`{site.text(other)}` may not fit the tensor's dtype")
         if _fits_every_dtype(constant):
             return PROVED
-        return Changes(f"`{site.text(other)}` is rounded to the tensor's dtype")
+        return Changes(f"`{site.text(other)}` is rounded to the tensor's dtype", Change.PRECISION)
     wide = tensor.dtype is not None and tensor.dtype.symbol == "int64"
     if wide and all(_is_integer(v) for v in options(site.value(other))):
         return PROVED
     if all(isinstance(v, (Static, SymInt)) for v in options(site.value(other))):
-        return Changes(f"`{site.text(other)}` is rounded to the tensor's dtype")
+        return Changes(f"`{site.text(other)}` is rounded to the tensor's dtype", Change.PRECISION)
     return Refused(
         f"the type of `{site.text(other)}` is not known well enough to compare it on the device"
     )

@@ -14,6 +14,7 @@ import struct
 from collections.abc import Iterator
 from typing import Final
 
+from tclint.diagnostics import Change
 from tclint.records import record
 from tclint.semantics.lattice import options, with_dtype
 from tclint.semantics.site import Site
@@ -74,7 +75,7 @@ def arithmetic(
         return _integers(site, op, number, other)
     if number.category == "float" and number.tensor.dtype is not None:
         return _floats(site, op, number, other, reflected=reflected)
-    return number.of(None), Changes(ROUNDING)
+    return number.of(None), Changes(ROUNDING, Change.PRECISION)
 
 
 def negated(number: Number) -> tuple[Number, Verdict]:
@@ -125,7 +126,9 @@ def _floats(
     dtype, value = number.tensor.dtype, constant(site, other)
     assert dtype is not None
     if isinstance(op, ast.Div) and (value is None or abs(math.frexp(value)[0]) != 0.5):
-        return number, Changes("on a GPU the last bit of a quotient may differ; " + ROUNDING)
+        return number, Changes(
+            "on a GPU the last bit of a quotient may differ; " + ROUNDING, Change.PRECISION
+        )
     if dtype.symbol == "float64" and isinstance(op, (*_PLAIN, ast.Div)):
         return number, PROVED
     square = isinstance(op, ast.Pow) and value == 2 and not reflected
@@ -133,7 +136,7 @@ def _floats(
         same = any(isinstance(v, DataScalar) and v.dtype == dtype for v in _only(site, other))
         if same or (value is not None and fits_float32(value)):
             return number.of(ROUNDED), PROVED
-    return number, Changes(ROUNDING)
+    return number, Changes(ROUNDING, Change.PRECISION)
 
 
 def _integers(
@@ -143,7 +146,7 @@ def _integers(
     types = {type(value).__name__} if value is not None else set(_types(site, other))
     if isinstance(op, (ast.Div, ast.Pow)) or types != {"int"}:
         known = isinstance(op, ast.Div) or types == {"float"}
-        return number.of(_DEFAULT if known else None), Changes(_INTEGER_RESULT)
+        return number.of(_DEFAULT if known else None), Changes(_INTEGER_RESULT, Change.PRECISION)
     bound = _bound(op, number, COUNTED if value is None else abs(int(value)))
     sized = value is not None or all(isinstance(v, SymInt) for v in _only(site, other))
     if bound is None or bound > _WRAPS or not sized:

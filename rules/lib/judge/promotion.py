@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tclint.diagnostics import Change
 from tclint.semantics.values import DType, Tensor
 
 from .verdict import PROVED, Changes, Verdict
@@ -39,7 +40,9 @@ def _dtypes(operand: Tensor, read: Tensor) -> Verdict:
         return _unknown()
     if right == ROUNDED:
         exact = _name(left) == "float32"
-        return PROVED if exact else Changes("the number is rounded to float32 first")
+        return (
+            PROVED if exact else Changes("the number is rounded to float32 first", Change.PRECISION)
+        )
     if right == FLOAT_OF_INTEGER:
         exact = left.category in ("float", "complex") and _name(left) not in _NARROW
         return PROVED if exact else Changes("without `float` the result may be an integer")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tclint.diagnostics import Change
 from tclint.records import record
 
 
@@ -14,9 +15,10 @@ class Proved:
 
 @record(frozen=True)
 class Changes:
-    """The rewriting works, but ``what`` may differ: only for an unsafe fix."""
+    """The rewriting works, but ``what`` may differ, and so far: only for an unsafe fix."""
 
     what: str
+    change: Change = Change.BEHAVIOUR
 
 
 @record(frozen=True)
@@ -32,10 +34,12 @@ PROVED = Proved()
 
 def combine(verdicts: Iterable[Verdict]) -> Verdict:
     """The weakest of several verdicts; all changes are named."""
-    changes: dict[str, None] = {}
+    changes: dict[str, Change] = {}
     for verdict in verdicts:
         if isinstance(verdict, Refused):
             return verdict
         if isinstance(verdict, Changes):
-            changes[verdict.what] = None
-    return Changes("; ".join(changes)) if changes else PROVED
+            changes[verdict.what] = verdict.change
+    if not changes:
+        return PROVED
+    return Changes("; ".join(changes), max(changes.values(), key=[*Change].index))

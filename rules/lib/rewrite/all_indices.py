@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Applicability
+from tclint.diagnostics import Change
 from tclint.lint.rewrite import Repair, Replace, Rewrite
 from tclint.semantics.lattice import tensor_in
 from tclint.semantics.site import Facts, Site
@@ -65,7 +65,7 @@ def loop_over_all(site: Site, call: ast.expr) -> Repair | None:
     parts: dict[str, ast.expr | ast.stmt] = {"counted": counted}
     counting = Replace(indices.value, f"{spelled[0]}($counted.shape[0])", parts)
     what = _COUNTS.format(site.text(counted))
-    return Repair(_MESSAGE, (counting, *taken), Applicability.UNSAFE, what)
+    return Repair(_MESSAGE, (counting, *taken), Change.BEHAVIOUR, what)
 
 
 def loop_over_all_in_compiled(site: Site, listed: ast.expr) -> Repair | None:
@@ -85,7 +85,7 @@ def loop_over_all_in_compiled(site: Site, listed: ast.expr) -> Repair | None:
     tensor = tensor_in(site.value(selection.mask))
     known = tensor is not None and tensor.rank == 1
     changes = _ALSO_UNUSED if known else f"{_ALSO_UNUSED}; {_ONCE}"
-    return Repair(_IN_COMPILED, (rewrite,), Applicability.UNSAFE, changes)
+    return Repair(_IN_COMPILED, (rewrite,), Change.BEHAVIOUR, changes)
 
 
 def _is_of_one_dimension(site: Site, selection: Selection, indices: Indices) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Applicability
+from tclint.diagnostics import Change
 from tclint.lint.rewrite import Import, Insert, Repair, Replace, Rewrite
 from tclint.records import record
 from tclint.semantics.collect import meaning_several
@@ -88,7 +88,7 @@ def as_operator(site: Site) -> Repair | None:
     for call, _ in calls:
         rewrites.append(Replace(call.func, name))
         rewrites.append(Replace(call, "$call.numpy()", {"call": call}))
-    return Repair(_MESSAGE, tuple(rewrites), Applicability.UNSAFE, _changes(node.name))
+    return Repair(_MESSAGE, tuple(rewrites), Change.BEHAVIOUR, _changes(node.name))
 
 
 def _is_elsewhere_in_file(site: Site, caller: Site) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import indent
 from typing import Final
 
-from tclint.diagnostics import Applicability
+from tclint.diagnostics import Change
 from tclint.lint.rewrite import Repair, Replace
 from tclint.records import record
 from tclint.semantics.lattice import options
@@ -66,7 +66,7 @@ def choose_block(site: Site, read: ast.AST) -> Repair | None:
     told = "".join(_NUMBER.format(name) for name in numbers)
     changes = _CHANGES.format(told, site.text(tensor))
     rewrite = Replace(block.statement, text, parts)
-    return Repair(_MESSAGE, (rewrite,), Applicability.UNSAFE, changes)
+    return Repair(_MESSAGE, (rewrite,), Change.BEHAVIOUR, changes)
 
 
 def _read_from(read: ast.AST) -> ast.expr | None:

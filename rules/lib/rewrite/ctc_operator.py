@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Applicability
+from tclint.diagnostics import Change
 from tclint.lint.rewrite import Insert, Repair, Replace, Rewrite
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
@@ -63,7 +63,7 @@ def ctc_as_operator(site: Site, call: ast.AST | None) -> Repair | None:
     text = "\n".join(["", "", *helper, "", "", written(operator)])
     rewrites: list[Rewrite] = [Insert(top, text, after=True), Replace(call.func, operator.helper)]
     rewrites += [Replace(one, "$inner", {"inner": one.body[0]}) for one in flags]
-    return Repair(_MESSAGE, tuple(rewrites), Applicability.UNSAFE, _CHANGES)
+    return Repair(_MESSAGE, tuple(rewrites), Change.BEHAVIOUR, _CHANGES)
 
 
 def ctc_in(statement: ast.With | ast.AsyncWith) -> ast.expr | None:

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Decline
+from tclint.diagnostics import Change, Decline
 from tclint.lint.rewrite import Repair, Replace, Rewrite
 from tclint.semantics.lattice import options
 from tclint.semantics.ownership import is_nested
@@ -220,4 +220,4 @@ def _judge(site: Site, labels: ast.expr, mask: ast.expr, *, known: bool) -> Iter
         yield Changes(_ROWS.format(site.text(labels)))
     if not same_shape(site, labels, mask):
         yield Changes(_FITS.format(site.text(mask), site.text(labels)))
-    yield Changes(_SORTS)
+    yield Changes(_SORTS, Change.ROUNDING)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from textwrap import indent
 from typing import Final
 
-from tclint.diagnostics import Applicability
+from tclint.diagnostics import Change
 from tclint.lint.rewrite import Insert, Repair
 from tclint.records import record
 from tclint.semantics.collect import meaning_several
@@ -87,7 +87,7 @@ def draw_in_graph(site: Site) -> Repair | None:
     guard = f"if {compiling}():\n    return {name}({passed})"
     rewrites = (Insert(_first(node), guard), Insert(node, f"\n\n{text}", after=True))
     told = "".join(_BINARY.format(one) for one in sorted(writer.binary))
-    return Repair(_MESSAGE, rewrites, Applicability.UNSAFE, _CHANGES.format(told))
+    return Repair(_MESSAGE, rewrites, Change.BEHAVIOUR, _CHANGES.format(told))
 
 
 def _is_plain(site: Site, node: ast.FunctionDef) -> bool:

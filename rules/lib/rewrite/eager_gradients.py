@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Applicability, Decline
+from tclint.diagnostics import Change, Decline
 from tclint.lint.rewrite import AddArgument, Repair, Replace, Rewrite
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
@@ -53,7 +53,7 @@ def switch_in_eager(site: Site, owner: ast.expr, tensor: Tensor) -> Repair | Dec
         rewrite = Replace(statement, template, {"statement": statement})
     trusted = sorted({site.text(function) for function in _trusted(site, owner.id)})
     told = [_ASSUMED.format(function, owner.id) for function in trusted]
-    return Repair(_MESSAGE, (rewrite,), Applicability.UNSAFE, "; ".join([_CHANGES, *told]))
+    return Repair(_MESSAGE, (rewrite,), Change.BEHAVIOUR, "; ".join([_CHANGES, *told]))
 
 
 def switch_call_in_eager(
@@ -78,7 +78,7 @@ def switch_call_in_eager(
             rewrite = Replace(on, f"not {spelled}()")
         case _:
             return Decline(WAY_OUT)
-    return Repair(_MESSAGE, (rewrite,), Applicability.UNSAFE, _CHANGES)
+    return Repair(_MESSAGE, (rewrite,), Change.BEHAVIOUR, _CHANGES)
 
 
 def _is_leaf_seen(site: Site, value: ast.expr, depth: int = 4) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import Final
 
-from tclint.diagnostics import Applicability, Decline
+from tclint.diagnostics import Change, Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.site import Site
 
@@ -37,7 +37,7 @@ def ask_in_eager(site: Site, test: EmptyTest, names: frozenset[str]) -> Repair |
     asked = test.statement.test
     template = f"not {spelled}() and $test" if test.when_empty else f"{spelled}() or $test"
     rewrite = Replace(asked, template, {"test": asked})
-    return Repair(_MESSAGE, (rewrite,), Applicability.UNSAFE, _CHANGES)
+    return Repair(_MESSAGE, (rewrite,), Change.BEHAVIOUR, _CHANGES)
 
 
 def _rest(site: Site, test: EmptyTest) -> Sequence[ast.stmt] | Decline:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import Final
 
-from tclint.diagnostics import Applicability
+from tclint.diagnostics import Change
 from tclint.lint.rewrite import Insert, Repair, Replace, Rewrite
 from tclint.semantics.events import DynamicShape, HostRead, TensorBranch
 from tclint.semantics.lattice import options
@@ -308,7 +308,7 @@ def _helped(site: Site, texts: Sequence[str], call: Replace, message: str) -> Re
     helpers = _helpers(site, texts)
     if helpers is None:
         return None
-    return Repair(message, (*helpers, call), Applicability.UNSAFE, _CHANGES)
+    return Repair(message, (*helpers, call), Change.BEHAVIOUR, _CHANGES)
 
 
 def _helpers(site: Site, texts: Sequence[str]) -> Sequence[Rewrite] | None:

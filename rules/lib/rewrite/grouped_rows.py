@@ -18,7 +18,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Applicability
+from tclint.diagnostics import Change
 from tclint.lint.rewrite import Insert, Repair, Replace, Rewrite
 from tclint.records import record
 from tclint.semantics.callees import seen_callees
@@ -78,7 +78,7 @@ def group_rows(site: Site, read: ast.expr, source: ast.expr) -> Repair | None:
         if made is None:
             return None
         rewrites += made
-    return Repair(_MESSAGE, tuple(rewrites), Applicability.UNSAFE, _CHANGES)
+    return Repair(_MESSAGE, tuple(rewrites), Change.BEHAVIOUR, _CHANGES)
 
 
 class _Way:

@@ -9,7 +9,7 @@ from dataclasses import field
 from textwrap import indent
 from typing import Final
 
-from tclint.diagnostics import Decline
+from tclint.diagnostics import Change, Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.records import record
 from tclint.semantics.lattice import options
@@ -420,7 +420,7 @@ def _judge_sum(text: str, category: str | None) -> Verdict:
     """Judge the gradient of what is added to several elements."""
     if category in ("int", "bool"):
         return PROVED
-    return Changes(_SUMMED.format(text))
+    return Changes(_SUMMED.format(text), Change.ROUNDING)
 
 
 def _is_target(statement: ast.stmt, root: ast.Name) -> bool:

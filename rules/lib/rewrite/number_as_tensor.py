@@ -6,7 +6,7 @@ import ast
 from dataclasses import field, replace
 from typing import Final
 
-from tclint.diagnostics import Decline
+from tclint.diagnostics import Change, Decline
 from tclint.lint.rewrite import Replace
 from tclint.records import record
 from tclint.semantics.body import Body
@@ -217,7 +217,9 @@ class Way:
     def _compared(self, node: ast.Compare, use: ast.expr, number: Number) -> None:
         verdict = exact_comparison(self.site, node, use, number.tensor)
         if verdict == PROVED and number.tensor.dtype == ROUNDED:
-            verdict = Changes("the number is rounded to float32 before it is compared")
+            verdict = Changes(
+                "the number is rounded to float32 before it is compared", Change.PRECISION
+            )
         verdict = combine([verdict, self._ordered(node, number)])
         self._go_on(node, number.of(_BOOL), verdict)
 

@@ -6,7 +6,7 @@ import ast
 import json
 from collections.abc import Callable
 
-from tclint.diagnostics import Applicability, Decline
+from tclint.diagnostics import Change, Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.events import SideEffectCall
 from tclint.semantics.lattice import options
@@ -76,7 +76,7 @@ def _guard(event: SideEffectCall) -> Repair | Decline:
     return Repair(
         f"Skip it while compiling: compiled code no longer {_VERBS.get(event.sink, 'logs it')}",
         (*imports, Replace(target, f"if not {name}():\n    $output", {"output": target})),
-        Applicability.UNSAFE if changes else Applicability.SAFE,
+        Change.BEHAVIOUR if changes else Change.SAME_BITS,
         f"compiled code {', and '.join(changes)}" if changes else "",
     )
 
@@ -173,7 +173,7 @@ def _graph_print(event: SideEffectCall) -> Repair | Decline:
     return Repair(
         f"Print from inside the graph with `{name}`",
         (*imports, Replace(call, template, parts)),
-        Applicability.UNSAFE if other else Applicability.SAFE,
+        Change.BEHAVIOUR if other else Change.SAME_BITS,
         f"the text of {', '.join(other)} may differ: shapes print as tuples" if other else "",
     )
 
@@ -249,7 +249,7 @@ def _remove(event: SideEffectCall) -> Repair | Decline:
     changes = "the output is gone in eager mode, too"
     if skipped:
         changes += f", and {skipped} is no longer evaluated"
-    return Repair("Remove it", (Replace(statement, ""),), Applicability.UNSAFE, changes)
+    return Repair("Remove it", (Replace(statement, ""),), Change.BEHAVIOUR, changes)
 
 
 def _reorder(event: SideEffectCall) -> Repair | Decline:
@@ -268,8 +268,9 @@ def _reorder(event: SideEffectCall) -> Repair | Decline:
     return Repair(
         f"Run `{name}.add(print)` before compiling: the print then follows the graph",
         (*imports, insert_above(site, f"{name}.add(print)")),
-        Applicability.DISPLAY,
+        Change.BEHAVIOUR,
         "tensors that are written in place after the print show their later values",
+        only_shown=True,
     )
 
 
@@ -292,7 +293,7 @@ def _trace_time(event: SideEffectCall) -> Repair | Decline:
     return Repair(
         f"Emit it once per compilation, through `{helper}`",
         (*imports, *inserts, Replace(call.func, helper)),
-        Applicability.SAFE if fixed else Applicability.UNSAFE,
+        Change.SAME_BITS if fixed else Change.BEHAVIOUR,
         "" if fixed else "compiled code shows the values from when it was traced",
     )
 

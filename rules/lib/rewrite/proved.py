@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tclint.diagnostics import Applicability, Decline
+from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Repair, Rewrite
 
 from ..judge.verdict import Changes, Refused, Verdict
@@ -19,5 +19,5 @@ def repair_as_proved(
     if isinstance(verdict, Refused):
         return Decline(verdict.why)
     if isinstance(verdict, Changes):
-        return Repair(message, rewrites, Applicability.UNSAFE, verdict.what)
+        return Repair(message, rewrites, verdict.change, verdict.what)
     return Repair(message, rewrites)

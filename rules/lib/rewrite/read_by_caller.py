@@ -11,7 +11,7 @@ import copy
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Applicability, Edit, Span
+from tclint.diagnostics import Change, Edit, Span
 from tclint.lint.rewrite import AddArgument, Insert, Repair, Replace, Rewrite, Splice
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import ClassInfo
@@ -60,7 +60,7 @@ def read_by_caller(site: Site, node: ast.expr) -> Repair | None:
             kept = Replace(statement, f"if {name} is None:\n    $read", {"read": statement})
             rewrites = (*moved, kept, added)
             changes = _CHANGES.format(function.qualname)
-            return Repair(_MESSAGE, rewrites, Applicability.UNSAFE, changes, moves=True)
+            return Repair(_MESSAGE, rewrites, Change.BEHAVIOUR, changes, moves=True)
     return None
 
 

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Applicability, Decline
+from tclint.diagnostics import Change, Decline
 from tclint.lint.rewrite import Import, Insert, Repair, Replace, Rewrite
 from tclint.semantics.site import Site, once
 from tclint.semantics.symbols import ClassInfo
@@ -40,7 +40,7 @@ _Work = tuple[Kept, Flow]
 
 def or_scalars_of_module(fix: Repair | Decline, site: Site, source: ast.expr) -> Repair | Decline:
     """A repair by the numbers of a module where there is no safe one, or the reason for none."""
-    if isinstance(fix, Repair) and fix.applicability is Applicability.SAFE:
+    if isinstance(fix, Repair) and fix.change is Change.SAME_BITS:
         return fix
     cls, function = site.cls, site.function
     work = _work(site, cls) if cls is not None else None

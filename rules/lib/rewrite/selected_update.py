@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import starmap
 from typing import Final
 
-from tclint.diagnostics import Applicability
+from tclint.diagnostics import Change
 from tclint.lint.rewrite import Insert, Repair, Rewrite
 from tclint.records import record
 from tclint.semantics.lattice import is_tensor
@@ -87,7 +87,7 @@ def select_update(site: Site, drawn: Drawn, never: Rewrite) -> Repair | None:
         Insert(loop.first, f"{kept} = {name}"),
         Insert(loop.last, chosen, {**parts, "drawn": drawn.node}, after=True),
     )
-    return Repair(_MESSAGE, rewrites, Applicability.UNSAFE, _CHANGES.format(name=name))
+    return Repair(_MESSAGE, rewrites, Change.BEHAVIOUR, _CHANGES.format(name=name))
 
 
 def _loop(site: Site, drawn: Drawn) -> _Loop | None:

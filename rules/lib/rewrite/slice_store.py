@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import Final
 
-from tclint.diagnostics import Applicability, Decline
+from tclint.diagnostics import Change, Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.records import record
 from tclint.semantics.lattice import options
@@ -72,7 +72,7 @@ def store_by_mask(site: Site, bound: ast.expr, statement: ast.stmt) -> Repair | 
     message = "Store it through a mask"
     if not changes:
         return Repair(message, (rewrite,))
-    return Repair(message, (rewrite,), Applicability.UNSAFE, changes)
+    return Repair(message, (rewrite,), Change.BEHAVIOUR, changes)
 
 
 def _changes(site: Site, base: ast.expr, members: list[ast.expr]) -> Iterator[str]:

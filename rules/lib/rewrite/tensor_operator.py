@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final, cast
 
-from tclint.diagnostics import Applicability
+from tclint.diagnostics import Change
 from tclint.lint.rewrite import Insert, Repair
 from tclint.records import record
 from tclint.semantics.callees import callees
@@ -142,7 +142,7 @@ def _written(operator: Operator, node: ast.FunctionDef) -> Repair:
         Insert(first, switch(operator)),
         Insert(node, f"\n\n{written(operator)}", after=True),
     )
-    return Repair(_MESSAGE, rewrites, Applicability.UNSAFE, _changes(operator))
+    return Repair(_MESSAGE, rewrites, Change.BEHAVIOUR, _changes(operator))
 
 
 def _changes(operator: Operator) -> str:

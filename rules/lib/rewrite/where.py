@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from textwrap import indent
 
-from tclint.diagnostics import Applicability, Decline
+from tclint.diagnostics import Change, Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
@@ -226,7 +226,7 @@ def _for_floats(
     name = site.spell("torch.compiler.is_compiling")
     if name is None or is_compiled_only(site, statement):
         whole = (Replace(statement, lines, parts),)
-        return Repair(_MESSAGE, whole, Applicability.UNSAFE, _UNKNOWN_DTYPE.what)
+        return Repair(_MESSAGE, whole, Change.BEHAVIOUR, _UNKNOWN_DTYPE.what)
     flags = " and ".join(f"${flag}" for flag in asked)
     body = f"if {flags}:\n{indent(lines, _STEP)}" if flags else lines
     test = f"{name}() and {root}.is_floating_point()"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from tclint.diagnostics import Applicability
+from tclint.diagnostics import Change
 from tclint.printable import printable
 from tclint.report.view import count
 
@@ -66,7 +66,8 @@ def _section(head: str, fixes: Sequence[ReportedFix], view: View) -> Iterator[st
         diagnostic = one.fix.diagnostic
         start = diagnostic.span.start
         place = f"{view.path(diagnostic.path)}:{start.row}:{start.column}"
-        unsafe = "" if one.fix.applicability is Applicability.SAFE else " [unsafe]"
+        change = one.fix.change
+        unsafe = "" if change is Change.SAME_BITS else f" [unsafe: {change.value}]"
         yield f"- {place}: {diagnostic.code}{unsafe} {one.fix.message}"
         if one.reason is not None:
             yield f"    {one.reason.text}"
