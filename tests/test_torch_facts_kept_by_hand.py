@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
+import importlib
 import re
+import sys
 from pkgutil import resolve_name
 
 import pytest
@@ -16,6 +19,7 @@ from tclint.torch_facts import numpy_functions
 from tclint.torch_facts.host import READS, SHAPES
 from tclint.torch_facts.moved import AUTOCAST_NAMES, COMPILER_NAMES
 from tclint.torch_facts.skipped import BY_NAME
+from tclint.torch_facts.starred import BUILTINS, brings
 from tests.dynamo import RELEASE, loaded, skip_before
 
 _IMPORTS = "import numpy as np\nimport torch\n"
@@ -113,3 +117,17 @@ def test_numpy_gives_what_the_tables_say() -> None:
                 continue
             assert numpy.ndim(given[0]) == 0
             assert isinstance(given[1], numpy.ndarray)
+
+
+@pytest.mark.parametrize("module", ["torch", "torch.nn.functional", "numpy", "python"])
+def test_the_builtins_that_a_star_hides_are_known(module: str) -> None:
+    known = {one for one in sys.stdlib_module_names if not one.startswith("_")}
+    modules = known & {*sys.modules} if module == "python" else {module}
+    for name in modules:
+        star = importlib.import_module(name)
+        public = getattr(star, "__all__", [one for one in vars(star) if not one.startswith("_")])
+        hidden = {
+            one for one in BUILTINS & {*public} if vars(star).get(one) is not vars(builtins)[one]
+        }
+        unknown = {one for one in hidden if not brings(name, one)}
+        assert {one for one in unknown if not one.endswith("Error")} == set(), name

@@ -10,7 +10,6 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ObjectAssert
 from tclint.semantics.lattice import options
 
-from ..lib.rewrite.builtin_names import builtin
 from ..lib.wording import at_most_medium, consequence, loop_ids, short
 
 _WHAT = {"tensor": "holds tensors", "object": "is or holds an object"}
@@ -45,9 +44,5 @@ def _repair(event: ObjectAssert, tested: ast.expr) -> Repair | Decline:
     """Ask for the truth before: then the assert is about a constant."""
     if isinstance(tested, ast.Tuple):
         return Decline("a tuple is always true: the assert may have been meant for its first item")
-    spelled = builtin(event.site, "bool")
-    if isinstance(spelled, Decline):
-        return spelled
-    name, _ = spelled
-    asked = Replace(tested, f"{name}($tested)", {"tested": tested})
+    asked = Replace(tested, "bool($tested)", {"tested": tested})
     return Repair("Call `bool()` on it first", (asked,))

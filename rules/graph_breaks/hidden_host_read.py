@@ -20,7 +20,6 @@ from ..lib.facts.likely_numbers import is_folded, is_likely_number, is_likely_nu
 from ..lib.judge.certainty import is_certainly_tensor
 from ..lib.judge.range_bounds import judge_torch_arange
 from ..lib.judge.verdict import PROVED, Changes, Verdict, combine
-from ..lib.rewrite.builtin_names import builtin
 from ..lib.rewrite.first_item import first_item
 from ..lib.rewrite.host_read import is_captured
 from ..lib.rewrite.kept_numbers import keep_numbers
@@ -173,13 +172,10 @@ def _count_with_range(site: Site, index: ast.expr) -> Repair | Decline | None:
         return Decline(
             f"`range` takes integers, which the bounds of `{site.text(call)}` may not be"
         )
-    spelled = builtin(site, "range")
-    if isinstance(spelled, Decline):
-        return spelled
     bounds = judge_torch_arange(site, ast.Call(call.func, call.args, []))
     verdict = combine([bounds, *(_dimensions(site, load) for load in site.loads(index.id))])
     parts = {f"bound_{place}": bound for place, bound in enumerate(call.args)}
-    counted = Replace(call, f"{spelled[0]}({', '.join(f'${name}' for name in parts)})", parts)
+    counted = Replace(call, f"range({', '.join(f'${name}' for name in parts)})", parts)
     return repair_as_proved(verdict, _WITH_RANGE, (counted,))
 
 

@@ -43,6 +43,7 @@ from tclint.lint.shards import Shard
 from tclint.lint.silence import Silencer
 from tclint.lint.third_party import Caller, ThirdParty, told_at
 from tclint.lint.versions import for_oldest, in_range, of_releases
+from tclint.lint.written import as_meant
 from tclint.semantics.events import Event
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.contexts import MAX_WALKS
@@ -140,7 +141,7 @@ class Examiner:
         compiled_at = CompiledAt(analysis.roots)
         known: set[tuple[Path, str, Span, str]] = set()
         said = [(event, self._answers(event, analysis)) for event in events]
-        for event, answers in self._without_ceded(said, scripted, silencer):
+        for event, answers in self._without_ceded(project, said, scripted, silencer):
             file, statement = event.site.module.file, event.site.statement
             caller = None
             if file.path not in self._checked:
@@ -150,7 +151,7 @@ class Examiner:
                 file, statement = caller.file, caller.statement
             for rule, finding in answers:
                 told = outside_script(finding, event, scripted)
-                answer = found_by(rule, event, told, compiled_at)
+                answer = found_by(rule, event, told, project, compiled_at)
                 found = answer if caller is None else _told(answer, event, caller)
                 if found is None or silencer.silences(found.diagnostic, file, statement):
                     continue
@@ -166,12 +167,14 @@ class Examiner:
             analysis.release()
 
     def _without_ceded(
-        self, said: Sequence[Said], scripted: Scripted, silencer: Silencer
+        self, project: Project, said: Sequence[Said], scripted: Scripted, silencer: Silencer
     ) -> list[Said]:
         """What the rules say, by events, without what cedes to a finding that is shown."""
 
         def is_seen(rule: Rule[Any], event: Event, finding: Finding) -> bool:
-            told = found_by(rule, event, outside_script(finding, event, scripted)).diagnostic
+            told = found_by(
+                rule, event, outside_script(finding, event, scripted), project
+            ).diagnostic
             file, statement = event.site.module.file, event.site.statement
             if file.path in self._checked and silencer.silences(told, file, statement):
                 return False
@@ -303,14 +306,18 @@ def no_garbage_collection() -> Iterator[None]:
 
 
 def found_by(
-    rule: Rule[Any], event: Event, finding: Finding, compiled_at: CompiledAt = NOWHERE
+    rule: Rule[Any],
+    event: Event,
+    finding: Finding,
+    project: Project,
+    compiled_at: CompiledAt = NOWHERE,
 ) -> Found:
     """The finding of a rule about an event, as it is reported."""
     site, file = event.site, event.site.module.file
-    fix = keeping_comments(for_oldest(finding.fix, site), file)
+    fix = _carried_out(finding.fix, site, project)
     repair = fix if isinstance(fix, Repair) else None
-    hatch = _offered(finding.hatch, site, file)
-    unsafe = _offered(finding.unsafe, site, file)
+    hatch = _offered(finding.hatch, site, project)
+    unsafe = _offered(finding.unsafe, site, project)
     gb_ids = of_releases(rule.gb_ids if finding.gb_ids is None else finding.gb_ids, site.settings)
     diagnostic = Diagnostic(
         code=rule.code,
@@ -337,9 +344,17 @@ def found_by(
     return Found(diagnostic, data, not site.facts.default_off, explicit, way_out, instead)
 
 
-def _offered(other: Repair | None, site: Site, file: SourceFile) -> Repair | None:
+def _carried_out(
+    fix: Repair | Decline | None, site: Site, project: Project
+) -> Repair | Decline | None:
+    """What a rule offers, as it can be carried out at its place; else the reason why it cannot."""
+    fix = as_meant(for_oldest(fix, site), site, project)
+    return keeping_comments(fix, site.module.file)
+
+
+def _offered(other: Repair | None, site: Site, project: Project) -> Repair | None:
     """What a finding offers besides its fix, if it can be carried out."""
-    repair = keeping_comments(for_oldest(other, site), file)
+    repair = _carried_out(other, site, project)
     return repair if isinstance(repair, Repair) else None
 
 

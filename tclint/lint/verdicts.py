@@ -67,6 +67,7 @@ class Judging:
         """``analysis`` has walked the ``checked`` files for all events that rules look at."""
         self._config = config
         self._placing = placing(config)
+        self._project = analysis.project
         self._scripted = Scripted(analysis, [module])
         self._silencer = Silencer(config, [rule.code for rule in known_rules()])
         questions = Questions(load_rules())
@@ -102,7 +103,8 @@ class Judging:
                 yield said.rule, said.event, said.finding
 
     def _found(self, rule: Rule[Any], event: Event, finding: Finding) -> Verdict:
-        found = found_by(rule, event, outside_script(finding, event, self._scripted)).diagnostic
+        told = outside_script(finding, event, self._scripted)
+        found = found_by(rule, event, told, self._project).diagnostic
         silent = "it does not hold for the torch versions that the project is for"
         if in_range(finding, event.site.settings) is not None:
             file, statement = event.site.module.file, event.site.statement
@@ -114,7 +116,7 @@ class Judging:
         rule, event, finding = said.rule, said.event, said.finding
         if finding is None or in_range(finding, event.site.settings) is None:
             return
-        found = told_at(found_by(rule, event, finding).diagnostic, event, caller)
+        found = told_at(found_by(rule, event, finding, self._project).diagnostic, event, caller)
         if found is not None:
             silent = self._silenced(found, caller.file, caller.statement)
             yield Verdict(rule.code, rule.name, found.span, found.message, silent)

@@ -17,8 +17,8 @@ from tclint.config import Settings
 from tclint.diagnostics import Confidence, Decline
 from tclint.lint.rewrite import AddArgument, Import, Local, Repair
 from tclint.lint.rule import Finding
+from tclint.lint.templates import KEPT_TEMPLATES, MARK, marked, parsed, part_of
 from tclint.records import record
-from tclint.regexes import regex
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 from tclint.torch_bounds import NEWEST_TORCH, shown
@@ -32,16 +32,11 @@ from tclint.torch_facts.lifetimes import (
     since,
 )
 
-_PLACE: Final = regex(r"\$(?=[A-Za-z_])")
-_MARK: Final = "_tclint_part_"
 # Operators of other libraries live there, which no release of torch is asked about.
 _FOREIGN: Final = ("torch.ops.", "torch.classes.")
 
 # Before the registry that was read first, nobody knows which ids a release had.
 _WITH_IDS: Final = (2, 11)
-
-# Helpers that fixes bring along are the same in every file.
-_KEPT_TEMPLATES: Final = 64
 
 Parts = Mapping[str, ast.expr | ast.stmt]
 
@@ -179,14 +174,10 @@ def names_written(fix: Repair, rewrite: Local, site: Site) -> Iterator[Written]:
         yield from _argument(rewrite.call.func, rewrite.keyword, known, {}, site)
 
 
-@lru_cache(maxsize=_KEPT_TEMPLATES)
+@lru_cache(maxsize=KEPT_TEMPLATES)
 def _spoken_of(template: str) -> tuple[tuple[ast.expr, bool, bool], ...]:
     """The names, attributes and calls of a template: in an f-string, the owner of an attribute."""
-    try:
-        tree = ast.parse(_PLACE.sub(_MARK, template))
-    except SyntaxError:  # carrying it out will fail, and say so
-        return ()
-    found = nodes(tree)
+    found = nodes(parsed(template))
     texts = [node for node in found if isinstance(node, ast.JoinedStr)]
     hidden = {part for text in texts for part in nodes(text)}
     inner = {node.value for node in found if isinstance(node, ast.Attribute)}
@@ -217,7 +208,7 @@ def _dotted(node: ast.expr, known: Mapping[str, str], parts: Parts, site: Site) 
         node = node.value
     if not isinstance(node, ast.Name):
         return None
-    part = parts.get(node.id.removeprefix(_MARK)) if node.id.startswith(_MARK) else None
+    part = parts.get(part_of(node) or "")
     base = known.get(node.id) if part is None else _of_part(part, site)
     return None if base is None else ".".join([base, *reversed(names)])
 
@@ -245,10 +236,10 @@ def _is_torch(dotted: str) -> bool:
 
 def _respelt(template: str, places: list[tuple[ast.expr, str]]) -> str:
     """Put other names at their places in a template."""
-    lines = _PLACE.sub(_MARK, template).splitlines(keepends=True)
+    lines = marked(template).splitlines(keepends=True)
     for node, text in sorted(places, key=lambda p: (p[0].lineno, p[0].col_offset), reverse=True):
         line = lines[node.lineno - 1].encode()
         lines[node.lineno - 1] = (
             line[: node.col_offset] + text.encode() + line[node.end_col_offset :]
         ).decode()
-    return "".join(lines).replace(_MARK, "$")
+    return "".join(lines).replace(MARK, "$")

@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
-from tclint.semantics.syntax import ATTRIBUTE, NAME, nodes
+from tclint.semantics.syntax import ATTRIBUTE, NAME, add_children, children, nodes
 from tclint.source.file import SourceFile
 from tclint.torch_facts.lifetimes import lifetimes
+from tclint.torch_facts.numpy_functions import ARRAYS, POINTWISE, SCALARS
+from tclint.torch_facts.starred import BUILTINS, brings
 
 # Python 3.10 has no ``except*``.
 TRIES: Final[tuple[type[ast.Try], ...]] = (ast.Try, getattr(ast, "TryStar", ast.Try))
@@ -63,6 +65,43 @@ def _meanings(module: ModuleInfo, node: ast.stmt) -> Iterator[tuple[str, object]
                     yield part.id, node
         case ast.AnnAssign(target=ast.Name(id=name)):
             yield name, node
+
+
+def bindings(module: ModuleInfo, scope: ast.AST) -> dict[str, str | None]:
+    """The names that a scope binds anywhere, those inside of it too, with what imports give them.
+
+    None stands for anything that is no import. What the functions and classes of a file bind is
+    left out of its top level.
+    """
+    known = module.bindings.get(scope)
+    if known is None:
+        known = module.bindings[scope] = {}
+        for name, dotted in _bindings(module, scope):
+            known[name] = dotted if known.get(name, dotted) == dotted else None
+    return known
+
+
+def _bindings(module: ModuleInfo, scope: ast.AST) -> Iterator[tuple[str, str | None]]:
+    pending = children(scope)
+    for node in pending:  # grows while it is walked
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
+                yield name, None
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield name, None
+            case ast.ClassDef(name=name) | ast.ExceptHandler(name=str() as name):
+                yield name, None
+            case ast.MatchAs(name=str() as name) | ast.MatchStar(name=str() as name):
+                yield name, None
+            case ast.MatchMapping(rest=str() as name):
+                yield name, None
+            case ast.Import() | ast.ImportFrom():
+                yield from local_imports(module, node)
+        if not (isinstance(scope, ast.Module) and isinstance(node, _SCOPES)):
+            add_children(node, pending)
+
+
+_SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def _add_class(module: ModuleInfo, cls: ClassInfo) -> None:
@@ -132,6 +171,9 @@ def _asks_for_types(test: ast.expr) -> bool:
     return False
 
 
+_OF_NUMPY: Final = ARRAYS | SCALARS | POINTWISE
+
+
 def local_imports(
     module: ModuleInfo, node: ast.Import | ast.ImportFrom
 ) -> Iterator[tuple[str, str]]:
@@ -148,25 +190,41 @@ def local_imports(
     for alias in node.names:
         if alias.name != "*":
             yield alias.asname or alias.name, f"{base}.{alias.name}" if base else alias.name
-        elif base.partition(".")[0] == "torch" and _is_last_star(module, node):
-            yield from ((name, f"{base}.{name}") for name in _starred(module, base))
+        elif base.partition(".")[0] in ("numpy", "torch"):
+            yield from ((name, f"{base}.{name}") for name in _starred(module, node, base))
 
 
-def _starred(module: ModuleInfo, base: str) -> Iterator[str]:
-    """The variables of a file that a module of torch's has, and no other import."""
-    inside, of_torch = f"{base}.".removeprefix("torch."), lifetimes("names")
+def _starred(module: ModuleInfo, star: ast.ImportFrom, base: str) -> Iterator[str]:
+    """The variables of a file that a star gives, and no other import: those of torch and numpy."""
+    later = _later_stars(module, star)
     for name in {one.id: None for one in nodes(module.tree) if isinstance(one, NAME)}:
-        known = f"{inside}{name}" in of_torch and not name.startswith("_")
-        if known and module.imports.get(name, f"{base}.{name}") == f"{base}.{name}":
+        if not _is_known(base, name) or any(_may_give(other, name, base) for other in later):
+            continue
+        if module.imports.get(name, f"{base}.{name}") == f"{base}.{name}":
             yield name
 
 
-def _is_last_star(module: ModuleInfo, node: ast.ImportFrom) -> bool:
-    """False where another package may give the names that torch gives another meaning."""
+def _is_known(base: str, name: str) -> bool:
+    """True for what a module of torch's has, or numpy."""
+    if base == "numpy":
+        return name in _OF_NUMPY or bool(brings(base, name))
+    of_torch = base.partition(".")[0] == "torch" and not name.startswith("_")
+    return of_torch and f"{base}.{name}".removeprefix("torch.") in lifetimes("names")
+
+
+def _later_stars(module: ModuleInfo, star: ast.ImportFrom) -> list[str]:
+    """The modules whose names may take the place of those that a star gives."""
     body = module.tree.body
-    later = body[body.index(node) + 1 :] if node in body else body
+    later = body[body.index(star) + 1 :] if star in body else body
     stars = (one for one in later if isinstance(one, ast.ImportFrom) and one.names[0].name == "*")
-    return all(_source(module, one).partition(".")[0] == "torch" for one in stars)
+    return [_source(module, one) for one in stars]
+
+
+def _may_give(star: str, name: str, base: str) -> bool:
+    """True where a later star may give a name that an earlier one of ``base`` has."""
+    if star.partition(".")[0] == "torch":  # its modules have the same functions
+        return base.partition(".")[0] != "torch" and _is_known(star, name)
+    return name not in BUILTINS or brings(star, name) is not False
 
 
 Naming = Callable[[ModuleInfo, ast.expr], "ClassInfo | str | None"]

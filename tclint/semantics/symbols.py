@@ -82,10 +82,11 @@ class ModuleInfo:
     names it takes over. ``installed`` marks a file of a package that the project only uses.
     ``imported`` are the local names that the top level imports whatever happens, ``typed`` those
     that only type checkers see, and ``rebound`` those that it gives another meaning afterwards.
+    ``bindings`` remembers the answers of `collect.bindings`, by scope.
     """
 
     __slots__ = (
-        "_declared", "assigned", "classes", "file", "functions", "imported", "imports",
+        "_declared", "assigned", "bindings", "classes", "file", "functions", "imported", "imports",
         "installed", "is_package", "name", "rebound", "stars", "tree", "typed",
     )  # fmt: skip
 
@@ -105,6 +106,7 @@ class ModuleInfo:
         self.imported: Final[set[str]] = set()
         self.typed: Final[set[str]] = set()
         self.rebound: Final[set[str]] = set()
+        self.bindings: Final[dict[ast.AST, dict[str, str | None]]] = {}
         self._declared: frozenset[str] | None = None
 
     @property

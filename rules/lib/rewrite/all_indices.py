@@ -23,7 +23,6 @@ from ..facts.selections import (
     selection_in,
 )
 from ..judge.no_rows import Rows, is_certain_mask, rows_of_round, trace_of
-from .builtin_names import builtin
 from .masked_store import store_where
 from .selected_rows import compute_all_rows
 
@@ -55,15 +54,14 @@ def loop_over_all(site: Site, call: ast.expr) -> Repair | None:
     indices = indices_of(site, selection)
     counted = one_for_each(site, selection.mask)
     found = _idle_loop(site, indices.value)
-    spelled = builtin(site, "range")
-    if found is None or not isinstance(counted, ast.Name) or not isinstance(spelled, tuple):
+    if found is None or not isinstance(counted, ast.Name):
         return None
     loop, rows = found
     taken = _taken_out(site, loop, rows.index) if indices.rows else []
     if taken is None or not all(_is_rewritten(site, loop, one) for one in loop.body):
         return None
     parts: dict[str, ast.expr | ast.stmt] = {"counted": counted}
-    counting = Replace(indices.value, f"{spelled[0]}($counted.shape[0])", parts)
+    counting = Replace(indices.value, "range($counted.shape[0])", parts)
     what = _COUNTS.format(site.text(counted))
     return Repair(_MESSAGE, (counting, *taken), Change.BEHAVIOUR, what)
 

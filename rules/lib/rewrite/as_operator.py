@@ -19,7 +19,7 @@ from tclint.semantics.symbols import parameters_of
 from tclint.semantics.syntax import nodes, own_nodes
 
 from ..facts.known import is_parameter
-from .builtin_names import is_taken
+from .names import is_taken
 from .written_operator import Parameter, call_of, indented, registered
 
 _MESSAGE: Final = "Call the helper as a custom operator"

@@ -22,7 +22,7 @@ from tclint.semantics.values import Static, SymInt, Unknown
 from ..facts.conditions import is_tensor_condition
 from ..facts.known import certain_tensor, is_parameter
 from ..facts.purity import is_pure
-from .builtin_names import new_variable
+from .names import new_variable
 
 _MESSAGE: Final = "Compute the block always and choose its results with `torch.where`"
 _CHANGES: Final = (

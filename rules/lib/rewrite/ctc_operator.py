@@ -16,7 +16,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
 from ..facts.purity import is_pure
-from .builtin_names import is_taken
+from .names import is_taken
 from .written_operator import (
     Operator,
     Parameter,

@@ -21,7 +21,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.symbols import parameters_of
 from tclint.semantics.syntax import nodes
 
-from .builtin_names import is_taken
+from .names import is_taken
 
 _MESSAGE: Final = "In compiled code, draw with torch; eager code stays as it is"
 _CHANGES: Final = (

@@ -24,8 +24,8 @@ from ..facts.shapes import same_shape
 from ..judge.aliases import is_own_result
 from ..judge.rows_through import RowsMeetError, ranks_through
 from ..judge.verdict import Changes, Verdict, combine
-from .builtin_names import new_variable
 from .masked_store import is_whole
+from .names import new_variable
 from .proved import NO_TORCH, repair_as_proved
 
 _MESSAGE: Final = "Call the function for all elements and store the masked ones"

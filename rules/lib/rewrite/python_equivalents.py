@@ -18,7 +18,7 @@ from ..facts.integers import least
 from ..facts.number_flow import End, Step
 from ..judge.python_numbers import verdict_of
 from ..judge.verdict import PROVED, Changes, Verdict, combine
-from .builtin_names import builtin, library
+from .names import library
 from .proved import repair_as_proved
 
 _ULP = (
@@ -96,12 +96,9 @@ def use_equivalent(
         return Decline(f"`{equivalent.name}` takes {number}")
     if "." in equivalent.name and is_fallback(site, equivalent.name):
         return Decline(KEPT.format(equivalent.name))
-    spelled = (library if "." in equivalent.name else builtin)(site, equivalent.name)
-    if isinstance(spelled, Decline):
-        return spelled
+    name, imports = library(site, equivalent.name)
     verdicts = [_argument(site, call, equivalent), verdict_of(site, way, partial(least, site))]
     verdict = combine(verdicts)
-    name, imports = spelled
     rewrites: tuple[Rewrite, ...] = (*imports, Replace(call.func, name))
     return repair_as_proved(verdict, f"Use `{name}`", rewrites)
 

@@ -15,7 +15,6 @@ from ..facts.number_flow import follow
 from ..judge.python_numbers import verdict_of
 from ..judge.range_bounds import judge_numpy_arange, judge_torch_arange
 from ..judge.verdict import Refused, Verdict, combine
-from .builtin_names import builtin
 from .proved import repair_as_proved
 from .written_array import listed, use_tuple
 
@@ -42,13 +41,10 @@ def use_range(loop: Loop) -> Repair | Decline:
         return Decline("only a direct loop over `np.arange` counts like `range`")
     if not isinstance(loop.target, ast.Name):
         return Decline("the loop's target is not a single variable")
-    spelled = builtin(site, "range")
-    if isinstance(spelled, Decline):
-        return spelled
     verdict = judge_numpy_arange(site, call)
     if not isinstance(verdict, Refused):
         verdict = combine([verdict, _variable(site, loop.target, call)])
-    return repair_as_proved(verdict, MESSAGE, (Replace(call.func, spelled[0]),))
+    return repair_as_proved(verdict, MESSAGE, (Replace(call.func, "range"),))
 
 
 def count_list(site: Site, read: ast.expr, made: ast.expr) -> Repair | Decline | None:
@@ -59,10 +55,6 @@ def count_list(site: Site, read: ast.expr, made: ast.expr) -> Repair | Decline |
     whole = all(k.arg == "dtype" and site.dotted(k.value) in _INT64 for k in own)
     if not made.args or not whole or not all(is_integer(site, bound) for bound in made.args):
         return Decline(f"`{site.text(made)}` may give numbers that `range` does not")
-    for name in ("list", "range"):
-        spelled = builtin(site, name)
-        if isinstance(spelled, Decline):
-            return spelled
     verdict = judge_torch_arange(site, ast.Call(made.func, made.args, []))
     parts = {f"bound_{place}": bound for place, bound in enumerate(made.args)}
     text = f"list(range({', '.join(f'${name}' for name in parts)}))"

@@ -18,7 +18,6 @@ from ..facts.number_flow import End, Step, follow
 from ..judge.python_numbers import verdict_of
 from ..judge.range_bounds import judge_numpy_arange
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
-from .builtin_names import builtin
 from .proved import repair_as_proved
 
 _MESSAGE: Final = "Write the numbers as a tuple"
@@ -99,10 +98,6 @@ def _counted_list(site: Site, call: ast.Call, made: ast.Call) -> Repair | Declin
     verdict = judge_numpy_arange(site, made)
     if isinstance(verdict, Refused):
         return Decline(verdict.why)
-    for name in ("list", "range"):
-        spelled = builtin(site, name)
-        if isinstance(spelled, Decline):
-            return spelled
     parts: dict[str, ast.expr | ast.stmt] = {f"bound_{i}": b for i, b in enumerate(made.args)}
     text = f"list(range({', '.join(f'${name}' for name in parts)}))"
     return repair_as_proved(verdict, "Count with `range`", (Replace(call, text, parts),))
@@ -110,9 +105,6 @@ def _counted_list(site: Site, call: ast.Call, made: ast.Call) -> Repair | Declin
 
 def _spaced_list(site: Site, call: ast.Call, made: ast.Call) -> Repair | Decline:
     """``start + i * step``, and the end itself: what numpy computes, in the same order."""
-    spelled = builtin(site, "range")
-    if isinstance(spelled, Decline):
-        return spelled
     given = [*made.args, *(k.value for k in made.keywords if k.arg == "num")]
     match [_number(place) for place in given]:
         case [int() | float() as start, int() | float() as end, int() as count] if len(

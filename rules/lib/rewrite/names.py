@@ -1,30 +1,17 @@
-"""Writing builtins, functions of `math` and new variables into a file that may use their names."""
+"""Writing functions of `math`, and new names, into a file that may use them for something else."""
 
 from __future__ import annotations
 
-from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Import
 from tclint.semantics.site import Site
 
-Spelled = tuple[str, tuple[Import, ...]]
 
-
-def builtin(site: Site, name: str) -> Spelled | Decline:
-    """How to write a builtin."""
-    if is_taken(site, name):
-        return Decline(f"`{name}` means something else here")
-    return name, ()
-
-
-def library(site: Site, dotted: str) -> Spelled | Decline:
-    """How to write a name of another module, with the import that it needs."""
+def library(site: Site, dotted: str) -> tuple[str, tuple[Import, ...]]:
+    """How to write a builtin, or a name of another module with the import that it needs."""
     spelled = site.spell(dotted)
-    if spelled is not None:
-        return spelled, ()
-    module = dotted.partition(".")[0]
-    if is_taken(site, module):
-        return Decline(f"`{module}` means something else here, so `{dotted}` cannot be written")
-    return dotted, (Import(module),)
+    module, _, inside = dotted.partition(".")
+    imports = (Import(module),) if inside and spelled is None else ()
+    return spelled or dotted, imports
 
 
 def is_taken(site: Site, name: str) -> bool:

@@ -1,0 +1,179 @@
+"""A name that a fix writes means at its place what the fix means, whatever else is called so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch", reason="the programs run before and after their fixes")
+
+from tests.before_and_after import fixed, outcome
+
+HEAD = "import numpy as np\nimport torch\n"
+COUNT = "for k in np.arange(4).tolist():\n    total = total + k"
+SUM = "total = total + x * np.sum(x.shape).item()"
+PROD = "total = total + x * np.prod(x.shape).item()"
+TRUE = "parts = [x]\nassert parts"
+RETURN = "return total"
+
+
+def program(*body: str, above: str = "", method: str = "", below: str = "") -> str:
+    """A module whose `forward` has the statements of a body."""
+    lines = [f"        {line}" for part in (*body, RETURN) for line in part.split("\n")]
+    members = [f"    {line}" if line else "" for line in method.split("\n")]
+    return "\n".join(
+        [
+            HEAD, above, "", "class Net(torch.nn.Module):", *members,
+            "    def forward(self, x):", "        total = x * 0", *lines, "",
+            below, "", "def main():", "    return Net()(torch.ones(4, 3))", "",
+        ]
+    )  # fmt: skip
+
+
+OWN_RANGE = "def range(*bounds):\n    return ()\n"
+FUNCTION = """
+import numpy as np
+import torch
+
+
+def outer(x):
+    range = [7]
+
+    @torch.compile
+    def inner(total):
+        for k in np.arange(4).tolist():
+            total = total + k
+        return total + range[0]
+
+    return inner(x)
+
+
+def main():
+    return outer(torch.ones(3))
+"""
+GIVEN = """
+import numpy as np
+import torch
+
+
+class Net(torch.nn.Module):
+    def forward(self, x, sum=3, math=2):
+        return x * np.sum(x.shape).item() * np.prod(x.shape).item() + sum + math
+
+
+def main():
+    return Net()(torch.ones(3))
+"""
+WRITTEN = {
+    "torch's star and a count": program(COUNT, above="from torch import *"),
+    "torch's star and a truth": program(TRUE, above="from torch import *"),
+    "torch's star and a sum": program(SUM, above="from torch import *"),
+    "numpy's star and a truth": program(TRUE, above="from numpy import *"),
+    "numpy's star and a sum": program(SUM, above="from numpy import *"),
+    "torch's star below numpy's": program(
+        COUNT, SUM, above="from numpy import *\nfrom torch import *"
+    ),
+    "numpy's star below torch's": program(
+        COUNT, TRUE, above="from torch import *\nfrom numpy import *"
+    ),
+    "a star below a condition": program(COUNT, above="if True:\n    from torch import *"),
+    "a function of the file": program(COUNT, above=OWN_RANGE),
+    "a function further down": program(COUNT, below=OWN_RANGE),
+    "a class of the file": program(
+        TRUE, above="class bool:\n    def __new__(cls, x):\n        return 0\n"
+    ),
+    "a global": program(COUNT, above="range = lambda n: []"),
+    "a global of a loop": program(COUNT, above="for range in [1]:\n    pass"),
+    "a global of a with": program(COUNT, above="import io\nwith io.StringIO() as range:\n    pass"),
+    "a global of a walrus": program(TRUE, above="print(bool := 3)"),
+    "a global of a match": program(SUM, above="match 3:\n    case sum:\n        pass"),
+    "a global of a function": program(
+        COUNT, above="def change():\n    global range\n    range = lambda n: []\n", below="change()"
+    ),
+    "an import by name": program(SUM, above="from torch import max as sum"),
+    "a module's name": program(PROD, above="import torch as math"),
+    "a global named as a module": program(PROD, above="math = 3"),
+    "a local that comes later": program(COUNT, "range = 3"),
+    "a local of a nested function": program(COUNT, "def inner():\n    nonlocal range", "range = 3"),
+    "a local import": program(COUNT, "from torch import range"),
+    "a local that is deleted": program(TRUE, "bool = 3", "del bool"),
+    "a local of a comprehension": program(f"{SUM} + [sum for sum in [1]][0]"),
+    "a local of a lambda": program("total = (lambda sum: sum + np.sum(x.shape).item())(total)"),
+    "a local of a handler": program(COUNT, "try:\n    pass\nexcept ValueError as range:\n    pass"),
+    "a local module": program(PROD, "math = 3"),
+    "a local of the function around": FUNCTION,
+    "parameters": GIVEN,
+    "an attribute of the class": program(COUNT, method="range = 3\n"),
+    "a method": program(COUNT, SUM, method="def range(self):\n    return 3\n"),
+    "a star of Python's": program(COUNT, SUM, above="from math import *"),
+}
+KEPT = {"an attribute of the class", "a method", "a star of Python's"}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
+def test_a_fix_means_what_it_writes(name: str, unsafe: bool, tmp_path: Path) -> None:
+    files = {"program.py": WRITTEN[name]}
+    after = fixed(tmp_path, files, unsafe=unsafe)
+    assert outcome(tmp_path, after) == outcome(tmp_path, files)
+    for written in ("(range(4)", " sum(x.shape)", "bool(parts)"):
+        assert name in KEPT or written not in after["program.py"]
+    assert name not in KEPT or after != files
+
+
+BESIDE = {
+    "defines it": "def range(n):\n    return []\n",
+    "hands torch's on": "from torch import *\n",
+    "hands another's on": "from further import *\n",
+    "lists it": "__all__ = ['range']\n\n\ndef __getattr__(name):\n    return lambda n: []\n",
+}
+
+
+@pytest.mark.parametrize("beside", BESIDE)
+def test_a_module_of_the_project_gives_names_by_a_star(beside: str, tmp_path: Path) -> None:
+    files = {
+        "program.py": program(COUNT, above="from beside import *"),
+        "beside.py": BESIDE[beside],
+        "further.py": "range = None\n",
+    }
+    after = fixed(tmp_path, files)
+    assert after == files
+    assert outcome(tmp_path, after) == outcome(tmp_path, files)
+
+
+def test_a_module_that_gives_other_names_is_no_obstacle(tmp_path: Path) -> None:
+    files = {
+        "program.py": program(COUNT, above="from beside import *"),
+        "beside.py": "from further import *\nlimit = 3\n",
+        "further.py": "from math import *\n_range = 3\n",
+    }
+    after = fixed(tmp_path, files)
+    assert "list(range(4))" in after["program.py"]
+    assert outcome(tmp_path, after) == outcome(tmp_path, files)
+
+
+def test_a_module_that_nobody_can_read_may_give_any_builtin(tmp_path: Path) -> None:
+    files = {"program.py": program(COUNT, above="from nowhere import *")}
+    assert fixed(tmp_path, files) == files
+
+
+def test_a_variable_of_the_user_s_may_have_the_name_of_a_builtin(tmp_path: Path) -> None:
+    text = """
+import torch
+
+
+class Net(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        input = torch.relu(x)
+        input[input > 3] = input[input > 3] * 3
+        return input
+
+
+def main():
+    return Net()(torch.arange(4.0))
+"""
+    files = {"program.py": text}
+    after = fixed(tmp_path, files, unsafe=True)
+    assert after != files
+    assert outcome(tmp_path, after) == outcome(tmp_path, files)
