@@ -124,11 +124,8 @@ class Decline:
     reason: str
 
 
-class RemedyKind(str, Enum):
-    """What removes a break where its line stays as it is."""
-
-    SETTING = "setting"
-    HATCH = "hatch"
+class Advice(Decline):
+    """Why a finding has no fix, in words that say what its author can do instead."""
 
 
 class ChainLink(NamedTuple):
@@ -141,14 +138,13 @@ class ChainLink(NamedTuple):
 
 @record(frozen=True)
 class Remedy:
-    """What would remove a break, other than rewriting its line.
+    """Settings of Dynamo with which a break goes, though its line stays as it is.
 
-    ``changes`` says what else it changes or risks. Settings have ``lines``, statements to run
-    before the compiled code is called, and the ``places`` where the project compiles it: none where
-    somebody else does. The edits of an escape hatch are worked out when someone asks for them.
+    ``changes`` says what else they change or risk. ``lines`` are statements to run before the
+    compiled code is called, and ``places`` where the project compiles it: none where somebody else
+    does.
     """
 
-    kind: RemedyKind
     message: str
     changes: str
     lines: tuple[str, ...] = ()
@@ -159,10 +155,12 @@ class Remedy:
 class Diagnostic:
     """One reported place.
 
+    ``message`` is a headline: what happens, and what it costs. ``instead`` says in one line what to
+    do: what the fix does, where there is one, otherwise what its author can write.
     ``fixable`` says how a fix would be applied, if there is one; its edits are worked out only
     when someone asks for them, because that needs LibCST. ``related`` are other places of the same
     file where the effect shows: the uses of a loop variable, the `wait()` of a collective.
-    ``remedies`` are what removes the effect besides a fix, the least intrusive first.
+    ``remedies`` are settings that remove the effect.
     """
 
     code: str
@@ -181,3 +179,4 @@ class Diagnostic:
     url: str | None = None
     remedies: tuple[Remedy, ...] = ()
     worth: Worth = Worth.LOW
+    instead: str = ""

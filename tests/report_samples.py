@@ -35,6 +35,12 @@ class Net(torch.nn.Module):
             y = x.mean().item()
         return helper(x) * y
 """
+"""A module with two findings."""
+WHY = (
+    "The value is on the device. Dynamo breaks the graph, the CPU waits for the GPU, and a second "
+    "graph takes the number as its input, for which it recompiles once when the number changes."
+)
+"""What the page of TCL101 says first of why it hurts."""
 
 
 def span(row: int, column: int, end_row: int, end_column: int) -> Span:
@@ -57,6 +63,7 @@ def item(root: Path, **changes: Any) -> Result:
         fixable=Applicability.SAFE,
         fix_message="Keep the tensor",
         url="https://example.org/TCL101",
+        instead="Keep the tensor",
     )
     repair = PlacedRepair("Keep the tensor")
     text = changes.pop("source", SOURCE)

@@ -131,6 +131,7 @@ def _diagnostic(path: Path, word: str, span: Span) -> Diagnostic:
         fix_message="Be good" if APPLICABILITIES[word] else None,
         declined=Decline("it is too sad") if word == "SAD" else None,
         url="https://example.org/TCL901",
+        instead="Be good",
     )
 
 

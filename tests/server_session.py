@@ -74,5 +74,6 @@ class Session:
         return [action for action in offered if isinstance(action, types.CodeAction)]
 
     def words(self) -> list[list[str]]:
-        """What was reported, message by message."""
-        return [[d.message for d in params.diagnostics] for params in self.sent]
+        """What was reported, headline by headline."""
+        said = ((one.message for one in params.diagnostics) for params in self.sent)
+        return [[message.partition("\n")[0] for message in messages] for messages in said]

@@ -62,7 +62,7 @@ def test_diff_of_clean_code_is_empty(project: Path) -> None:
 
 def test_what_cannot_be_fixed_remains_with_exit_code_1(project: Path) -> None:
     put(project, "model.py", BREAKS)
-    done = tclint("fix", "--show-declined", cwd=project)
+    done = tclint("fix", cwd=project)
     assert done.returncode == 1
     assert "Found 1 finding (1 graph break)." in done.stdout
     assert (project / "model.py").read_text(encoding="utf-8") == BREAKS

@@ -32,6 +32,7 @@ def project(tmp_path: Path) -> Path:
         (["check", "--format", "json"], "`--output-format` names the format"),
         (["check", "-v"], "`--show-files` and `--show-settings` show more"),
         (["check", "--add-noqa"], "`--add-ignore` adds a comment to each finding"),
+        (["fix", "--show-declined"], "each finding says what to do instead"),
         (["."], "Write `tclint check .`."),
         (["net.py", "-q"], "Write `tclint check net.py -q`."),
         (["explain", "TCL101"], "Write `tclint rule CODE`."),

@@ -150,10 +150,11 @@ def test_statistics_of_clean_code_are_empty(project: Path) -> None:
     assert tclint("fix", "--statistics", cwd=project).stdout == ""
 
 
-def test_declined_fixes_are_explained_on_request(project: Path) -> None:
+def test_what_to_do_instead_of_a_declined_fix_is_told(project: Path) -> None:
     put(project, "model.py", DECLINED)
-    assert "not fixed" not in tclint("fix", cwd=project).stdout
-    assert "not fixed" in tclint("fix", "--show-declined", cwd=project).stdout
+    told = tclint("fix", cwd=project).stdout
+    assert "= instead: " in told
+    assert "(no fix: " in told
 
 
 def test_what_is_no_notebook_stops_no_other_fix(project: Path) -> None:

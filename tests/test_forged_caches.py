@@ -47,7 +47,7 @@ def checked(folder: Path, cache: Path) -> Run:
 
 
 def shown(run: Run, folder: Path, kinds: Iterable[OutputFormat] = OutputFormat) -> list[str]:
-    view = View(folder, show_declined=True, rules=known_rules())
+    view = View(folder, rules=known_rules())
     return [render(kind, run, view) for kind in kinds]
 
 

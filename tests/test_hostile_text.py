@@ -132,7 +132,7 @@ COMMANDS = (
     ["check", "--statistics"],
     ["check", "--show-files"],
     ["check", "--show-settings"],
-    ["check", "--show-declined", "--scope", "all"],
+    ["check", "--scope", "all"],
     ["check", "--explain-types", "plain.py:6"],
     ["check", "--explain-types", "plain.py:7"],
     ["check", "--explain-types", f"no{HOSTILE}.py:7"],

@@ -56,6 +56,7 @@ LATE: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("tclint.lint.registry", "importlib.metadata"),
         ("tclint.lint.registry", "tclint.lint.file_rules"),
     ),
+    "a run that finds nothing explains no rule": (("tclint.report.told", "tclint.lint.pages"),),
     "a run over a folder has no files around it": (("tclint.lint.engine", "tclint.lint.around"),),
     "LibCST takes 0.15 s: only where edits or newer syntax are asked for": (
         ("tclint.fleet.measure", "tclint.verify.fixer"),

@@ -107,7 +107,7 @@ def codes(run: Run) -> list[str]:
 
 
 def reports(run: Run, folder: Path) -> dict[OutputFormat, str]:
-    view = View(folder, show_declined=True, rules=known_rules())
+    view = View(folder, rules=known_rules())
     return {kind: render(kind, run, view) for kind in OutputFormat}
 
 
@@ -346,7 +346,7 @@ def test_lines_around_findings_are_remembered(runs: Runs, tmp_path: Path) -> Non
     for path in tmp_path.rglob("*.py"):
         path.write_text("# another text\n" * 40, "utf-8")
     assert runs.analysed == 0
-    text = render(OutputFormat.FULL, warm, View(tmp_path, show_declined=True))
+    text = render(OutputFormat.FULL, warm, View(tmp_path))
     assert text == before[OutputFormat.FULL]
 
 

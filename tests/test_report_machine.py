@@ -17,6 +17,7 @@ from tclint.source.errors import FileError
 from tclint.source.file import SourceFile
 from tests.report_samples import (
     DROP_ITEM,
+    WHY,
     item,
     offer_edits,
     run_of,
@@ -26,6 +27,10 @@ from tests.report_samples import (
 )
 
 ROOT = Path("/my project")
+PLAIN = (
+    f"`.item()` breaks the graph\nInstead: Keep the tensor\nWhy: {WHY}\n"
+    "Page: `tclint rule TCL101`, https://example.org/TCL101"
+)
 UNREADABLE = FileError(ROOT / "bad.py", "byte 0xff is not UTF-8", span(3, 1, 3, 1))
 
 
@@ -40,6 +45,8 @@ def test_json_is_a_list_of_objects_with_stable_keys(monkeypatch: pytest.MonkeyPa
             "code": "TCL101",
             "name": "item-in-compiled-region",
             "message": "`.item()` breaks the graph",
+            "instead": "Keep the tensor",
+            "why": WHY,
             "effect": "graph-break",
             "confidence": "high",
             "worth": "low",
@@ -67,7 +74,7 @@ def test_json_is_a_list_of_objects_with_stable_keys(monkeypatch: pytest.MonkeyPa
             },
             "declined": None,
             "url": "https://example.org/TCL101",
-            "remedies": [],
+            "settings": [],
         }
     ]
 
@@ -154,7 +161,8 @@ def test_github_escapes_what_its_commands_give_a_meaning() -> None:
     assert render(OutputFormat.GITHUB, run_of(result), view_of(ROOT)) == (
         "::error title=tclint (TCL101),file=/a%2Cb%3Ac/model.py,line=7,endLine=7,col=17,"
         "endColumn=32::/a,b:c/model.py:7:17: TCL101 100%25 of%0Athe time"
-        "%0A  effect: graph break (GB0124)\n"
+        "%0A  effect: graph break (GB0124)%0A  instead: Keep the tensor"
+        f"%0A  why: {WHY}%0A  page: `tclint rule TCL101`, https://example.org/TCL101\n"
     )
 
 
@@ -176,7 +184,7 @@ def test_gitlab_reports_relative_paths_and_severities() -> None:
     assert issue.pop("fingerprint")
     assert issue == {
         "check_name": "TCL101",
-        "description": "TCL101: `.item()` breaks the graph",
+        "description": f"TCL101: {PLAIN}",
         "severity": "major",
         "location": {
             "path": "model.py",
@@ -193,7 +201,10 @@ def test_junit_counts_failures_by_file() -> None:
     assert root.find("testsuite/testcase/failure").text == (  # type: ignore[union-attr]
         "model.py:7:17: `.item()` breaks the graph\n"
         "effect: graph break (GB0124)\n"
-        "reached: Net.forward → mean (ops.py:12)"
+        "reached: Net.forward → mean (ops.py:12)\n"
+        "instead: Keep the tensor\n"
+        f"why: {WHY}\n"
+        "page: `tclint rule TCL101`, https://example.org/TCL101"
     )
 
 
@@ -217,7 +228,7 @@ def test_rdjson_counts_bytes_from_one(monkeypatch: pytest.MonkeyPatch) -> None:
     assert report["source"]["name"] == "tclint"
     assert report["diagnostics"] == [
         {
-            "message": "`.item()` breaks the graph",
+            "message": PLAIN.replace("Keep the tensor", "Keep the tensor (`tclint fix`)"),
             "location": {
                 "path": "model.py",
                 "range": {"start": {"line": 1, "column": 6}, "end": {"line": 1, "column": 14}},

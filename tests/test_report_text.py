@@ -21,7 +21,6 @@ from tclint.diagnostics import (
     Edit,
     Effect,
     Remedy,
-    RemedyKind,
 )
 from tclint.lint.repair import PlacedRepair
 from tclint.printable import visible
@@ -32,11 +31,12 @@ from tclint.report.excerpt import excerpt
 from tclint.report.formats import OutputFormat, render
 from tclint.report.origin import origin
 from tclint.report.painted import painted_diff, painted_excerpt
+from tclint.report.settings import settings_lines
 from tclint.report.summary import summary
 from tclint.report.view import View, chain_text
 from tclint.source.errors import FileError
 from tclint.source.file import SourceFile
-from tests.report_samples import item, run_of, span, unfixed, view_of, with_changes
+from tests.report_samples import WHY, item, run_of, span, unfixed, view_of, with_changes
 
 ROOT = Path("/project")
 
@@ -48,7 +48,7 @@ def text(*results: object, **view: object) -> str:
 def test_text_shows_place_source_effect_way_fix_and_page() -> None:
     assert (
         text(item(ROOT))
-        == """\
+        == f"""\
 model.py:7:17: TCL101 [*] `.item()` breaks the graph
   |
 5 |     def forward(self, x):
@@ -59,8 +59,9 @@ model.py:7:17: TCL101 [*] `.item()` breaks the graph
   |
   = effect: graph break (GB0124)
   = reached: Net.forward → mean (ops.py:12)
-  = fix: Keep the tensor
-  = help: tclint rule TCL101 · https://example.org/TCL101
+  = instead: Keep the tensor (`tclint fix`)
+  = why: {WHY}
+  = page: `tclint rule TCL101`, https://example.org/TCL101
 
 """
     )
@@ -77,32 +78,47 @@ def test_text_says_what_an_unsafe_fix_may_change_and_that_it_is_not_sure() -> No
     )
     shown = text(result)
     assert shown.startswith("model.py:7:17: TCL101 `.item()`")
-    assert shown.endswith("""\
+    assert shown.endswith(
+        f"""\
   = effect: graph break (GB0124), medium confidence
-  = unsafe fix: Keep the tensor (behaviour: gradients flow)
-  = help: tclint rule TCL101
+  = instead: Keep the tensor (`tclint fix --unsafe-fixes`: behaviour: gradients flow)
+  = why: {WHY}
+  = page: `tclint rule TCL101`
 
-""")
-
-
-def test_text_gives_the_reason_of_a_decline_only_when_asked() -> None:
-    result = unfixed(ROOT, declined=Decline("`y` is returned"))
-    assert "returned" not in text(result)
-    assert "  = not fixed: `y` is returned\n" in text(result, show_declined=True)
+"""
+    )
 
 
-def test_text_says_once_what_a_remedy_risks() -> None:
-    first = item(ROOT)
-    hatch = Remedy(RemedyKind.HATCH, "Open it", "it leaks")
-    other = replace(hatch, changes="it creaks")
-    both = replace(first, diagnostic=replace(first.diagnostic, remedies=(hatch, other)))
-    lines = text(both, both).splitlines()
-    assert [line.partition(" = ")[2] for line in lines if "hatch" in line] == [
-        "escape hatch: Open it (it leaks)",
-        "escape hatch: Open it (it creaks)",
-        "escape hatch: Open it (as above)",
-        "escape hatch: Open it (as above)",
+def test_text_says_what_to_do_and_why_no_fix_does_it() -> None:
+    result = unfixed(ROOT, instead="Return `y`", declined=Decline("`y` is used"))
+    assert "  = instead: Return `y` (no fix: `y` is used)\n" in text(result)
+    advice = unfixed(ROOT, instead="Return `y`", declined=Decline("return `y`"))
+    assert "  = instead: Return `y`\n" in text(advice)
+
+
+def test_text_says_once_why_the_findings_of_a_rule_matter() -> None:
+    other = unfixed(ROOT, code="TCL102")
+    labels = [
+        line.partition(" = ")[2].partition(":")[0]
+        for line in text(item(ROOT), item(ROOT), other).splitlines()
     ]
+    below = [label for label in labels if label in ("instead", "why", "page")]
+    assert below == ["instead", "why", "page", "instead", "instead", "why", "page"]
+
+
+def test_settings_are_said_once_for_all_findings_that_they_remove() -> None:
+    place = ChainLink("<module>", str(ROOT / "train.py"), 5)
+    first = Remedy("Turn on `a`", "it leaks", ("a = True",), (place,))
+    two = Remedy("Turn on `a` and `b`", "it creaks", ("a = True", "b = True"), (place,))
+    elsewhere = Remedy("Turn on `a`", "it leaks", ("a = True",))
+    found = [unfixed(ROOT, remedies=(each,)) for each in (elsewhere, first, two)]
+    assert "a = True" not in text(*found)
+    both, one = settings_lines(run_of(*found), view_of(ROOT))
+    assert both == (
+        "`a = True` and `b = True` before train.py:5 remove 2 findings"
+        " (`tclint fix --remedies settings`); it leaks; it creaks."
+    )
+    assert one == "`a = True` before you call what you compile removes 1 finding; it leaks."
 
 
 def test_concise_is_one_line_a_finding() -> None:
@@ -395,19 +411,10 @@ def test_a_terminal_gets_prose_in_its_columns_and_a_pipe_gets_lines(columns: int
     assert lines[1].startswith("    ") and lines[1][4] != " "
     coloured = text(found, fold=columns, colour=True, links=True)
     assert [*map(_bare, coloured.splitlines())] == lines
-    first = next(n for n, line in enumerate(lines) if "= unsafe fix: " in line)
+    first = next(n for n, line in enumerate(lines) if "= instead: " in line)
     beside = lines[first].index("Keep")
     assert lines[first + 1][:beside].isspace() and lines[first + 1][beside] != " "
     assert " ".join(" ".join(lines).split()) == " ".join(" ".join(plain).split())
-
-
-def test_where_nothing_can_be_fixed_the_way_to_the_reasons_is_told() -> None:
-    declined = unfixed(ROOT, declined=Decline("the code needs a number"))
-    way = "`--show-declined` shows why there is no fix."
-    assert summary(run_of(declined)) == f"Found 1 finding (1 graph break). {way}"
-    assert way not in summary(run_of(declined), reasons=True)
-    assert way not in summary(run_of(unfixed(ROOT)))
-    assert way not in summary(run_of(declined, item(ROOT)))
 
 
 def _bare(line: str) -> str:

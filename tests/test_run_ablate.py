@@ -103,7 +103,7 @@ def measuring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Measuring:
 def test_each_line_is_measured_by_its_own_remedy_in_turns_with_the_files_as_they_are(
     measuring: Measuring,
 ) -> None:
-    found = measuring.ablate(3, Wanted(unsafe=True, settings=True, hatches=True)).found
+    found = measuring.ablate(3, Wanted(unsafe=True, settings=True)).found
     saved = {line.row: told.saved.value for line, told in found if isinstance(told, Measured)}
     assert saved == {6: pytest.approx(0), 7: pytest.approx(3), 8: pytest.approx(1)}
     overlays = [one.overlay and one.overlay.name for one in measuring.launched]
@@ -115,7 +115,7 @@ def test_each_line_is_measured_by_its_own_remedy_in_turns_with_the_files_as_they
 
 def test_a_line_whose_fix_is_not_allowed_is_unmeasured_and_says_so(measuring: Measuring) -> None:
     told = {line.row: told for line, told in measuring.ablate(3, Wanted()).found}
-    assert told[6] == "it has no fix: --remedies allows other remedies"
+    assert told[6] == "it has no fix: `--remedies settings` allows settings"
     assert told[8] == "its fix is unsafe: --unsafe-fixes allows it"
     assert isinstance(told[7], Measured)
 
@@ -130,7 +130,7 @@ def test_a_remedy_with_which_the_program_fails_is_told_with_its_last_words(
     measuring: Measuring,
 ) -> None:
     measuring.fails = BARE
-    found = measuring.ablate(3, Wanted(unsafe=True, settings=True, hatches=True)).found
+    found = measuring.ablate(3, Wanted(unsafe=True, settings=True)).found
     told = {line.row: told for line, told in found}
     assert told[7] == (
         "the command ended with status 1 before it made steps; its last line: KeyError: 'x'"
@@ -140,14 +140,14 @@ def test_a_remedy_with_which_the_program_fails_is_told_with_its_last_words(
 
 def test_a_remedy_that_changes_the_losses_says_so(measuring: Measuring) -> None:
     measuring.losses = 0.5
-    found = measuring.ablate(3, Wanted(unsafe=True, settings=True, hatches=True))
+    found = measuring.ablate(3, Wanted(unsafe=True, settings=True))
     told = {line.row: told for line, told in found.found if isinstance(told, Measured)}
     assert (told[7].same, told[8].same) == (False, True)
     assert "losses differ from step 0 on: 1 before, 1.5 after" in text_of(measuring, found)
 
 
 def test_only_some_steps_are_run_and_no_more_than_asked_for(measuring: Measuring) -> None:
-    everything = Wanted(unsafe=True, settings=True, hatches=True)
+    everything = Wanted(unsafe=True, settings=True)
     measuring.ablate(1, everything)
     assert {one.steps for one in measuring.launched} == {10 + 400}
     measuring.launched.clear()

@@ -136,7 +136,7 @@ def test_no_hatch_is_opened_in_it(tmp_path: Path) -> None:
         changed.append("first_item(count)" in "".join(file.after for file in done.changed))
     assert changed == [True, False]
     found = check_files([path], Config(tmp_path)).results
-    assert all(remedy.kind.value != "hatch" for r in found for remedy in r.diagnostic.remedies)
+    assert [result.hatch for result in found if result.hatch is not None] == []
 
 
 RANDOM = """\

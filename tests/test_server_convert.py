@@ -108,11 +108,16 @@ def test_a_document_whose_name_no_file_can_have_counts_as_never_saved(
     assert document_path(uri, tmp_path) == tmp_path / "untitled.py"
 
 
-def test_hover_tells_the_rule_and_why_there_is_no_fix() -> None:
-    text = finding_text(FakeEngine(), analysis_of("BAD SAD\n", PATH).reported)
+GB = "[GB0059](https://meta-pytorch.org/compile-graph-break-site/gb/gb0059.html)"
+
+
+def test_hover_tells_what_to_do_instead_and_why_there_is_no_fix() -> None:
+    text = finding_text(analysis_of("BAD SAD\n", PATH).reported)
     assert text == (
-        "**TCL901** `bad-word`: graph-break (GB0059)\n\nBad words are bad.\n\n`BAD` is bad\n\n"
-        "[Documentation](https://example.org/TCL901)\n\n---\n\n"
-        "**TCL904** `bad-word`: graph-break (GB0059)\n\n`SAD` is bad\n\n"
-        "No fix: it is too sad\n\n[Documentation](https://example.org/TCL901)"
+        f"**TCL901** `bad-word`: graph-break ({GB})\n\n`BAD` is bad\n\n"
+        "Instead: Be good (`tclint fix`)\n\n"
+        "Page: `tclint rule TCL901`, https://example.org/TCL901\n\n---\n\n"
+        f"**TCL904** `bad-word`: graph-break ({GB})\n\n`SAD` is bad\n\n"
+        "Instead: Be good (no fix: it is too sad)\n\n"
+        "Page: `tclint rule TCL904`, https://example.org/TCL901"
     )

@@ -18,6 +18,9 @@ class AsyncCollectiveInRegion(Rule[Call]):
     code = "TCL151"
     name = "async-collective-in-region"
     summary = "`async_op=True` makes a collective break the graph"
+    instead = (
+        "Call it without `async_op=True` and use its result: Inductor overlaps it with other work"
+    )
     on = Call
     called = REWRITTEN
     effects = (Effect.GRAPH_BREAK,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tclint.diagnostics import Decline, Effect
+from tclint.diagnostics import Advice, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.torch_facts import measured
@@ -22,6 +22,11 @@ class CollectiveInRegion(Rule[Call]):
     code = "TCL150"
     name = "collective-in-region"
     summary = "A `torch.distributed` call that Dynamo cannot trace breaks the graph"
+    instead = (
+        "Use a form that is traced (`all_reduce`, `all_gather_into_tensor`, "
+        "`reduce_scatter_tensor`, `all_to_all_single`), or call it between two compiled "
+        "functions"
+    )
     on = Call
     called = NAMES
     effects = (Effect.GRAPH_BREAK, Effect.INVALID)
@@ -41,7 +46,7 @@ class CollectiveInRegion(Rule[Call]):
             message = f"`{name}` breaks the graph; {found.advice}"
         return Finding(
             message,
-            fix=Decline(f"no equivalent of `{name}` compiles; {found.advice}"),
+            fix=Advice(f"no equivalent of `{name}` compiles; {found.advice}"),
             effect=Effect.INVALID if raises else None,
             gb_ids=(told.gb_id,) if told else found.gb_ids or (() if raises else _BROKE),
             before=told.until if told else None,

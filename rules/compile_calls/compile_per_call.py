@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Advice, Confidence, Effect, Worth
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 from tclint.semantics.site import Site
@@ -16,6 +16,7 @@ class CompilePerCall(Rule[CompileCall]):
     code = "TCL412"
     name = "compile-per-call"
     summary = "`torch.compile` in a loop wraps the same function on every iteration"
+    instead = "Compile once, before the loop or in `__init__`, and call the result"
     worth = Worth.HIGH
     measured = "0.9 to 1.5 ms a call (CPU)"
     on = CompileCall
@@ -39,7 +40,7 @@ class CompilePerCall(Rule[CompileCall]):
             return None
         return Finding(
             f"torch.compile wraps `{site.text(event.call.args[0])}` again {where}: {way_out}",
-            fix=Decline(f"tclint cannot tell where to keep the compiled function: {way_out}"),
+            fix=Advice(f"tclint cannot tell where to keep the compiled function: {way_out}"),
             confidence=Confidence.HIGH,
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Advice, Confidence, Decline, Effect, Worth
 from tclint.lint.rule import Finding, Rule
 from tclint.records import record
 from tclint.semantics.events import CompileCall
@@ -63,6 +63,7 @@ class CompiledInNameOnly(Rule[CompileCall]):
     code = "TCL416"
     name = "compiled-in-name-only"
     summary = "A model is compiled, but the code only runs parts of it that stay eager"
+    instead = "Call the compiled object itself, or compile in place with `model.compile()`"
     worth = Worth.HIGH
     measured = "all that compiling saves: no frame is compiled (torch 2.13)"
     on = CompileCall
@@ -113,7 +114,7 @@ def _methods_alone(event: CompileCall) -> Finding | None:
         return Finding(
             f"`{name}` is compiled and never called: `{site.text(original)}` runs the original "
             "eagerly",
-            fix=Decline(f"call `{name}` where the compiled model is meant to run"),
+            fix=Advice(f"call `{name}` where the compiled model is meant to run"),
             confidence=confidence,
             related=(original,),
         )
@@ -153,7 +154,7 @@ def _methods_of_attribute(event: CompileCall) -> Finding | None:
 
 
 def _what_to_compile() -> Decline:
-    return Decline(
+    return Advice(
         "compile the method that is called; if it calls the model itself, compile the model in "
         "place with `compile()`"
     )
@@ -219,7 +220,7 @@ def _forward_alone(event: CompileCall, name: str) -> Finding | None:
     return Finding(
         f"`{name}` is compiled in place, which changes `{name}(...)` alone: "
         f"`{_called(site, uses.method)}` runs eagerly",
-        fix=Decline(f"call `{name}(...)`, which also runs its hooks"),
+        fix=Advice(f"call `{name}(...)`, which also runs its hooks"),
         confidence=Confidence.HIGH if site.function is not None else Confidence.MEDIUM,
         related=(uses.method,),
     )
@@ -240,7 +241,7 @@ def _own_call(event: CompileCall) -> Finding | None:
     return Finding(
         f"`compile()` compiles what `torch.nn.Module` calls, and `{own.qualname}` is called "
         "instead: it runs eagerly",
-        fix=Decline("use `torch.compile(model)`, which compiles the `__call__` that is there"),
+        fix=Advice("use `torch.compile(model)`, which compiles the `__call__` that is there"),
         confidence=Confidence.HIGH,
     )
 
@@ -255,7 +256,7 @@ def _of_layers(event: CompileCall) -> Finding | None:
     return Finding(
         "Nothing is compiled: Dynamo traces neither `DistributedDataParallel` nor the layers of "
         "torch that it calls",
-        fix=Decline(
+        fix=Advice(
             "compile the module before it is wrapped; that changes the names in the state dict"
         ),
         confidence=Confidence.HIGH,

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Advice, Confidence, Effect, Worth
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 from tclint.semantics.site import Site
@@ -23,6 +23,7 @@ class CopiedCompiledForward(Rule[CompileCall]):
     code = "TCL417"
     name = "copied-compiled-forward"
     summary = "A copy of a model with a compiled `forward` computes with the original's weights"
+    instead = "Copy first, then compile each model by itself"
     worth = Worth.HIGH
     measured = "the copy's results are wrong (torch 2.13)"
     on = CompileCall
@@ -51,7 +52,7 @@ class CopiedCompiledForward(Rule[CompileCall]):
         return Finding(
             f"`{site.text(copied)}` copies the compiled `{method}`, too: the copy computes with "
             f"the weights of `{model}`",
-            fix=Decline(f"copy the model first, or compile it in place with `{model}.compile()`"),
+            fix=Advice(f"copy the model first, or compile it in place with `{model}.compile()`"),
             node=copied,
             confidence=Confidence.HIGH,
             related=(call,),

@@ -18,6 +18,7 @@ class DeprecatedAutocastName(Rule[NameUsed]):
     code = "TCL420"
     name = "deprecated-autocast-name"
     summary = "`torch.cuda.amp` is deprecated: each use warns"
+    instead = 'Use `torch.amp.autocast("cuda")`'
     on = NameUsed
     effects = (Effect.NONE,)
     outside_regions = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Change, Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Change, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
@@ -19,6 +19,9 @@ class DiscardedCompileResult(Rule[CompileCall]):
     code = "TCL411"
     name = "discarded-compile-result"
     summary = "Discarding the result of `torch.compile` leaves the model eager"
+    instead = (
+        "Use what `torch.compile` returns, or compile a module in place with `model.compile()`"
+    )
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True
@@ -40,7 +43,7 @@ class DiscardedCompileResult(Rule[CompileCall]):
 
 def _repair(event: CompileCall, call: ast.Call) -> Repair | Decline:
     if not isinstance(event.target, Object) or not event.target.is_module:
-        return Decline("only modules compile in place; bind the result to the name that is called")
+        return Advice("only modules compile in place; bind the result to the name that is called")
     if not isinstance(call.args[0], (ast.Name, ast.Attribute)):
         return Decline("the model is an expression, not a variable")
     arguments, parts = as_written(call)

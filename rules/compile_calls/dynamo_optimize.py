@@ -23,6 +23,7 @@ class DynamoOptimize(Rule[NameUsed]):
     code = "TCL423"
     name = "dynamo-optimize"
     summary = "`torch._dynamo.optimize` is the private predecessor of `torch.compile`"
+    instead = "Use `torch.compile`"
     on = NameUsed
     effects = (Effect.NONE,)
     outside_regions = True

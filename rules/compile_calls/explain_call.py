@@ -16,6 +16,7 @@ class ExplainCall(Rule[NameUsed]):
     code = "TCL422"
     name = "explain-with-arguments"
     summary = "`torch._dynamo.explain(f, x)` is deprecated in favor of `explain(f)(x)`"
+    instead = "Call `torch._dynamo.explain(f)(...)`"
     on = NameUsed
     effects = (Effect.NONE,)
     outside_regions = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 
@@ -16,6 +16,7 @@ class FullgraphOfWrapped(Rule[CompileCall]):
     code = "TCL415"
     name = "fullgraph-of-wrapped-module"
     summary = "`fullgraph=True` raises for a module that DDP or FSDP wraps"
+    instead = "Compile first and wrap the result: `DistributedDataParallel(torch.compile(model))`"
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True
@@ -30,7 +31,7 @@ class FullgraphOfWrapped(Rule[CompileCall]):
         return Finding(
             f"`{event.site.text(wrapper.func)}` does not compile as one graph: with "
             "`fullgraph=True` the first call raises",
-            fix=Decline(
+            fix=Advice(
                 "compile the module before it is wrapped; that changes the names in the state dict"
             ),
             node=event.keywords.get("fullgraph"),

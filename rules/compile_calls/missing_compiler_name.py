@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NameUsed
 from tclint.torch_bounds import shown
@@ -20,6 +20,10 @@ class MissingCompilerName(Rule[NameUsed]):
     code = "TCL425"
     name = "missing-compiler-name"
     summary = "A compiler function that only a later torch has raises AttributeError"
+    instead = (
+        "Check for the attribute first, or raise the oldest torch that the project supports "
+        "(`min-torch`)"
+    )
     on = NameUsed
     effects = (Effect.INVALID,)
     outside_regions = True
@@ -36,7 +40,7 @@ class MissingCompilerName(Rule[NameUsed]):
         lacking = target if target < first else site.settings.oldest_torch
         return Finding(
             f"`{owner}` has no `{name}` in torch {shown(lacking)}: this raises",
-            fix=Decline(_WAY_OUT),
+            fix=Advice(_WAY_OUT),
             confidence=Confidence.HIGH if target < first else None,
             before=first,
         )

@@ -15,6 +15,10 @@ class ModeWithOptions(Rule[CompileCall]):
     code = "TCL403"
     name = "mode-with-options"
     summary = "`mode` and `options` in one `torch.compile` call make it raise"
+    instead = (
+        "Spell the mode out as options: `torch._inductor.list_mode_options()` lists those of "
+        "each mode"
+    )
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True

@@ -20,6 +20,7 @@ class OptionOfWrongType(Rule[CompileCall]):
     code = "TCL405"
     name = "inductor-option-of-wrong-type"
     summary = "An Inductor option of the wrong type makes `torch.compile` raise"
+    instead = "Pass a value of the option's type"
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True

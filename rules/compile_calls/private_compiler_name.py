@@ -16,6 +16,7 @@ class PrivateCompilerName(Rule[NameUsed]):
     code = "TCL421"
     name = "private-compiler-name"
     summary = "`torch._dynamo` is private where `torch.compiler` has the same name"
+    instead = "Use the public name"
     on = NameUsed
     effects = (Effect.NONE,)
     outside_regions = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 from tclint.semantics.values import Function
@@ -22,6 +22,9 @@ class RefusedCompileTarget(Rule[CompileCall]):
     code = "TCL413"
     name = "refused-compile-target"
     summary = "Scripted modules and disabled functions are not compiled"
+    instead = (
+        "Compile the module from before it was scripted, or the function without its decorator"
+    )
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True
@@ -34,7 +37,7 @@ class RefusedCompileTarget(Rule[CompileCall]):
         if scripted:
             return Finding(
                 f"torch.compile raises on what `{scripted}` returns",
-                fix=Decline("compile the original function or module instead of the scripted one"),
+                fix=Advice("compile the original function or module instead of the scripted one"),
                 confidence=Confidence.HIGH,
             )
         target = event.target
@@ -42,7 +45,7 @@ class RefusedCompileTarget(Rule[CompileCall]):
             return None
         return Finding(
             f"`{target.info.name}` is disabled: compiling it makes no graph, it runs eagerly",
-            fix=Decline("`torch.compile` and the decorator contradict each other: remove one"),
+            fix=Advice("`torch.compile` and the decorator contradict each other: remove one"),
             confidence=Confidence.HIGH,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 from tclint.torch_facts.lifetimes import since
@@ -21,6 +21,7 @@ class UnknownCompileArgument(Rule[CompileCall]):
     code = "TCL406"
     name = "unknown-compile-argument"
     summary = "A keyword that `torch.compile` does not take makes it raise"
+    instead = "Use a keyword that `torch.compile` has: `nopython` is called `fullgraph`"
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True
@@ -36,14 +37,14 @@ class UnknownCompileArgument(Rule[CompileCall]):
                 return Finding(
                     f"torch.compile of {version_of(event)} takes no argument `{keyword}` "
                     "and raises TypeError",
-                    fix=Decline(_advice(keyword, known)),
+                    fix=Advice(_advice(keyword, known)),
                     confidence=Confidence.HIGH,
                 )
             first = since("torch.compile", keyword)
             if first is not None and first > event.site.settings.oldest_torch:
                 return Finding(
                     f"torch.compile takes no argument `{keyword}` and raises TypeError",
-                    fix=Decline("check the version first: older versions of torch lack it"),
+                    fix=Advice("check the version first: older versions of torch lack it"),
                     before=first,
                 )
         return None

@@ -26,6 +26,7 @@ class UnknownCompileBackend(Rule[CompileCall]):
     code = "TCL402"
     name = "unknown-compile-backend"
     summary = "A backend that torch does not have makes `torch.compile` raise"
+    instead = "Use a backend that torch has; `inductor` is the default"
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True

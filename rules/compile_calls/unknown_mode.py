@@ -18,6 +18,7 @@ class UnknownCompileMode(Rule[CompileCall]):
     code = "TCL401"
     name = "unknown-compile-mode"
     summary = "A mode that `torch.compile` does not know makes it raise"
+    instead = "Use a mode that torch has, such as `max-autotune` or `reduce-overhead`"
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True

@@ -21,6 +21,7 @@ class UnknownInductorOption(Rule[CompileCall]):
     code = "TCL404"
     name = "unknown-inductor-option"
     summary = "An option that Inductor does not have makes `torch.compile` raise"
+    instead = "Use an option that Inductor has: `torch._inductor.list_options()` lists them"
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True

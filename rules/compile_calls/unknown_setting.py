@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Change, Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Change, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NameUsed
@@ -26,6 +26,7 @@ class UnknownCompilerSetting(Rule[NameUsed]):
     code = "TCL424"
     name = "unknown-compiler-setting"
     summary = "A setting that the compiler does not have raises AttributeError"
+    instead = "Use a setting that this torch has, or set it only where `hasattr` finds it"
     on = NameUsed
     effects = (Effect.INVALID,)
     outside_regions = True
@@ -59,7 +60,7 @@ def _younger(event: NameUsed) -> Finding | None:
     module, _, name = event.name.rpartition(".")
     return Finding(
         f"`{module}` has no `{name}` in torch {shown(oldest)}: this raises AttributeError",
-        fix=Decline("check for the attribute first: older versions of torch lack it"),
+        fix=Advice("check for the attribute first: older versions of torch lack it"),
         before=first,
     )
 

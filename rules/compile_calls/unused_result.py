@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 from tclint.semantics.site import Site
@@ -17,6 +17,9 @@ class UnusedCompileResult(Rule[CompileCall]):
     code = "TCL414"
     name = "unused-compile-result"
     summary = "A compiled model assigned to an unused local name leaves the model eager"
+    instead = (
+        "Return the compiled model and use that, or call `model.compile()`, which compiles in place"
+    )
     on = CompileCall
     effects = (Effect.INVALID,)
     outside_regions = True
@@ -38,7 +41,7 @@ class UnusedCompileResult(Rule[CompileCall]):
         return Finding(
             f"The compiled `{model.id}` is never used: code that holds `{model.id}` runs it "
             "eagerly",
-            fix=Decline(f"{way_out}, which compiles in place"),
+            fix=Advice(f"{way_out}, which compiles in place"),
             confidence=Confidence.HIGH,
         )
 

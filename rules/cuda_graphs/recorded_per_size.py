@@ -17,6 +17,10 @@ class RecordedPerSize(Rule[CompileCall]):
     code = "TCL702"
     name = "graph-recorded-per-size"
     summary = "`dynamic=True` with CUDA graphs records a graph for each size"
+    instead = (
+        "Pad the inputs to a few sizes, or use a mode without CUDA graphs "
+        "(`max-autotune-no-cudagraphs`)"
+    )
     worth = Worth.HIGH
     measured = "2.9 ms a call with a new size (H200)"
     on = CompileCall

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Decline, Effect
+from tclint.diagnostics import Advice, Decline, Effect
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ArrayRead
@@ -29,6 +29,9 @@ class ReadOfArray(Rule[ArrayRead]):
     code = "TCL191"
     name = "array-read"
     summary = "A number that Python reads from a numpy array breaks the graph"
+    instead = (
+        "Compute with torch's functions, or compute the numbers in Python before the compiled call"
+    )
     on = ArrayRead
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0033", "GB0059", "GB0109", "GB0208", "GB7000")
@@ -71,7 +74,7 @@ def _repair(event: ArrayRead) -> Repair | Decline:
     match node:
         case ast.Subscript(value=ast.Name() as array) if event.via == "number":
             written = listed(site, array)
-            return use_tuple(site, written) if written is not None else Decline(_WAY_OUT)
+            return use_tuple(site, written) if written is not None else Advice(_WAY_OUT)
         case ast.Call(func=ast.Attribute(value=made, attr="tolist"), args=[], keywords=[]):
-            return write_list(site, node, made) or Decline(_WAY_OUT)
-    return Decline(_WAY_OUT)
+            return write_list(site, node, made) or Advice(_WAY_OUT)
+    return Advice(_WAY_OUT)

@@ -16,6 +16,9 @@ class AssertBooleanOperator(Rule[TensorAssert]):
     code = "TCL111"
     name = "assert-boolean-operator"
     summary = "`and`, `or` and chained comparisons of tensors in an assert break the graph"
+    instead = (
+        "Assert one tensor: combine the conditions with `&` and `|`, or write one assert for each"
+    )
     on = TensorAssert
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170",)

@@ -19,6 +19,7 @@ class AssertHostRead(Rule[TensorAssert]):
     code = "TCL112"
     name = "assert-host-read"
     summary = "`.item()`, `bool()` or `torch.allclose` in an assert breaks the graph"
+    instead = 'Assert the tensor itself, with a literal message: `assert (x > 0).all(), "message"`'
     on = TensorAssert
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0124", "GB0033")
@@ -39,7 +40,7 @@ class AssertHostRead(Rule[TensorAssert]):
                 repair_assert(site, event.statement),
                 call,
                 gb_ids=ids,
-                goes_with=() if function else _settings(event),
+                removed_by_settings=() if function else _settings(event),
             )
         return None
 

@@ -19,6 +19,7 @@ class AssertMessageNotLiteral(Rule[TensorAssert]):
     code = "TCL113"
     name = "assert-message-not-literal"
     summary = "A computed message makes an assert on a tensor break the graph"
+    instead = "Give the assert a literal message, and report the values in eager code"
     on = TensorAssert
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170",)

@@ -19,6 +19,7 @@ class AssertMessageType(Rule[TensorAssert]):
     code = "TCL114"
     name = "assert-message-type"
     summary = "A message that is not a string makes the compiled assert raise TypeError"
+    instead = "Give the assert a string as its message"
     on = TensorAssert
     effects = (Effect.INVALID,)
 

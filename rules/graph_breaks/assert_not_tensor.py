@@ -19,6 +19,7 @@ class AssertNotTensor(Rule[TensorAssert]):
     code = "TCL110"
     name = "assert-not-tensor"
     summary = "`assert not tensor` breaks the graph; `torch.logical_not` does not"
+    instead = "Assert a tensor: `torch.logical_not(t)`, or the opposite comparison"
     on = TensorAssert
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170",)

@@ -22,6 +22,7 @@ class AssertObject(Rule[ObjectAssert]):
     code = "TCL115"
     name = "assert-object"
     summary = "`assert` on an object or a list of tensors breaks the graph"
+    instead = "Assert a tensor or a number: `len(parts) > 0`, `module is not None`, `t.all()`"
     on = ObjectAssert
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0112", "GB0055", "GB7000")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tclint.diagnostics import Decline, Effect
+from tclint.diagnostics import Advice, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 
@@ -29,6 +29,10 @@ class BackwardInRegion(Rule[Call]):
     code = "TCL182"
     name = "backward-in-region"
     summary = "`backward()` or `torch.autograd.grad` in compiled code breaks the graph"
+    instead = (
+        "Compile the forward pass and the loss, and call `backward()` outside; `torch.func.grad` "
+        "is traced"
+    )
     on = Call
     called = ("backward", "grad")
     effects = (Effect.GRAPH_BREAK,)
@@ -42,6 +46,6 @@ class BackwardInRegion(Rule[Call]):
         text = event.site.text(event.call.func)
         return Finding(
             f"`{text}` runs the backward pass in compiled code{consequence(event.site)}",
-            Decline(_WAY_OUT.get(event.function, _OUTSIDE)),
+            Advice(_WAY_OUT.get(event.function, _OUTSIDE)),
             gb_ids=loop_ids(event.site, gb_id),
         )

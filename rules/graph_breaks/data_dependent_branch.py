@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorBranch
@@ -45,6 +45,10 @@ _BRANCHES = {
 _OUTPUT: Final = (
     "put an `if` that is there only for output under `if not torch.compiler.is_compiling():`"
 )
+_SELECT: Final = (
+    "Select with `torch.where({}, a, b)` where `a` and `b` have one shape; `torch.cond` runs only "
+    "one of two functions; or decide before the compiled call and pass a bool in"
+)
 _OPERATOR: Final = (
     "Python's operator calls `bool()` on the tensor; `&`, `|` and `torch.logical_not` do not"
 )
@@ -72,6 +76,7 @@ class DataDependentBranch(Rule[TensorBranch]):
     code = "TCL160"
     name = "data-dependent-branch"
     summary = "A branch on a tensor's value breaks the graph"
+    instead = _SELECT.format("test")
     on = TensorBranch
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170", "GB0033", "GB7000")
@@ -99,6 +104,7 @@ class DataDependentBranch(Rule[TensorBranch]):
             _repair_branch(event, decided),
             gb_ids=loop_ids(site, "GB0033" if negation else "GB0170"),
             confidence=_confidence(event),
+            instead=_SELECT.format(short(site, test)),
             hatch=tensor_operator(site) or first_truth(event),
         )
 
@@ -108,13 +114,13 @@ def _repair_branch(event: TensorBranch, decided: ast.If | None) -> Repair | Decl
     site = event.site
     if decided is not None:
         if is_only_output(site, decided):
-            return Decline(_OUTPUT)
+            return Advice(_OUTPUT)
         special = _drop_guard(site, decided) or choose_buffer(site, decided)
         if special is not None:
             return special
     fix = choose(site, event.node)
     if isinstance(fix, Decline) and event.kind not in ("if", "ternary"):
-        fix = Decline(_OPERATOR)
+        fix = Advice(_OPERATOR)
     return or_scalars_of_module(fix, site, event.test)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tclint.diagnostics import Decline, Effect
+from tclint.diagnostics import Advice, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorBranch
 
@@ -24,6 +24,10 @@ class DataDependentWhile(Rule[TensorBranch]):
     code = "TCL162"
     name = "data-dependent-while"
     summary = "A `while` on a tensor's value breaks the graph in every iteration"
+    instead = (
+        "Run a fixed number of steps in which finished rows keep their values "
+        "(`torch.where(done, old, new)`), or compile only the body"
+    )
     on = TensorBranch
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170",)
@@ -43,5 +47,5 @@ class DataDependentWhile(Rule[TensorBranch]):
         end = consequence(site, around=site.statement)
         return Finding(
             f"This `while` branches on the value of the tensor `{short(site, test)}`{paths}{end}",
-            or_scalars_of_module(Decline(_WAY_OUT), site, test),
+            or_scalars_of_module(Advice(_WAY_OUT), site, test),
         )

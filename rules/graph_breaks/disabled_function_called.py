@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.semantics.lattice import options
@@ -30,6 +30,10 @@ class DisabledFunctionCalled(Rule[Call]):
     code = "TCL187"
     name = "disabled-function-called"
     summary = "Calling a function under `torch.compiler.disable` breaks the graph"
+    instead = (
+        "Call it before or after the compiled code, or remove the decorator if today's torch "
+        "traces the function"
+    )
     on = Call
     called = ("disable",)
     effects = (Effect.GRAPH_BREAK,)
@@ -52,7 +56,7 @@ class DisabledFunctionCalled(Rule[Call]):
         text = short(event.site, callee)
         return Finding(
             f"`{text}` is excluded from compilation by its decorator{consequence(event.site)}",
-            Decline(_WAY_OUT),
+            Advice(_WAY_OUT),
             gb_ids=loop_ids(event.site, gb_id),
             confidence=Confidence.LOW,
         )

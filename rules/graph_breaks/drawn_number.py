@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import DrawnNumberNeeded, NumberNeeded
 from tclint.torch_facts import traced_since
@@ -40,6 +40,10 @@ class DrawnNumber(Rule[DrawnNumberNeeded]):
     code = "TCL143"
     name = "drawn-number-in-region"
     summary = "A number drawn by `random` is used as a size, a position or with other numbers"
+    instead = (
+        "Draw the number before the compiled call and pass it in, or draw a tensor with "
+        "`torch.randint`"
+    )
     on = DrawnNumberNeeded
     effects = (Effect.GRAPH_BREAK, Effect.INVALID)
     gb_ids = (
@@ -56,7 +60,7 @@ class DrawnNumber(Rule[DrawnNumberNeeded]):
         return Finding(
             f"`{short(site, first.use)}` is a tensor to Dynamo (`{event.function}`), but Python "
             f"needs a number here{consequence(site)}",
-            Decline(_WAY_OUT),
+            Advice(_WAY_OUT),
             gb_ids=_IDS.get(first.why, ("GB0033",)),
             confidence=Confidence.LOW if captured else None,
             since=traced_since(event.function),
@@ -69,7 +73,7 @@ def _never_found(event: DrawnNumberNeeded, asked: NumberNeeded) -> Finding:
     return Finding(
         f"`{short(event.site, asked.use)}` is a tensor to Dynamo (`{event.function}`): in compiled "
         "code it is equal to no member and no key",
-        Decline(_WAY_OUT),
+        Advice(_WAY_OUT),
         effect=Effect.INVALID,
         gb_ids=(),
         since=traced_since(event.function),

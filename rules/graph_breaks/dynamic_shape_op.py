@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Change, Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Change, Confidence, Decline, Effect
 from tclint.lint.rewrite import AddArgument, Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import DynamicShape
@@ -69,6 +69,10 @@ class DynamicShapeOp(Rule[DynamicShape]):
     code = "TCL170"
     name = "dynamic-shape-op"
     summary = "An operation whose output shape depends on the data breaks the graph"
+    instead = (
+        "Keep the shape: `torch.where(mask, x, 0)` in place of `x[mask]`, or "
+        "`torch.nonzero_static(x, size=n)`"
+    )
     on = DynamicShape
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0036", "GB0246", "GB7000")
@@ -92,7 +96,7 @@ class DynamicShapeOp(Rule[DynamicShape]):
             _repair(event),
             gb_ids=loop_ids(site, event.gb_id),
             confidence=Confidence.LOW if unsure else None,
-            goes_with=() if asked or _is_never_captured(event) else (DYNAMIC_SHAPES,),
+            removed_by_settings=() if asked or _is_never_captured(event) else (DYNAMIC_SHAPES,),
             hatch=hatch,
         )
 
@@ -159,7 +163,7 @@ def _repair(event: DynamicShape) -> Repair | Decline:
         fix = fix or loop_over_all(event.site, event.node)
     elif event.via == "repeat_interleave" and isinstance(event.node, ast.Call):
         fix = _tell_total(event.site, event.node)
-    return fix or Decline(_INSTEAD.get(event.via, _CAPTURE))
+    return fix or Advice(_INSTEAD.get(event.via, _CAPTURE))
 
 
 def _reduce(site: Site, node: ast.expr | ast.stmt) -> Repair | Decline | None:

@@ -18,6 +18,9 @@ class EmptySelectionAsked(Rule[DynamicShape]):
     code = "TCL171"
     name = "empty-selection-asked"
     summary = "Testing whether a captured selection is empty breaks the graph"
+    instead = (
+        "Compute with the rows even if there are none, and test for emptiness in eager code only"
+    )
     on = DynamicShape
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170", "GB7000")

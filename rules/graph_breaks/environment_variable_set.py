@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tclint.diagnostics import Decline, Effect
+from tclint.diagnostics import Advice, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import EnvironmentWrite
 
@@ -17,6 +17,9 @@ class EnvironmentVariableSet(Rule[EnvironmentWrite]):
     code = "TCL196"
     name = "environment-variable-set"
     summary = "Setting an environment variable in compiled code breaks the graph"
+    instead = (
+        "Set the variable where the program starts, or in the code that calls the compiled function"
+    )
     on = EnvironmentWrite
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0007", "GB7000")
@@ -26,6 +29,6 @@ class EnvironmentVariableSet(Rule[EnvironmentWrite]):
         site = event.site
         return Finding(
             f"`{short(site, event.target)}` is written to the environment{consequence(site)}",
-            Decline(_WAY_OUT),
+            Advice(_WAY_OUT),
             gb_ids=loop_ids(site, "GB0007"),
         )

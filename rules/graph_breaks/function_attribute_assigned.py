@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Decline, Effect
+from tclint.diagnostics import Advice, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import FunctionWrite
 
@@ -19,6 +19,9 @@ class FunctionAttributeAssigned(Rule[FunctionWrite]):
     code = "TCL193"
     name = "function-attribute-assigned"
     summary = "Setting an attribute of a function in compiled code breaks the graph"
+    instead = (
+        "Keep the value in a module's attribute or in a dict, or count where the function is called"
+    )
     on = FunctionWrite
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0467", "GB7000")
@@ -29,6 +32,6 @@ class FunctionAttributeAssigned(Rule[FunctionWrite]):
         assert isinstance(node, ast.expr)
         return Finding(
             f"`{short(site, node)}` sets an attribute of a function{consequence(site)}",
-            Decline(_WAY_OUT),
+            Advice(_WAY_OUT),
             gb_ids=loop_ids(site, "GB0467"),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Decline, Effect
+from tclint.diagnostics import Advice, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
@@ -71,6 +71,10 @@ class HiddenHostRead(Rule[HostRead]):
     code = "TCL106"
     name = "hidden-host-read"
     summary = "A tensor used as a size, a bound or an index breaks the graph"
+    instead = (
+        "Take sizes and indices from shapes, mask instead of slicing, or pass the number in as "
+        "an argument"
+    )
     on = HostRead
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0033", "GB0124", "GB7000")
@@ -101,7 +105,7 @@ class HiddenHostRead(Rule[HostRead]):
             node=source if event.via in _NUMBERS else None,
             gb_ids=loop_ids(site, *ids),
             cedes_to=site.facts.output,
-            goes_with=(SCALARS,) if _goes_when_captured(event, kind) else (),
+            removed_by_settings=(SCALARS,) if _goes_when_captured(event, kind) else (),
             hatch=tensor_operator(site) or first_item(event, source),
         )
 
@@ -152,7 +156,7 @@ def _repair_here(event: HostRead, member: ast.expr) -> Repair | Decline:
     return (
         kept
         or counted
-        or Decline(_WAY_OUT.get(_kind_of(event), "compute it outside of compiled code"))
+        or Advice(_WAY_OUT.get(_kind_of(event), "compute it outside of compiled code"))
     )
 
 

@@ -17,6 +17,7 @@ from ..lib.rewrite.host_read import is_captured, repair_read
 from ..lib.rewrite.read_by_caller import read_by_caller
 from ..lib.rewrite.scalars_of_module import or_scalars_of_module
 from ..lib.rewrite.tensor_operator import tensor_operator
+from ..lib.wording import NUMBER_INSTEAD, short
 
 
 class ItemInCompiledRegion(Rule[HostRead]):
@@ -25,6 +26,7 @@ class ItemInCompiledRegion(Rule[HostRead]):
     code = "TCL101"
     name = "item-in-compiled-region"
     summary = "`.item()` in compiled code breaks the graph and waits for the device"
+    instead = NUMBER_INSTEAD.format("the 0-d tensor itself")
     on = HostRead
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0124",)
@@ -35,12 +37,13 @@ class ItemInCompiledRegion(Rule[HostRead]):
         if event.via != "item" or is_captured(event):
             return None
         message = f"`{event.site.text(event.node)}` reads a tensor on the host"
-        goes_with = settings_for(event)
+        settings = settings_for(event)
         return Finding(
             message,
             _repair(event),
             cedes_to=event.site.facts.output,
-            goes_with=goes_with,
+            removed_by_settings=settings,
+            instead=NUMBER_INSTEAD.format(f"the tensor `{short(event.site, event.source)}`"),
             hatch=tensor_operator(event.site) or first_item(event),
         )
 

@@ -16,6 +16,9 @@ class LoggingInCompiledRegion(Rule[SideEffectCall]):
     code = "TCL121"
     name = "logging-in-compiled-region"
     summary = "A logger call in compiled code breaks the graph, even when its level is off"
+    instead = (
+        "Log under `if not torch.compiler.is_compiling():`, or return the value and log it outside"
+    )
     on = SideEffectCall
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0291", "GB4841")

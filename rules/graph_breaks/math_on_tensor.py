@@ -22,6 +22,10 @@ class MathOnTensor(Rule[HostRead]):
     code = "TCL105"
     name = "math-on-tensor"
     summary = "`math` functions on a tensor break the graph and wait for the device"
+    instead = (
+        "Use torch's function of the same name on the tensor, or compute the number before the "
+        "compiled call"
+    )
     on = HostRead
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0033",)

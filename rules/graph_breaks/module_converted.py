@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Change, Decline, Effect
+from tclint.diagnostics import Advice, Change, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
@@ -38,6 +38,7 @@ class ModuleConverted(Rule[Call]):
     code = "TCL195"
     name = "module-converted"
     summary = "Converting a module in compiled code breaks the graph"
+    instead = "Convert the module once, before the model is compiled"
     on = Call
     called = ("to", "cuda", "cpu", "type", *_DTYPES)
     effects = (Effect.GRAPH_BREAK,)
@@ -51,7 +52,7 @@ class ModuleConverted(Rule[Call]):
         changes = _changes_dtype(site, event.call, owner)
         return Finding(
             f"`{short(site, event.call)}` makes new parameters in compiled code{consequence(site)}",
-            Decline(_WHY_NOT),
+            Advice(_WHY_NOT),
             gb_ids=loop_ids(site, "GB0264"),
             confidence=at_most_medium(event),
             before=None if changes else _ONLY_CHANGES,

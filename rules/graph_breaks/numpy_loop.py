@@ -15,6 +15,7 @@ class NumpyLoop(Rule[Loop]):
     code = "TCL141"
     name = "numpy-loop"
     summary = "A loop over `np.arange` traces array operations that `range` does not need"
+    instead = "Loop over `range`, or over a list or tuple of Python numbers"
     on = Loop
     effects = (Effect.COLD_START,)
 

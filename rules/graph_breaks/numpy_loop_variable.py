@@ -21,6 +21,7 @@ class NumpyLoopVariable(Rule[Loop]):
     code = "TCL140"
     name = "numpy-loop-variable"
     summary = "A loop over `np.arange` uses its variable as a number: the function runs eagerly"
+    instead = "Loop over `range`, or over a list or tuple of Python numbers"
     on = Loop
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB7000", "GB0033", "GB0059", "GB0088", "GB0170")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NumpyCall
@@ -32,6 +32,10 @@ class NumpyRandom(Rule[NumpyCall]):
     code = "TCL181"
     name = "numpy-random"
     summary = "A draw from numpy's random generator breaks the graph"
+    instead = (
+        "Draw with `torch.rand`, `torch.randint` or `torch.randperm`, or draw before the "
+        "compiled call and pass the numbers in"
+    )
     on = NumpyCall
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0033", "GB0294", "GB0156", "GB0087", "GB7000")
@@ -73,7 +77,7 @@ def _has_size(call: ast.Call, place: int) -> bool:
 
 def _repair(event: NumpyCall, name: str) -> Repair | Decline:
     one = name in _NUMBERS and not is_drawn_if_needed(event.site, event.call)
-    repair = draw_if_needed(event.site, event.call) if one else Decline(_WAY_OUT)
+    repair = draw_if_needed(event.site, event.call) if one else Advice(_WAY_OUT)
     if isinstance(repair, Decline):
-        return draw_in_graph(event.site) or Decline(_WAY_OUT)
+        return draw_in_graph(event.site) or Advice(_WAY_OUT)
     return repair

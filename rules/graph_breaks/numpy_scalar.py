@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NumberNeeded, NumpyCall
@@ -40,6 +40,7 @@ class NumpyScalar(Rule[NumpyCall]):
     code = "TCL142"
     name = "numpy-scalar-in-region"
     summary = "A number computed by numpy is used as a size, an index or a condition"
+    instead = "Compute with `math` or with Python's operators: sizes stay numbers"
     on = NumpyCall
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0033", "GB0059", "GB0088", "GB0124", "GB0170", "GB0208")
@@ -75,7 +76,7 @@ def _is_captured(site: Site, need: NumberNeeded) -> bool:
 def _repair(event: NumpyCall) -> Repair | Decline:
     equivalent = PYTHON_EQUIVALENTS.get(event.function)
     if equivalent is None:
-        return Decline(_WAY_OUT)
+        return Advice(_WAY_OUT)
     given = event.call.args[: equivalent.takes]
     if not given or not all(is_constant_number(event.site.value(one)) for one in given):
         return Decline(f"`{equivalent.name}` takes only Python numbers")

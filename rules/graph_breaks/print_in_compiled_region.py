@@ -15,6 +15,10 @@ class PrintInCompiledRegion(Rule[SideEffectCall]):
     code = "TCL120"
     name = "print-in-compiled-region"
     summary = "`print` in compiled code breaks the graph"
+    instead = (
+        "Print under `if not torch.compiler.is_compiling():`, or return the value and print it "
+        "outside"
+    )
     on = SideEffectCall
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0059",)

@@ -20,6 +20,10 @@ class ProgressBarInCompiledRegion(Rule[SideEffectCall]):
     code = "TCL123"
     name = "progress-bar-in-compiled-region"
     summary = "A progress bar in compiled code breaks the graph"
+    instead = (
+        "Put the bar around the loop that calls compiled code, and loop over the plain iterable "
+        "inside"
+    )
     on = SideEffectCall
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0007", "GB0008")

@@ -22,7 +22,7 @@ from ..lib.rewrite.kept_numbers import keep_numbers
 from ..lib.rewrite.read_by_caller import read_by_caller
 from ..lib.rewrite.scalars_of_module import or_scalars_of_module
 from ..lib.rewrite.torch_equivalents import CUT, is_whole
-from ..lib.wording import ON_SOME_PATHS, renumbered
+from ..lib.wording import NUMBER_INSTEAD, ON_SOME_PATHS, renumbered, short
 
 _IDS = dict.fromkeys(("float", "int", "bool", "contains"), ("GB0124",))
 _CAPTURED: Final = frozenset({"float", "int", "bool"})
@@ -35,6 +35,7 @@ class PythonNumberOfTensor(Rule[HostRead]):
     code = "TCL102"
     name = "python-number-of-tensor"
     summary = "`float(tensor)` and similar conversions break the graph and wait for the device"
+    instead = NUMBER_INSTEAD.format("the 0-d tensor itself")
     on = HostRead
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0124", "GB0059")
@@ -51,13 +52,14 @@ class PythonNumberOfTensor(Rule[HostRead]):
             return None
         reads = "may read" if event.sometimes else "reads"
         message = f"`{event.site.text(event.node)}` {reads} a tensor on the host"
-        goes_with = settings_for(event) if event.via in _CAPTURED else ()
+        settings = settings_for(event) if event.via in _CAPTURED else ()
         return Finding(
             message,
             Decline(ON_SOME_PATHS) if event.sometimes else _repair(event),
             gb_ids=ids,
             cedes_to=event.site.facts.output,
-            goes_with=goes_with,
+            removed_by_settings=settings,
+            instead=NUMBER_INSTEAD.format(f"the tensor `{short(event.site, event.source)}`"),
             hatch=first_item(event),
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Decline, Effect
+from tclint.diagnostics import Advice, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorBranch
 from tclint.semantics.site import Site
@@ -40,6 +40,10 @@ class PythonReductionOverTensors(Rule[TensorBranch]):
     code = "TCL163"
     name = "python-reduction-over-tensors"
     summary = "Builtin `any`, `all`, `sorted`, `min` or `max` over tensors breaks the graph"
+    instead = (
+        "Join the tensors first: `torch.stack(xs).any()`, `torch.stack(xs).max()`, "
+        "`torch.stack(xs).sort()`"
+    )
     on = TensorBranch
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170", "GB0207", "GB0059", "GB0193", "GB5687", "GB7000")
@@ -57,7 +61,7 @@ class PythonReductionOverTensors(Rule[TensorBranch]):
             given = " and ".join(f"`{k.arg}=`" for k in call.keywords if k.arg)
             what = f"`{event.kind}` with {given} is traced only for constants"
             return _with_key(site, call, f"{what}{end}", event.kind)
-        return Finding(f"{what}{end}", Decline(_INSTEAD[event.kind]), gb_ids=loop_ids(site, *ids))
+        return Finding(f"{what}{end}", Advice(_INSTEAD[event.kind]), gb_ids=loop_ids(site, *ids))
 
 
 def _with_key(site: Site, call: ast.Call, message: str, kind: str) -> Finding:
@@ -67,7 +71,7 @@ def _with_key(site: Site, call: ast.Call, message: str, kind: str) -> Finding:
     gb_id = renumbered(site, "GB0193", _TRACED_WITH_A_KEY, "GB5687") if compares else "GB0193"
     return Finding(
         message,
-        Decline(_INSTEAD[kind]),
+        Advice(_INSTEAD[kind]),
         gb_ids=loop_ids(site, gb_id),
         before=None if compares else _TRACED_WITH_A_KEY,
     )

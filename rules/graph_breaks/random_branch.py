@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tclint.diagnostics import Change, Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Change, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.records import record
@@ -48,6 +48,10 @@ class RandomBranch(Rule[TensorBranch]):
     code = "TCL161"
     name = "random-branch"
     summary = "A branch on a random number (LayerDrop) breaks the graph"
+    instead = (
+        "Compute the layer always and select its result with `torch.where`, or draw before the "
+        "compiled call and pass the choice in"
+    )
     on = TensorBranch
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170", "GB7000")
@@ -89,7 +93,7 @@ class _Comparison:
 def _fix(site: Site, skips: _Comparison | None, selected: Repair | None) -> Repair | Decline:
     """The safe repair, if there is one; ``selected`` is made in its place by unsafe fixes."""
     if skips is None or _is_written_out(skips):
-        return selected or Decline(_WAY_OUT)
+        return selected or Advice(_WAY_OUT)
     asked = _ask_rate_first(site, skips)
     if selected is None:
         return asked

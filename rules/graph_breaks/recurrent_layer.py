@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Decline, Effect
+from tclint.diagnostics import Advice, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.semantics.site import Site
@@ -32,6 +32,10 @@ class RecurrentLayer(Rule[Call]):
     code = "TCL186"
     name = "recurrent-layer"
     summary = "A recurrent layer breaks the graph"
+    instead = (
+        "Compile the parts before and after the layer, and call it between them: cuDNN runs it "
+        "at full speed"
+    )
     on = Call
     called = ("__call__",)
     effects = (Effect.GRAPH_BREAK,)
@@ -54,11 +58,11 @@ class RecurrentLayer(Rule[Call]):
             message, ids = f"{what}{consequence(event.site)}", loop_ids(event.site, "GB0148")
         return Finding(
             message,
-            Decline(_WAY_OUT),
+            Advice(_WAY_OUT),
             node=touched,
             related=(event.call,) if touched is not None else (),
             gb_ids=ids,
-            goes_with=(RECURRENT,),
+            removed_by_settings=(RECURRENT,),
         )
 
 

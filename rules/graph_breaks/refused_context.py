@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Decline, Effect
+from tclint.diagnostics import Advice, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ContextEntered
 
@@ -62,6 +62,7 @@ class RefusedContext(Rule[ContextEntered]):
     code = "TCL185"
     name = "refused-context"
     summary = "A context manager that Dynamo does not trace makes the function run eagerly"
+    instead = "Enter the context around the compiled call"
     on = ContextEntered
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0142", "GB0066")
@@ -76,7 +77,7 @@ class RefusedContext(Rule[ContextEntered]):
         end = consequence(site, always=True)
         ids = ("GB0066",) if stacked else ("GB0142", *((gb_id,) if gb_id else ()))
         message = f"Dynamo cannot enter `{name.removeprefix('builtins.')}`{end}"
-        instead = Decline(_INSTEAD.get(name, _OUTSIDE))
+        instead = Advice(_INSTEAD.get(name, _OUTSIDE))
         hatch = ctc_as_operator(site, ctc_in(event.statement))
         return Finding(message, instead, gb_ids=ids, hatch=hatch)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Decline, Effect
+from tclint.diagnostics import Advice, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.semantics.values import Object
@@ -40,6 +40,10 @@ class RefusedMethod(Rule[Call]):
     code = "TCL189"
     name = "refused-method"
     summary = "A method that Dynamo does not trace breaks the graph"
+    instead = (
+        "Make the call before the compiled code and pass its result in, or after it with the "
+        "graph's results"
+    )
     on = Call
     called = SKIPPED_METHODS
     effects = (Effect.GRAPH_BREAK,)
@@ -60,7 +64,7 @@ class RefusedMethod(Rule[Call]):
         sometimes = _SOMETIMES.get(event.function, "")
         return Finding(
             f"Dynamo does not trace `{event.function}`{sometimes}{consequence(event.site)}",
-            Decline(_way_out(event.function)),
+            Advice(_way_out(event.function)),
             gb_ids=loop_ids(event.site, found.gb_id),
             confidence=at_most_medium(event) if sometimes else None,
             since=found.since,

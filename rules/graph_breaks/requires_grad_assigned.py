@@ -16,6 +16,7 @@ class RequiresGradAssigned(Rule[TensorWrite]):
     code = "TCL183"
     name = "requires-grad-assigned"
     summary = "Assigning `requires_grad` in compiled code breaks the graph"
+    instead = "Set `requires_grad` before the compiled call; inside, `.detach()` stops gradients"
     on = TensorWrite
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0206", "GB8985", "GB7000")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorFactory
 from tclint.semantics.lattice import options
@@ -24,6 +24,10 @@ class RequiresGradAtCreation(Rule[TensorFactory]):
     code = "TCL192"
     name = "requires-grad-at-creation"
     summary = "`torch.zeros(..., requires_grad=True)` in compiled code breaks the graph"
+    instead = (
+        "Make the tensor before the compiled call, or remove `requires_grad=True` where nobody "
+        "reads the gradient"
+    )
     on = TensorFactory
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0225", "GB7000")
@@ -40,7 +44,7 @@ class RequiresGradAtCreation(Rule[TensorFactory]):
         return Finding(
             f"`{short(site, call.func)}` creates a tensor with "
             f"`requires_grad=True`{consequence(site)}",
-            Decline(_WAY_OUT),
+            Advice(_WAY_OUT),
             gb_ids=loop_ids(site, "GB0225"),
             confidence=Confidence.LOW if site.facts.default_off else confidence,
         )

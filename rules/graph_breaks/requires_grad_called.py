@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
@@ -23,6 +23,7 @@ class RequiresGradCalled(Rule[Call]):
     code = "TCL188"
     name = "requires-grad-called"
     summary = "`requires_grad_()` in compiled code breaks the graph"
+    instead = "Set `requires_grad` before the compiled call; inside, `.detach()` stops gradients"
     on = Call
     called = ("requires_grad_",)
     effects = (Effect.GRAPH_BREAK,)
@@ -59,7 +60,7 @@ def _switches_off(event: Call) -> bool:
 
 def _repair(event: Call, owner: ast.expr, tensor: Tensor | None) -> Repair | Decline:
     if tensor is None:
-        return Decline(WAY_OUT)
+        return Advice(WAY_OUT)
     if not isinstance(event.site.parent(event.call), ast.Expr):
         return switch_call_in_eager(event.site, event.call, owner, tensor)
     return switch_in_eager(event.site, owner, tensor)

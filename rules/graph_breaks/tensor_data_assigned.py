@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tclint.diagnostics import Decline, Effect
+from tclint.diagnostics import Advice, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorWrite
 
@@ -20,6 +20,7 @@ class TensorDataAssigned(Rule[TensorWrite]):
     code = "TCL184"
     name = "tensor-data-assigned"
     summary = "Assigning `.data` of a result breaks the graph"
+    instead = "Write in place with `t.copy_(value)`, or give the new tensor a name of its own"
     on = TensorWrite
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0056", "GB0058", "GB7000")
@@ -33,6 +34,6 @@ class TensorDataAssigned(Rule[TensorWrite]):
         written = f"{short(site, owner)}.{event.attribute}"
         return Finding(
             f"`{written}` is assigned in compiled code{consequence(site)}",
-            Decline(_WAY_OUT if event.attribute == "data" else _PART.format(event.attribute)),
+            Advice(_WAY_OUT if event.attribute == "data" else _PART.format(event.attribute)),
             gb_ids=loop_ids(site, gb_id),
         )

@@ -22,6 +22,7 @@ class TensorFormatted(Rule[HostRead]):
     code = "TCL104"
     name = "tensor-formatted"
     summary = "Converting a tensor to a string in compiled code breaks the graph"
+    instead = "Return the tensor, and make the string outside of compiled code"
     on = HostRead
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0059", "GB0088", "GB0569", "GB0208", "GB0033")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorBranch
 
@@ -24,6 +24,7 @@ class TensorMembership(Rule[TensorBranch]):
     code = "TCL164"
     name = "tensor-membership"
     summary = "Searching a list for a tensor breaks the graph"
+    instead = "Compare on the device: `torch.isin(t, values)`, or `(torch.stack(ts) == t).any()`"
     on = TensorBranch
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170", "GB0033", "GB7000")
@@ -41,7 +42,7 @@ class TensorMembership(Rule[TensorBranch]):
         end = consequence(site, always=negated)
         return Finding(
             f"`{short(site, node)}` compares tensors one by one{end}",
-            Decline(_WAY_OUT),
+            Advice(_WAY_OUT),
             gb_ids=loop_ids(site, "GB0170", *(("GB0033",) if negated else ())),
             # The tensor may be the first member, which is found without comparing values.
             confidence=Confidence.MEDIUM if called else None,

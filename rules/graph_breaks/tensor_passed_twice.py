@@ -26,6 +26,7 @@ class TensorPassedTwice(Rule[Call]):
     code = "TCL194"
     name = "tensor-passed-twice"
     summary = "Passing a tensor twice to an autograd function breaks the graph"
+    instead = "Pass a view the second time: `x.view_as(x)`"
     on = Call
     called = ("apply",)
     effects = (Effect.GRAPH_BREAK,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Final
 
 from tclint.diagnostics import Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
@@ -23,6 +24,9 @@ from ..lib.rewrite.first_item import first_list
 from ..lib.rewrite.grouped_rows import group_rows
 from ..lib.rewrite.host_read import is_captured, repair_read
 from ..lib.rewrite.range_loop import count_list
+from ..lib.wording import short
+
+_KEEP: Final = "Compute with {}, or make the list before the compiled call and pass it in"
 
 
 class TolistInCompiledRegion(Rule[HostRead]):
@@ -31,6 +35,7 @@ class TolistInCompiledRegion(Rule[HostRead]):
     code = "TCL103"
     name = "tolist-in-compiled-region"
     summary = "`.tolist()` in compiled code breaks the graph and copies the tensor to the host"
+    instead = _KEEP.format("the tensor")
     on = HostRead
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0109", "GB0033")
@@ -47,12 +52,14 @@ class TolistInCompiledRegion(Rule[HostRead]):
         ids = {"int": ("GB0033",), None: self.gb_ids}.get(category, ("GB0109",))
         assert isinstance(event.node, ast.expr)
         message = f"`{event.site.text(event.node)}` copies a tensor to the host"
+        lengths = category in ("int", None) and _are_lengths(event)
         return Finding(
             message,
             _repair(event, event.node),
             gb_ids=ids,
             cedes_to=event.site.facts.output,
-            goes_with=(SCALARS,) if category in ("int", None) and _are_lengths(event) else (),
+            instead=_KEEP.format(f"`{short(event.site, event.source)}`"),
+            removed_by_settings=(SCALARS,) if lengths else (),
             hatch=loop_over_all_in_compiled(event.site, event.node)
             or as_operator(event.site)
             or first_list(event),

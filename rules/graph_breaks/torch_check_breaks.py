@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Decline, Effect
+from tclint.diagnostics import Advice, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
@@ -47,6 +47,9 @@ class TorchCheckBreaks(Rule[Call]):
     code = "TCL166"
     name = "torch-check-breaks"
     summary = "A `torch._check` that reads a tensor or formats sizes breaks the graph"
+    instead = (
+        'Pass `torch._check` a message that is a function defined in the call: `lambda: "message"`'
+    )
     on = Call
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0124", "GB0033", "GB9158", "GB9840")
@@ -108,7 +111,7 @@ def _of_outside(event: Call, message: ast.expr) -> Finding | None:
     if _is_no_function(event.site, message):
         return Finding(
             f"the message of `{event.function}` is not a function that the compiled code defines",
-            Decline(_DEFINE),
+            Advice(_DEFINE),
             gb_ids=("GB9840",),
             since=_MESSAGES_TRACED,
             before=_ASSERT_TRACED,
@@ -122,7 +125,7 @@ def _of_outside(event: Call, message: ast.expr) -> Finding | None:
         f"the message of `{event.function}` is a function from outside the compiled code",
         Repair(_IN_PLACE, (Replace(message, "lambda: $message()", {"message": message}),))
         if plain and event.site.dotted(message)
-        else Decline(_DEFINE),
+        else Advice(_DEFINE),
         gb_ids=(renumbered(event.site, "GB0288", _MESSAGES_TRACED, "GB9840"),),
         before=None if methods else _ASSERT_TRACED,
     )
@@ -156,7 +159,7 @@ def _of_message(event: Call, place: int, message: ast.Lambda) -> Finding | None:
     if held is not None:
         return Finding(
             f"the message of `{event.function}` uses `{held.id}`, which is not a constant",
-            _check_literally(event.site, event.call, place) if formatted else Decline(_TAKE_OUT),
+            _check_literally(event.site, event.call, place) if formatted else Advice(_TAKE_OUT),
             gb_ids=(renumbered(event.site, "GB0055", _MESSAGES_TRACED, "GB9158"),),
             since=None if formatted else _MESSAGES_TRACED,
         )
@@ -227,7 +230,7 @@ def _split(
     if any(isinstance(a, ast.Starred) for a in call.args) or any(not k.arg for k in call.keywords):
         return Decline("the call unpacks its arguments")
     if not isinstance(function, ast.Attribute):
-        return Decline("the function is imported by name: call it as an attribute of `torch`")
+        return Advice("the function is imported by name: call it as an attribute of `torch`")
     if any(attempt.handlers for attempt in site.facts.tries):
         return Decline(_CAUGHT)
     torch = site.text(function.value)

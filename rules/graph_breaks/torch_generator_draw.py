@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.semantics.lattice import options
@@ -26,6 +26,10 @@ class TorchGeneratorDraw(Rule[Call]):
     name = "torch-generator-draw"
     former_names = ("own-generator",)
     summary = "A draw from a `torch.Generator` breaks the graph"
+    instead = (
+        "Draw before the compiled call and pass the numbers in, or leave the generator out and "
+        "seed with `torch.manual_seed`"
+    )
     on = Call
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0055", "GB7000")
@@ -41,7 +45,7 @@ class TorchGeneratorDraw(Rule[Call]):
         return Finding(
             f"`{event.function.removeprefix('torch.Tensor.')}` draws from a `torch.Generator`"
             f"{consequence(event.site)}",
-            Decline(_WAY_OUT),
+            Advice(_WAY_OUT),
             gb_ids=loop_ids(event.site, "GB0055"),
             confidence=None if all(map(_is_generator, kinds)) else Confidence.LOW,
         )

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.collect import dotted_name
@@ -155,6 +155,10 @@ class UntraceableCall(Rule[Call]):
     name = "untraceable-call"
     former_names = ("refused-call",)
     summary = "A call that Dynamo does not trace breaks the graph"
+    instead = (
+        "Call it before or after the compiled code and pass its result in, or keep it under `if "
+        "not torch.compiler.is_compiling():`"
+    )
     on = Call
     called = SKIPPED_FUNCTIONS | {
         name.rpartition(".")[2] for name in (*_BY_ARGUMENT, *_ON_INPUTS, _POINTER, "pow", _GROUPING)
@@ -196,7 +200,7 @@ class UntraceableCall(Rule[Call]):
         drawn = name == "random.random" and is_drawn_if_needed(event.site, event.call)
         return Finding(
             f"Dynamo does not trace `{_spelt(name)}`{end}",
-            Decline(_way_out(name)) if drawn else _repair(event, name),
+            Advice(_way_out(name)) if drawn else _repair(event, name),
             gb_ids=loop_ids(event.site, found.gb_id),
             confidence=Confidence.LOW if drawn else None,
             since=found.since,
@@ -219,7 +223,7 @@ def _on_input(event: Call, name: str) -> Finding | None:
         return None
     return Finding(
         f"Dynamo does not trace `{_spelt(name)}` of an input{consequence(event.site)}",
-        Decline(_OUTSIDE if name.endswith(".set_") else f"`{_spelt(name)[:-1]}` is traced"),
+        Advice(_OUTSIDE if name.endswith(".set_") else f"`{_spelt(name)[:-1]}` is traced"),
         gb_ids=loop_ids(event.site, "GB0148"),
         confidence=Confidence.MEDIUM if tensor.assumed else None,
     )
@@ -230,7 +234,7 @@ def _power(event: Call) -> Finding | None:
     site, given = event.site, event.call.args
     if not any(isinstance(kind, Tensor) for value in event.arguments for kind in options(value)):
         return None
-    fix: Repair | Decline = Decline("write `**`, which is traced")
+    fix: Repair | Decline = Advice("write `**`, which is traced")
     if len(given) == 2 and not any(isinstance(part, ast.Starred) for part in given):
         parts = {"base": given[0], "power": given[1]}
         fix = Repair("Write `**`", (Replace(event.call, "$base ** $power", parts),))
@@ -271,7 +275,7 @@ def _of_pointer(event: Call) -> Finding | None:
                 message = f"Dynamo does not compute with `{text}`{dropped(site)}"
                 return Finding(
                     message,
-                    Decline(_POINTER_OUT),
+                    Advice(_POINTER_OUT),
                     node=computed,
                     gb_ids=(computing,),
                     confidence=Confidence.LOW if _is_asked_later(site, use) else None,
@@ -281,7 +285,7 @@ def _of_pointer(event: Call) -> Finding | None:
                 if first != second and (use is left or first is None):
                     return Finding(
                         f"Dynamo does not compare `{text}`{consequence(site)}",
-                        Decline(_POINTER_OUT),
+                        Advice(_POINTER_OUT),
                         node=asked,
                         gb_ids=loop_ids(site, comparing),
                         confidence=Confidence.LOW
@@ -351,7 +355,7 @@ def _by_argument(event: Call, name: str) -> Finding | None:
     if gb_id == "GB4198":
         gb_id = renumbered(event.site, "GB0179", _COPIES_TRACED, gb_id)
     message = f"Dynamo does not trace `{_spelt(name)}` of {given}{consequence(event.site)}"
-    return Finding(message, Decline(_way_out(name)), gb_ids=loop_ids(event.site, gb_id))
+    return Finding(message, Advice(_way_out(name)), gb_ids=loop_ids(event.site, gb_id))
 
 
 def _older(event: Call, name: str) -> Finding | None:
@@ -360,7 +364,7 @@ def _older(event: Call, name: str) -> Finding | None:
         return None
     return Finding(
         f"Dynamo does not trace `{name}`{consequence(event.site)}",
-        Decline(_way_out(name)),
+        Advice(_way_out(name)),
         gb_ids=loop_ids(event.site, _COPIES[name]),
         before=_COPIES_TRACED,
     )
@@ -392,4 +396,4 @@ def _is_context(site: Site, call: ast.Call) -> bool:
 
 def _repair(event: Call, name: str) -> Repair | Decline:
     repair = draw_if_needed(event.site, event.call) if name == "random.random" else None
-    return repair if isinstance(repair, Repair) else Decline(_way_out(name))
+    return repair if isinstance(repair, Repair) else Advice(_way_out(name))

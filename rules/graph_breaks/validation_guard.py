@@ -41,6 +41,10 @@ class ValidationGuard(Rule[TensorBranch]):
     code = "TCL165"
     name = "validation-guard"
     summary = "An `if` on a tensor's value that raises breaks the graph"
+    instead = (
+        'Assert it: `assert test, "literal message"` stays in the graph; or check before the '
+        "compiled call"
+    )
     on = TensorBranch
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0170", "GB7000")

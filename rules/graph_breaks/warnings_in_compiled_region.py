@@ -15,6 +15,10 @@ class WarningsInCompiledRegion(Rule[SideEffectCall]):
     code = "TCL122"
     name = "warnings-in-compiled-region"
     summary = "`warnings.warn` in compiled code breaks the graph"
+    instead = (
+        "Warn under `if not torch.compiler.is_compiling():`, or check and warn before the "
+        "compiled call"
+    )
     on = SideEffectCall
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0007",)

@@ -33,6 +33,7 @@ class AssertSyncsInEager(Rule[TensorAssert]):
     code = "TCL301"
     name = "assert-syncs-in-eager"
     summary = "An assert on a tensor waits for the device in eager code"
+    instead = "Use `torch._assert_async`, which checks on the device"
     on = TensorAssert
     effects = (Effect.HOST_SYNC,)
 

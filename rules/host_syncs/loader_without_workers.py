@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Advice, Confidence, Effect, Worth
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
 from tclint.semantics.site import Site
@@ -20,6 +20,7 @@ class LoaderWithoutWorkers(Rule[TrainingCall]):
     code = "TCL337"
     name = "loader-without-workers"
     summary = "A loader without workers prepares each batch between two steps"
+    instead = "Pass `num_workers=4` and `persistent_workers=True` to the loader"
     worth = Worth.HIGH
     measured = "25% to 54% of a training step in 2 cases (H200)"
     on = TrainingCall
@@ -43,7 +44,7 @@ class LoaderWithoutWorkers(Rule[TrainingCall]):
         return Finding(
             "Without `num_workers` each batch is prepared between two steps, and the device has "
             "nothing to do meanwhile",
-            Decline(
+            Advice(
                 "pass `num_workers` and `persistent_workers=True`: the dataset and the collate "
                 "function have to be picklable where processes are spawned, and random numbers "
                 "change"

@@ -20,6 +20,7 @@ class PinnedBatchWaits(Rule[TrainingCall]):
     code = "TCL334"
     name = "pinned-batch-waits"
     summary = "A copy from pinned memory without `non_blocking=True` makes the CPU wait"
+    instead = "Copy with `non_blocking=True`"
     worth = Worth.HINT
     measured = "nothing measurable in 4 cases (H200)"
     on = TrainingCall

@@ -29,6 +29,7 @@ class RangeAsIndex(Rule[TensorIndex]):
     code = "TCL320"
     name = "range-as-index"
     summary = "A Python range as an index is copied to the device, and each length compiles anew"
+    instead = "Index with `torch.arange(n, device=x.device)`"
     on = TensorIndex
     effects = (Effect.RECOMPILE, Effect.HOST_SYNC)
 

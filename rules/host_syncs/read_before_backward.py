@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from tclint.diagnostics import Change, Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Advice, Change, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Insert, Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.regexes import regex
@@ -55,6 +55,7 @@ class ReadBeforeBackward(Rule[TrainingCall]):
     code = "TCL335"
     name = "read-before-backward"
     summary = "A read between the forward and the backward pass leaves the device idle"
+    instead = "Read it after the optimizer's step"
     worth = Worth.LOW
     measured = "3% to 6% of a training step in 3 of 8 cases (H200)"
     on = TrainingCall
@@ -358,11 +359,11 @@ def _hands_on_truth(outer: ast.AST) -> bool:
 def _repair(event: TrainingCall, read: ast.expr) -> Repair | Decline:
     """Move the statement behind the one that steps the optimizer."""
     if is_returned(event.loop):
-        return Decline("keep it as a tensor: the framework reads logged values when it needs them")
+        return Advice("keep it as a tensor: the framework reads logged values when it needs them")
     body, statement = event.loop.body, _statement(event.site, read)
     changed = _changed(statement)
     if statement is None or statement not in body or changed is None:
-        return Decline(
+        return Advice(
             "read it after the optimizer's step; keep what decides whether to step as a tensor, "
             "and read that every few steps"
         )

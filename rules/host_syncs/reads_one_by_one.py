@@ -25,6 +25,7 @@ class ReadsOneByOne(Rule[TrainingCall]):
     code = "TCL332"
     name = "reads-one-by-one"
     summary = "Several `.item()` calls in every training step wait for the device"
+    instead = "Stack the tensors and read them with one `.tolist()`, or read less often"
     worth = Worth.HINT
     measured = "nothing measurable in 4 cases (H200)"
     on = TrainingCall

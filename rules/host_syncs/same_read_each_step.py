@@ -22,6 +22,7 @@ class SameReadEachStep(Rule[TrainingCall]):
     code = "TCL333"
     name = "same-read-each-step"
     summary = "A training step reads a tensor that the loop does not change"
+    instead = "Read the number once, before the loop"
     on = TrainingCall
     effects = (Effect.HOST_SYNC,)
     outside_regions = True

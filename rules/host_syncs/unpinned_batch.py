@@ -23,6 +23,7 @@ class UnpinnedBatch(Rule[TrainingCall]):
     code = "TCL336"
     name = "unpinned-batch"
     summary = "Large batches are copied to the device from memory that is not pinned"
+    instead = "Pass `pin_memory=True` to the loader, and copy with `non_blocking=True`"
     worth = Worth.HIGH
     measured = "23% to 43% of a training step in 4 cases (H200)"
     on = TrainingCall

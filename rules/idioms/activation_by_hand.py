@@ -28,6 +28,7 @@ class ActivationByHand(Rule[Call]):
     code = "TCL604"
     name = "activation-by-hand"
     summary = "A formula for GELU or SiLU takes several kernels in eager code"
+    instead = "Use torch's function for it, such as `F.gelu`"
     worth = Worth.LOW
     measured = "nothing in compiled code; in eager code half the time or more (H200)"
     on = Call

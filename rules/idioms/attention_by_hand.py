@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Change, Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Advice, Change, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.records import record
@@ -20,7 +20,7 @@ from .def_use import is_written, only_use, reaches, statement_of, value_of, with
 from .operations import Operation, factors_of_product, matrix_product, operation
 from .replacing import replaced
 
-_DROPOUT: Final = Decline("pass the dropout as `dropout_p=`, which is 0 unless training")
+_DROPOUT: Final = Advice("pass the dropout as `dropout_p=`, which is 0 unless training")
 _FUNCTION: Final = "scaled_dot_product_attention"
 _CHANGES: Final = Changes(
     "results differ in their last bits, and gradients may not be deterministic on a GPU",
@@ -37,6 +37,7 @@ class AttentionByHand(Rule[Call]):
     code = "TCL606"
     name = "attention-by-hand"
     summary = "Attention by hand materializes the scores of all pairs of tokens"
+    instead = "Use `F.scaled_dot_product_attention`"
     worth = Worth.MEDIUM
     measured = "a quarter of the time in eager code, 16% less in compiled code (H200)"
     on = Call
@@ -178,7 +179,7 @@ def _repair(
     site: Site, softmax: Operation, inner: _Scores, weights: ast.expr, product: _Pair
 ) -> Repair | Decline:
     if inner.rest:
-        return Decline(f"{inner.rest} changes the scores: pass it as `attn_mask=`")
+        return Advice(f"{inner.rest} changes the scores: pass it as `attn_mask=`")
     if not softmax.takes_only(1, "dim", "axis"):
         return Decline("the softmax sets its own dtype")
     whole, value = product

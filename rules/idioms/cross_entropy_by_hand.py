@@ -34,6 +34,7 @@ class CrossEntropyByHand(Rule[Call]):
     code = "TCL607"
     name = "cross-entropy-by-hand"
     summary = "Picking log-probabilities by index takes many kernels; `cross_entropy` takes two"
+    instead = "Use `F.cross_entropy`"
     worth = Worth.LOW
     measured = "0.33 ms for 4,096 rows (H200)"
     on = Call

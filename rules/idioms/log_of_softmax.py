@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
@@ -31,6 +31,7 @@ class LogOfSoftmax(Rule[Call]):
     code = "TCL601"
     name = "log-of-softmax"
     summary = "`log(softmax(x))` loses small probabilities that `log_softmax` keeps"
+    instead = "Use `F.log_softmax` or `F.logsigmoid`"
     on = Call
     called = ("log",)
     effects = (Effect.LAUNCH_OVERHEAD,)
@@ -46,7 +47,7 @@ class LogOfSoftmax(Rule[Call]):
         layer = None if inner else _layer(event, log.subject)
         if inner is None and layer is None:
             return None
-        fix = _repair(event, log.node, inner) if inner else Decline(f"use `{layer}` as the layer")
+        fix = _repair(event, log.node, inner) if inner else Advice(f"use `{layer}` as the layer")
         name = inner.name if inner else str(layer).removeprefix("nn.Log").lower()
         return Finding(
             f"The logarithm of a {name}: small probabilities become 0, and their logarithm -inf",

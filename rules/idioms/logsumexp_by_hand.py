@@ -26,6 +26,7 @@ class LogsumexpByHand(Rule[Call]):
     code = "TCL602"
     name = "logsumexp-by-hand"
     summary = "`x.exp().sum().log()` overflows where `torch.logsumexp` does not"
+    instead = "Use `torch.logsumexp`"
     on = Call
     called = ("log",)
     effects = (Effect.NONE,)

@@ -32,6 +32,7 @@ class NormByHand(Rule[Call]):
     code = "TCL608"
     name = "norm-by-hand"
     summary = "A normalization by hand takes several kernels in eager code"
+    instead = "Use `F.rms_norm` or `F.layer_norm`"
     worth = Worth.LOW
     measured = "nothing in compiled code; in eager code half the time or more (H200)"
     on = Call

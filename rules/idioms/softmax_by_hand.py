@@ -28,6 +28,7 @@ class SoftmaxByHand(Rule[Call]):
     code = "TCL603"
     name = "softmax-by-hand"
     summary = "`exp(x)` divided by its sum is `F.softmax`, which does not overflow"
+    instead = "Use `F.softmax`"
     on = Call
     called = ("sum",)
     effects = (Effect.LAUNCH_OVERHEAD,)

@@ -20,6 +20,10 @@ def short(site: Site, node: ast.expr) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
+NUMBER_INSTEAD: Final = (
+    "Compute with {}, or read it before the compiled call and pass the number in"
+)
+"""What to do about a number that compiled code reads from a tensor."""
 _REFUSED = ", which `fullgraph=True` does not allow"
 
 

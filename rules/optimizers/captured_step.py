@@ -20,6 +20,7 @@ class CapturedStep(Rule[NameUsed]):
     code = "TCL506"
     name = "step-not-capturable"
     summary = "A captured step needs an optimizer made with `capturable=True`"
+    instead = "Pass `capturable=True`"
     on = NameUsed
     effects = (Effect.INVALID,)
     outside_regions = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Advice, Confidence, Effect, Worth
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
 
@@ -15,6 +15,7 @@ class ClipReadsNorm(Rule[TrainingCall]):
     code = "TCL504"
     name = "clip-reads-norm"
     summary = "`error_if_nonfinite=True` waits for the gradient's norm in every step"
+    instead = "Check the norm that `clip_grad_norm_` returns every few steps"
     worth = Worth.HINT
     measured = "nothing measurable in 4 cases (H200)"
     on = TrainingCall
@@ -31,7 +32,7 @@ class ClipReadsNorm(Rule[TrainingCall]):
             return None
         return Finding(
             "`error_if_nonfinite=True` makes the CPU wait for the norm in every step",
-            fix=Decline(
+            fix=Advice(
                 "the exception would be lost; check the returned norm every few steps instead"
             ),
             confidence=Confidence.MEDIUM,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import OptimizerInit
 
@@ -15,6 +15,7 @@ class FusedInCompiledStep(Rule[OptimizerInit]):
     code = "TCL502"
     name = "fused-optimizer-in-compiled-step"
     summary = "A fused optimizer breaks the graph of a compiled step, and needs no compiling"
+    instead = "Call `optimizer.step()` outside of the compiled code"
     on = OptimizerInit
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0098", "GB7000")
@@ -28,6 +29,6 @@ class FusedInCompiledStep(Rule[OptimizerInit]):
         return Finding(
             "The step of this optimizer is compiled, but Dynamo does not trace fused steps: it "
             "breaks the graph and runs eagerly",
-            fix=Decline("call `step()` outside of compiled code: it is one kernel already"),
+            fix=Advice("call `step()` outside of compiled code: it is one kernel already"),
             confidence=Confidence.HIGH,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ContainerGrown
 
@@ -20,6 +20,9 @@ class CacheBySize(Rule[ContainerGrown]):
     code = "TCL223"
     name = "cache-by-size"
     summary = "A dict keyed by a tensor's size recompiles for each new size"
+    instead = (
+        "Compute the value on each call, or once in `__init__` for the largest size and slice it"
+    )
     on = ContainerGrown
     effects = (Effect.RECOMPILE,)
 
@@ -31,7 +34,7 @@ class CacheBySize(Rule[ContainerGrown]):
         return Finding(
             f"`{name}` gets an entry for each size: as a key the size becomes a constant, and each "
             "new size recompiles",
-            Decline("compute the value each time, or once for the largest size and slice it"),
+            Advice("compute the value each time, or once for the largest size and slice it"),
             confidence=Confidence.MEDIUM,
         )
 

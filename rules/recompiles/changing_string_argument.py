@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
 from tclint.semantics.symbols import FunctionInfo
@@ -25,6 +25,7 @@ class ChangingStringArgument(Rule[CompileCall]):
     name = "changing-string-argument"
     former_names = ("text-per-call",)
     summary = "A compiled function recompiles for each new string argument"
+    instead = "Pass the number itself, and make the string outside of compiled code"
     on = CompileCall
     effects = (Effect.RECOMPILE,)
     outside_regions = True
@@ -39,7 +40,7 @@ class ChangingStringArgument(Rule[CompileCall]):
         return Finding(
             f"`{site.text(text)}` is new in each step, and `{parameter}` is a constant: the "
             "function recompiles up to 8 times, then runs eagerly",
-            Decline("use the string outside of compiled code"),
+            Advice("use the string outside of compiled code"),
             node=text,
             confidence=Confidence.HIGH,
             related=tuple(other for other, _ in found[1:]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Decline, Effect
+from tclint.diagnostics import Advice, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ClassWrite
 from tclint.semantics.lattice import options
@@ -19,6 +19,7 @@ class ClassCounter(Rule[ClassWrite]):
     code = "TCL228"
     name = "class-counter-in-region"
     summary = "Counting in a class attribute recompiles on each call"
+    instead = "Count where the compiled function is called, or in a buffer of the instance"
     on = ClassWrite
     effects = (Effect.RECOMPILE,)
 
@@ -36,7 +37,7 @@ class ClassCounter(Rule[ClassWrite]):
         name = event.site.text(event.target)
         return Finding(
             f"`{name}` is compiled in as a constant: each call with a new value recompiles",
-            Decline("count where the compiled function is called, or in a buffer"),
+            Advice("count where the compiled function is called, or in a buffer"),
         )
 
 

@@ -37,6 +37,9 @@ class CounterInForward(Rule[ModuleWrite]):
     code = "TCL220"
     name = "counter-in-forward"
     summary = "Counting in an integer attribute recompiles on each call"
+    instead = (
+        "Count in a buffer, a tensor that `forward` adds to, or count where the module is called"
+    )
     on = ModuleWrite
     effects = (Effect.RECOMPILE,)
 

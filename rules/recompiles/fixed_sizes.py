@@ -26,6 +26,7 @@ class FixedSizes(Rule[CompileCall]):
     code = "TCL230"
     name = "fixed-sizes-that-vary"
     summary = "`dynamic=False` recompiles for each new size that a loop passes"
+    instead = "Remove `dynamic=False`, or pad the inputs to a few sizes"
     on = CompileCall
     effects = (Effect.RECOMPILE,)
     outside_regions = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import GlobalsDeclared
 from tclint.semantics.lattice import options
@@ -20,6 +20,7 @@ class GlobalCounter(Rule[GlobalsDeclared]):
     code = "TCL225"
     name = "global-counter-in-region"
     summary = "Counting in a global variable recompiles on each call"
+    instead = "Count where the compiled function is called, and pass the value in"
     on = GlobalsDeclared
     effects = (Effect.RECOMPILE,)
 
@@ -30,7 +31,7 @@ class GlobalCounter(Rule[GlobalsDeclared]):
             return None
         return Finding(
             f"`{name}` is compiled in as a constant: each call with a new value recompiles",
-            Decline("count where the compiled function is called"),
+            Advice("count where the compiled function is called"),
             confidence=Confidence.HIGH,
             before=_SYMBOLIC_SINCE,
         )

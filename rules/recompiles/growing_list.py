@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ContainerGrown
 from tclint.semantics.lattice import options
@@ -13,7 +13,7 @@ from tclint.semantics.values import Sequence
 from .emptied import emptied_elsewhere, emptied_here, inherits, only_records
 
 _LISTS: Final = frozenset({"list", "deque"})
-_DECLINED: Final = Decline(
+_DECLINED: Final = Advice(
     "the code that reads the list is not known: return the value, or keep a tensor"
 )
 
@@ -24,6 +24,7 @@ class GrowingList(Rule[ContainerGrown]):
     code = "TCL222"
     name = "growing-list-in-forward"
     summary = "A list that grows on each call recompiles on each call"
+    instead = "Return the values and append them outside, or write them into a buffer of fixed size"
     on = ContainerGrown
     effects = (Effect.RECOMPILE,)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NumberCounted
 from tclint.semantics.lattice import options
@@ -24,6 +24,7 @@ class HeldCounter(Rule[NumberCounted]):
     code = "TCL231"
     name = "held-counter-in-region"
     summary = "Counting in what a global variable holds recompiles on each call"
+    instead = "Count where the compiled function is called, or keep the number in a tensor"
     on = NumberCounted
     effects = (Effect.RECOMPILE,)
 
@@ -43,7 +44,7 @@ class HeldCounter(Rule[NumberCounted]):
         return Finding(
             f"`{site.text(target)}` is reached from a global variable and compiled in as a "
             "constant: each call with a new value recompiles",
-            Decline("count where the compiled function is called, or in a tensor"),
+            Advice("count where the compiled function is called, or in a tensor"),
             confidence=None if sure else Confidence.MEDIUM,
         )
 

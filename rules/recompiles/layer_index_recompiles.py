@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.records import record
 from tclint.semantics.events import CompileCall
@@ -20,6 +20,7 @@ class LayerIndexRecompiles(Rule[CompileCall]):
     name = "layer-index-recompiles"
     former_names = ("number-of-block",)
     summary = "Blocks compiled one by one recompile when they use their index"
+    instead = "Use the number in `__init__` and keep what depends on it, or compile the whole model"
     on = CompileCall
     effects = (Effect.RECOMPILE,)
     outside_regions = True
@@ -36,7 +37,7 @@ class LayerIndexRecompiles(Rule[CompileCall]):
         return Finding(
             f"`{name}` is a constant of compiled code: each block recompiles, up to 8 times, and "
             "the others run eagerly",
-            Decline(
+            Advice(
                 "set `torch._dynamo.config.allow_unspec_int_on_nn_module`, or make the choices "
                 "that depend on the number in `__init__`"
             ),

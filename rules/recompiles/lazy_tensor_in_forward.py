@@ -35,6 +35,7 @@ class LazyTensorInForward(Rule[ModuleWrite]):
     code = "TCL221"
     name = "lazy-tensor-in-forward"
     summary = "A tensor that the first call builds makes the second call recompile"
+    instead = "Build it in `__init__`, or call the module once before it is compiled"
     on = ModuleWrite
     effects = (Effect.RECOMPILE,)
 

@@ -15,6 +15,10 @@ class LoopOverShape(Rule[Loop]):
     code = "TCL210"
     name = "loop-over-shape"
     summary = "A loop over a tensor's dimension is unrolled and recompiles for each size"
+    instead = (
+        "Write the loop as one operation on the whole tensor (`x.sum(0)`, `cumsum`, `vmap`), or "
+        "mark a size static that never changes"
+    )
     on = Loop
     effects = (Effect.RECOMPILE,)
 

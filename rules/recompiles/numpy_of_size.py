@@ -23,6 +23,7 @@ class NumpyOfSize(Rule[NumpyCall]):
     code = "TCL226"
     name = "numpy-of-size"
     summary = "A numpy call on a tensor's size makes each new size recompile"
+    instead = "Use `math`: it keeps the size symbolic"
     on = NumpyCall
     effects = (Effect.RECOMPILE,)
 

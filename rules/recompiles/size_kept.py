@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ModuleWrite
 from tclint.semantics.lattice import options
@@ -17,6 +17,10 @@ class SizeKeptOnModule(Rule[ModuleWrite]):
     code = "TCL224"
     name = "size-kept-on-module"
     summary = "An attribute that holds the last input's size recompiles for each new size"
+    instead = (
+        "Build what depends on the size in `__init__` for the largest size, or build it on each "
+        "call"
+    )
     on = ModuleWrite
     effects = (Effect.RECOMPILE,)
 
@@ -29,7 +33,7 @@ class SizeKeptOnModule(Rule[ModuleWrite]):
         name = event.site.text(event.target)
         return Finding(
             f"`{name}` stores a size of the last input: each new size changes it and recompiles",
-            Decline("build what depends on the size for the largest one, or on each call"),
+            Advice("build what depends on the size for the largest one, or on each call"),
             confidence=Confidence.MEDIUM,
         )
 

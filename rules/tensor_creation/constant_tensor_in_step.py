@@ -16,6 +16,7 @@ class ConstantTensorInStep(Rule[TensorFactory]):
     code = "TCL311"
     name = "constant-tensor-in-step"
     summary = "Copying constant data to the device in every step makes the CPU wait"
+    instead = "Make it a buffer in `__init__`, or create it once before the loop"
     on = TensorFactory
     effects = (Effect.HOST_SYNC, Effect.DEVICE_COPY)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Change, Decline, Effect
+from tclint.diagnostics import Advice, Change, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ModuleConstruction
@@ -28,6 +28,9 @@ class ModuleBuiltInRegion(Rule[ModuleConstruction]):
     code = "TCL130"
     name = "module-built-in-region"
     summary = "Creating a layer with parameters in compiled code breaks the graph"
+    instead = (
+        "Create the layer once, in `__init__`, or call its function (`F.layer_norm`, `F.linear`)"
+    )
     on = ModuleConstruction
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0264",)
@@ -54,10 +57,10 @@ def _repair(event: ModuleConstruction) -> Repair | Decline:
     function = _FUNCTIONS.get(event.function)
     spelled = site.spell(function) if function else None
     if spelled is None or not isinstance(outer, ast.Call) or outer.func is not call:
-        return Decline(_ANEW)
+        return Advice(_ANEW)
     others = [k for k in call.keywords if k.arg != "eps"]
     if others or outer.keywords or len(call.args) != 1 or len(outer.args) != 1:
-        return Decline(_ANEW)
+        return Advice(_ANEW)
     if any(isinstance(node, ast.Starred) for node in (*call.args, *outer.args)):
         return Decline("the call uses `*args`/`**kwargs`")
     kinds = list(options(site.value(call.args[0])))
@@ -65,7 +68,7 @@ def _repair(event: ModuleConstruction) -> Repair | Decline:
     if sizes != "$size" and not all(
         isinstance(k, SymInt) or (isinstance(k, Static) and k.type == "int") for k in kinds
     ):
-        return Decline(_ANEW)
+        return Advice(_ANEW)
     parts = {"size": call.args[0], "input": outer.args[0]}
     eps = ""
     for keyword in call.keywords:

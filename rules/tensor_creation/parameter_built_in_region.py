@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Decline, Effect
+from tclint.diagnostics import Advice, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ModuleConstruction
 from tclint.semantics.lattice import tensor_in
@@ -25,6 +25,10 @@ class ParameterBuiltInRegion(Rule[ModuleConstruction]):
     code = "TCL131"
     name = "parameter-built-in-region"
     summary = "Creating a parameter in compiled code breaks the graph"
+    instead = (
+        "Create the parameter in `__init__`; a value that is not learned is a buffer or a plain "
+        "tensor"
+    )
     on = ModuleConstruction
     effects = (Effect.GRAPH_BREAK, Effect.RECOMPILE)
     gb_ids = ("GB0264",)
@@ -35,7 +39,7 @@ class ParameterBuiltInRegion(Rule[ModuleConstruction]):
             return None
         if event.function == "torch.nn.Parameter" and _is_at_hand(event):
             return None
-        return Finding("`nn.Parameter` is created in compiled code", Decline(_WHY_NOT))
+        return Finding("`nn.Parameter` is created in compiled code", Advice(_WHY_NOT))
 
 
 def _is_at_hand(event: ModuleConstruction) -> bool:

@@ -62,6 +62,7 @@ class TensorCreatedThenMoved(Rule[TensorFactory]):
     code = "TCL310"
     name = "tensor-created-then-moved"
     summary = "Creating a tensor on the host and moving it makes the CPU wait"
+    instead = "Create the tensor on the device: `device=x.device`"
     on = TensorFactory
     effects = (Effect.HOST_SYNC, Effect.DEVICE_COPY)
 

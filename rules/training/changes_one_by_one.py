@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from tclint.diagnostics import Change, Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Advice, Change, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.regexes import regex
@@ -30,6 +30,7 @@ class ChangesOneByOne(Rule[ParameterLoop]):
     code = "TCL522"
     name = "changes-one-by-one"
     summary = "A training step launches a kernel for each parameter that it changes"
+    instead = "Change all tensors at once with the `torch._foreach_*` function of that name"
     worth = Worth.MEDIUM
     measured = "8% to 14% of a training step in 5 of 8 cases (H200)"
     on = ParameterLoop
@@ -135,7 +136,7 @@ def _repair(site: Site, loop: ast.For, changed: str) -> Repair | Decline:
     statements = _innermost(loop.body)
     operation = _operation(statements[-1])
     if changed != "zero_" or operation is None:
-        return Decline(
+        return Advice(
             "collect the tensors in lists and change those with "
             f"`torch._foreach_{_HALVES.get(changed, changed)}`, which raises for empty lists"
         )
@@ -151,6 +152,6 @@ def _repair(site: Site, loop: ast.For, changed: str) -> Repair | Decline:
             Change.BEHAVIOUR,
             changes="gradients are None until the next backward pass",
         )
-    return Decline(
+    return Advice(
         "these are not gradients, so the zeros may be read: write them with `torch._foreach_zero_`"
     )

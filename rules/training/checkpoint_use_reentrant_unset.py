@@ -18,6 +18,7 @@ class CheckpointUseReentrantUnset(Rule[NameUsed]):
     name = "checkpoint-use-reentrant-unset"
     former_names = ("checkpoint-variant",)
     summary = "`checkpoint` without `use_reentrant` warns, and may lose gradients"
+    instead = "Pass `use_reentrant=False`"
     on = NameUsed
     effects = (Effect.NONE,)
     outside_regions = True

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Change, Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Advice, Change, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Insert, Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
@@ -33,6 +33,9 @@ class ClockWithoutWait(Rule[TrainingCall]):
     code = "TCL516"
     name = "clock-without-wait"
     summary = "A clock around GPU work shows how long it took to launch it"
+    instead = (
+        "Call `torch.cuda.synchronize()` before each reading of the clock, or time with CUDA events"
+    )
     worth = Worth.LOW
     measured = "no time: only the number is wrong, where the CPU runs ahead of the device"
     on = TrainingCall
@@ -125,7 +128,7 @@ def _is_work(timed: list[ast.AST]) -> bool:
 def _repair(event: TrainingCall) -> Repair | Decline:
     spelled = event.site.spell("torch")
     if spelled is None or "cuda" not in event.site.module.file.text:
-        return Decline("wait with `torch.accelerator.synchronize()`, or use CUDA's events")
+        return Advice("wait with `torch.accelerator.synchronize()`, or use CUDA's events")
     return Repair(
         "Wait for the device",
         (Insert(event.site.statement, f"{spelled}.cuda.synchronize()"),),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Change, Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Change, Confidence, Decline, Effect
 from tclint.lint.rewrite import AddArgument, Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompileCall
@@ -18,6 +18,7 @@ class FsdpFlatParameters(Rule[CompileCall]):
     code = "TCL514"
     name = "fsdp-flat-parameters"
     summary = "FSDP without `use_orig_params=True` is not compiled at all"
+    instead = "Pass `use_orig_params=True`"
     on = CompileCall
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0053",)
@@ -42,7 +43,7 @@ class FsdpFlatParameters(Rule[CompileCall]):
 
 def _kept(wrapper: ast.Call, given: ast.expr | None) -> Repair | Decline:
     if given is not None and all(keyword.arg != "use_orig_params" for keyword in wrapper.keywords):
-        return Decline("a dict says `use_orig_params=False`: change it there")
+        return Advice("a dict says `use_orig_params=False`: change it there")
     return Repair(
         "Keep the original parameters",
         (AddArgument(wrapper, "True", keyword="use_orig_params"),),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tclint.diagnostics import Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Advice, Confidence, Effect, Worth
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import CompiledOutputUsed
 
@@ -16,6 +16,7 @@ class LossOutsideGraph(Rule[CompiledOutputUsed]):
     code = "TCL510"
     name = "loss-outside-graph"
     summary = "A function processes a compiled model's output outside of compiled code"
+    instead = "Compile one function that calls the model and then this"
     worth = Worth.MEDIUM
     measured = "9% of a distillation step (H200)"
     on = CompiledOutputUsed
@@ -28,6 +29,6 @@ class LossOutsideGraph(Rule[CompiledOutputUsed]):
         return Finding(
             f"`{event.function}` works on compiled output outside of the graph: "
             f"its {event.operations} torch operations are launched one by one",
-            fix=Decline("compile the function that calls both, or compile this one, too"),
+            fix=Advice("compile the function that calls both, or compile this one, too"),
             confidence=Confidence.MEDIUM,
         )

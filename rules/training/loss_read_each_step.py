@@ -21,6 +21,7 @@ class LossReadEachStep(Rule[TrainingCall]):
     code = "TCL511"
     name = "loss-read-each-step"
     summary = "`total += loss.item()` waits for the device in every step"
+    instead = "Add up a detached tensor on the device, and read it after the epoch"
     worth = Worth.HINT
     measured = "nothing measurable in 4 cases (H200)"
     on = TrainingCall

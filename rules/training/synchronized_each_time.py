@@ -6,7 +6,7 @@ import ast
 import re
 from typing import Final
 
-from tclint.diagnostics import Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Advice, Confidence, Effect, Worth
 from tclint.lint.rule import Finding, Rule
 from tclint.regexes import regex
 from tclint.semantics.events import TrainingCall
@@ -41,6 +41,7 @@ class SynchronizedEachTime(Rule[TrainingCall]):
     code = "TCL523"
     name = "synchronized-each-time"
     summary = "Gradients are synchronized in every micro step, though only the last one needs it"
+    instead = "Run all micro steps but the last one in `model.no_sync()`"
     worth = Worth.MEDIUM
     measured = "10% to 15% of a training step in 2 cases (H200)"
     on = TrainingCall
@@ -64,7 +65,7 @@ class SynchronizedEachTime(Rule[TrainingCall]):
         return Finding(
             "Every process waits for the others' gradients in each micro step: only the last one "
             "before a step needs them",
-            Decline(
+            Advice(
                 "run the other micro steps, forward pass included, in `model.no_sync()`; gradients "
                 "may differ in their last bits"
             ),

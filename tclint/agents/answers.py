@@ -32,8 +32,9 @@ def _finding(row: Object, folder: Path) -> Object:
         "confidence": row["confidence"],
         "reached": [link["function"] for link in row["chain"]],
         "fix": f"{fix['applicability']}: {fix['message']}" if fix else None,
+        "instead": row["instead"],
         "not_fixed": row["declined"],
-        "remedies": [f"{one['kind']}: {one['message']}" for one in row["remedies"]],
+        "settings": [line for one in row["settings"] for line in one["lines"]],
     }
     return {key: value for key, value in told.items() if value}
 

@@ -114,9 +114,10 @@ _OPTIONS_ELSEWHERE = {
     "-v": "`--show-files` and `--show-settings` show more",
     "--verbose": "`--show-files` and `--show-settings` show more",
     "--add-noqa": "`--add-ignore` adds a comment to each finding",
+    "--show-declined": "each finding says what to do instead, and why there is no fix",
     "--target-version": "`--target-torch` names the torch that the code runs on",
 }
-"""What options of other linters are called here."""
+"""What options of other linters, and those that are gone, are called here."""
 _UsageError: Any = typer.BadParameter.__base__  # Typer brings its own Click, or has it installed
 
 

@@ -50,7 +50,6 @@ def check(
     changed: options.Changed = False,
     add_ignore: options.AddIgnore = None,
     diff: options.Diff = False,
-    show_declined: options.ShowDeclined = False,
     statistics: Annotated[
         bool,
         typer.Option(
@@ -132,7 +131,7 @@ def check(
         listed = listing.show_files if show_files else listing.show_settings
         raise typer.Exit(listed(inputs))
     task = Task(
-        Output(output_format, output_file, show_declined, statistics, quiet, show_regions),
+        Output(output_format, output_file, statistics, quiet, show_regions),
         Narrowing(baseline, "HEAD" if changed else diff_only),
         update_baseline=update_baseline,
         add_ignore=add_ignore,

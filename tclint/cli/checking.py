@@ -34,6 +34,7 @@ from tclint.printable import visible
 from tclint.records import record
 from tclint.report import looked, statistics
 from tclint.report.formats import OutputFormat, render
+from tclint.report.settings import settings_lines
 from tclint.report.summary import summary
 from tclint.report.view import View, folded
 
@@ -47,7 +48,6 @@ class Output:
 
     format: OutputFormat = OutputFormat.FULL
     file: Path | None = None
-    show_declined: bool = False
     statistics: bool = False
     quiet: bool = False
     regions: bool = False
@@ -92,7 +92,7 @@ def run_check(inputs: Inputs, task: Task, how: Execution, recorder: Recorder | N
         run = _checked(inputs, replace(how, advance=advance))
     run = replace(run, errors=(*inputs.errors, *run.errors))
     shown = output.file is None
-    view = make_view(colour=shown and colour_on(sys.stdout), show_declined=output.show_declined)
+    view = make_view(colour=shown and colour_on(sys.stdout))
     links, fold = shown and links_on(sys.stdout), view.fold if shown else 0
     view = replace(view, links=links, fold=fold)
     if output.format is OutputFormat.HTML:
@@ -138,11 +138,11 @@ def _apart(how: Execution, config: Config, *, ends: bool) -> Execution:
     return replace(how, cache=cache, ends=ends)
 
 
-def make_view(*, colour: bool, show_declined: bool = False) -> View:
+def make_view(*, colour: bool) -> View:
     """How to show results to somebody in the current folder."""
     columns = terminal_width()
     fold = columns if sys.stdout.isatty() else 0
-    return View(Path.cwd(), colour, show_declined, KnownRules(), columns, fold=fold)
+    return View(Path.cwd(), colour, KnownRules(), columns, fold=fold)
 
 
 def complain_about(run: Run, view: View) -> None:
@@ -178,8 +178,8 @@ def _report(left: Narrowed, output: Output, view: View) -> str:
     else:
         text = render(output.format, run, view)
     if output.format.for_people and not output.quiet:
-        told = summary(run, left.known, reasons=output.show_declined)
-        lines = (told, looked.looked_line(run))
+        settings = settings_lines(run, view)
+        lines = (summary(run, left.known), *settings, looked.looked_line(run))
         text += "".join(f"{folded(line, 0, view)}\n" for line in lines if line)
     return text
 

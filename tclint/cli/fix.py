@@ -121,7 +121,6 @@ def fix(
     baseline: options.Baseline = None,
     diff_only: options.DiffOnly = None,
     changed: options.Changed = False,
-    show_declined: options.ShowDeclined = False,
     stdin_filename: options.StdinFilename = None,
     quiet: options.Quiet = False,
     exit_zero: options.ExitZero = False,
@@ -165,15 +164,20 @@ def fix(
         min_worth=min_worth,
         preset=preset,
     )
+    hatches = remedies in (Remedies.HATCHES, Remedies.ALL)
+    if hatches and not verify:
+        raise typer.BadParameter(
+            "escape hatches make compiled code raise where a later call differs from the first: "
+            "only `tclint fix --verify --remedies hatches` opens them, after it has run them"
+        )
     how = FixOptions(
         unsafe=unsafe_fixes,
         settings=remedies in (Remedies.SETTINGS, Remedies.ALL),
-        hatches=remedies in (Remedies.HATCHES, Remedies.ALL),
+        hatches=hatches,
         diff=diff,
         as_json=output_format is Format.JSON,
         statistics=statistics,
         quiet=quiet,
-        show_declined=show_declined,
         exit_zero=exit_zero,
         exit_non_zero_on_fix=exit_non_zero_on_fix,
         narrowing=Narrowing(baseline, "HEAD" if changed else diff_only),

@@ -32,6 +32,7 @@ from tclint.report.fixes import as_json, statistics
 from tclint.report.fixes import text as as_text
 from tclint.report.fixes.outcome import Ground, Outcome, Reason, ReportedFix, Status, plain_outcome
 from tclint.report.formats import OutputFormat, render
+from tclint.report.settings import settings_lines
 from tclint.report.summary import summary
 from tclint.report.view import View, folded
 from tclint.source.errors import FileError, SourceError
@@ -59,7 +60,6 @@ class FixOptions:
     as_json: bool = False
     statistics: bool = False
     quiet: bool = False
-    show_declined: bool = False
     exit_zero: bool = False
     exit_non_zero_on_fix: bool = False
     narrowing: Narrowing = field(default_factory=Narrowing)
@@ -204,7 +204,7 @@ def _unless_failed(one: ReportedFix, failed: Mapping[Path, FileError]) -> Report
 
 def deliver(outcome: Outcome, inputs: Inputs, how: FixOptions) -> int:
     """Print the report, and return the exit code."""
-    view = make_view(colour=colour_on(sys.stdout), show_declined=how.show_declined)
+    view = make_view(colour=colour_on(sys.stdout))
     complain_about(outcome.remaining, view)
     if how.diff and not (how.as_json or how.statistics) and for_programs(sys.stdout):
         write_bytes(patch(outcome.changed, view))
@@ -227,8 +227,10 @@ def _report(outcome: Outcome, view: View, how: FixOptions) -> str:
     if how.diff:
         return render_diff(outcome.changed, view)
     report = as_text.render(outcome, view) + render(OutputFormat.FULL, outcome.remaining, view)
-    told = summary(outcome.remaining, reasons=how.show_declined)
-    return report if how.quiet else f"{report}{folded(told, 0, view)}\n"
+    if how.quiet:
+        return report
+    lines = (summary(outcome.remaining), *settings_lines(outcome.remaining, view))
+    return report + "".join(f"{folded(line, 0, view)}\n" for line in lines)
 
 
 def _diff_code(outcome: Outcome, inputs: Inputs, how: FixOptions) -> int:

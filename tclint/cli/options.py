@@ -260,10 +260,6 @@ Watch = Annotated[
     bool,
     typer.Option("--watch", "-w", help="Check again whenever a file changes.", rich_help_panel=RUN),
 ]
-ShowDeclined = Annotated[
-    bool,
-    typer.Option("--show-declined", help="Show why a finding has no fix.", rich_help_panel=REPORT),
-]
 StdinFilename = Annotated[
     Path | None,
     typer.Option(

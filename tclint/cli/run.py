@@ -93,7 +93,7 @@ def run(
     remedies: Annotated[
         Remedies | None,
         typer.Option(
-            help="With --prove or --ablate: turn on Dynamo settings, open escape hatches, or both.",
+            help="With --prove or --ablate: also try Dynamo settings.",
             show_default=False,
         ),
     ] = None,
@@ -147,10 +147,11 @@ def run(
             "--output-format needs --output-file: the command's own output goes to the terminal"
         )
     settings = Settings(steps=steps, warm_up=warm_up, marker=step_marker, seed=seed)
-    wanted = Wanted(
-        unsafe_fixes,
-        settings=remedies in (Remedies.SETTINGS, Remedies.ALL),
-        hatches=remedies in (Remedies.HATCHES, Remedies.ALL),
-    )
+    if remedies not in (None, Remedies.SETTINGS):
+        raise typer.BadParameter(
+            "only `tclint fix --verify --remedies hatches` opens escape hatches; here write "
+            "`--remedies settings`"
+        )
+    wanted = Wanted(unsafe_fixes, settings=remedies is Remedies.SETTINGS)
     plan = Plan(tuple(command), settings, wanted, keep, ablate=ablate, prove=prove, apply=apply)
     raise typer.Exit(carry_out(plan, output_format.value, output_file))

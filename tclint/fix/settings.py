@@ -16,7 +16,6 @@ from tclint.diagnostics import (
     Decline,
     Diagnostic,
     Effect,
-    RemedyKind,
     Span,
 )
 from tclint.fix.results import Declined
@@ -93,8 +92,7 @@ def _by_place(
 
 def _allowed(diagnostic: Diagnostic, names: Collection[str]) -> Iterator[Remedy]:
     for remedy in diagnostic.remedies:
-        setting = remedy.kind is RemedyKind.SETTING
-        if setting and all(_name(line) in names for line in remedy.lines):
+        if all(_name(line) in names for line in remedy.lines):
             yield remedy
 
 
@@ -128,7 +126,7 @@ def _at(path: Path, text: str | None, row: int, wanted: _Wanted) -> Result | Dec
     diagnostic = Diagnostic(
         CODE, _NAME, repair.message, Effect.GRAPH_BREAK, Confidence.HIGH, file.path,
         Span(start, start), fixable=Applicability.UNSAFE, fix_message=repair.message,
-        worth=USUAL_WORTH[Effect.GRAPH_BREAK],
+        worth=USUAL_WORTH[Effect.GRAPH_BREAK], instead=repair.message,
     )  # fmt: skip
     return Result(diagnostic, placed(repair), file)
 

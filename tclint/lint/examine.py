@@ -14,6 +14,7 @@ from typing import Any, Final
 from tclint.config import ConfigError
 from tclint.diagnostics import (
     USUAL_WORTH,
+    Advice,
     Confidence,
     Decline,
     Diagnostic,
@@ -26,6 +27,8 @@ from tclint.lint.codes import SYNTAX_ERROR
 from tclint.lint.comments import keeping_comments
 from tclint.lint.confidence import confidence_of
 from tclint.lint.execution import Program
+from tclint.lint.file_rules import SyntaxErrorRule
+from tclint.lint.headline import headline
 from tclint.lint.links import page_of
 from tclint.lint.looked import NOTHING, looked_at
 from tclint.lint.outcome import Found, Outcome
@@ -207,7 +210,7 @@ class Examiner:
             span = error.span or Span(Position(1, 1), Position(1, 1))
             diagnostic = Diagnostic(
                 SYNTAX_ERROR, "syntax-error", error.message, Effect.INVALID,
-                Confidence.HIGH, path, span, worth=Worth.HIGH,
+                Confidence.HIGH, path, span, worth=Worth.HIGH, instead=SyntaxErrorRule.instead,
             )  # fmt: skip
             if not silencer.silences(diagnostic, file, None):
                 self.flagged[str(path)] = file
@@ -322,7 +325,7 @@ def found_by(
     diagnostic = Diagnostic(
         code=rule.code,
         name=rule.name,
-        message=" ".join(finding.message.split()),  # quoted code may run over several lines
+        message=headline(finding.message),
         effect=effect_of(rule, finding),
         confidence=finding.confidence or confidence_of(event),
         worth=worth_of(rule, finding),
@@ -333,15 +336,24 @@ def found_by(
         chain=site.chain,
         fixable=repair.applicability if repair else None,
         fix_message=repair.message if repair else None,
-        declined=fix if isinstance(fix, Decline) else None,
-        url=page_of(rule.code, gb_ids),
-        remedies=tuple(remedies(site, finding.goes_with, hatch, compiled_at)),
+        declined=Decline(fix.reason) if isinstance(fix, Decline) else None,
+        url=page_of(rule.code),
+        remedies=tuple(remedies(site, finding.removed_by_settings, compiled_at)),
+        instead=_instead(rule, finding, fix),
     )
     explicit = site.region is not None and site.region.explicit
     data = placed(repair) if repair else None
     way_out = placed(hatch) if hatch else None
     instead = placed(unsafe) if unsafe else None
     return Found(diagnostic, data, not site.facts.default_off, explicit, way_out, instead)
+
+
+def _instead(rule: Rule[Any], finding: Finding, fix: Repair | Decline | None) -> str:
+    """What to do about a finding: what the fix does, or else what its author can write."""
+    if isinstance(fix, Repair):
+        return fix.message
+    advice = fix.reason if isinstance(fix, Advice) else finding.instead or rule.instead
+    return f"{advice[:1].upper()}{advice[1:]}" or f"Read `tclint rule {rule.code}`"
 
 
 def _carried_out(

@@ -45,6 +45,9 @@ class SyntaxErrorRule(_Own):
     code = SYNTAX_ERROR
     name = "syntax-error"
     summary = "The file cannot be parsed"
+    instead = (
+        "Correct the line that the message names, or exclude a file that is not meant to be Python"
+    )
     effects = (Effect.INVALID,)
 
 
@@ -73,6 +76,7 @@ class UnusedSuppression(_Own):
     code = UNUSED_SUPPRESSION
     name = "unused-suppression"
     summary = "A comment silences nothing"
+    instead = "Take the code out of the comment"
     effects = (Effect.NONE,)
     examples = (
         Bad(
@@ -124,6 +128,9 @@ class InvalidSuppression(_Own):
     code = INVALID_SUPPRESSION
     name = "invalid-suppression"
     summary = "A comment that should silence findings cannot be understood"
+    instead = (
+        "Write `# tclint: ignore[CODE]` on the line, or `# tclint: ignore-file[CODE]` for the file"
+    )
     effects = (Effect.NONE,)
     examples = (
         Bad(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -16,12 +15,10 @@ DOCUMENTATION: Final = "Documentation"
 """The label of the project URL below which a pack's pages are, as ``rules/CODE/``."""
 
 
-def page_of(code: str, gb_ids: Sequence[str]) -> str | None:
-    """The page of a rule, if its package says where; else torch's page of the graph break."""
+def page_of(code: str) -> str | None:
+    """The rule's own page, if its package says where its documentation is."""
     site = _site(code)
-    if site is not None:
-        return f"{site}/rules/{code}/"
-    return graph_break_page(gb_ids[0]) if gb_ids else None
+    return None if site is None else f"{site}/rules/{code}/"
 
 
 def graph_break_page(gb_id: str) -> str:

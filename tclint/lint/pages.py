@@ -29,7 +29,7 @@ examples, each below a heading of its own, with facts about it as a list::
     ```
 
 The examples below ``## More examples`` are tested like all others, and printed nowhere. Nothing
-reads a page while files are checked.
+reads a page while files are checked; reports read those of the rules that found something.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
-"""What would remove a break besides rewriting its line: settings of Dynamo, and escape hatches."""
+"""Settings of Dynamo that remove a break whose line stays as it is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from tclint.diagnostics import ChainLink, Remedy, RemedyKind
+from tclint.diagnostics import ChainLink, Remedy
 from tclint.torch_facts.dynamo_settings import DynamoSetting, with_needed
 
 if TYPE_CHECKING:
-    from tclint.lint.rewrite import Repair
     from tclint.semantics.interpreter.analysis import Root
     from tclint.semantics.site import Site
 
@@ -38,15 +37,11 @@ class CompiledAt:
 NOWHERE: Final = CompiledAt(())
 
 
-def remedies(
-    site: Site, goes_with: tuple[str, ...], hatch: Repair | None, compiled_at: CompiledAt
-) -> Iterator[Remedy]:
-    """The remedies of a finding, the least intrusive first."""
-    missing = [one for one in with_needed(goes_with) if not site.has_setting(one.name)]
-    if goes_with and all(_is_known(one, site) for one in missing):
+def remedies(site: Site, names: tuple[str, ...], compiled_at: CompiledAt) -> Iterator[Remedy]:
+    """The settings of these names, where the project's torch has them and they are not on yet."""
+    missing = [one for one in with_needed(names) if not site.has_setting(one.name)]
+    if names and all(_is_known(one, site) for one in missing):
         yield _setting(missing, compiled_at.places(site))
-    if hatch is not None:
-        yield Remedy(RemedyKind.HATCH, hatch.message, hatch.changes)
 
 
 def _setting(missing: list[DynamoSetting], places: tuple[ChainLink, ...]) -> Remedy:
@@ -54,7 +49,7 @@ def _setting(missing: list[DynamoSetting], places: tuple[ChainLink, ...]) -> Rem
     implied = {name for one in missing for name in one.needs}  # whose risk the others tell, too
     risks = "; ".join(dict.fromkeys(one.risk for one in missing if one.name not in implied))
     lines = tuple(one.line for one in missing)
-    return Remedy(RemedyKind.SETTING, f"Turn on {names}", risks, lines, places)
+    return Remedy(f"Turn on {names}", risks, lines, places)
 
 
 def _is_known(setting: DynamoSetting, site: Site) -> bool:

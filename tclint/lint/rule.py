@@ -91,12 +91,15 @@ class Finding:
     rule's first effect and to its ids. A ``confidence`` of None lets the engine derive it: from how
     sure the analysis is of the values and of the region. ``worth`` defaults to the rule's.
     ``related`` are other places where the effect shows. ``cedes_to`` is a call around it: where
-    another finding of the same effect stands at that very call, this one is left out. ``goes_with``
-    names the settings of Dynamo (:mod:`tclint.torch_facts.dynamo_settings`) with which the break
-    goes, and breaks nowhere else instead. ``hatch`` keeps what Dynamo cannot trace out of its
+    another finding of the same effect stands at that very call, this one is left out.
+    ``removed_by_settings`` names the settings of Dynamo
+    (:mod:`tclint.torch_facts.dynamo_settings`) with which the break goes, and breaks nowhere else
+    instead. ``hatch`` keeps what Dynamo cannot trace out of its
     sight, such as a helper as a custom operator: an unsafe repair for when no other one helps.
     ``unsafe`` removes more than a safe ``fix`` does: it is made in its place where unsafe fixes are
     asked for.
+    ``instead`` says what to do where there is no fix, with names from the code; the rule's own
+    ``instead`` if it is empty.
     ``since`` is the first torch on which it holds, and ``before`` the first on which it holds no
     more: the engine compares them with the versions that the project is for.
     """
@@ -110,9 +113,10 @@ class Finding:
     worth: Worth | None = None
     related: tuple[ast.expr | ast.stmt, ...] = ()
     cedes_to: ast.Call | None = None
-    goes_with: tuple[str, ...] = ()
+    removed_by_settings: tuple[str, ...] = ()
     hatch: Repair | None = None
     unsafe: Repair | None = None
+    instead: str = ""
     since: Version | None = None
     before: Version | None = None
 
@@ -128,7 +132,11 @@ class Rule(ABC, Generic[E]):
     ``worth`` is what was ``measured``: how much, of what, and on what. None means that nobody has
     measured, and that the worth is taken to be that of the effect.
 
-    ``settings`` are those of Dynamo that some of its findings name in ``goes_with``.
+    ``instead`` is what to do about a finding that has no fix, in one line: an order without a full
+    stop, such as "Count where the compiled function is called". It says what to write, never why
+    there is no fix.
+
+    ``settings`` are those of Dynamo that some of its findings name in ``removed_by_settings``.
 
     ``former_names`` are names that the rule had before: ``tclint rule`` still knows them.
 
@@ -141,6 +149,7 @@ class Rule(ABC, Generic[E]):
     name: ClassVar[str]
     former_names: ClassVar[Sequence[str]] = ()
     summary: ClassVar[str]
+    instead: ClassVar[str] = ""
     on: ClassVar[type[Event]]
     effects: ClassVar[tuple[Effect, ...]]
     gb_ids: ClassVar[tuple[str, ...]] = ()

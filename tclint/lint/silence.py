@@ -20,6 +20,7 @@ from tclint.diagnostics import (
     Span,
 )
 from tclint.lint.codes import INVALID_SUPPRESSION, UNUSED_SUPPRESSION
+from tclint.lint.file_rules import InvalidSuppression, UnusedSuppression
 from tclint.lint.outcome import Found, Silencing
 from tclint.lint.repair import PlacedRepair
 from tclint.lint.selection import file_ignores, is_selected, selected_codes
@@ -98,7 +99,8 @@ class Silencer:
         ]
         for comment, message in wrong:
             name, said = "invalid-suppression", message[:1].upper() + message[1:]
-            yield Found(_diagnostic(INVALID_SUPPRESSION, name, said, file, comment.span))
+            found = _diagnostic(INVALID_SUPPRESSION, name, said, file, comment.span)
+            yield Found(replace(found, instead=InvalidSuppression.instead))
 
     def _unused(self, module: ModuleInfo, visited: Collection[FunctionInfo]) -> Iterator[Found]:
         if not is_selected(UNUSED_SUPPRESSION, self._config):
@@ -136,7 +138,8 @@ def _unused(file: SourceFile, comment: Suppression, code: str | None) -> Found:
     span, name = _place(file, comment, code), "unused-suppression"
     found = _diagnostic(UNUSED_SUPPRESSION, name, message, file, span, repair)
     decline = None if repair else Decline("other linters read `noqa` comments, too")
-    return Found(replace(found, declined=decline), repair)
+    instead = repair.message if repair else UnusedSuppression.instead
+    return Found(replace(found, declined=decline, instead=instead), repair)
 
 
 def _diagnostic(

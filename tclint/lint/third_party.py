@@ -20,8 +20,8 @@ from tclint.diagnostics import (
     Decline,
     Diagnostic,
     Effect,
-    RemedyKind,
 )
+from tclint.lint.headline import headline
 from tclint.records import record
 from tclint.semantics.body import Body
 from tclint.semantics.events import Event
@@ -150,18 +150,17 @@ def told_at(found: Diagnostic, event: Event, caller: Caller) -> Diagnostic | Non
     if found.effect is not Effect.GRAPH_BREAK or found.confidence is not Confidence.HIGH:
         return None
     module = event.site.module.name
-    package = module.partition(".")[0]
+    package, row = module.partition(".")[0], found.span.start.row
     return replace(
         found,
-        message=f"This calls {module}, which breaks the graph in line {found.span.start.row}: "
-        f"{found.message}",
+        message=headline(f"This calls `{module}`, which breaks the graph in line {row}"),
         path=caller.file.path,
         span=caller.file.span(caller.call),
         related=(),
         fixable=None,
         fix_message=None,
-        declined=Decline(f"the break is in the installed package {package}"),
-        remedies=tuple(one for one in found.remedies if one.kind is RemedyKind.SETTING),
+        declined=Decline(f"the break is in the installed package {package}: {found.message}"),
+        instead="Call it before or after the compiled code, and pass its result in",
     )
 
 

@@ -42,7 +42,7 @@ def _remedy(finding: Diagnostic) -> str:
     if finding.fixable in {Applicability.SAFE, Applicability.UNSAFE}:
         option = " --unsafe-fixes" if finding.fixable is Applicability.UNSAFE else ""
         return f"; `tclint fix{option}` can fix it: {finding.fix_message}"
-    return "".join(f"; or: {remedy.message}" for remedy in finding.remedies[:1])
+    return f"; instead: {finding.instead}"
 
 
 def _findings(seen: Seen) -> list[Diagnostic]:

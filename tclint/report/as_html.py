@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from dataclasses import replace
 from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -18,7 +17,8 @@ from tclint.report.looked import compiled_at, looked_line
 from tclint.report.painted import CODE_STYLE, painted_diff, painted_excerpt
 from tclint.report.place import by_place, place_text
 from tclint.report.project import NAME
-from tclint.report.repairs import fix_of, hatch_of
+from tclint.report.repairs import fix_of
+from tclint.report.settings import settings_lines
 from tclint.report.severity import level
 from tclint.report.style import STYLE
 from tclint.report.summary import summary
@@ -55,7 +55,6 @@ _FIXABLE = "fixable"
 
 def render(run: Run, view: View) -> str:
     """The page: what to show, rules, then every finding by file."""
-    view = replace(view, show_declined=True)
     choices = _choices(run)
     parts = [
         _filter(choices, len(run.results)),
@@ -65,7 +64,7 @@ def render(run: Run, view: View) -> str:
     ]
     parts += _regions(run, view)
     parts += [_place(heading, found, view) for heading, found in by_place(run.results)]
-    summary_of_run = prose(summary(run, reasons=True))
+    summary_of_run = "<br>".join(map(prose, (summary(run), *settings_lines(run, view))))
     if view.origin:
         summary_of_run += f"<br>{escape(view.origin)}"
     return PAGE.substitute(
@@ -179,7 +178,7 @@ def _finding(result: Result, view: View) -> str:
     said = "".join(
         f"<p><b>{escape(label)}</b> {prose(text)}</p>"
         for label, text in notes(result, view, set())
-        if label != "help"
+        if label != "page"
     )
     fixable = f" {_FIXABLE}" if diagnostic.fixable is Applicability.SAFE else ""
     return (
@@ -191,11 +190,9 @@ def _finding(result: Result, view: View) -> str:
 
 
 def _changes(result: Result) -> str:
-    """What the fix, or else the escape hatch, does to the file."""
+    """What the fix does to the file."""
     fix = fix_of(result)
-    if not isinstance(fix, Fix):
-        fix = hatch_of(result)
-    return painted_diff(result.file, fix.edits) if fix is not None else ""
+    return painted_diff(result.file, fix.edits) if isinstance(fix, Fix) else ""
 
 
 def prose(text: str) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tclint.report.full import fix_note
+from tclint.report.full import circumstances
 from tclint.report.place import file_span, place_text
 from tclint.report.project import NAME
 from tclint.report.severity import level
-from tclint.report.view import absolute, chain_text, effect_text
+from tclint.report.told import told
+from tclint.report.view import absolute
 from tclint.report.workflow import command
 
 if TYPE_CHECKING:
@@ -45,9 +46,6 @@ def _command(result: Result, view: View) -> str:
 def _message(result: Result, view: View) -> str:
     diagnostic = result.diagnostic
     lines = [f"{place_text(result, view)}: {diagnostic.code} {diagnostic.message}"]
-    lines.append(f"  effect: {effect_text(diagnostic)}")
-    if way := chain_text(diagnostic, view):
-        lines.append(f"  reached: {way}")
-    if diagnostic.fixable is not None:
-        lines.append("  {}: {}".format(*fix_note(result, diagnostic.fixable)))
+    below = (*circumstances(result, view), *told(result).below)
+    lines += [f"  {label}: {text}" for label, text in below]
     return "\n".join(lines)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from tclint.printable import json_text
 from tclint.report.fingerprint import fingerprints
-from tclint.report.place import file_span, message_with_cell
+from tclint.report.place import file_span, with_cell
 from tclint.report.severity import level
+from tclint.report.told import plain
 
 if TYPE_CHECKING:
     from tclint.diagnostics import Position
@@ -30,7 +31,7 @@ def _issue(result: Result, fingerprint: str, view: View) -> dict[str, object]:
     diagnostic, span = result.diagnostic, file_span(result)
     return {
         "check_name": diagnostic.code,
-        "description": f"{diagnostic.code}: {message_with_cell(result)}",
+        "description": f"{diagnostic.code}: {with_cell(result, plain(result))}",
         "severity": _SEVERITIES[level(diagnostic)],
         "fingerprint": fingerprint,
         "location": {

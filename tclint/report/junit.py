@@ -6,9 +6,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from tclint.report.full import circumstances
 from tclint.report.place import place_text
 from tclint.report.project import NAME
-from tclint.report.view import chain_text, effect_text
+from tclint.report.told import told
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,11 +47,9 @@ def _failures(root: ET.Element, path: str, results: Iterable[Result], view: View
         failure = ET.SubElement(
             case, "failure", message=diagnostic.message, type=diagnostic.effect.value
         )
-        text = f"{place_text(result, view)}: {diagnostic.message}\n"
-        text += f"effect: {effect_text(diagnostic)}"
-        if way := chain_text(diagnostic, view):
-            text += f"\nreached: {way}"
-        failure.text = text
+        below = (*circumstances(result, view), *told(result).below)
+        lines = [f"{place_text(result, view)}: {diagnostic.message}"]
+        failure.text = "\n".join([*lines, *(f"{label}: {text}" for label, text in below)])
 
 
 def _case(root: ET.Element, path: str, name: str) -> ET.Element:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import re
 import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
 _AROUND = 3
 """Lines of a diff on each side of what changes."""
 _LEFT_OUT = "...\n"
-_SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[A-Z`])")
-_SHORT = 200
-"""Characters that a reason may have, if its first sentence has no more."""
 
 
 def page(rule: Rule[Any]) -> str:
@@ -45,6 +41,8 @@ def facts(rule: Rule[Any]) -> str:
     if rule.gb_ids:
         links = (f"[{gb}]({graph_break_page(gb)})" for gb in rule.gb_ids)
         lines.append("- Graph breaks: " + ", ".join(links))
+    if rule.instead:
+        lines.append(f"- Do this instead: {rule.instead}")
     lines.append(f"- Fix: {fix_kinds(rule)}")
     if rule.settings:
         names = ", ".join(f"`{one.dotted}`" for one in with_needed(rule.settings))
@@ -95,19 +93,6 @@ def fix_kinds(rule: Rule[Any]) -> str:
         if shown
     ]
     return ", ".join(kinds) or "none"
-
-
-def reason(rule: Rule[Any]) -> str:
-    """Why a finding of the rule matters, in a sentence or two: how its page begins to say so."""
-    _, _, rest = page_of(rule).text.partition("\n## Why it hurts\n")
-    paragraph = " ".join(rest.partition("\n\n")[0].partition("\n## ")[0].split())
-    sentences = _SENTENCE_END.split(paragraph.replace("**", ""))
-    told = sentences[0]
-    for more in sentences[1:]:
-        if len(told) + 1 + len(more) > _SHORT:
-            break
-        told = f"{told} {more}"
-    return told
 
 
 def _example(example: Example) -> Iterator[str]:

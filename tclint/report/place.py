@@ -35,11 +35,13 @@ def file_span(result: Result) -> Span:
     return START if result.file.cell(span.start.row) else span
 
 
-def message_with_cell(result: Result) -> str:
-    """The message, and the cell where the span cannot tell it."""
-    message = result.diagnostic.message
+def with_cell(result: Result, text: str) -> str:
+    """A text whose first line names the cell, where the span cannot tell it."""
     cell, start = cell_place(result, result.diagnostic.span.start)
-    return f"{message} (cell {cell}, line {start.row})" if cell else message
+    if not cell:
+        return text
+    first, end, rest = text.partition("\n")
+    return f"{first} (cell {cell}, line {start.row}){end}{rest}"
 
 
 def by_place(results: Sequence[Result]) -> Iterator[tuple[str, list[Result]]]:

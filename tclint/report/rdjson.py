@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Fix, Position, Span
 from tclint.printable import json_text
-from tclint.report.place import file_span, message_with_cell
+from tclint.report.place import file_span, with_cell
 from tclint.report.project import NAME, homepage
 from tclint.report.repairs import fix_of
 from tclint.report.severity import level
+from tclint.report.told import plain
 
 if TYPE_CHECKING:
     from tclint.lint.engine import Result, Run
@@ -40,7 +41,7 @@ def _diagnostic(result: Result, view: View) -> dict[str, object]:
     if diagnostic.url:
         code["url"] = diagnostic.url
     found: dict[str, object] = {
-        "message": message_with_cell(result),
+        "message": with_cell(result, plain(result)),
         "location": {
             "path": view.posix(diagnostic.path),
             "range": _range(result.file, file_span(result)),

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tclint.diagnostics import Decline, Diagnostic, Edit, Fix, Position, RemedyKind
+from tclint.diagnostics import Decline, Diagnostic, Edit, Fix, Position
 from tclint.report.place import cell_place
-from tclint.report.repairs import fix_of, hatch_of
+from tclint.report.repairs import fix_of
+from tclint.report.told import why
 from tclint.report.view import absolute
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ def record(result: Result) -> dict[str, object]:
         "code": diagnostic.code,
         "name": diagnostic.name,
         "message": diagnostic.message,
+        "instead": diagnostic.instead,
+        "why": why(diagnostic.code),
         "effect": diagnostic.effect.value,
         "confidence": diagnostic.confidence.value,
         "worth": diagnostic.worth.value,
@@ -38,25 +41,18 @@ def record(result: Result) -> dict[str, object]:
         "fix": fix_record(fix) if isinstance(fix, Fix) else None,
         "declined": fix.reason if isinstance(fix, Decline) else None,
         "url": diagnostic.url,
-        "remedies": [*_remedies(result)],
+        "settings": [*_settings(result)],
     }
 
 
-def _remedies(result: Result) -> Iterator[dict[str, object]]:
+def _settings(result: Result) -> Iterator[dict[str, object]]:
+    """The settings that remove a finding, and where the project compiles the code."""
     for remedy in result.diagnostic.remedies:
         places = [
             {"filename": absolute(Path(place.filename)), "row": place.row}
             for place in remedy.places
         ]
-        hatch = hatch_of(result) if remedy.kind is RemedyKind.HATCH else None
-        yield {
-            "kind": remedy.kind.value,
-            "message": remedy.message,
-            "changes": remedy.changes,
-            "lines": list(remedy.lines),
-            "places": places,
-            "edits": [*map(_edit, hatch.edits)] if hatch is not None else [],
-        }
+        yield {"lines": list(remedy.lines), "changes": remedy.changes, "places": places}
 
 
 def location(position: Position) -> dict[str, int]:

@@ -6,7 +6,7 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tclint.diagnostics import Applicability, Decline, Fix
+from tclint.diagnostics import Decline, Fix
 from tclint.source.errors import SourceError
 from tclint.source.parse import parse
 
@@ -27,18 +27,6 @@ def fix_of(result: Result) -> Fix | Decline | None:
     if isinstance(edits, Decline):
         return edits
     return Fix(diagnostic.fix_message or repair.message, diagnostic.fixable, repair.change, edits)
-
-
-def hatch_of(result: Result) -> Fix | None:
-    """The escape hatch with its edits; None where there is none, or none can be written."""
-    if result.hatch is None:
-        return None
-    from tclint.fix.edits import edits_for
-
-    edits = edits_for(result.file, _tree_of(result.file), result.hatch)
-    if isinstance(edits, Decline):
-        return None
-    return Fix(result.hatch.message, Applicability.UNSAFE, result.hatch.change, edits)
 
 
 @lru_cache(maxsize=4)

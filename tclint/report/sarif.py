@@ -13,10 +13,11 @@ from tclint.lint.pages import page_of
 from tclint.printable import json_text
 from tclint.report.fingerprint import fingerprints
 from tclint.report.looked import figures
-from tclint.report.place import file_span, message_with_cell
+from tclint.report.place import file_span, with_cell
 from tclint.report.project import NAME, homepage
 from tclint.report.repairs import fix_of
 from tclint.report.severity import level
+from tclint.report.told import plain
 
 if TYPE_CHECKING:
     from tclint.diagnostics import ChainLink, Diagnostic
@@ -92,7 +93,7 @@ def _result(result: Result, fingerprint: str, indices: dict[str, int], view: Vie
         "ruleId": diagnostic.code,
         "ruleIndex": indices[diagnostic.code],
         "level": level(diagnostic),
-        "message": {"text": message_with_cell(result)},
+        "message": {"text": with_cell(result, plain(result))},
         "locations": [_location(diagnostic.path, view, _region(file_span(result)))],
         "partialFingerprints": {"primaryLocationLineHash": fingerprint},
         "properties": {
@@ -100,7 +101,7 @@ def _result(result: Result, fingerprint: str, indices: dict[str, int], view: Vie
             "confidence": diagnostic.confidence.value,
             "worth": diagnostic.worth.value,
             "gb_ids": list(diagnostic.gb_ids),
-            **_remedies(diagnostic),
+            "instead": diagnostic.instead,
         },
     }
     if diagnostic.chain:
@@ -111,11 +112,6 @@ def _result(result: Result, fingerprint: str, indices: dict[str, int], view: Vie
     if isinstance(fix, Fix) and file_span(result) is diagnostic.span:
         found["fixes"] = [_fix(fix, diagnostic.path, view)]
     return found
-
-
-def _remedies(diagnostic: Diagnostic) -> Object:
-    told = [f"{one.message}: {one.changes}" for one in diagnostic.remedies]
-    return {"remedies": told} if told else {}
 
 
 def _link(number: int, link: ChainLink, view: View) -> Object:

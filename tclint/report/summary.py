@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.config_places import PLACE_NAMES
-from tclint.diagnostics import Applicability, ChainLink, Effect, RemedyKind, Worth
+from tclint.diagnostics import Applicability, Effect, Worth
 from tclint.report.place import listed
 from tclint.report.view import count
 
@@ -17,17 +16,15 @@ if TYPE_CHECKING:
     from tclint.lint.engine import Run
 
 
-def summary(run: Run, known: int = 0, *, reasons: bool = False) -> str:
+def summary(run: Run, known: int = 0) -> str:
     """How much was found, how much of it can be fixed, and what is not shown.
 
-    ``known`` is the number of findings that a baseline took out; ``reasons`` says that the report
-    tells why there is no fix.
+    ``known`` is the number of findings that a baseline took out.
     """
     found = _without_findings(run)
     if run.results:
         found = f"Found {count(len(run.results), 'finding')}{_breaks(run)}{_elsewhere(run)}."
-    fixes = _fixable(run) or ("" if reasons else _why_none(run))
-    parts = (found, fixes, _settings(run), *_not_shown(run, known))
+    parts = (found, _fixable(run), *_not_shown(run, known))
     return " ".join(part for part in parts if part)
 
 
@@ -87,29 +84,3 @@ def _fixable(run: Run) -> str:
     if unsafe:
         return f"{unsafe} fixable with `tclint fix --unsafe-fixes`."
     return ""
-
-
-def _why_none(run: Run) -> str:
-    """Where to read why there is no fix, if there is none and some rule knows a reason."""
-    if all(result.diagnostic.declined is None for result in run.results):
-        return ""
-    return "`--show-declined` shows why there is no fix."
-
-
-def _settings(run: Run) -> str:
-    """How many of the findings that no fix removes settings remove, and where to write them."""
-    lines: dict[tuple[ChainLink, ...], dict[str, None]] = {}
-    number: Counter[tuple[ChainLink, ...]] = Counter()
-    for result in run.results:
-        for remedy in result.diagnostic.remedies:
-            if remedy.kind is RemedyKind.SETTING and result.diagnostic.fixable is None:
-                lines.setdefault(remedy.places, {}).update(dict.fromkeys(remedy.lines))
-                number[remedy.places] += 1
-    if not number:
-        return ""
-    places, most = number.most_common(1)[0]
-    told = f"{most} more fixable with {count(len(lines[places]), 'setting')}"
-    where = f"before {Path(places[0].filename).name}:{places[0].row} " if places else ""
-    how = "(`tclint fix --remedies settings`)" if places else "where you compile"
-    rest = number.total() - most
-    return f"{told} {where}{how}{f', {rest} with settings elsewhere' if rest else ''}."

@@ -37,7 +37,6 @@ class View:
 
     base: Path
     colour: bool = False
-    show_declined: bool = False
     rules: Sequence[Rule[Any]] = ()
     width: int = WIDEST
     links: bool = False

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tclint.diagnostics import Applicability, Decline, Fix
 from tclint.git.diff import Added
 from tclint.report.severity import level
+from tclint.report.told import told
 from tclint.report.view import effect_text
 from tclint.review import marks
 from tclint.review.findings import Introduced, Outcome
@@ -90,8 +91,7 @@ def _note(finding: Introduced) -> Note:
         lines.append(price(finding.cost))
     if finding.chain:
         lines.append(f"reached: {finding.chain}")
-    if diagnostic.fix_message and diagnostic.fixable is not None:
-        lines.append(f"{diagnostic.fixable.value} fix: {diagnostic.fix_message}")
+    lines += [f"{label}: {text}" for label, text in told(finding.result).below]
     return Note(
         finding.path,
         finding.line,

@@ -6,15 +6,15 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
 from tclint.diagnostics import Applicability, Decline, Fix
 from tclint.fix.diff import diff_of, edited
-from tclint.lint.registry import UnknownRuleError, rule_by_code
 from tclint.printable import visible
-from tclint.report.page import reason
 from tclint.report.rounded import rounded
+from tclint.report.told import told
 from tclint.report.view import count, effect_text
 from tclint.review.findings import Cost, Introduced, Outcome
 from tclint.review.markdown import code, link, prose
@@ -66,11 +66,8 @@ def why(finding: Introduced) -> list[str]:
     diagnostic = finding.result.diagnostic
     silence = f"# tclint: ignore[{diagnostic.code}]"
     ways = f"Silence it: {code(silence)} on the line; {code(f'tclint rule {diagnostic.code}')}"
-    try:
-        told = reason(rule_by_code(diagnostic.code))
-    except UnknownRuleError:
-        told = ""
-    return [*([f"Why: {prose(_cut(told))}"] if told else []), f"{ways} says when to leave it."]
+    reason = told(finding.result).why
+    return [*([f"Why: {prose(_cut(reason))}"] if reason else []), f"{ways} says when to leave it."]
 
 
 def changes(file: SourceFile, fix: Fix) -> list[str]:
@@ -85,19 +82,12 @@ def changes(file: SourceFile, fix: Fix) -> list[str]:
 
 
 def remedy(finding: Introduced, fix: Fix | Decline | None, *, offered: bool) -> list[str]:
-    """How to mend it; ``offered`` says that a suggestion follows."""
-    if fix is None:
-        return []
-    if isinstance(fix, Decline):
-        return [f"No fix: {prose(_cut(fix.reason))}"]
-    words = f"{fix.applicability.value.capitalize()} fix: {prose(_cut(fix.message))}"
-    repair = finding.result.repair
-    if repair is not None and repair.note:
-        words += f" ({prose(_cut(repair.note))})"
-    if offered or fix.applicability is Applicability.DISPLAY:
-        return [words]
-    unsafe = fix.applicability is Applicability.UNSAFE
-    return [f"{words}: {code(_command([finding.path], unsafe=unsafe))}"]
+    """What to do instead; ``offered`` says that a suggestion follows."""
+    result = finding.result
+    if not isinstance(fix, Fix):
+        result = replace(result, diagnostic=replace(result.diagnostic, fixable=None, declined=fix))
+    words = f"Instead: {prose(_cut(told(result).instead))}"
+    return [f"{words}, as suggested here"] if offered else [words]
 
 
 def summary(outcome: Outcome, left_over: Sequence[Introduced]) -> list[str]:

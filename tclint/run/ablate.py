@@ -93,8 +93,8 @@ def _remedy(answer: Answer, line: Line, config: Config, wanted: Wanted) -> FixRu
         return fixed
     if finding.fixable is Applicability.UNSAFE and not wanted.unsafe:
         return "its fix is unsafe: --unsafe-fixes allows it"
-    if finding.remedies and not (wanted.settings and wanted.hatches):
-        return "it has no fix: --remedies allows other remedies"
+    if finding.remedies and not wanted.settings:
+        return "it has no fix: `--remedies settings` allows settings"
     return "it has no fix"
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tclint.config import Config
-from tclint.diagnostics import Applicability, Diagnostic, RemedyKind
+from tclint.diagnostics import Applicability, Diagnostic
 from tclint.errors import UserError
 from tclint.fix.apply import fix_files
 from tclint.fix.results import FixRun, Remedies, key_of
@@ -54,7 +54,6 @@ class Wanted:
 
     unsafe: bool = False
     settings: bool = False
-    hatches: bool = False
 
 
 def fixes_for(answer: Answer, config: Config, wanted: Wanted) -> FixRun:
@@ -88,19 +87,13 @@ def fixed_for(
     offered = [remedy for one in findings for remedy in one.remedies]
     lines = {line for remedy in offered for line in remedy.lines}
     settings = {name for name in SETTINGS if wanted.settings and any(name in x for x in lines)}
-    if wanted.hatches:
-        keys |= {key_of(one, hatch=True) for one in findings if _has_hatch(one)}
     return fix_files(
         answer.joined.files,
         with_evidence(config),
         unsafe=wanted.unsafe,
-        remedies=Remedies(frozenset(settings), wanted.hatches),
+        remedies=Remedies(frozenset(settings)),
         allow=keys.__contains__,
     )
-
-
-def _has_hatch(finding: Diagnostic) -> bool:
-    return any(remedy.kind is RemedyKind.HATCH for remedy in finding.remedies)
 
 
 def prove(command: Sequence[str], fixed: FixRun, settings: Settings, desk: Path) -> Proof:

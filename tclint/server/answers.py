@@ -55,7 +55,7 @@ async def hover(ls: TclintServer, params: types.HoverParams) -> types.Hover | No
     found = analysis.touching(place, place)
     named = code_at(analysis.file, place)
     page = ls.engine.page(named[0]) if named is not None else None
-    texts = [finding_text(ls.engine, found)] if found else []
+    texts = [finding_text(found)] if found else []
     if named is not None and page is not None:
         return _hover(ls, analysis, "\n\n---\n\n".join([*texts, page]), named[1])
     if found:

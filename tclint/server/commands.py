@@ -25,7 +25,7 @@ async def explain(ls: TclintServer, code: str) -> str:
     page = ls.engine.page(code)
     if page is None:
         raise JsonRpcInvalidParams(f"no rule has the code {code!r}")
-    url = page_of(code, ())
+    url = page_of(code)
     if url is not None and ls.client.shows_pages:
         ls.window_show_document(types.ShowDocumentParams(url, external=True))
     else:

@@ -59,7 +59,7 @@ def to_lsp(
     is_idle = diagnostic.code == UNUSED_SUPPRESSION and client.tags
     return types.Diagnostic(
         range=range_of(analysis, diagnostic.span, columns)[1],
-        message=diagnostic.message,
+        message=_message(diagnostic),
         severity=severity(diagnostic.effect, diagnostic.confidence, diagnostic.worth),
         code=diagnostic.code,
         code_description=types.CodeDescription(url) if url else None,
@@ -70,6 +70,12 @@ def to_lsp(
         else None,
         data={"id": reported.id} if client.data else None,
     )
+
+
+def _message(diagnostic: Diagnostic) -> str:
+    """The headline, and below it what to do instead: a client may show the first line alone."""
+    instead = f"Instead: {diagnostic.instead}" if diagnostic.instead else ""
+    return "\n".join(filter(None, (diagnostic.message, instead)))
 
 
 def range_of(analysis: Analysis, span: Span, columns: Columns) -> tuple[str, types.Range]:

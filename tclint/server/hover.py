@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tclint.diagnostics import Position, Remedy, Span
+from tclint.diagnostics import Position, Span
+from tclint.lint.links import graph_break_page
 from tclint.lint.looked import RegionSeen
+from tclint.report.told import told
 from tclint.semantics.readable import readable
 from tclint.server.document import Analysis, Reported
-from tclint.server.engine import Engine
 from tclint.source.file import SourceFile
 
 if TYPE_CHECKING:
@@ -23,9 +24,9 @@ MOST: Final = 12
 """Functions of a region that are named; `--show-regions` tells of all."""
 
 
-def finding_text(engine: Engine, found: Sequence[Reported]) -> str:
+def finding_text(found: Sequence[Reported]) -> str:
     """Markdown for the findings at a place, one section each."""
-    return "\n\n---\n\n".join(_section(engine, reported) for reported in found)
+    return "\n\n---\n\n".join(map(_section, found))
 
 
 def code_at(file: SourceFile, place: Position) -> tuple[str, Span] | None:
@@ -67,21 +68,14 @@ def value_text(known: Explained) -> str:
     return f"`{known.text}`: {readable(known.value)}" + (f"\n{reasons}" if reasons else "")
 
 
-def _remedy(remedy: Remedy) -> str:
-    head = f"Or {remedy.message[:1].lower()}{remedy.message[1:]}"
-    return f"{head} ({remedy.changes})" if remedy.changes else head
-
-
-def _section(engine: Engine, reported: Reported) -> str:
-    diagnostic, repair = reported.result.diagnostic, reported.result.repair
-    ids = f" ({', '.join(diagnostic.gb_ids)})" if diagnostic.gb_ids else ""
+def _section(reported: Reported) -> str:
+    diagnostic = reported.result.diagnostic
+    links = ", ".join(f"[{one}]({graph_break_page(one)})" for one in diagnostic.gb_ids)
+    ids = f" ({links})" if links else ""
+    one = told(reported.result)
     paragraphs = [
-        f"**{diagnostic.code}** `{diagnostic.name}`: {diagnostic.effect.value}{ids}",
-        engine.summary(diagnostic.code) or "",
-        diagnostic.message,
-        f"Unsafe fix: {repair.note}" if repair and repair.note else "",
-        f"No fix: {diagnostic.declined.reason}" if diagnostic.declined else "",
-        *(_remedy(remedy) for remedy in diagnostic.remedies),
-        f"[Documentation]({diagnostic.url})" if diagnostic.url else "",
+        f"**{one.code}** `{diagnostic.name}`: {diagnostic.effect.value}{ids}",
+        one.headline,
+        *(f"{label.capitalize()}: {text}" for label, text in one.below),
     ]
-    return "\n\n".join(p for p in paragraphs if p)
+    return "\n\n".join(paragraphs)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Change, Decline
+from tclint.diagnostics import Advice, Change, Decline
 from tclint.lint.rewrite import AddArgument, Repair, Replace, Rewrite
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
@@ -37,11 +37,11 @@ def switch_in_eager(site: Site, owner: ast.expr, tensor: Tensor) -> Repair | Dec
     statement = site.statement
     alone = isinstance(statement, (ast.Assign, ast.Expr))
     if not alone or not isinstance(owner, ast.Name) or not is_made_here(site, owner, tensor):
-        return Decline(WAY_OUT)
+        return Advice(WAY_OUT)
     reads = site.loads(owner.id)
     rebound = len(site.stores(owner.id)) > 1
     if any(_is_asked(site, read) or _gets_out(site, read, rebound=rebound) for read in reads):
-        return Decline(f"the gradient of `{owner.id}` may be used later; {WAY_OUT}")
+        return Advice(f"the gradient of `{owner.id}` may be used later; {WAY_OUT}")
     spelled = site.spell("torch.compiler.is_compiling")
     if spelled is None:
         return NO_TORCH
@@ -61,9 +61,9 @@ def switch_call_in_eager(
 ) -> Repair | Decline:
     """Make the ``requires_grad_()`` inside an expression ask whether the code is compiled."""
     if not is_made_here(site, owner, tensor):
-        return Decline(WAY_OUT)
+        return Advice(WAY_OUT)
     if _is_leaf_seen(site, call) or (isinstance(owner, ast.Name) and _is_read_again(site, owner)):
-        return Decline(f"the gradient of `{short(site, call)}` may be used later; {WAY_OUT}")
+        return Advice(f"the gradient of `{short(site, call)}` may be used later; {WAY_OUT}")
     spelled = site.spell("torch.compiler.is_compiling")
     if spelled is None:
         return NO_TORCH
@@ -77,7 +77,7 @@ def switch_call_in_eager(
         ):
             rewrite = Replace(on, f"not {spelled}()")
         case _:
-            return Decline(WAY_OUT)
+            return Advice(WAY_OUT)
     return Repair(_MESSAGE, (rewrite,), Change.BEHAVIOUR, _CHANGES)
 
 

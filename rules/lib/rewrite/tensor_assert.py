@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from tclint.diagnostics import Decline
+from tclint.diagnostics import Advice, Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.records import record
 from tclint.semantics.lattice import options
@@ -147,7 +147,7 @@ class _Test:
             case ast.BoolOp():
                 return [self._alternatives(test, negated)]
             case ast.IfExp():
-                raise _RefusedError(Decline("use an `if` with an assert in each branch"))
+                raise _RefusedError(Advice("use an `if` with an assert in each branch"))
             case ast.Compare() if not negated:
                 self._makes("Split the assert")
                 return self._pairs(test)

@@ -35,11 +35,7 @@ _FLOATS = (
     "`torch.where`; eager code stays as it is"
 )
 _LEFT = Decline("this branch is kept for eager code and for other tensors")
-_OTHER = Decline(
-    "the branches are not known to give the same shapes and dtypes without raising; if they do, "
-    "`torch.where(test, a, b)` selects a result on the device, and `torch.cond` runs one of two "
-    "functions"
-)
+_OTHER = Decline("the branches are not known to give the same shapes and dtypes without raising")
 _FLOAT_DTYPES = frozenset("float16 half bfloat16 float32 float float64 double".split())
 _UNKNOWN_DTYPE = Changes("a tensor that is not floating-point may change its dtype, or raise")
 

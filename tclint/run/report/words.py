@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tclint.diagnostics import Applicability, RemedyKind
+from tclint.diagnostics import Applicability
 from tclint.fix.results import AppliedFix
 from tclint.report.rounded import rounded
 from tclint.run.ablate import Measured
@@ -212,10 +212,7 @@ def remedy(line: Line) -> str:
         return f"{found.code}, in a library"
     if found.fixable is not None:
         return f"{found.code} {_FIXES[found.fixable]}"
-    kinds = {remedy.kind for remedy in found.remedies}
-    if RemedyKind.SETTING in kinds:
-        return f"{found.code} setting"
-    return f"{found.code} escape hatch" if kinds else found.code
+    return f"{found.code} setting" if found.remedies else found.code
 
 
 def measured(told: Measured | str | None, root: Path) -> str:
