@@ -170,10 +170,17 @@ class Body:
 
 def _around(tree: ast.Module, scope: Scope) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
     """The functions that a function is defined in."""
-    found: list[ast.FunctionDef | ast.AsyncFunctionDef] = []
     if isinstance(scope, ast.Module):
-        return found
-    first, last = scope.lineno, scope.end_lineno or scope.lineno
+        return []
+    around = functions_around(tree, scope.lineno, scope.end_lineno or scope.lineno)
+    return [one for one in around if one is not scope]
+
+
+def functions_around(
+    tree: ast.Module, first: int, last: int
+) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions that hold all of some rows, outermost first."""
+    found: list[ast.FunctionDef | ast.AsyncFunctionDef] = []
     blocks: list[list[ast.stmt]] = [tree.body]
     for block in blocks:  # grows while it is gone through
         place = bisect_right(block, first, key=lambda statement: statement.lineno)
@@ -181,8 +188,8 @@ def _around(tree: ast.Module, scope: Scope) -> list[ast.FunctionDef | ast.AsyncF
             place -= 1
             statement = block[place]
             if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                found += [] if statement is scope else [statement]
-            blocks += [] if statement is scope else blocks_of(statement)
+                found.append(statement)
+            blocks += blocks_of(statement)
     return found
 
 
