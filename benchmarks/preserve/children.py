@@ -10,6 +10,7 @@ import signal
 from collections.abc import Callable, Iterator
 from typing import Any
 
+SECONDS = 6
 _PATIENCE = 20
 """How many times longer a child may take by the clock than of the processor's time."""
 
@@ -41,7 +42,7 @@ def at_most(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def in_child(call: Callable[[], Any], seconds: int, patience: int = _PATIENCE) -> Any:
+def in_child(call: Callable[[], Any], seconds: int = SECONDS) -> Any:
     """What a call returns in a child.
 
     Raises:
@@ -51,7 +52,7 @@ def in_child(call: Callable[[], Any], seconds: int, patience: int = _PATIENCE) -
     child = os.fork()
     if child == 0:
         os.close(source)
-        _work(call, sink, seconds, patience)
+        _work(call, sink, seconds)
     os.close(sink)
     with os.fdopen(source, "rb") as stream:
         data = stream.read()
@@ -64,14 +65,14 @@ def in_child(call: Callable[[], Any], seconds: int, patience: int = _PATIENCE) -
     return value
 
 
-def _work(call: Callable[[], Any], sink: int, seconds: int, patience: int) -> None:
+def _work(call: Callable[[], Any], sink: int, seconds: int) -> None:
     """Never returns: a forked copy must not go on with what its parent does."""
     try:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         for number in (signal.SIGALRM, signal.SIGPROF):
             signal.signal(number, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_PROF, seconds)
-        signal.alarm(seconds * patience)
+        signal.alarm(seconds * _PATIENCE)
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1)
         os.dup2(quiet, 2)

@@ -12,7 +12,9 @@ from tclint.lint.rule import Finding, Rule
 from tclint.records import record
 from tclint.semantics.events import TensorBranch
 from tclint.semantics.lattice import is_tensor
+from tclint.semantics.ownership import is_private
 from tclint.semantics.site import Site
+from tclint.semantics.values import Object
 from tclint.torch_facts import traced_since
 
 from ..lib.facts.branch_tests import is_asked
@@ -20,6 +22,7 @@ from ..lib.facts.known import certain_tensor
 from ..lib.facts.purity import is_pure
 from ..lib.facts.random_tests import decides_at_random, draws_in
 from ..lib.facts.uses import uses_of
+from ..lib.rewrite.names import new_variable
 from ..lib.rewrite.selected_update import Drawn, select_update
 from ..lib.wording import consequence, loop_ids, short
 
@@ -139,9 +142,15 @@ def _compared(
     if isinstance(drawn, ast.Call):
         return _Comparison(test, rate, True, keeps) if _is_uniform(site, drawn) else None
     bound = [site.parent(s) for s in site.stores(drawn.id)] if isinstance(drawn, ast.Name) else []
-    if bound and all(isinstance(b, ast.Assign) and _is_uniform(site, b.value) for b in bound):
+    uniform = all(isinstance(b, ast.Assign) and _is_uniform(site, b.value) for b in bound)
+    if bound and uniform and _stays_as_drawn(site, drawn):
         return _Comparison(test, rate, False, keeps)
     return None
+
+
+def _stays_as_drawn(site: Site, drawn: ast.expr) -> bool:
+    """True for a number of Python's, and for a tensor that nobody writes."""
+    return not is_tensor(site.value(drawn)) or is_private(site, drawn)
 
 
 def _computed(site: Site, name: str) -> ast.expr | None:
@@ -187,6 +196,8 @@ def _says_positive(test: ast.expr, rate: str) -> bool:
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], _WITH_ZERO):
         zero = test.comparators[0]
         test = test.left if isinstance(zero, ast.Constant) and zero.value == 0 else test
+    if isinstance(test, ast.NamedExpr):
+        test = ast.Name(test.target.id, ast.Load())
     return ast.dump(test) == rate
 
 
@@ -196,16 +207,40 @@ def _ask_rate_first(site: Site, found: _Comparison) -> Repair | Decline:
     Whatever the rate may be, also None, `!=` raises nothing: the comparison still does.
     """
     node, rate = found.node, found.rate
-    if not is_pure(site, rate):
-        return Decline(f"evaluating `{site.text(rate)}` twice may have side effects")
     if is_tensor(site.value(rate)):
         return Decline(f"the rate `{site.text(rate)}` is itself a tensor")
     if not _only_asked(site, node):
         return Decline("the result of the comparison is used as more than a condition")
-    rewrite = _ask_first(site, node, "$rate != 0.0", {"rate": rate})
+    if _is_plain(site, rate):
+        rewrite = _ask_first(site, node, "$rate != 0.0", {"rate": rate})
+    else:
+        rewrite = _ask_once(site, found)
     if found.inline:
         return Repair(_RATE_FIRST, (rewrite,), Change.BEHAVIOUR, _FEWER)
     return Repair(_RATE_FIRST, (rewrite,))
+
+
+def _is_plain(site: Site, rate: ast.expr) -> bool:
+    """True for a variable, and for an attribute of an object in sight that is no property."""
+    match rate:
+        case ast.Name():
+            return True
+        case ast.Attribute(value=ast.Name() as owner):
+            return isinstance(site.value(owner), Object) and is_pure(site, rate)
+    return False
+
+
+def _ask_once(site: Site, found: _Comparison) -> Replace:
+    """Keep a rate that has to be computed in a variable between the two questions."""
+    node, rate = found.node, found.rate
+    name = new_variable(site, "rate", set())
+    sides = (node.left, *node.comparators)
+    left, right = (name if side is rate else "$drawn" for side in sides)
+    sign = ">" if isinstance(node.ops[0], ast.Gt) else "<"
+    drawn = next(side for side in sides if side is not rate)
+    parts = {"rate": rate, "drawn": drawn}
+    question = f"({name} := $rate) != 0.0"
+    return _ask_first(site, node, question, parts, test=f"{left} {sign} {right}")
 
 
 def _never_skip(site: Site, found: _Comparison | None) -> Repair | None:
@@ -227,15 +262,19 @@ def _ask_first(
     question: str,
     parts: Mapping[str, ast.expr],
     joined_by: type[ast.boolop] = ast.And,
+    test: str = "$test",
 ) -> Replace:
-    """Put a question before a test."""
+    """Put a question before a test, which may be written another way."""
     word = "and" if joined_by is ast.And else "or"
     outer = site.parent(node)
     if not (isinstance(outer, ast.BoolOp) and isinstance(outer.op, joined_by)):
-        return Replace(node, f"{question} {word} $test", {**parts, "test": node})
-    flags = {f"flag_{i}": value for i, value in enumerate(outer.values)}
-    asked = (f"{question} {word} ${n}" if v is node else f"${n}" for n, v in flags.items())
-    return Replace(outer, f" {word} ".join(asked), {**flags, **parts})
+        return Replace(node, f"{question} {word} {test}", {**parts, "test": node})
+    flags = {f"flag_{i}": value for i, value in enumerate(outer.values) if value is not node}
+    asked = (
+        f"{question} {word} {test}" if value is node else f"$flag_{i}"
+        for i, value in enumerate(outer.values)
+    )
+    return Replace(outer, f" {word} ".join(asked), {**flags, **parts, "test": node})
 
 
 def _select(site: Site, found: _Comparison | None) -> Repair | None:

@@ -7,7 +7,6 @@ all that lies between them.
 from __future__ import annotations
 
 import ast
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from tclint.fix.run import block_around, indentation, touched
@@ -23,21 +22,13 @@ if TYPE_CHECKING:
 
 @record(frozen=True)
 class _Placed:
-    """A rewrite with its number, and the first and last statement of the block that it touches.
-
-    ``is_own``: what it replaces, or inserts beside, is one of these statements.
-    """
+    """A rewrite with its number, and the first and last statement of the block that it touches."""
 
     first: int
     last: int
     number: int
     rewrite: Local
-    is_own: bool
-
-    @property
-    def inserts(self) -> bool:
-        """Whether statements are put into the block itself."""
-        return self.is_own and isinstance(self.rewrite, Insert)
+    inserts: bool
 
 
 def apart(file: SourceFile, tree: ast.Module, rewrites: Sequence[Local]) -> list[list[Local]]:
@@ -62,7 +53,7 @@ def _concerns_neighbours(file: SourceFile, rewrite: Local) -> bool:
 
 def _has_comments_below(file: SourceFile, node: AstNode) -> bool:
     """True where a block ends with a comment, which belongs to it because it is indented."""
-    below = islice(file.lines, node.end_lineno or node.lineno, None)
+    below = file.lines[node.end_lineno or node.lineno :]
     line = next((line for line in below if line.strip()), "")
     return line.lstrip().startswith("#") and len(indentation(line)) > node.col_offset
 
@@ -71,19 +62,20 @@ def _groups(file: SourceFile, tree: ast.Module, rewrites: Sequence[Local]) -> li
     if len(rewrites) < 2:
         return [[one] for one in rewrites]
     body = block_around(file, tree, [node for one in rewrites for node in nodes_of(one)]).body
-    placed = [_placed(file, body, number, one) for number, one in enumerate(rewrites)]
-    if any(isinstance(one.rewrite, Replace) and one.is_own for one in placed):
+    own = {id(statement) for statement in body}
+    if any(isinstance(one, Replace) and id(one.node) in own for one in rewrites):
         return [[*rewrites]]
-    groups = _joined(placed)
+    groups = _joined([_placed(file, body, number, one) for number, one in enumerate(rewrites)])
     if len(groups) == 1:
         return groups
     return [part for group in groups for part in _groups(file, tree, group)]
 
 
 def _placed(file: SourceFile, body: Sequence[ast.stmt], number: int, rewrite: Local) -> _Placed:
-    part = touched(file, body, nodes_of(rewrite))
-    is_own = anchor(rewrite) in body[part.start : part.stop]
-    return _Placed(part.start, part.stop - 1, number, rewrite, is_own)
+    found = touched(file, body, nodes_of(rewrite))
+    places = [place for place, statement in enumerate(body) if statement in found]
+    inserts = isinstance(rewrite, Insert) and rewrite.anchor in found
+    return _Placed(places[0], places[-1], number, rewrite, inserts)
 
 
 def _joined(placed: Sequence[_Placed]) -> list[list[Local]]:

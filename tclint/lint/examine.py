@@ -37,6 +37,7 @@ from tclint.lint.reading import Reader, project_of
 from tclint.lint.registry import known_rules, load_rules
 from tclint.lint.remedies import NOWHERE, CompiledAt, remedies
 from tclint.lint.repair import placed
+from tclint.lint.repeated import as_often
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.lint.scripts import outside_script
@@ -360,7 +361,7 @@ def _carried_out(
     fix: Repair | Decline | None, site: Site, project: Project
 ) -> Repair | Decline | None:
     """What a rule offers, as it can be carried out at its place; else the reason why it cannot."""
-    fix = as_meant(for_oldest(fix, site), site, project)
+    fix = as_often(as_meant(for_oldest(fix, site), site, project), site, project)
     return keeping_comments(fix, site.module.file)
 
 

@@ -19,8 +19,8 @@ def marked(template: str) -> str:
     return _PLACE.sub(MARK, template)
 
 
-def part_of(node: ast.expr) -> str | None:
-    """The part that an expression of a template stands for."""
+def part_of(node: ast.AST) -> str | None:
+    """The part that a name in a template stands for."""
     if isinstance(node, ast.Name) and node.id.startswith(MARK):
         return node.id.removeprefix(MARK)
     return None

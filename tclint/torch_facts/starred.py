@@ -16,9 +16,10 @@ from tclint.torch_facts.lifetimes import lifetimes
 BUILTINS: Final = frozenset(dir(builtins))
 _OF_NUMPY: Final = frozenset("abs all any bool divmod max min pow round sum".split())
 _OF_PYTHON: Final = {
-    "abs": "operator", "compile": "py_compile re sre_compile", "copyright": "sys",
-    "enumerate": "threading", "exit": "sys", "filter": "curses fnmatch", "format": "locale",
-    "help": "pdb pydoc", "input": "fileinput", "max": "audioop",
+    "Ellipsis": "ast", "abs": "operator", "compile": "py_compile re sre_compile",
+    "copyright": "sys", "enumerate": "threading", "exit": "sys",
+    "filter": "curses fnmatch", "format": "locale", "help": "pdb pydoc", "input": "fileinput",
+    "max": "audioop",
     "open": "aifc bz2 codecs dbm gzip lzma os ossaudiodev posix shelve sunau tarfile wave "
     "webbrowser",
     "pow": "math operator", "property": "enum", "repr": "reprlib", "slice": "ast", "str": "locale",

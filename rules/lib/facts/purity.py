@@ -33,6 +33,7 @@ _TOTAL_OF = {"mean": ("float", "complex"), "abs": ("int", "float", "complex")}
 _PLAIN_ATTRIBUTES = frozenset("data device dtype ndim requires_grad shape".split())
 _ORDERING = frozenset("max min amax amin aminmax argmax argmin median count_nonzero".split())
 _CONDITIONAL = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.GeneratorExp, ast.ListComp)
+_MADE_UP = frozenset({"__getattr__", "__getattribute__"})
 ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
@@ -46,7 +47,7 @@ def is_pure(site: Site, node: ast.expr) -> bool:
 
 
 def _is_property(site: Site, node: ast.AST) -> bool:
-    """True for a method of the program that runs when an attribute is read."""
+    """True where a method of the program runs when an attribute is read."""
     if not isinstance(node, ast.Attribute):
         return False
     owner = site.value(node.value)
@@ -54,7 +55,8 @@ def _is_property(site: Site, node: ast.AST) -> bool:
         return False
     parent = site.parent(node)
     is_called = isinstance(parent, ast.Call) and parent.func is node
-    return not is_called and any(node.attr in cls.methods for cls in _family(owner.cls))
+    names = {*_MADE_UP, *(() if is_called else (node.attr,))}
+    return any(not names.isdisjoint(cls.methods) for cls in _family(owner.cls))
 
 
 def _family(cls: ClassInfo) -> list[ClassInfo]:
